@@ -1,4 +1,4 @@
-"""Sphinx: ``python -m sphinx -W -n docs OUT`` makes the documentation, reference included.
+"""Sphinx: ``python -m sphinx -W -n docs OUT`` makes the documentation, API pages included.
 
 The sources read well where they lie: links between them are links to files, which become links to
 pages here, and one that leads nowhere is a warning.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
+from posixpath import relpath
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -37,12 +38,13 @@ autodoc_preserve_defaults = True
 PACKAGES = (
     "dp2emu.errors", "dp2emu.d3d", "dp2emu.dp2", "dp2emu.gpu", "dp2emu.rig", "dp2emu.runtime",
     "dp2emu.ddi10", "dp2emu.runtime10", "dp2emu.capture", "dp2emu.capture.apitrace", "dp2emu.text",
-    "dp2emu.replay", "dp2emu.retrace", "dp2emu.scene", "dp2emu.scene10", "dp2emu.batch",
-    "dp2emu.conform", "dp2emu.testing", "dp2emu.testing.strategies", "dp2emu.testing.traffic",
+    "dp2emu.replay", "dp2emu.retrace", "dp2emu.scene", "dp2emu.batch",
+    "dp2emu.conform", "dp2emu.testing", "dp2emu.testing.statistic_intervals",
+    "dp2emu.testing.strategies", "dp2emu.testing.traffic",
     "dp2emu.scenario", "dp2emu.taps", "dp2emu.diff", "dp2emu.picture", "dp2emu.readback",
     "dp2emu.info", "dp2emu.snapshot", "dp2emu.shader.sm", "dp2emu.shader.sm4",
 )  # fmt: skip
-"""What the reference has a page of, in the order of its table of contents."""
+"""The packages that have an API page, in the order of its table of contents."""
 
 ELSEWHERE = {
     "streams/README.rst": "captures",
@@ -54,9 +56,9 @@ ELSEWHERE = {
 _log = logging.getLogger(__name__)
 
 
-def write_reference(app: Sphinx) -> None:
+def write_api(app: Sphinx) -> None:
     """A page for each package, and one that lists what ``dp2emu`` itself offers."""
-    folder = HERE / "reference"
+    folder = HERE / "api"
     folder.mkdir(exist_ok=True)
     for name in PACKAGES:
         module = import_module(name)
@@ -70,7 +72,7 @@ def write_reference(app: Sphinx) -> None:
 
 def _offered() -> str:
     """The names of the package itself, by where their page has them."""
-    lines = ["Reference", "=========", "", "``import dp2emu`` has these names:", ""]
+    lines = ["Python API", "==========", "", "``import dp2emu`` has these names:", ""]
     for home, names in sorted(dp2emu._HOMES.items()):
         kinds = ", ".join(f":py:obj:`{name} <dp2emu.{home}.{name}>`" for name in names)
         lines.append(f"* ``dp2emu.{home}``: {kinds}")
@@ -93,7 +95,8 @@ def link_pages(app: Sphinx, tree: nodes.document) -> None:
             continue
         path = (_source(link).parent / target).resolve()
         if path in pages:
-            link["refuri"] = f"{pages[path]}.html{hash_}{part}"
+            page = relpath(pages[path], Path(app.env.docname).parent)
+            link["refuri"] = f"{page}.html{hash_}{part}"
         elif not path.exists():
             _log.warning("nothing at %s", target, location=link)
         elif path.parent != HERE or path.name not in html_extra_path:
@@ -109,6 +112,6 @@ def _source(node: nodes.Node) -> Path:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the above."""
-    app.connect("builder-inited", write_reference)
+    app.connect("builder-inited", write_api)
     app.connect("doctree-read", link_pages)
     return {"parallel_read_safe": True}

@@ -16,14 +16,12 @@ from typing import Any
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.recorder import Recorder
-from dp2emu.ddi10 import Case, ranges
 from dp2emu.ddi10.adapter import Adapter, Cause
-from dp2emu.ddi10.bindings import Viewport
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.kinds import KINDS, CreateQuery, Query
-from dp2emu.ddi10.layout import CreateElementLayout, InputElement
-from dp2emu.ddi10.maps import Map
-from dp2emu.ddi10.resource import (
+from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, Query
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import (
     BindFlag,
     CreateResource,
     MipInfo,
@@ -31,12 +29,14 @@ from dp2emu.ddi10.resource import (
     SubresourceUP,
     Usage,
 )
-from dp2emu.ddi10.state import RasterizerDesc
-from dp2emu.ddi10.statistics import Statistics
-from dp2emu.ddi10.views import CreateTargetView
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.timing import by_work
+from dp2emu.ddi10.resources.views import CreateTargetView
+from dp2emu.ddi10.states.bindings import Viewport
+from dp2emu.ddi10.states.input_layout import CreateElementLayout, InputElement
+from dp2emu.ddi10.states.state_objects import RasterizerDesc
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import by_work
 from dp2emu.shader.sm4 import assemble
+from dp2emu.testing.statistic_intervals import Case, ranges
 
 SIDE = 64
 RGBA8, FLOAT4 = 28, 2

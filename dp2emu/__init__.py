@@ -8,7 +8,7 @@ The names here are those that most programs need; each is imported when it is as
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 __version__ = "0.1.0"
 
@@ -71,18 +71,34 @@ if TYPE_CHECKING:
     from dp2emu.scenario import Scenario as Scenario
     from dp2emu.scenario import load_scenario as load_scenario
     from dp2emu.scene import play_scene as play_scene
-    from dp2emu.scene10 import play_scene10 as play_scene10
+    from dp2emu.scene import play_scene10 as play_scene10
     from dp2emu.taps import Taps as Taps
     from dp2emu.text import assemble as assemble
     from dp2emu.text import dump_text as dump_text
     from dp2emu.text import open_any as open_any
 
 _HOMES = {
-    "capture": ("Capture", "CaptureWriter", "open_capture"),
-    "d3d": ("Format", "HResult", "PrimitiveType", "QueryType", "RenderState"),
+    "capture": (
+        "Capture",
+        "CaptureWriter",
+        "open_capture",
+    ),
+    "d3d": (
+        "Format",
+        "HResult",
+        "PrimitiveType",
+        "QueryType",
+        "RenderState",
+    ),
     "ddi10": ("Adapter",),
     "diff": ("compare_images",),
-    "dp2": ("Answer", "Call", "Driver", "Op", "Options"),
+    "dp2": (
+        "Answer",
+        "Call",
+        "Driver",
+        "Op",
+        "Options",
+    ),
     "errors": (
         "CaptureError",
         "ContractError",
@@ -108,9 +124,23 @@ _HOMES = {
         "scripted",
         "seeded",
     ),
-    "picture": ("Picture", "encode_png", "take_picture"),
-    "replay": ("Pictures", "Tally"),
-    "rig": ("NativeDriver", "PipeRig", "RecordedRig", "Rig", "RigFailure", "open_rig"),
+    "picture": (
+        "Picture",
+        "encode_png",
+        "take_picture",
+    ),
+    "replay": (
+        "Pictures",
+        "Tally",
+    ),
+    "rig": (
+        "NativeDriver",
+        "PipeRig",
+        "RecordedRig",
+        "Rig",
+        "RigFailure",
+        "open_rig",
+    ),
     "runtime": (
         "CommandBuffer",
         "Device9",
@@ -121,18 +151,27 @@ _HOMES = {
         "Session",
         "parse_responses",
     ),
-    "scenario": ("Scenario", "load_scenario"),
-    "scene": ("play_scene",),
-    "scene10": ("play_scene10",),
+    "scenario": (
+        "Scenario",
+        "load_scenario",
+    ),
+    "scene": (
+        "play_scene",
+        "play_scene10",
+    ),
     "taps": ("Taps",),
-    "text": ("assemble", "dump_text", "open_any"),
+    "text": (
+        "assemble",
+        "dump_text",
+        "open_any",
+    ),
 }
 """Names by module, which are imported when they are asked for."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 
 
 class Dp2Error(Exception):
@@ -77,7 +77,7 @@ class Exceeded(Unsupported):
 
 
 class Fault(Dp2Error):
-    """A valid token the driver must refuse.  ``hr`` becomes ddrval (reference section 5)."""
+    """A valid token the driver must refuse.  ``hr`` becomes ddrval (wire format, "Results")."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class CaptureError(Dp2Error):
 
 
 class ResponseError(Dp2Error):
-    """A response buffer that breaks the protocol (reference section 8)."""
+    """A response buffer that breaks the protocol (wire format, "Responses")."""
 
 
 class ShaderError(Dp2Error):

@@ -15,8 +15,8 @@ from dp2emu.capture.records import Called, ContextCreated
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
+from dp2emu.gpu.resource.heap import SurfaceKind
 
 SCHEMA = 1
 """Version of the info document; keys are only ever added within it."""

@@ -24,11 +24,11 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Lane, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
-from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.pixels import channel_bits, read_lane
-from dp2emu.gpu.resolve import resolve
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane
+from dp2emu.gpu.transfer.resolve import resolve
 from dp2emu.records import dataclass
-from dp2emu.shader.exact import saturate
+from dp2emu.shader.ops import saturate
 
 _COMPRESS_LEVEL = 6
 _BAND = 1 << 20

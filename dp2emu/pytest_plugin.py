@@ -7,7 +7,7 @@ fixture             what a test gets
 ==================  ===============================================================================
 ``dp2``             ``testing.Bench``: builder of calls, device and rig, everything on tape
 ``dp2_device``      its ``runtime.Device9``
-``dp2_gpu``         its ``gpu.core.Gpu``; the test is skipped if the rig shows none
+``dp2_gpu``         its ``gpu.device.gpu.Gpu``; the test is skipped if the rig shows none
 ``ddi10``           ``runtime10.Device`` on an adapter that checks every promise of the runtime
 ``dp2_capture``     ``testing.Tape``: what the test did so far
 ``dp2_golden``      ``testing.Goldens`` in the folder ``goldens`` beside the test's file
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from dp2emu.gpu.core import Gpu
+    from dp2emu.gpu.device.gpu import Gpu
     from dp2emu.runtime import Device9
     from dp2emu.runtime10 import Device
     from dp2emu.testing import Bench, Goldens, Setup, Tape
@@ -82,7 +82,7 @@ def _checked(option: str, check: Callable[[str], object], value: str) -> None:
 
 
 def _check_timing(value: str) -> object:
-    from dp2emu.gpu.timing import parse_timing
+    from dp2emu.gpu.device.timing import parse_timing
 
     return parse_timing(value)
 

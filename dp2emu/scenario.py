@@ -1,4 +1,4 @@
-"""Scenarios as data: what a machine does to a program, from a TOML or JSON file.
+"""Scenarios: machine events and limits for a session, from a TOML or JSON file.
 
 One file serves the command (``--scenario FILE``) and the fixtures of the pytest plugin::
 
@@ -7,29 +7,29 @@ One file serves the command (``--scenario FILE``) and the fixtures of the pytest
     [buffers]
     commands = 256          # bytes of the command surface, which answers have to fit too
 
-    [delivery]              # ticks from an END on the GPU to the answer, report after report;
-    EVENT = [0, 90000]      # the last one goes on for ever
+    [delivery]              # ticks from an END on the GPU to the answer, report by report;
+    EVENT = [0, 90000]      # the last number applies to all further reports
     OCCLUSION = [5000]
 
     [clock]
-    changes = [3, 17]       # calls before which the clock is disturbed: intervals are disjoint
+    changes = [3, 17]       # calls before which the clock changes: intervals become disjoint
 
     [lost]
-    call = 20               # from this call on nothing is executed, ...
-    calls = 4               # ... for so many calls; without it for ever
+    call = 20               # the first call that is not executed
+    calls = 4               # the number of such calls; without it all further calls
 
-    [memory]                # bounds of what surfaces may take
+    [memory]                # limits of surfaces
     surfaces = 64
     surface_bytes = 1048576
     total_bytes = 4194304
 
-    [residency]             # bytes of what the GPU reaches, of shared memory and of disk, for
-    gpu = 1048576           # Direct3D 10 and 11
+    [residency]             # Direct3D 10 and 11: bytes of GPU memory, shared memory and disk
+    gpu = 1048576
     shared = 1048576
     disk = 4194304
 
-Calls are those of D3dDrawPrimitives2, of Direct3D 10 and 11 those of any function.  Answers of one
-type never overtake each other, whatever their deliveries; those of others do.
+Calls are those of D3dDrawPrimitives2, and for Direct3D 10 and 11 those of any function.  Answers
+of one query type are delivered in order; answers of different types may overtake each other.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.residency import Budgets
-from dp2emu.gpu.timing import LONGEST, Timing, instant, parse_timing
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import LONGEST, Timing, instant, parse_timing
+from dp2emu.gpu.resource.memory_residency import Budgets
 from dp2emu.inputs import read_file
 from dp2emu.limits import MEMORY, Limits
 from dp2emu.records import dataclass
@@ -59,27 +59,27 @@ from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
 
 COMMAND_BYTES = range(64, (1 << 24) + 1)
-"""Sizes a command surface may have."""
+"""Valid sizes of a command surface."""
 
 _CALLS = range(1 << 32)
 _LISTED = 1 << 16
-"""Entries of a list, at most."""
+"""Upper bound of the entries of a list."""
 _BYTES = 1 << 22
 _TOML_BYTES = 1 << 19
-"""Size of a scenario file, at most; what reads TOML takes a hundred times as much memory."""
+"""Upper bound of a TOML file: tomllib needs a hundred times as much memory."""
 _DOTS = 8
-"""In a line of TOML, at most: scenarios have no numbers with points, and no deep tables."""
+"""Upper bound of the dots in a line of TOML: scenarios have no fractions and no deep tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What happens besides the calls.
+    """Machine events and limits of a session.
 
-    ``timing`` is the model, None for what there is without a scenario; ``deliveries`` are ticks by
-    D3DQUERYTYPE and number of the report, before its own.  ``command_bytes`` None leaves the size
-    of command surfaces to the program.  ``clock_changes`` and ``lost`` are numbers of calls, from
-    0; a lost call is answered with DDERR_SURFACELOST and not executed, and loses no answers.
-    ``memory`` bounds what surfaces may take, by the names of limits.
+    ``timing`` is the timing model, None for the caller's; ``deliveries`` override its delivery
+    times, in ticks by D3DQUERYTYPE and number of the report.  ``command_bytes`` None leaves the
+    size of command surfaces to the program.  ``clock_changes`` and ``lost`` are numbers of calls,
+    from 0; a lost call is not executed and returns DDERR_SURFACELOST, and no answers are lost.
+    ``memory`` has upper bounds by the names of limits.
     """
 
     timing: Timing | None = None
@@ -91,9 +91,9 @@ class Scenario:
     budgets: Budgets = field(default_factory=Budgets)
 
     def timed(self, otherwise: Timing | None = None) -> Timing:
-        """The timing model with the scenario's deliveries; ``otherwise`` if it names none.
+        """The scenario's timing model, or ``otherwise``, with the scenario's deliveries.
 
-        Its name is that of the model: captures can name no deliveries.
+        The result keeps the name of the model: captures cannot express deliveries.
         """
         model = self.timing or otherwise or instant()
         listed = self.deliveries
@@ -107,28 +107,28 @@ class Scenario:
         return replace(model, delivery=delivery)
 
     def bounds(self, otherwise: Limits) -> Limits:
-        """Limits where ``otherwise`` are those without a scenario: the lower ones count."""
+        """The lower of the scenario's limits and ``otherwise``."""
         lower = {name: min(most, getattr(otherwise, name)) for name, most in self.memory.items()}
         return replace(otherwise, **lower)
 
     def driver(self, options: Options | None = None, timing: Timing | None = None) -> Driver:
-        """An emulated driver to which this happens; ``timing`` counts if the scenario has none."""
+        """An emulated driver in this scenario; ``timing`` applies if the scenario has none."""
         return StagedDriver(self, options, timing)
 
     def adapter(
         self, run: Run = reference.run, timing: Timing | None = None, *, checking: bool = False
     ) -> Adapter:
-        """An adapter of Direct3D 10 and 11 to which this happens; ``run`` is the engine,
-        and with ``checking`` every broken promise of the runtime is an error.
+        """A Direct3D 10 and 11 adapter in this scenario; ``run`` is the engine, and with
+        ``checking`` the adapter verifies the rules that a runtime must keep.
 
-        From the call on that is lost the adapter is removed, and it never comes back.
+        The first lost call removes the adapter for good.
         """
         gpu = Gpu(self.timed(timing), self.bounds(Limits()), run, budgets=self.budgets)
         return StagedAdapter(self, gpu, checking=checking)
 
 
 class StagedDriver(Driver):
-    """The emulator in a scenario.  Mutable: it counts calls."""
+    """An emulated driver in a scenario.  Mutable: it counts calls."""
 
     def __init__(
         self, scenario: Scenario, options: Options | None = None, timing: Timing | None = None
@@ -139,7 +139,7 @@ class StagedDriver(Driver):
         self._number = 0
 
     def submit(self, call: Call) -> Answer:
-        """D3dDrawPrimitives2, unless the device is lost just now."""
+        """D3dDrawPrimitives2; DDERR_SURFACELOST while the device is lost."""
         number = self._number
         self._number += 1
         if number in self.scenario.clock_changes:
@@ -152,7 +152,7 @@ class StagedDriver(Driver):
 
 
 class StagedAdapter(Adapter):
-    """An adapter in a scenario.  Mutable: it counts calls of functions."""
+    """An adapter in a scenario.  Mutable: it counts calls."""
 
     def __init__(self, scenario: Scenario, gpu: Gpu, *, checking: bool = False) -> None:
         super().__init__(gpu, checking=checking)
@@ -162,7 +162,7 @@ class StagedAdapter(Adapter):
             self.remove(scenario.lost.start)
 
     def count_call(self) -> bool:
-        """A function is called: whether the adapter is there for it."""
+        """Count a call; False if the adapter is removed."""
         if self._number in self.scenario.clock_changes:
             self.disturb(Cause.POWER)
         self._number += 1
@@ -170,9 +170,9 @@ class StagedAdapter(Adapter):
 
 
 def load_scenario(path: str | PathLike[str]) -> Scenario:
-    """Read a scenario file: JSON if its name ends so, else TOML.
+    """Read a scenario file: JSON if its name ends in ``.json``, else TOML.
 
-    Raises UsageError for what is no scenario, and OSError.
+    Raises UsageError for a file that is not a scenario, and OSError.
     """
     as_json = str(path).endswith(".json")
     read, most = (json.loads, _BYTES) if as_json else (_toml, _TOML_BYTES)
@@ -187,17 +187,17 @@ def load_scenario(path: str | PathLike[str]) -> Scenario:
 
 
 def _toml(text: str) -> Any:
-    """Raises ValueError for keys of very many parts too: tomllib takes their number squared."""
+    """Parse TOML.  Raises ValueError also for long dotted keys, where tomllib is quadratic."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > _DOTS:
-            raise ValueError(f"line {number} has more than {_DOTS} dots")
+            raise ValueError(f"expected at most {_DOTS} dots in line {number}")
     return tomllib.loads(text)
 
 
 def parse_scenario(data: object, folder: Path | None = None) -> Scenario:
-    """A scenario from plain data.  ``folder`` is where a timing script is looked for.
+    """A scenario from parsed JSON or TOML.  ``folder`` is the folder of its timing script.
 
-    Raises UsageError for unknown keys and for values that cannot be meant.
+    Raises UsageError for unknown keys and invalid values.
 
     >>> parse_scenario({"lost": {"call": 2, "calls": 3}}).lost
     range(2, 5)
@@ -210,7 +210,7 @@ def parse_scenario(data: object, folder: Path | None = None) -> Scenario:
 
 def _table(value: object, name: str, known: Mapping[str, object]) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is no table")
+        raise UsageError(f"{name}: expected a table")
     for key in value:
         if key not in known:
             raise UsageError(f"{name}: unknown key {str(key)[:80]!r}")
@@ -219,8 +219,7 @@ def _table(value: object, name: str, known: Mapping[str, object]) -> Mapping[str
 
 def _number(value: object, name: str, allowed: range) -> int:
     if type(value) is not int or value not in allowed:
-        what = f"a number from {allowed.start} to {allowed.stop - 1}"
-        raise UsageError(f"{name} must be {what}")
+        raise UsageError(f"{name} must be a number from {allowed.start} to {allowed.stop - 1}")
     return value
 
 
@@ -297,4 +296,4 @@ _PARTS: dict[str, Callable[[object, Path | None], dict[str, Any]]] = {
     "memory": _memory,
     "residency": _residency,
 }
-"""What a scenario consists of."""
+"""Parsers of the parts of a scenario by key."""

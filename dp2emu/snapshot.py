@@ -1,4 +1,4 @@
-"""The state of a device in the middle of a capture: replayed up to there, then looked at."""
+"""Snapshots of a device's state at any call or token of a capture, taken during a replay."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any
 from dp2emu.capture.records import Called
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.inspect import Facts, facts_of
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import Facts, facts_of
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 from dp2emu.records import dataclass
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording
 
 SCHEMA = 1
-"""Version of the state document; keys are only ever added within it."""
+"""Version of the state document; within a version keys may be added, never removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point in a capture: behind call ``call``, or before its token ``token``; from 0."""
+    """A point in a capture: after call ``call``, or before its token ``token``; from 0."""
 
     call: int
     token: int | None = None
 
 
 def moment(text: str) -> Moment:
-    """``"12"`` or ``"12:3"``.  Raises UsageError for anything else."""
+    """Parse ``"12"`` or ``"12:3"``.  Raises UsageError for other text."""
     call, colon, token = text.partition(":")
     numbers = [call, token] if colon else [call]
     if not all(part.isascii() and part.isdecimal() and len(part) <= 18 for part in numbers):
-        raise UsageError(f"{text!r} is neither CALL nor CALL:TOKEN")
+        raise UsageError(f"expected CALL or CALL:TOKEN, got {text!r}")
     return Moment(*map(int, numbers))
 
 
@@ -46,30 +46,30 @@ def snapshot(
     options: Options | None = None,
     fault: Callable[[Dp2Error], None] | None = None,
 ) -> Facts:
-    """All state of the context that makes call ``at.call``, at that moment, as a JSON object.
+    """The whole state of the context of call ``at.call``, at that moment, as a JSON object.
 
-    ``fault`` is told of calls that fail on the way.  Raises UsageError if the capture has no such
-    call, or the call has no such token or does not get that far.
+    ``fault`` receives the errors of calls before it.  Raises UsageError if the capture has no such
+    call, or the call has no such token or fails before it.
     """
     options = options or Options()
     driver = Driver(options=options)
     watcher = Watcher(fault=fault) if fault is not None else Watcher()
     with Document(None) as page:
         player = Player(driver, capture.name, page, watcher, options)
-        look = _Look(driver, player, at)
-        driver.command_taps.append(look.tap)
+        observer = _Observer(driver, player, at)
+        driver.command_taps.append(observer.tap)
         for record in capture.records():
             player.perform(record)
             if isinstance(record, Called) and player.tally.calls > at.call:
-                facts = look.result(record.call)
+                facts = observer.result(record.call)
                 player.close(None)
                 return facts
     what = f"{player.tally.calls} calls" + (f", then {capture.damage}" if capture.damage else "")
     raise UsageError(f"no call {at.call}: the capture has {what}", stream=capture.name)
 
 
-class _Look:
-    """Waits for the moment.  Mutable: it counts the tokens of the call."""
+class _Observer:
+    """A command tap that records the state at a moment.  Mutable: it counts the call's tokens."""
 
     def __init__(self, driver: Driver, player: Player, at: Moment) -> None:
         self._driver = driver
@@ -79,7 +79,7 @@ class _Look:
         self._found: Facts | None = None
 
     def tap(self, call: Call, offset: int, token: Token, count: int) -> None:
-        """A token is about to execute."""
+        """Record the state if the token that is about to execute is the wanted one."""
         if self._player.tally.calls != self._at.call:
             return
         if self._tokens == self._at.token:
@@ -88,7 +88,7 @@ class _Look:
         self._tokens += 1
 
     def result(self, call: Call) -> Facts:
-        """What was seen; the state behind the call if no token was asked for."""
+        """The recorded state; without a wanted token the state after the call."""
         if self._at.token is None:
             return self._document(call, {})
         if self._found is None:
@@ -99,14 +99,13 @@ class _Look:
     def _document(self, call: Call, place: Facts) -> Facts:
         context = self._driver.context(call.dwhContext)
         if context is None:
-            raise UsageError(f"call {self._at.call} names context {call.dwhContext}, of which "
-                             "there is none")  # fmt: skip
+            raise UsageError(f"call {self._at.call}: context {call.dwhContext} does not exist")
         where = {"schema": SCHEMA, "call": self._at.call, "token": self._at.token}
         return {**where, **place, **facts_of(context)}
 
 
 def snapshot_text(facts: Facts) -> str:
-    """The same for reading: a line a fact, indented below what it belongs to."""
+    """A snapshot as text: a line for each fact, nested facts indented."""
     return "".join(f"{plain(line)}\n" for line in _lines(facts, ""))
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dp2emu.errors import UsageError
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import BeginQuery, Draw, EndQuery, Packet
+from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, Packet
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.records import dataclass
 
 SAMPLES = 1 << 26

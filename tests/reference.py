@@ -1,4 +1,4 @@
-"""The machine-readable half of the DP2 wire reference, which layouts and numbers are held to."""
+"""Layouts and numbers of published headers and documents, which the code is held to."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_no_name_is_hidden_by_a_package() -> None:
 
 def test_importing_it_imports_nothing_else() -> None:
     ran = python("-c", "import sys, dp2emu; print(*(m for m in sys.modules if 'dp2emu' in m))")
-    assert set(ran.stdout.split()) == {"dp2emu", "dp2emu.late"}
+    assert set(ran.stdout.split()) == {"dp2emu", "dp2emu.lazy_import"}
     quick = python("-c", "import sys, dp2emu; dp2emu.Format; print('numpy' in sys.modules)")
     assert quick.stdout == "False\n"
 

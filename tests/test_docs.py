@@ -16,6 +16,8 @@ import pytest
 from tests.cli.running import dp2emu as run
 from tests.tools.loading import ROOT
 
+DOCS = ROOT / "docs"
+
 PAGES = ("howto", "tutorial")
 """Pages all of whose examples are run, one after the other."""
 
@@ -88,12 +90,15 @@ def test_examples_in_docstrings_are_true(module: str) -> None:
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
-    index = (ROOT / "docs" / "index.rst").read_text("utf-8")
-    listed = set(re.findall(r"^   ([\w/-]+)$", index, re.MULTILINE)) - {"reference/index"}
-    assert listed == {path.stem for path in (ROOT / "docs").glob("*.rst")} - {"index"}
+    index = (DOCS / "index.rst").read_text("utf-8")
+    listed = set(re.findall(r"^   ([\w/-]+)$", index, re.MULTILINE)) - {"api/index"}
+    pages = (path for pattern in ("*.rst", "reference/*.rst") for path in DOCS.glob(pattern))
+    assert listed == {path.relative_to(DOCS).with_suffix("").as_posix() for path in pages} - {
+        "index"
+    }
 
 
-def test_every_package_with_public_names_is_in_the_reference() -> None:
+def test_every_package_with_public_names_has_an_api_page() -> None:
     tree = ast.parse((ROOT / "docs" / "conf.py").read_text("utf-8"))
     (listed,) = (
         ast.literal_eval(node.value) for node in tree.body

@@ -24,7 +24,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Fault
 from dp2emu.fuzz.corpus import Corpus, name_of
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import replay
 from dp2emu.shader.jit.store import Store
 from tests.cli.processes import await_that, forked

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dp2emu.errors import UsageError
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.inputs import FILE_BYTES, InputFile, read_file
 from tests.cli.running import dp2emu
 

@@ -15,13 +15,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
         "inputs",
-        "late",
+        "lazy_import",
         "layout",
         "limits",
-        "numbers",
+        "number_text",
         "outputs",
-        "plain",
-        "recall",
+        "escaping",
+        "identity_cache",
         "records",
         "process",
         "d3d",
@@ -33,18 +33,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "batch",
         "picture",
-        "grey",
+        "depth_picture",
         "readback",
         "conform",
         "diff",
         "fuzz",
-        "lettering",
+        "bitmap_font",
         "replay",
         "retrace",
         "info",
         "scenario",
         "scene",
-        "scene10",
         "snapshot",
         "taps",
         "testing",
@@ -53,6 +52,29 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli", "pytest_plugin", "__main__"),
 )
 """Parts of the package from the ground up; a part may import its own layer and those below."""
+
+GPU: tuple[str, ...] = (
+    "arrays",
+    "resource",
+    "tessellation",
+    "command",
+    "code",
+    "input_assembler",
+    "rasterizer",
+    "shader_resources",
+    "vertex_shader",
+    "patches",
+    "geometry_shader",
+    "compute_shader",
+    "pixel_shader",
+    "output_merger",
+    "transfer",
+    "work_budget",
+    "compile",
+    "draw",
+    "device",
+)
+"""Parts of the GPU in the order of their imports; a part may import itself and those before it."""
 
 SIBLINGS = {"dp2": "ddi10", "ddi10": "dp2"}
 """Parts of one layer that must not know each other."""
@@ -112,6 +134,24 @@ def test_front_ends_do_not_know_each_other() -> None:
         if part_of(name) == SIBLINGS.get(part_of(module))
     ]
     assert crossings == []
+
+
+def gpu_part_of(module: str) -> str | None:
+    """The part of the GPU that a module belongs to; None elsewhere and for the package itself."""
+    parts = module.split(".")
+    return parts[2] if parts[1] == "gpu" and len(parts) > 2 else None
+
+
+def test_stages_of_the_gpu_import_only_those_before_them() -> None:
+    rank = {part: number for number, part in enumerate(GPU)}
+    upward = [
+        f"{module} imports {name}"
+        for module, path in sources()
+        if (part := gpu_part_of(module)) is not None
+        for name in imported(path)
+        if (other := gpu_part_of(name)) is not None and rank[other] > rank[part]
+    ]
+    assert upward == []
 
 
 def test_nothing_imports_from_the_root_but_the_version() -> None:

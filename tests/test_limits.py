@@ -16,7 +16,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Exceeded, Fault, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits
 from dp2emu.replay import replay
 from dp2emu.shader.engines import ENGINES

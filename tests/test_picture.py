@@ -14,7 +14,7 @@ from dp2emu import picture
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import DEPTH, FORMATS
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.picture import has_picture, rgba, take_picture
 
 

@@ -40,7 +40,7 @@ def test_importing_it_imports_nothing_else_of_ours() -> None:
     code = (
         "import sys, dp2emu.pytest_plugin\n"
         "ours = {m for m in sys.modules if m.startswith('dp2emu')}\n"
-        "assert ours == {'dp2emu', 'dp2emu.late', 'dp2emu.pytest_plugin'}, ours\n"
+        "assert ours == {'dp2emu', 'dp2emu.lazy_import', 'dp2emu.pytest_plugin'}, ours\n"
         "assert not {'numpy', 'hypothesis', 'PIL'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -10,7 +10,7 @@ import pytest
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.readback import differing_texel, read_rows, take_readback
 
 

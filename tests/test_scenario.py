@@ -1,4 +1,4 @@
-"""Scenarios: each part of a file does what it says, and anything else is refused."""
+"""Scenarios: the effect of each part of a file, and invalid files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Fault, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.residency import Place
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.memory_residency import Place
 from dp2emu.limits import Limits
 from dp2emu.runtime10 import Device, Query
 from dp2emu.scenario import Scenario, load_scenario, parse_scenario
@@ -41,7 +41,7 @@ def call(driver: Driver, commands: bytes = b"") -> Answer:
     return driver.submit(Call(1, lpDDCommands=2, dwCommandLength=len(commands), commands=commands))
 
 
-def test_one_type_of_answers_overtakes_another() -> None:
+def test_answers_of_different_types_overtake_each_other() -> None:
     driver = staged({"timing": "fixed:call=10,packet=0", "delivery": {"EVENT": [25, 0]}})
     both = create(1, QueryType.EVENT) + create(2, QueryType.OCCLUSION)
     first = call(driver, both + issue(1, 1) + issue(2, 3))
@@ -81,7 +81,7 @@ DISJOINT = 3
 
 
 def staged_device(data: dict[str, Any]) -> tuple[Device, list[Query], int]:
-    """A Direct3D 11 device with two queries, and how many calls that took."""
+    """A Direct3D 11 device with two queries, and the number of calls so far."""
     adapter = parse_scenario(data).adapter(checking=True)
     device = Device(adapter)
     queries = [device.create_query(DISJOINT) for _ in range(2)]
@@ -106,7 +106,7 @@ def test_an_adapter_is_lost_for_good() -> None:
             device.create_buffer(16, 1, None)
 
 
-def test_what_does_not_fit_the_gpu_is_in_shared_memory_and_then_on_disk() -> None:
+def test_resources_spill_to_shared_memory_and_then_to_disk() -> None:
     data = {"residency": {"gpu": 100, "shared": 50, "disk": 1000}}
     residency = parse_scenario(data).adapter().gpu.residency
     handles = [residency.add(size) for size in (60, 40, 60)]
@@ -125,19 +125,19 @@ def test_a_disturbed_clock_makes_intervals_disjoint() -> None:
     }
 
 
-def test_memory_has_bounds() -> None:
+def test_memory_has_limits() -> None:
     driver = parse_scenario({"memory": {"surface_bytes": 64}}).driver()
     driver.create_surface(SurfaceDesc(1, SurfaceKind.MEMORY, 64))
     with pytest.raises(Fault):
         driver.create_surface(SurfaceDesc(2, SurfaceKind.MEMORY, 65))
 
 
-def test_buffers_have_a_size() -> None:
+def test_command_buffers_have_the_scenarios_size() -> None:
     assert parse_scenario({"buffers": {"commands": 256}}).command_bytes == 256
     assert parse_scenario({}) == Scenario()
 
 
-def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
+def test_toml_and_json_are_equivalent(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("[lost]\ncall = 3\n[clock]\nchanges = [1]\n")
     (tmp_path / "a.json").write_text(json.dumps({"lost": {"call": 3}, "clock": {"changes": [1]}}))
     assert load_scenario(tmp_path / "a.toml") == load_scenario(tmp_path / "a.json")
@@ -152,7 +152,7 @@ def test_a_timing_script_lies_beside_its_scenario(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        ([], "scenario is no table"),
+        ([], "scenario: expected a table"),
         ({"colour": 1}, "unknown key 'colour'"),
         ({"timing": 3}, "name of a model"),
         ({"timing": "slow"}, "no timing model"),
@@ -165,7 +165,7 @@ def test_a_timing_script_lies_beside_its_scenario(tmp_path: Path) -> None:
         ({"memory": {"surfaces": 0}}, "memory.surfaces must be a number from 1"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused(data: object, what: str) -> None:
+def test_invalid_values_are_refused(data: object, what: str) -> None:
     with pytest.raises(UsageError, match=what):
         parse_scenario(data)
 
@@ -195,7 +195,7 @@ def test_any_data_is_a_scenario_or_one_error(data: object) -> None:
 STREAM = str(ROOT / "streams" / "event_latency.dp2")
 
 
-def test_a_replay_in_a_scenario_differs_where_it_must(tmp_path: Path) -> None:
+def test_a_replay_in_a_scenario_differs_from_its_capture(tmp_path: Path) -> None:
     (tmp_path / "lost.toml").write_text("[lost]\ncall = 1\ncalls = 1\n")
     (tmp_path / "none.toml").write_text('timing = "fixed:call=1000,packet=4000,delivery=500"')
     same = dp2emu("replay", STREAM, "--verify", "--scenario", tmp_path / "none.toml")
@@ -225,7 +225,7 @@ def test_a_scene_in_a_scenario_has_small_buffers(tmp_path: Path) -> None:
         ({"surfaces": 70}, "call_tokens=2", "limit call_tokens 2"),
     ],
 )
-def test_of_a_scenario_and_what_is_given_the_lower_bounds_hold(
+def test_the_lower_of_two_limits_applies(
     tmp_path: Path, memory: dict[str, int], limit: str, holds: str
 ) -> None:
     path = tmp_path / "scenario.json"
@@ -233,13 +233,13 @@ def test_of_a_scenario_and_what_is_given_the_lower_bounds_hold(
     assert holds in dp2emu("replay", STREAM, "--scenario", path, "--limit", limit).err
 
 
-def test_bounds_without_a_scenario_may_be_put_higher() -> None:
+def test_limits_without_a_scenario_may_be_raised() -> None:
     high = Limits(surfaces=1 << 20)
     assert parse_scenario({}).driver(Options(limits=high)).gpu.heap.limits == high
 
 
 @pytest.mark.parametrize("limit", ["call_pixels=10", "call_tokens=1", "surfaces=1"])
-def test_scenes_end_at_bounds_too(tmp_path: Path, limit: str) -> None:
+def test_limits_apply_to_scenes(tmp_path: Path, limit: str) -> None:
     scene = ROOT / "tests/golden/scenes/query/occ_overlap_random.json"
     ran = dp2emu("scene", scene, "--out", tmp_path, "--limit", limit)
     assert f"limit {limit.replace('=', ' ')}" in ran.err
@@ -253,12 +253,12 @@ def test_other_rigs_have_no_scenarios(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("a" + ".a" * 200_000 + " = 1", "line 1 has more than 8 dots"),
-    (f"[{'a.' * 1000}a]\n" * 200, "line 1 has more than 8 dots"),
+    ("a" + ".a" * 200_000 + " = 1", "at most 8 dots in line 1"),
+    (f"[{'a.' * 1000}a]\n" * 200, "at most 8 dots in line 1"),
     ("[" * 100_000, "recursion|Cannot|Invalid"),
     ("#" * (1 << 20), "more than 524288 bytes"),
 ], ids=["key", "tables", "nested", "large"])  # fmt: skip
-def test_what_would_take_very_long_to_read_is_refused(tmp_path: Path, text: str, why: str) -> None:
+def test_files_that_are_slow_to_parse_are_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "long.toml").write_text(text)
     with pytest.raises(UsageError, match=why):
         load_scenario(tmp_path / "long.toml")

@@ -1,4 +1,4 @@
-"""State in the middle of a capture: which moment it is of, and that all of it is there."""
+"""Snapshots: the moment they show, and the completeness of their state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dp2emu.capture.records import SurfaceCreated
 from dp2emu.d3d.enums import Format, RenderState, TransformState
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.snapshot import Moment, moment, snapshot, snapshot_text
 from tests.replay.authoring import (
     BEGIN,
@@ -40,14 +40,14 @@ def fog(value: int) -> bytes:
     return token(Op.RENDERSTATE, (RenderState.FOGCOLOR, value))
 
 
-def test_a_call_is_looked_at_when_it_has_returned() -> None:
+def test_a_snapshot_of_a_call_is_taken_after_it() -> None:
     capture = capture_of(*SETTING, called(fog(1)), called(fog(2)), called(fog(3)))
     facts = snapshot(capture, Moment(1))
     assert facts["render_states"]["D3DRS_FOGCOLOR"] == 2
     assert (facts["call"], facts["token"], facts["context"]) == (1, None, 1)
 
 
-def test_a_token_is_looked_at_before_it_executes() -> None:
+def test_a_snapshot_of_a_token_is_taken_before_it() -> None:
     capture = capture_of(*SETTING, called(fog(1)), called(fog(2), clear(0), fog(3)))
     facts = [snapshot(capture, Moment(1, at)) for at in range(3)]
     assert [f["render_states"]["D3DRS_FOGCOLOR"] for f in facts] == [1, 2, 2]
@@ -63,12 +63,12 @@ def test_a_token_is_looked_at_before_it_executes() -> None:
         (Moment(1, 1), "no token 1: call 1 executes 1 tokens"),
     ],
 )
-def test_a_moment_that_never_comes_is_an_error(at: Moment, what: str) -> None:
+def test_a_missing_call_or_token_is_an_error(at: Moment, what: str) -> None:
     with pytest.raises(UsageError, match=what):
         snapshot(capture_of(*SETTING, called(fog(1)), called(fog(2))), at)
 
 
-def test_a_call_to_no_context_has_no_state() -> None:
+def test_a_call_without_a_context_is_an_error() -> None:
     with pytest.raises(UsageError, match="context 9"):
         snapshot(capture_of(*SETTING, called(fog(1), context=9)), Moment(0))
 
@@ -80,7 +80,7 @@ def test_a_moment_is_a_call_or_a_call_and_a_token(text: str) -> None:
         moment(text)
 
 
-def test_what_fails_on_the_way_is_told() -> None:
+def test_earlier_faults_are_reported() -> None:
     faults: list[Dp2Error] = []
     capture = capture_of(*SETTING, called(issue(9, END)), called(fog(4)))
     facts = snapshot(capture, Moment(1), fault=faults.append)
@@ -88,7 +88,7 @@ def test_what_fails_on_the_way_is_told() -> None:
     assert [(fault.call, fault.token) for fault in faults] == [(0, "ISSUEQUERY")]
 
 
-def test_every_sort_of_state_is_there() -> None:
+def test_a_snapshot_has_every_kind_of_state() -> None:
     plane, matrix = (bits(1.0),) * 4, (bits(2.0),) * 16
     facts = snapshot(
         capture_of(
@@ -157,7 +157,7 @@ def test_every_sort_of_state_is_there() -> None:
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
 
 
-def test_queries_say_how_far_they_are() -> None:
+def test_queries_have_their_progress() -> None:
     work = (create(1, OCCLUSION), create(2, OCCLUSION), create(3, EVENT), issue(2, BEGIN))
     capture = capture_of(*SETTING, called(*work, issue(3, END), issue(1, END), issue(1, BEGIN)))
     queries = snapshot(capture, Moment(0, 6))["queries"]

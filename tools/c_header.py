@@ -25,7 +25,7 @@ from dp2emu.d3d.flags import (
 )
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.structs import ALIASES
-from dp2emu.dp2.headers import row_of
+from dp2emu.dp2.header_scan import row_of
 from dp2emu.dp2.table import TABLE, Op
 
 HEADER = Path(__file__).parents[1] / "dp2emu" / "capture" / "c" / "dp2.h"

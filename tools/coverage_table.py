@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "coverage.rst"
 SEEDS = range(3)
 ANSWERS = (Op.RESPONSECONTINUE, Op.RESPONSEQUERY)
-"""What only a driver writes (reference section 8)."""
+"""What only a driver writes (wire format, "Responses")."""
 
 REFUSED = Op.EXT
 """Executed by refusing it: nobody documents what it means."""

@@ -34,13 +34,14 @@ SOURCED = ("d3d", "ddi10", "dp2")
 MACHINERY = frozenset(
     f"{PACKAGE}.{name}"
     for name in (
-        "ddi10.context", "ddi10.kept", "ddi10.parts", "dp2.generate", "dp2.inspect", "dp2.kinds",
-        "dp2.memo", "dp2.parse", "dp2.recent", "dp2.resolutions", "dp2.stream", "dp2.tokens",
+        "ddi10.context", "ddi10.draws", "ddi10.kept", "ddi10.queries", "ddi10.resources",
+        "ddi10.shaders", "ddi10.states", "dp2.generate", "dp2.parse", "dp2.recent", "dp2.resolve",
+        "dp2.states", "dp2.states.inspect", "dp2.states.setting_kinds", "dp2.stream", "dp2.tokens",
     )
 )  # fmt: skip
 """Their modules that follow none."""
 SOURCE = re.compile(
-    r"reference|Direct3D|DirectX|DirectDraw|D3D|DXGI|DDI|SDK|document|header", re.I
+    r"wire format|tokens, |Direct3D|DirectX|DirectDraw|D3D|DXGI|DDI|SDK|document|header", re.I
 )
 
 INNER = ("cli", "shader")

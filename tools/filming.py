@@ -13,7 +13,7 @@ from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import Cull, PrimitiveType, RenderState, ShadeMode
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.runtime import Device9, Query, Session
 
 Vertex = tuple[float, float, float, int]

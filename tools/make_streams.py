@@ -49,7 +49,7 @@ from dp2emu.d3d.legacy import Opcode
 from dp2emu.d3d.legacy import RenderState7 as R
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Device9, RectPatchInfo, TriPatchInfo
 
 HEADING = "The streams here"

@@ -31,8 +31,8 @@ from dp2emu.dp2.generate import generate
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import TABLE, Op, Token
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import REFERENCE
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dp2emu.d3d.enums import Cull
-from dp2emu.gpu.packets import Rect
-from dp2emu.gpu.raster import doubled_area, drawn, triangle_spans
-from dp2emu.gpu.subpixel import snap
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.rasterizer.spans import snap
+from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, triangle_spans
 from tests.gpu.ordering import disagreements, random_vertices
 from tests.gpu.ordering import drawn as in_front
 

@@ -24,9 +24,9 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.kinds import EVICT_MANAGED
+from dp2emu.dp2.states.setting_kinds import EVICT_MANAGED
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Device9, Session, VertexElement
 from dp2emu.runtime.arguments import Box
 from dp2emu.shader.sm.assemble import assemble

@@ -5,7 +5,7 @@ Names are imported on first use: a worker of a cluster needs few of them.
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.batch.cluster import batch_on as batch_on
@@ -26,4 +26,4 @@ _HOMES = {
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # a type checker reports names that do not exist
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -24,9 +24,9 @@ Row = dict[str, Any]
 
 PRELOAD = (
     "dp2emu.batch.worker",
-    "dp2emu.gpu.kernel.crew",
-    "dp2emu.gpu.kernel.running",
-    "dp2emu.gpu.kernel.vertex",
+    "dp2emu.gpu.compile.band_workers",
+    "dp2emu.gpu.compile.kernel_draw",
+    "dp2emu.gpu.vertex_shader.vertex_kernel",
     "dp2emu.shader.jit.engine",
     "dp2emu.shader.jit.store",
     "llvmlite.binding",

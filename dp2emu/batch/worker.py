@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.inputs import open_input
 from dp2emu.limits import Limits
 from dp2emu.process import worker

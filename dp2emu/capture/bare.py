@@ -12,7 +12,7 @@ from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.dp2.call import Call
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.records import dataclass
 

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from dp2emu.capture.values import Memory, Structure, Value
-from dp2emu.ddi10.maps import MappedSubresource
+from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import UsageError
 
 WRITE = "Host.Write"

@@ -34,8 +34,8 @@ from dp2emu.capture.records import TIMING, Annotation, EntryCalled, Record
 from dp2emu.capture.values import Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.maps import MappedSubresource
-from dp2emu.ddi10.residency import QueryResidencyCb
+from dp2emu.ddi10.resources.maps import MappedSubresource
+from dp2emu.ddi10.resources.residency import QueryResidencyCb
 from dp2emu.errors import Dp2Error
 
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 from dp2emu.capture.values import Value
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 
 

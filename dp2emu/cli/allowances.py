@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from dp2emu.cli.ranges import FloatRange
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 
 if TYPE_CHECKING:
     from dp2emu.diff import Allowance, Comparison, Judgement

@@ -19,7 +19,7 @@ from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, w
 from dp2emu.cli.ranges import FloatRange
 from dp2emu.cli.readings import with_readings
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 
 CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 """Exit codes by outcome; any other is unusable."""

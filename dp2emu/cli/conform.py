@@ -13,8 +13,8 @@ from dp2emu.cli.streams import text_output
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
 from dp2emu.conform.exporting import export
 from dp2emu.conform.report import counts, document, junit, table
+from dp2emu.escaping import plain
 from dp2emu.outputs import write_file
-from dp2emu.plain import plain
 from dp2emu.rig.spec import using_rig
 
 

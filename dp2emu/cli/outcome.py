@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from dp2emu.cli.ending import ending
 from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 
 FINE = 0
 DIFFERS = 1

@@ -9,7 +9,7 @@ from dp2emu.cli.outcome import FAULTS, FINE, complain, say
 from dp2emu.cli.readings import with_readings
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.replay import Watcher, replay
 from dp2emu.taps import Drawn, Taps
 
@@ -35,9 +35,12 @@ def command(opened: Opened, at: tuple[int, int], timing: str | None, options: Op
 
 def _line(drawn: Drawn, at: tuple[int, int]) -> str:
     packet = drawn.packet
-    targets = [*(each.handle for each in packet.colors if each), packet.depth and "depth"]
+    targets = [
+        *(each.handle for each in packet.output.colors if each),
+        packet.output.depth and "depth",
+    ]
     return (
         f"draw {drawn.number} at {drawn.time} ticks: {drawn.times(*at)} of its {drawn.count} "
-        f"samples, {packet.count} {packet.topology.name}, "
+        f"samples, {packet.input.count} {packet.input.topology.name}, "
         f"surfaces {' '.join(str(each) for each in targets if each)}"
     )

@@ -18,7 +18,7 @@ from dp2emu.cli.readings import EMULATOR, with_readings, with_rig, with_scenario
 from dp2emu.cli.streams import text_output
 from dp2emu.diff import Allowance, Judgement
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import Timing, parse_timing
+from dp2emu.gpu.device.timing import Timing, parse_timing
 from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, replay
 from dp2emu.rig import Rig
 

@@ -13,7 +13,7 @@ from dp2emu.cli.limiting import with_limits
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
 from dp2emu.cli.readings import with_readings, with_scenario
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import load_scenario
 from dp2emu.scene import SceneResult, play_scene

@@ -1,7 +1,7 @@
 """Which pixels a triangle covers by Direct3D 9's rules, exactly: what cases of drawing expect.
 
 Pixel centres are at whole coordinates; one on an edge belongs to the triangle if that is a top
-or a left edge (Direct3D 9 documentation of rasterization rules; reference 3.1).
+or a left edge (Direct3D 9 documentation of rasterization rules; wire format, "Primitive order").
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from dp2emu.conform.script import (
 )
 from dp2emu.d3d.enums import Cull, PrimitiveType, QueryType, RenderState
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 
 BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))
 """A strip of two clockwise triangles."""
@@ -40,8 +40,10 @@ BOX_PIXELS = 32
 _LIST, _STRIP, _FAN = (
     PrimitiveType.TRIANGLELIST, PrimitiveType.TRIANGLESTRIP, PrimitiveType.TRIANGLEFAN,
 )  # fmt: skip
-_TOKENS = "reference 2.2 and 3.1"
-_STREAMS = "reference 2.4 and 3.4"
+_TOKENS = 'wire format, "DirectX 6 opcodes" and "Primitive order"'
+_STREAMS = 'wire format, "DirectX 8 opcodes" and "Vertex sources"'
+_NUMBERS = 'wire format, "Vertex numbers"'
+_VIEWPORT = 'wire format, "Viewport and ranges"'
 _RULES = "Direct3D 9 rasterization rules"
 _EXTRA = 3
 """Vertices in front of those that a start vertex or base means."""
@@ -150,7 +152,7 @@ def _outside() -> Iterator[Case]:
         if indices[0]:
             name += ".first"
         rule = "an index outside of the vertices harms nothing"
-        yield script.case(name, rule, "reference 3.1 and 9")
+        yield script.case(name, rule, _NUMBERS)
 
 
 def _far_index() -> Case:
@@ -160,7 +162,7 @@ def _far_index() -> Case:
     payload = struct.pack("<4H", start, index, index + 1, index + 2)
     pixels = pixels_of(BOX, ((0, 1, 2),))
     return _counted(
-        "index_beyond_16_bits", "wVStart and an index are added in 32 bits", "reference 3.1 and 9",
+        "index_beyond_16_bits", "wVStart and an index are added in 32 bits", _NUMBERS,
         pixels, corners, token(Op.INDEXEDTRIANGLELIST2, payload),
     )  # fmt: skip
 
@@ -189,7 +191,7 @@ def _immediate(name: str, gap: bytes) -> Case:
     script.call(before, head, pad, vertices(_CORNERS[:4]), end(1))
     script.owe_count(1, pixels_of(_CORNERS, numbers(_FAN, 2)))
     rule = "the vertices of an _IMM token begin at a multiple of 4 from the buffer's base"
-    return script.case(f"draw.trianglefan_imm.{name}", rule, "reference 3.2")
+    return script.case(f"draw.trianglefan_imm.{name}", rule, 'wire format, "Inline vertices"')
 
 
 # Streams
@@ -269,18 +271,18 @@ def _states() -> Iterator[Case]:
             render_state(RenderState.CULLMODE, mode), clockwise,
         )  # fmt: skip
     yield _counted(
-        "state_order", "states take effect in order with drawing", "reference 1",
+        "state_order", "states take effect in order with drawing", 'wire format, "Stream shape"',
         pixels, BOX, clockwise, render_state(RenderState.CULLMODE, Cull.CW), clockwise,
     )  # fmt: skip
     yield _counted(
-        "viewport", "nothing is drawn outside of the viewport", "reference 3.6", 3 * 2, BOX,
+        "viewport", "nothing is drawn outside of the viewport", _VIEWPORT, 3 * 2, BOX,
         dwords(Op.VIEWPORTINFO, 2, 1, 3, 2), box(),
     )  # fmt: skip
     scissor = dwords(Op.SETSCISSORRECT, 1, 1, 6, 3)
     for enabled, inside in ((0, BOX_PIXELS), (1, 5 * 2)):
         yield _counted(
             f"scissor.{enabled}", "the scissor rectangle counts while its test is enabled",
-            "reference 3.6", inside, BOX,
+            _VIEWPORT, inside, BOX,
             scissor, render_state(RenderState.SCISSORTESTENABLE, enabled), box(),
         )  # fmt: skip
 

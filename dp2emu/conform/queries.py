@@ -20,7 +20,8 @@ from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.queries import KINDS, Window
 
-_DOCUMENT = "Handling Asynchronous Queries; reference 7"
+_DOCUMENT = 'Handling Asynchronous Queries; wire format, "Queries"'
+_TYPES = 'wire format, "Query types"'
 _EVENT, _OCCLUSION = QueryType.EVENT, QueryType.OCCLUSION
 _ALWAYS = (QueryType.VCACHE, _EVENT, _OCCLUSION)
 """Types that the documents describe for this interface; others may be refused."""
@@ -49,7 +50,7 @@ def _types() -> Iterator[Case]:
         name = QueryType(kind).name.lower()
         rule = f"an issued {QueryType(kind).sdk} is answered with its structure"
         yield script.case(
-            f"query.type.{name}", rule, "reference 7.1", optional=QueryType(kind) not in _ALWAYS
+            f"query.type.{name}", rule, _TYPES, optional=QueryType(kind) not in _ALWAYS
         )
 
 
@@ -158,7 +159,7 @@ def _refusals() -> Iterator[Case]:
         script = Script()
         good = create(1)
         script.call(good, bad, end(1), expect=Expect(refused, len(good)))
-        yield script.case(f"query.{name}", rule, "reference 7 and 11")
+        yield script.case(f"query.{name}", rule, 'wire format, "Queries"')
 
 
 def _orders() -> Iterator[Case]:
@@ -170,5 +171,5 @@ def _orders() -> Iterator[Case]:
             script.owe(query, kind, b"" if kind == _OCCLUSION else b"\1\0\0\0")
         yield script.case(
             f"query.order.{kind.name.lower()}", "queries of a type are answered in issue order",
-            "reference 8",
+            'wire format, "Responses"',
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from dp2emu.conform.running import Outcome, Verdict
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:

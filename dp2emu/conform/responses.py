@@ -10,10 +10,10 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import HEADER_BYTES
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 
-_DOCUMENT = "Handling Asynchronous Queries; reference 8"
-_ERRORS = "reference 5 and 6"
+_DOCUMENT = 'Handling Asynchronous Queries; wire format, "Responses"'
+_ERRORS = 'wire format, "Results" and "Unknown opcodes"'
 _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED
 _NO_TOKEN = b"\xff\0\0\0"
 _SIZES = (28, 31, 32, 36, 40, 44, 47, 52, 60, 64, 76)
@@ -132,7 +132,7 @@ def _offsets() -> Iterator[Case]:
         script = Script()
         script.call(good, good[:cut], expect=Expect(_UNPARSED, len(good)))
         rule = "a header that does not fit ends the call there"
-        yield script.case(f"error.header.{cut}", rule, "reference 1")
+        yield script.case(f"error.header.{cut}", rule, 'wire format, "Stream shape"')
     script = Script()
     script.call(good, context=77, expect=Expect(HResult.D3DHAL_CONTEXT_BAD, 0))
-    yield script.case("error.context", "a context that is none is told", "reference 5")
+    yield script.case("error.context", "a context that is none is told", 'wire format, "Results"')

@@ -1,4 +1,4 @@
-"""Writing cases down: records, calls and what is expected of them, in order."""
+"""A builder of conformance cases: records, calls and expected results, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 
 CONTEXT, OTHER_CONTEXT = 1, 2
@@ -40,12 +40,12 @@ Corner = tuple[float, float]
 
 
 def token(op: int, payload: bytes = b"", n: int = 1) -> bytes:
-    """A token with this payload."""
+    """A token with a payload."""
     return struct.pack("<BBH", op, 0, n) + payload
 
 
 def dwords(op: int, *words: int) -> bytes:
-    """A token with one item of these DWORDs."""
+    """A token with one item that consists of DWORDs."""
     return token(op, struct.pack(f"<{len(words)}I", *(word & 0xFFFFFFFF for word in words)))
 
 
@@ -60,12 +60,12 @@ def issue(query: int, flags: int) -> bytes:
 
 
 def begin(query: int) -> bytes:
-    """BEGIN of a query."""
+    """ISSUEQUERY with BEGIN."""
     return issue(query, _BEGIN)
 
 
 def end(query: int) -> bytes:
-    """END of a query."""
+    """ISSUEQUERY with END."""
     return issue(query, _END)
 
 
@@ -80,7 +80,7 @@ def render_state(state: int, value: int) -> bytes:
 
 
 def stage_state(state: int, value: int) -> bytes:
-    """TEXTURESTAGESTATE with one state of stage 0, which for samplers is DirectX 8's number."""
+    """TEXTURESTAGESTATE with one state of stage 0; sampler states have DirectX 8's numbers."""
     return token(Op.TEXTURESTAGESTATE, struct.pack("<HHI", 0, state, value))
 
 
@@ -91,7 +91,7 @@ def vertices(corners: Iterable[Corner]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Vertices in user memory: their bytes, format, and how many bytes each has."""
+    """Vertices in user memory: their bytes, their format, and the size of one in bytes."""
 
     data: bytes
     fvf: int
@@ -99,13 +99,13 @@ class Users:
 
 
 class Script:
-    """A case in the making, with a context, a command buffer and a target.
+    """A builder of a case with a context, a command buffer and a target.
 
-    Mutable: it is written from top to bottom.
+    Mutable: each method appends to the case.
     """
 
     def __init__(self, command_bytes: int = COMMAND_BYTES, *, depth: bool = False) -> None:
-        """With ``depth`` the context has a depth surface."""
+        """Create the context; with ``depth`` it has a depth surface."""
         self.records: list[Record] = []
         self._expected: list[Expect] = []
         self._owed: list[Owed] = []
@@ -120,24 +120,24 @@ class Script:
         self.context(CONTEXT, DEPTH if depth else 0)
 
     def buffer(self, handle: int, kind: SurfaceKind, size: int, data: bytes = b"") -> None:
-        """A buffer of so many bytes, and what is in it."""
+        """Create a buffer of ``size`` bytes that begins with ``data``."""
         self._make(SurfaceDesc(handle, kind, size))
         if data:
             self.records.append(MemoryWritten(handle, 0, data))
 
     def managed(self, handle: int) -> None:
-        """A texture that the driver manages, of three levels."""
+        """Create a driver-managed texture of three levels."""
         self._make(
             SurfaceDesc(handle, SurfaceKind.TEXTURE, 4, 4, Format.A8R8G8B8, levels=3, managed=1)
         )
 
     def texture(self, handle: int, format: Format, texels: bytes) -> None:
-        """A texture of 2 x 2 with these texels."""
+        """Create a texture of 2 x 2 texels."""
         self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, 2, 2, format))
         self.records.append(MemoryWritten(handle, 0, texels))
 
     def context(self, number: int, depth: int = 0) -> None:
-        """Another context, of DirectX 9."""
+        """Create a DirectX 9 context."""
         self.records.append(ContextCreated(number, 9, TARGET, depth))
         self._contexts.append(number)
 
@@ -152,7 +152,7 @@ class Script:
         vertex_bytes: int = VERTEX_BYTES,
         users: Users | None = None,
     ) -> None:
-        """A call with these tokens and, in user memory, vertices of ``corners`` or ``users``."""
+        """Submit tokens and, in user memory, vertices of ``corners`` or ``users``."""
         commands = b"".join(tokens)
         given = users or Users(vertices(corners), FVF_XYZRHW, vertex_bytes)
         call = Call(
@@ -171,24 +171,24 @@ class Script:
         self._expected.append(expect or Expect())
 
     def owe(self, query: int, kind: int, begins: bytes = b"", context: int = CONTEXT) -> None:
-        """An answer must come, whose payload begins so."""
+        """Expect an answer whose payload begins with ``begins``."""
         size = PAYLOADS[QueryType(kind)].sizeof()
         self._owed.append(Owed(context, query, kind, begins, size))
 
     def owe_event(self, query: int, context: int = CONTEXT) -> None:
-        """An event must be signalled; its answer is never FALSE."""
+        """Expect an event to be signalled; its answer is never FALSE."""
         self.owe(query, QueryType.EVENT, struct.pack("<I", 1), context)
 
     def owe_count(self, query: int, pixels: int) -> None:
-        """An occlusion query must count so many pixels."""
+        """Expect an occlusion query to count ``pixels``."""
         self.owe(query, QueryType.OCCLUSION, struct.pack("<I", pixels))
 
     def show(self, shown: tuple[Shown, ...]) -> None:
-        """What memory must hold in the end."""
+        """Expect the contents of memory at the end."""
         self._shown = shown
 
     def case(self, name: str, rule: str, source: str, *, optional: bool = False) -> Case:
-        """The finished case; whatever it made goes at its end."""
+        """The finished case, which at its end destroys all that it created."""
         contexts = tuple(ContextDestroyed(number) for number in self._contexts)
         surfaces = tuple(SurfaceDestroyed(handle) for handle in reversed(self._surfaces))
         records = (*self.records, *contexts, *surfaces)

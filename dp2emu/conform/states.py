@@ -12,7 +12,8 @@ from dp2emu.d3d.enums import Cull, QueryType, RenderState
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.stateset import StateSetOperation
 
-_SOURCE = "reference 3.6"
+_SOURCE = 'wire format, "State blocks"'
+_TYPES = 'wire format, "Query types"'
 _BLOCK = 3
 _CLOCKWISE = token(Op.TRIANGLELIST, b"\0\0", 1)
 
@@ -57,12 +58,12 @@ def _counts() -> Iterator[Case]:
     script.owe(1, QueryType.VERTEXSTATS, struct.pack("<2I", 4, 0))
     yield script.case(
         "count.triangles", "D3DQUERYTYPE_VERTEXSTATS counts triangles since the END before",
-        "reference 7.1", optional=True,
+        _TYPES, optional=True,
     )  # fmt: skip
     script = Script()
     script.call(create(1, QueryType.VERTEXSTATS))
     script.call(box(), end(1), corners=BOX)
     script.owe(1, QueryType.VERTEXSTATS, struct.pack("<2I", 2, 0))
     yield script.case(
-        "count.box", "a strip of four vertices is two triangles", "reference 7.1", optional=True
+        "count.box", "a strip of four vertices is two triangles", _TYPES, optional=True
     )

@@ -30,7 +30,7 @@ def walk_cases() -> Iterator[Case]:
 def _cuts(row: Token) -> Iterator[Case]:
     """A token whose last bytes are missing fails at its own header."""
     sample = row.samples[0]
-    source = f"reference 2, {row.op.sdk}"
+    source = f'wire format, "Opcodes", {row.op.sdk}'
     for cut in sorted({len(sample) - 1, len(sample) - 2, HEADER_BYTES}):
         if not HEADER_BYTES <= cut < len(sample):
             continue
@@ -51,7 +51,7 @@ def _none(row: Token) -> Iterator[Case]:
     script.call(create(1), token(row.op, n=0), end(1))
     script.owe_event(1)
     rule = f"{row.op.sdk} that counts nothing is followed by nothing"
-    yield script.case(f"walk.none.{row.name.lower()}", rule, "reference 1")
+    yield script.case(f"walk.none.{row.name.lower()}", rule, 'wire format, "Stream shape"')
 
 
 def _length(name: str, bytes: bytes) -> Case:
@@ -61,7 +61,7 @@ def _length(name: str, bytes: bytes) -> Case:
     script.call(create(1), bytes, end(1))
     script.owe_event(1)
     rule = f"{len(bytes)} bytes are one token, and the next begins behind them"
-    return script.case(f"walk.length.{name}", rule, "reference 2, 3.7 and 9")
+    return script.case(f"walk.length.{name}", rule, 'wire format, "Ambiguous lengths"')
 
 
 def _words(*words: int) -> bytes:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.d3d.dxgi import DXGI as DXGI
@@ -47,7 +47,10 @@ if TYPE_CHECKING:
     from dp2emu.d3d.hresult import hr_name as hr_name
 
 _HOMES = {
-    "dxgi": ("DXGI", "DxgiRow"),
+    "dxgi": (
+        "DXGI",
+        "DxgiRow",
+    ),
     "dxgiformat": ("DxgiFormat",),
     "enums": (
         "Blend",
@@ -76,14 +79,30 @@ _HOMES = {
         "TextureStageState",
         "TransformState",
     ),
-    "flags": ("Clear", "ColorWrite", "Dp2Flags", "Issue", "StreamSource", "Usage"),
-    "formats": ("FORMATS", "FormatRow"),
-    "fvf": ("fvf_layout", "fvf_size"),
-    "hresult": ("HResult", "hr_name"),
+    "flags": (
+        "Clear",
+        "ColorWrite",
+        "Dp2Flags",
+        "Issue",
+        "StreamSource",
+        "Usage",
+    ),
+    "formats": (
+        "FORMATS",
+        "FormatRow",
+    ),
+    "fvf": (
+        "fvf_layout",
+        "fvf_size",
+    ),
+    "hresult": (
+        "HResult",
+        "hr_name",
+    ),
 }
 """Names by module, which are imported when they are asked for."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)

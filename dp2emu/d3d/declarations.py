@@ -1,7 +1,8 @@
 """Vertex declarations: D3DVSD tokens of DirectX 8, D3DVERTEXELEMENT9 of DirectX 9.
 
-Shader reference 8.  A declaration that makes no sense is a Fault with D3DERR_DRIVERINVALIDCALL;
-one that needs a tessellator is fine until something other than patches is drawn with it.
+Source: SM1-3 tokens, "Vertex elements" and "Declarations of DirectX 8".  A declaration that makes
+no sense is a Fault with D3DERR_DRIVERINVALIDCALL; one that needs a tessellator is fine until
+something other than patches is drawn with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Payloads of the asynchronous queries: D3DDEVINFO_* (d3d9types.h; reference 7.1)."""
+"""Payloads of the asynchronous queries: D3DDEVINFO_* (d3d9types.h; wire format, "Query types")."""
 
 from __future__ import annotations
 

@@ -1,15 +1,106 @@
-"""Payload structures of the DrawPrimitives2 stream (d3dhal.h, d3dtypes.h to d3d9types.h).
+"""Opcodes and payload structures of the DrawPrimitives2 stream (d3dhal.h, d3dtypes.h to
+d3d9types.h).
 
 Names and member order are the headers'; sizes are the same on 32- and 64-bit hosts.  Where the
-header has a union, one member is declared and ``ALIASES`` tells the other name.  Source: reference
-sections 2, 3 and 8.
+header has a union, one member is declared and ``ALIASES`` has the other name.  Source:
+wire format, "Opcodes" and "Responses".
 """
 
 from __future__ import annotations
 
 from construct import Array, Struct
 
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG, WORD, dwords, floats, longs
+
+
+class Op(SdkEnum, prefix="D3DDP2OP_"):
+    """D3DHAL_DP2OPERATION: every opcode that has a name (wire format, "Opcodes")."""
+
+    POINTS = 1
+    INDEXEDLINELIST = 2
+    INDEXEDTRIANGLELIST = 3
+    RENDERSTATE = 8
+    LINELIST = 15
+    LINESTRIP = 16
+    INDEXEDLINESTRIP = 17
+    TRIANGLELIST = 18
+    TRIANGLESTRIP = 19
+    INDEXEDTRIANGLESTRIP = 20
+    TRIANGLEFAN = 21
+    INDEXEDTRIANGLEFAN = 22
+    TRIANGLEFAN_IMM = 23
+    LINELIST_IMM = 24
+    TEXTURESTAGESTATE = 25
+    INDEXEDTRIANGLELIST2 = 26
+    INDEXEDLINELIST2 = 27
+    VIEWPORTINFO = 28
+    WINFO = 29
+    SETPALETTE = 30
+    UPDATEPALETTE = 31
+    ZRANGE = 32
+    SETMATERIAL = 33
+    SETLIGHT = 34
+    CREATELIGHT = 35
+    SETTRANSFORM = 36
+    EXT = 37
+    TEXBLT = 38
+    STATESET = 39
+    SETPRIORITY = 40
+    SETRENDERTARGET = 41
+    CLEAR = 42
+    SETTEXLOD = 43
+    SETCLIPPLANE = 44
+    CREATEVERTEXSHADER = 45
+    DELETEVERTEXSHADER = 46
+    SETVERTEXSHADER = 47
+    SETVERTEXSHADERCONST = 48
+    SETSTREAMSOURCE = 49
+    SETSTREAMSOURCEUM = 50
+    SETINDICES = 51
+    DRAWPRIMITIVE = 52
+    DRAWINDEXEDPRIMITIVE = 53
+    CREATEPIXELSHADER = 54
+    DELETEPIXELSHADER = 55
+    SETPIXELSHADER = 56
+    SETPIXELSHADERCONST = 57
+    CLIPPEDTRIANGLEFAN = 58
+    DRAWPRIMITIVE2 = 59
+    DRAWINDEXEDPRIMITIVE2 = 60
+    DRAWRECTPATCH = 61
+    DRAWTRIPATCH = 62
+    VOLUMEBLT = 63
+    BUFFERBLT = 64
+    MULTIPLYTRANSFORM = 65
+    ADDDIRTYRECT = 66
+    ADDDIRTYBOX = 67
+    CREATEVERTEXSHADERDECL = 71
+    DELETEVERTEXSHADERDECL = 72
+    SETVERTEXSHADERDECL = 73
+    CREATEVERTEXSHADERFUNC = 74
+    DELETEVERTEXSHADERFUNC = 75
+    SETVERTEXSHADERFUNC = 76
+    SETVERTEXSHADERCONSTI = 77
+    SETSCISSORRECT = 79
+    SETSTREAMSOURCE2 = 80
+    BLT = 81
+    COLORFILL = 82
+    SETVERTEXSHADERCONSTB = 83
+    CREATEQUERY = 84
+    SETRENDERTARGET2 = 85
+    SETDEPTHSTENCIL = 86
+    RESPONSECONTINUE = 87
+    RESPONSEQUERY = 88
+    GENERATEMIPSUBLEVELS = 89
+    DELETEQUERY = 90
+    ISSUEQUERY = 91
+    SETPIXELSHADERCONSTI = 93
+    SETPIXELSHADERCONSTB = 94
+    SETSTREAMSOURCEFREQ = 95
+    SURFACEBLT = 96
+    SETCONVOLUTIONKERNELMONO = 97
+    COMPOSERECTS = 98
+
 
 ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_DP2COMMAND", "wStateCount"): "wPrimitiveCount",

@@ -335,7 +335,7 @@ class TextureArgument(SdkEnum, prefix="D3DTA_"):
 
 
 class TextureFilter(SdkEnum, prefix="D3DTEXF_"):
-    """Filters as DirectX 9 numbers them (reference 3.6)."""
+    """Filters as DirectX 9 numbers them (wire format, "Texture stages and samplers")."""
 
     NONE = 0
     POINT = 1

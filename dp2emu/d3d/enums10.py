@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.d3d.sdk import Named, SdkEnum
 
 
 class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
@@ -51,3 +51,29 @@ class Blend10(SdkEnum, prefix="D3D10_BLEND_"):
     INV_SRC1_COLOR = 17
     SRC1_ALPHA = 18
     INV_SRC1_ALPHA = 19
+
+
+class Domain(Named):
+    """What the tessellator divides."""
+
+    DOMAIN_ISOLINE = 1
+    DOMAIN_TRI = 2
+    DOMAIN_QUAD = 3
+
+
+class Partitioning(Named):
+    """How the tessellator divides it."""
+
+    PARTITIONING_INTEGER = 1
+    PARTITIONING_POW2 = 2
+    PARTITIONING_FRACTIONAL_ODD = 3
+    PARTITIONING_FRACTIONAL_EVEN = 4
+
+
+class OutputPrimitive(Named):
+    """What the tessellator makes of it."""
+
+    OUTPUT_POINT = 1
+    OUTPUT_LINE = 2
+    OUTPUT_TRIANGLE_CW = 3
+    OUTPUT_TRIANGLE_CCW = 4

@@ -6,7 +6,7 @@ from enum import IntFlag
 
 
 class Dp2Flags(IntFlag):
-    """D3DHALDP2_*: dwFlags of D3DHAL_DRAWPRIMITIVES2DATA (reference section 4)."""
+    """D3DHALDP2_*: dwFlags of D3DHAL_DRAWPRIMITIVES2DATA (wire format, "The call")."""
 
     USERMEMVERTICES = 0x01
     EXECUTEBUFFER = 0x02
@@ -19,7 +19,8 @@ class Dp2Flags(IntFlag):
 
 
 class Clear(IntFlag):
-    """D3DCLEAR_*: what D3DDP2OP_CLEAR clears; COMPUTERECTS is for pure devices (3.7)."""
+    """D3DCLEAR_*: what D3DDP2OP_CLEAR clears; COMPUTERECTS is for pure devices (wire format,
+    "Clearing")."""
 
     TARGET = 1
     ZBUFFER = 2
@@ -38,7 +39,7 @@ class Issue(IntFlag):
     """D3DISSUE_*: dwFlags of D3DDP2OP_ISSUEQUERY.
 
     The user-mode DDI of Windows Vista numbers the same two flags the other way round
-    (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0); never share one constant (reference section 7).
+    (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0); never share one constant (wire format, "Queries").
     """
 
     END = 1

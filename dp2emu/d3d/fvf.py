@@ -1,4 +1,5 @@
-"""Flexible vertex formats: a 32-bit code -> attributes in memory order (reference 3.3)."""
+"""Flexible vertex formats: a 32-bit code -> attributes in memory order (wire format, "Vertex
+formats")."""
 
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ _Attribute = tuple[DeclType, DeclUsage | None, int]
 """Type, usage (None for a reserved dword) and usage index."""
 
 
+@lru_cache(maxsize=256)
 def fvf_size(fvf: int, interface: int = 9) -> int:
     """Bytes of one vertex of format ``fvf`` in an application of DirectX ``interface``.
 

@@ -2,7 +2,7 @@
 
 Those with pointers depend on the host: they are functions of ``abi``, 32 or 64, and show the
 padding a 64-bit compiler adds.  Where the header has a union, the widest member is declared and
-``ALIASES`` tells the other names.  Source: reference sections 4 and 7.
+``ALIASES`` tells the other names.  Source: wire format, "The call" and "Driver information".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _pointers(abi: int, *names: str) -> list[Any]:
 
 
 def drawprimitives2data(abi: int) -> Any:
-    """D3DHAL_DRAWPRIMITIVES2DATA: the call (reference section 4)."""
+    """D3DHAL_DRAWPRIMITIVES2DATA: the call (wire format, "The call")."""
     return Struct(
         "dwhContext" / POINTER[abi],
         "dwFlags" / DWORD,

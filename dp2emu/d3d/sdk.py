@@ -34,3 +34,12 @@ def sdk_value(enum: type[SdkEnum], name: str) -> int | None:
     """The value of a header name, or None if it is no name of this enumeration."""
     member = enum._member_map_.get(name.removeprefix(enum._prefix))
     return int(member) if isinstance(member, SdkEnum) and member.sdk == name else None
+
+
+class Named(IntEnum):
+    """Numbers that text spells like their names."""
+
+    @property
+    def text(self) -> str:
+        """The word of assembly text."""
+        return self.name.lower()

@@ -12,7 +12,8 @@ from dp2emu.d3d.legacy import RenderState7, RenderState8, TextureStageState8
 from dp2emu.d3d.sdk import SdkEnum
 
 SRGBTEXTURE, ELEMENTINDEX, DMAPOFFSET = 29, 30, 31
-"""Sampler states as the wire numbers them where DirectX 8 had none (reference 3.6)."""
+"""Sampler states as the wire numbers them where DirectX 8 had none (wire format, "Texture stages
+and samplers")."""
 
 
 def _numbers(enum: type[SdkEnum], names: str) -> frozenset[int]:

@@ -35,7 +35,7 @@ TYPE_BYTES = {
     DeclType.FLOAT16_4: 8,
     DeclType.UNUSED: 0,
 }
-"""Bytes of an element in its stream (shader reference 8)."""
+"""Bytes of an element in its stream (SM1-3 tokens, "Vertex elements")."""
 
 
 ElementType = DeclType | DxgiFormat

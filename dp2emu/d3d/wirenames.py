@@ -1,8 +1,9 @@
 """Names of state numbers on the wire, where every DirectX version's spelling may turn up.
 
 A stream does not say which DirectX version wrote it, so a dump takes the newest name a number
-has: DirectX 9, else 8, else 7, else the DDI's own (reference 3.6).  Members carry the full SDK
-name; ``sdk_name`` and ``sdk_value`` work on them as on any enumeration.
+has: DirectX 9, else 8, else 7, else the DDI's own (wire format, "Render states" and "Texture
+stages and samplers").  Members carry the full SDK name; ``sdk_name`` and ``sdk_value`` work on
+them as on any enumeration.
 """
 
 from __future__ import annotations

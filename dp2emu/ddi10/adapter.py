@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from dp2emu.ddi10.capabilities import get_caps
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
-from dp2emu.ddi10.counters import Watched
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.residency import QueryResidencyCb, answer_from
-from dp2emu.ddi10.shared import Shared
+from dp2emu.ddi10.queries.counters import Watched
+from dp2emu.ddi10.resources.residency import QueryResidencyCb, answer_from
+from dp2emu.ddi10.shared_resources import Shared
 from dp2emu.errors import UsageError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.kernel.threads import cores
+from dp2emu.gpu.compile.thread_pool import cores
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import JIT, engine
 
 

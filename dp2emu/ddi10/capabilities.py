@@ -1,6 +1,6 @@
-"""What the adapter says it can do: GetCaps of Direct3D 11.
+"""What the adapter can do with formats.
 
-Source: d3d10umddi.h and its documentation, D3D10_2DDICAPS_TYPE and the structures it names.
+Source: DDI documentation of CheckFormatSupport and CheckMultisampleQualityLevels.
 """
 
 from __future__ import annotations
@@ -8,9 +8,37 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 from struct import Struct
 
+from dp2emu.d3d.dxgi import DXGI, Support, ddi_support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import DdiCode
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS
+
+_UNSUPPORTED = 0x80000000
+"""D3D10_DDI_FORMAT_SUPPORT_NOT_SUPPORTED."""
+
+
+def check_format_support(format: int) -> int:
+    """CheckFormatSupport: flags of D3D10_DDI_FORMAT_SUPPORT, for any number."""
+    if format not in DxgiFormat._value2member_map_:
+        return _UNSUPPORTED
+    return int(ddi_support(DxgiFormat(format)))
+
+
+def check_multisample_quality_levels(format: int, samples: int) -> int:
+    """CheckMultisampleQualityLevels: 1 if there are targets of so many samples, otherwise 0."""
+    if format not in DxgiFormat._value2member_map_ or samples not in SAMPLE_COUNTS:
+        return 0
+    row = DXGI.get(DxgiFormat(format))
+    return int(row is not None and Support.MULTISAMPLE in row.support)
+
+
+# What the adapter says it can do: GetCaps of Direct3D 11.
+#
+# Source: d3d10umddi.h and its documentation, D3D10_2DDICAPS_TYPE and the structures it names.
 
 S_OK = 0
+
+
 _CAPS = Struct("<I")
 """Each of the structures has a single UINT, Caps."""
 

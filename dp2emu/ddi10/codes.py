@@ -1,6 +1,6 @@
 """What the entries of a user-mode driver report, and the interfaces they belong to.
 
-Source: reference of the Direct3D 10/11 interface, sections 2 and 8.
+Source: Direct3D 10/11 DDI, "Result codes" and "Device functions".
 """
 
 from __future__ import annotations

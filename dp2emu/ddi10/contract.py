@@ -1,6 +1,6 @@
 """What the runtime promises never to do to a driver, each promise in one sentence.
 
-Source: reference of the Direct3D 10/11 interface, sections 2 and 4.  Checking reports a broken
+Source: Direct3D 10/11 DDI, "Query functions" and "Query states".  Checking reports a broken
 promise as ContractError; without it the driver does what its documents say it does then.  Calls
 that no driver survives are ContractErrors always.
 """

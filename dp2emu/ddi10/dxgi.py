@@ -1,6 +1,6 @@
 """The DXGI functions of a device: presenting, priorities, residency.
 
-Source: reference of the Direct3D 10/11 interface, section 7, and dxgiddi.h.  Each returns an
+Source: Direct3D 10/11 DDI, "Residency", and dxgiddi.h.  Each returns an
 HRESULT.  A flip moves nothing: the runtime rotates the identities of the buffers for that.
 """
 
@@ -16,10 +16,11 @@ from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
-from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
-from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.resources.residency import QueryResidencyCb, query_resource_residency
+from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.packets import Box, Copy, Part, whole_part
+from dp2emu.gpu.command.packets import Copy, Part, whole_part
+from dp2emu.gpu.resource.subresources import Box
 from dp2emu.records import dataclass
 
 S_OK = 0

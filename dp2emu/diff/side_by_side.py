@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.bitmap_font import HEIGHT, lettered
 from dp2emu.diff.images import Pixels, differences
-from dp2emu.lettering import HEIGHT, lettered
 
 _GAP = 8
 _SIZE = 2

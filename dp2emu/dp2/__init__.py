@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.dp2.blt import Blt as Blt
@@ -21,15 +21,30 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "blt": ("Blt",),
-    "call": ("Answer", "Call"),
-    "driver": ("Driver", "UnknownCommand"),
+    "call": (
+        "Answer",
+        "Call",
+    ),
+    "driver": (
+        "Driver",
+        "UnknownCommand",
+    ),
     "options": ("Options",),
-    "table": ("Op", "Since", "TABLE", "Token"),
-    "walk": ("Command", "decode", "scan"),
+    "table": (
+        "Op",
+        "Since",
+        "TABLE",
+        "Token",
+    ),
+    "walk": (
+        "Command",
+        "decode",
+        "scan",
+    ),
 }
 """Names by module, which are imported when they are asked for."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)

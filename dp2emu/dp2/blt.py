@@ -10,10 +10,11 @@ from dp2emu.d3d.ddraw import SRCCOPY, BltEffects, BltFlags
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.blit import needs_pattern
-from dp2emu.gpu.memory import BUFFERS, ColorKey, Heap, Surface
-from dp2emu.gpu.packets import Blit, Box, Part, whole_part
-from dp2emu.gpu.texels import encodable
+from dp2emu.gpu.command.packets import Blit, Part, whole_part
+from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Heap, Surface
+from dp2emu.gpu.resource.subresources import Box
+from dp2emu.gpu.resource.texels import encodable
+from dp2emu.gpu.transfer.blit import needs_pattern
 from dp2emu.records import dataclass
 
 _EXPRESSED = (

@@ -10,7 +10,7 @@ from dp2emu.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The members of D3DHAL_DRAWPRIMITIVES2DATA the caller fills in (reference section 4).
+    """The members of D3DHAL_DRAWPRIMITIVES2DATA the caller fills in (wire format, "The call").
 
     Pointers are surface handles here: ``lpDDCommands``, ``lpDDVertex`` and ``lpdwRStates`` name
     surfaces of kind MEMORY (or VERTEXBUFFER), 0 is NULL.  ``commands``, if not None, is what the

@@ -11,8 +11,8 @@ from typing import Any
 
 from dp2emu.d3d.caps import D3DCAPS9
 from dp2emu.d3d.enums import CmpFunc, StencilOp, TextureFilter, TextureOp
-from dp2emu.dp2.state import LIGHTS, STREAMS, TARGETS
-from dp2emu.gpu.domains import MAX_SEGMENTS
+from dp2emu.dp2.states.raw_state import LIGHTS, STREAMS, TARGETS
+from dp2emu.gpu.tessellation.patch_domains import MAX_SEGMENTS
 from dp2emu.limits import Limits
 from dp2emu.shader.texture.records import MAX_ANISOTROPY
 

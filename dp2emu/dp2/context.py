@@ -10,32 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import DeclMethod, PrimitiveType, RenderState
-from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH, AnyFormat
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import MESH_METHODS
-from dp2emu.dp2.blocks import Blocks
-from dp2emu.dp2.call import Call
 from dp2emu.dp2.capabilities import MAX_PRIMITIVES
-from dp2emu.dp2.clearing import Fill, clear_packet, rect_of
-from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
-from dp2emu.dp2.frequency import MAX_INSTANCED, Streams
-from dp2emu.dp2.kinds import EVICT_MANAGED, Kind
 from dp2emu.dp2.managed import Managed
-from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.patches import DELETE_PATCH, RECTANGLE, TRIANGLE, Patches, Shape, n_patch
-from dp2emu.dp2.programs import Source
-from dp2emu.dp2.query_table import QueryTable
-from dp2emu.dp2.recent import Recent
-from dp2emu.dp2.resolutions import Resolutions
-from dp2emu.dp2.resolve import Resolved, Targets
-from dp2emu.dp2.samplers import is_texture
-from dp2emu.dp2.settings import parts, read, write
+from dp2emu.dp2.queries import Queries
+from dp2emu.dp2.resolve.patches import RECTANGLE, TRIANGLE, Patches, Shape, n_patch
+from dp2emu.dp2.resolve.pipeline import Resolutions, Targets
+from dp2emu.dp2.resolve.programs import Source
+from dp2emu.dp2.resolve.samplers import is_texture
+from dp2emu.dp2.resolve.vertices import (
+    MAX_INSTANCED,
+    NO_CALL,
+    NO_STREAMS,
+    Streams,
+    VertexStreams,
+)
 from dp2emu.dp2.shaders import Shaders
-from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
-from dp2emu.dp2.state import (
+from dp2emu.dp2.states.constants import PIXEL_FILES, VERTEX_FILES, Constants
+from dp2emu.dp2.states.raw_state import (
     RENDER_STATES,
     STAGE_ROWS,
     TARGETS,
@@ -44,27 +40,28 @@ from dp2emu.dp2.state import (
     transform_number,
     transform_product,
 )
+from dp2emu.dp2.states.setting_kinds import DELETE_PATCH, EVICT_MANAGED, Kind
+from dp2emu.dp2.states.settings import parts, read, write
+from dp2emu.dp2.states.stage7 import WRAPS, stage_states, wrapped
+from dp2emu.dp2.states.state_blocks import Blocks
 from dp2emu.dp2.textures import Textures
-from dp2emu.dp2.vertices import NO_STREAMS, CallVertices, VertexStreams
+from dp2emu.dp2.transfers import Fill, Moves, clear_packet, rect_of
 from dp2emu.errors import Fault
-from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import VOLUMES, Surface
-from dp2emu.gpu.packets import (
-    Box,
-    Draw,
-    Indices,
-    Rect,
-    Viewport,
-)
-from dp2emu.gpu.patches import Patch
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import Draw, Indices, InputAssembly
+from dp2emu.gpu.command.patches import NPatch, Patch
+from dp2emu.gpu.command.topology import fan_edges, list_edges, vertex_count
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.resource.heap import VOLUMES, Heap, Surface
+from dp2emu.gpu.resource.subresources import Box
 
 
 class Context:
     """State, bindings and queries of one context.  Mutable: tokens act on it.
 
-    The methods named after tokens are what ``dp2.tokens`` calls; they raise Fault for what the
-    driver must refuse and Unsupported for what is not built.
+    ``call`` and ``shadow`` belong to the call that is being executed: its vertices, and its
+    lpdwRStates memory if it has any.  The methods named after tokens are called by ``dp2.tokens``;
+    they raise Fault for calls that the driver must refuse and Unsupported for what is not built.
     """
 
     def __init__(
@@ -85,60 +82,42 @@ class Context:
         self.vertex_constants: Constants = Constants(VERTEX_FILES, options)
         self.pixel_constants: Constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
-        self.recent = Recent()
+        self.recent = RecentTargets()
         self.textures = Textures(gpu.heap.limits)
         self.managed = managed
         self.moves = Moves(gpu, managed)
-        self.queries = QueryTable(gpu, options, interface)
+        self.queries = Queries(gpu, options, interface)
         self.streams = VertexStreams()
         self.indices: Indices | None = None
         self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
         self.blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
-        self._call = CallVertices()
-        self._mirror: Surface | None = None
-        self._mirrored: dict[int, int] = {}
         self.resolutions = Resolutions(interface, gpu.heap)
+        self.call = NO_CALL
+        self.shadow: Surface | None = None
+        self._shadowed: dict[int, int] = {}
         self._viewed: tuple[Rect | None, Viewport | None, Rect] = None, None, Rect(0, 0, 0, 0)
 
-    # The call that is being executed
+    def write_shadow(self) -> None:
+        """Copy the render states that the call has set to lpdwRStates, at the end of the call.
 
-    def enter(self, call: Call, vertex_size: int, mirror: Surface | None) -> None:
-        """Remember what tokens of this call refer to; ``leave`` drops it."""
-        user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
-        data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
-        self._call = CallVertices(
-            data, call.dwVertexOffset, call.dwVertexLength, vertex_size, call.dwVertexType
-        )
-        self._mirror = mirror
-
-    def leave(self) -> None:
-        """The call returns: nothing may refer to its memory any more.
-
-        Only now are render states mirrored, because lpdwRStates may lie over the commands.
+        Not earlier: lpdwRStates may lie over the commands.
         """
-        self._call = CallVertices()
-        mirror, self._mirror = self._mirror, None
-        if mirror is not None:
-            words = mirror.data[: mirror.data.nbytes // 4 * 4].view("<u4")
-            for state, value in self._mirrored.items():
-                if state < len(words):
-                    words[state] = value
-        self._mirrored.clear()
-
-    @property
-    def call_vertex_size(self) -> int:
-        """Bytes of a vertex of the call being executed."""
-        return self._call.size
+        assert self.shadow is not None
+        words = self.shadow.data[: self.shadow.data.nbytes // 4 * 4].view("<u4")
+        for state, value in self._shadowed.items():
+            if state < len(words):
+                words[state] = value
+        self._shadowed.clear()
 
     def destroy(self) -> None:
-        """The context dies, and its queries with it."""
+        """Delete the queries of the context, which dies."""
         self.queries.destroy()
 
     # State tokens
 
     def put(self, kind: Kind, index: int, value: Any) -> None:
-        """A token sets state: now, or in the state block that is being recorded."""
+        """Write a setting, or record it in the state block that is being recorded."""
         if self.blocks.recording is None:
             write(self, (kind, index), value)
             return
@@ -146,7 +125,7 @@ class Context:
             self.blocks.record(key, part)
 
     def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MULTIPLYTRANSFORM: payload x current, or recorded if this is."""
+        """MULTIPLYTRANSFORM: payload x current matrix, or x the recorded one while recording."""
         number = transform_number(kind)
         if number is not None:
             key = Kind.TRANSFORM, number
@@ -154,7 +133,7 @@ class Context:
             self.put(*key, transform_product(matrix, current))
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (section 4)."""
+        """RENDERSTATE, copied to lpdwRStates by execute buffers (wire format, "The call")."""
         self.state.set_render_state(state, value)
         if self.interface < 8:
             self._set_stage_0(state, value)
@@ -162,11 +141,11 @@ class Context:
             self.patches.delete(value)
         if state == EVICT_MANAGED and value:
             self.managed.evict()
-        if self._mirror is not None and state < RENDER_STATES:
-            self._mirrored[state] = value
+        if self.shadow is not None and state < RENDER_STATES:
+            self._shadowed[state] = value
 
     def _set_stage_0(self, state: int, value: int) -> None:
-        """Render states that say something of texture stage 0, as they did before DirectX 6."""
+        """Set the states of texture stage 0 that a render state of DirectX 5 stands for."""
         for number, setting in stage_states(state, value):
             self.set_texture_stage_state(0, number, setting)
         if state in WRAPS:
@@ -176,13 +155,13 @@ class Context:
             self.state.set_map_blend(value)
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
-        """TEXTURESTAGESTATE; state 0 binds a texture, or nothing for a handle that is none."""
+        """TEXTURESTAGESTATE; state 0 binds a texture, or unbinds if the handle is no texture."""
         self.state.set_texture_stage_state(stage, state, value)
         if state == TEXTURE_BIND and stage in STAGE_ROWS:
             self._bind_texture(stage, value)
 
     def _bind_texture(self, stage: int, handle: int) -> None:
-        """With ``Options.strict`` a handle that is no texture is a Fault."""
+        """Bind a texture; with ``Options.strict`` a handle that is no texture is a Fault."""
         surface = self.gpu.heap.get(handle)
         if surface is not None and not is_texture(surface):
             surface = None
@@ -251,9 +230,9 @@ class Context:
         self.textures.set_priority(self._surface(handle), priority)
 
     def mark_dirty(self, handle: int, texels: Sequence[int]) -> None:
-        """ADDDIRTYRECT and ADDDIRTYBOX; a rectangle of a volume is that of all its slices.
+        """ADDDIRTYRECT and ADDDIRTYBOX; a rectangle of a volume means all its slices.
 
-        What is not managed has one copy, so nothing has to be copied.
+        A texture that is not managed has one copy only, and is ignored.
         """
         surface = self._surface(handle)
         if surface.system is not None:
@@ -265,7 +244,8 @@ class Context:
     def clear(
         self, flags: int, color: int, z: float, stencil: int, rects: NDArray[np.int32]
     ) -> None:
-        """CLEAR (reference 3.7): with COMPUTERECTS the viewport clips, none means all of it."""
+        """CLEAR (wire format, "Clearing"): with COMPUTERECTS the viewport clips the rectangles,
+        and no rectangles mean the whole viewport."""
         packet = clear_packet(
             self.targets, self.state.viewport, Fill(flags, color, z, stencil), rects
         )
@@ -273,10 +253,10 @@ class Context:
             self.gpu.submit(packet)
 
     def draw_call(self, topology: PrimitiveType, first: int, count: int) -> None:
-        """A DirectX 6/7 token: consecutive vertices of the call's vertex buffer."""
+        """Draw consecutive vertices of the call's vertex buffer (DirectX 6 and 7)."""
         if count == 0:
             return
-        stream = self._call.stream(first + vertex_count(topology, count))
+        stream = self.call.stream(first + vertex_count(topology, count))
         self._draw(self._call_source(), topology, first, count, [(stream,)], None)
 
     def draw_call_indexed(
@@ -286,24 +266,24 @@ class Context:
         count: int,
         edge_flags: NDArray[np.uint16] | None = None,
     ) -> None:
-        """A DirectX 6/7 indexed token; ``indices`` are absolute vertex numbers.
+        """Draw indexed vertices of the call's vertex buffer (DirectX 6 and 7).
 
-        ``edge_flags`` are the wFlags of each triangle.
+        ``indices`` are absolute vertex numbers, ``edge_flags`` the wFlags of each triangle.
         """
         if count == 0:
             return
-        stream = self._call.stream(int(indices.max()) + 1)
+        stream = self.call.stream(int(indices.max()) + 1)
         edges = None if edge_flags is None else list_edges(edge_flags.astype(np.int64))
         self._draw(self._call_source(), topology, 0, count, [(stream,)], Indices(indices), edges)
 
     def draw_immediate(
         self, topology: PrimitiveType, vertices: bytes, count: int, edge_flags: int
     ) -> None:
-        """An _IMM token: vertices in the command buffer, already copied out of it.
+        """Draw the vertices of an _IMM token, copied out of the command buffer.
 
-        ``edge_flags`` are those of a fan.
+        ``edge_flags`` count for fans only.
         """
-        stream = self._call.immediate(vertices)
+        stream = self.call.immediate(vertices)
         edges = fan_edges(edge_flags, count) if topology is PrimitiveType.TRIANGLEFAN else None
         self._draw(self._call_source(), topology, 0, count, [(stream,)], None, edges)
 
@@ -311,12 +291,12 @@ class Context:
         """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
         shape = _topology(topology)
         divided = self.shaders.has_dividers
-        streams = self.streams.instances(self._call, byte_offset, first=first, dividers=divided)
+        streams = self.streams.instances(self.call, byte_offset, first=first, dividers=divided)
         self._draw(self._stream_source(), shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
-        """CLIPPEDTRIANGLEFAN: what the runtime clipped, from stream 0."""
-        shape, streams = PrimitiveType.TRIANGLEFAN, self.streams.of_call(self._call, byte_offset)
+        """CLIPPEDTRIANGLEFAN: a fan that the runtime clipped, from stream 0."""
+        shape, streams = PrimitiveType.TRIANGLEFAN, self.streams.of_call(self.call, byte_offset)
         _check_count(count)
         edges = fan_edges(edge_flags, count)
         self._draw(self._stream_source(), shape, 0, count, [streams], None, edges)
@@ -336,19 +316,19 @@ class Context:
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
         shape = _topology(topology)
-        streams = self.streams.instances(self._call, base_bytes, first=None)
+        streams = self.streams.instances(self.call, base_bytes, first=None)
         self._draw(self._stream_source(), shape, start, count, streams, indices)
 
     def draw_rectangle_patch(
         self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None
     ) -> None:
-        """DRAWRECTPATCH: without info the one that is kept under the handle, or nothing."""
+        """DRAWRECTPATCH; without ``info`` the patch stored under the handle, if there is one."""
         self._draw_patch(RECTANGLE, handle, segments, info)
 
     def draw_triangle_patch(
         self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None
     ) -> None:
-        """DRAWTRIPATCH: without info the one that is kept under the handle, or nothing."""
+        """DRAWTRIPATCH; without ``info`` the patch stored under the handle, if there is one."""
         self._draw_patch(TRIANGLE, handle, segments, info)
 
     def _draw_patch(
@@ -359,16 +339,16 @@ class Context:
         info: tuple[int, ...] | None,
     ) -> None:
         if info is None:
-            self._draw_kept_patch(shape, handle, segments)
+            self._draw_stored_patch(shape, handle, segments)
             return
         source = self._stream_source(shape.methods)
         definition = self.patches.defined(handle, shape.points(info), segments, source.layout)
-        streams = self.streams.instances(self._call, 0, first=0)
+        streams = self.streams.instances(self.call, 0, first=0)
         patch = definition.patch(self.state.render_states, segments, brought=True)
         self._draw(source, PrimitiveType.TRIANGLELIST, 0, 1, streams, None, patch=patch)
         self.patches.keep(handle, definition)
 
-    def _draw_kept_patch(
+    def _draw_stored_patch(
         self, shape: Shape, handle: int, segments: tuple[float, ...] | None
     ) -> None:
         definition = self.patches.find(handle, shape)
@@ -390,7 +370,7 @@ class Context:
         edges: NDArray[np.bool_] | None = None,
         patch: Patch | None = None,
     ) -> None:
-        """Submit a draw for each of ``streams``, the instances."""
+        """Submit a draw for each instance, of which ``streams`` has the vertex streams."""
         if count == 0:
             return
         _check_count(count, len(streams))
@@ -398,48 +378,27 @@ class Context:
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
         resolved = self.resolutions.of(self.state, source, self.targets, self.textures)
+        divided: Patch | NPatch | None = patch
+        if divided is None and resolved.n_patches:
+            divided = n_patch(self.state, count * len(streams))
         packet = Draw(
-            pipeline=resolved.pipeline,
-            topology=topology,
-            first=first,
-            count=count,
-            streams=streams[0],
-            indices=indices,
-            colors=self.targets.colors,
-            depth=self.targets.depth,
-            scissor=self._scissor(extent),
-            point=resolved.point,
-            viewport=self.state.viewport,
-            vertex_uniforms=self.resolutions.vertex_uniforms(
-                resolved, self.state, self.vertex_constants
-            ),
-            pixel_uniforms=self.resolutions.pixel_uniforms(resolved, self.pixel_constants),
-            clip_planes=resolved.clip_planes,
-            w_range=self.state.w_range,
-            edge_flags=edges,
-            textures=resolved.pixel.textures,
-            vertex_textures=resolved.vertex.textures,
-            merge=resolved.merge,
-            line_pattern=resolved.line_pattern,
-            stipple=resolved.stipple,
-            known=resolved.known,
-            patch=patch
-            or n_patch(self.state, self.interface, source.layout, count * len(streams)),
+            resolved.pipeline,
+            InputAssembly(topology, first, count, streams[0], indices, edges, divided),
+            resolved.output,
+            self._scissor(extent),
+            resolved.raster,
+            self.resolutions.vertex_bindings(resolved, self.state, self.vertex_constants),
+            self.resolutions.pixel_bindings(resolved, self.pixel_constants),
         )
-        self._upload(resolved)
+        for surface in resolved.managed:
+            self.managed.upload(surface)
         self.gpu.submit(packet)
         for instance in streams[1:]:
-            self.gpu.submit(replace(packet, streams=instance))
-
-    def _upload(self, resolved: Resolved) -> None:
-        """Queue what managed textures lack."""
-        for textures in (resolved.pixel.textures, resolved.vertex.textures):
-            for binding in textures.values():
-                self.managed.upload(binding.surface)
+            self.gpu.submit(replace(packet, input=replace(packet.input, streams=instance)))
 
     def _call_source(self) -> Source:
-        """Vertices of a call of DirectX 6 and 7, which has no shaders."""
-        return self.resolutions.source(self._call.format)
+        """The source of vertices in the call's format, without shaders (DirectX 6 and 7)."""
+        return self.resolutions.source(self.call.format)
 
     def _stream_source(self, methods: Container[DeclMethod] = MESH_METHODS) -> Source:
         shaders = self.shaders
@@ -493,3 +452,38 @@ def _topology(value: int) -> PrimitiveType:
     if found is None:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"primitive type {value}")
     return found
+
+
+RECENT = 64
+"""Surfaces that ``RecentTargets`` remembers; the oldest makes room."""
+
+
+class RecentTargets:
+    """Surfaces that became targets since the last ``take``, for watchers of a replay.  Mutable.
+
+    It has their serial numbers only, so that it keeps no memory alive.
+    """
+
+    def __init__(self) -> None:
+        self._serials: dict[int, int] = {}
+
+    def note(self, surface: Surface | None) -> None:
+        """Remember a surface that has become a target."""
+        if surface is None:
+            return
+        self._serials.pop(surface.handle, None)
+        self._serials[surface.handle] = surface.serial
+        if len(self._serials) > RECENT:
+            del self._serials[next(iter(self._serials))]
+
+    def take(self, heap: Heap) -> list[int]:
+        """Handles of the live surfaces in the order in which they last became targets; the list
+        starts anew.
+        """
+        serials, self._serials = self._serials, {}
+        found = ((heap.get(handle), serial) for handle, serial in serials.items())
+        return [
+            surface.handle
+            for surface, serial in found
+            if surface is not None and surface.serial == serial
+        ]

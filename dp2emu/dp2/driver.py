@@ -1,34 +1,42 @@
 """The driver's entry points: contexts, surfaces, D3dDrawPrimitives2 and GetDriverInfo2.
 
-``Driver`` implements ``dp2emu.rig.Rig``.  Sources: reference sections 4 to 8.
+``Driver`` implements ``dp2emu.rig.Rig``.  Sources: wire format, "The call", "Results", "Unknown
+opcodes", "Queries" and "Responses".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
+from dp2emu.d3d.hal import (
+    DD_DXVERSION,
+    DD_GETD3DQUERYCOUNTDATA,
+    DD_GETD3DQUERYDATA,
+    DD_GETDDIVERSIONDATA,
+    DD_GETDRIVERINFO2DATA,
+)
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt, blit_packet
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
-from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
 from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, scan
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, malformed, scan
 from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.kernel.threads import cores
-from dp2emu.gpu.memory import BUFFERS, ColorKey, Surface, SurfaceDesc
-from dp2emu.gpu.packets import Observe, Part, Swap
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.command.packets import Observe, Part, Swap
+from dp2emu.gpu.compile.thread_pool import cores
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc
 from dp2emu.limits import Limits
 from dp2emu.records import write
 from dp2emu.shader.engines import engine
@@ -40,7 +48,8 @@ SCAN_TOKENS = 1 << 16
 """Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
 
 _EXIT_OPCODE = 11
-"""Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
+"""Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (wire format,
+"Unassigned opcodes")."""
 
 
 class UnknownCommand(NamedTuple):
@@ -58,16 +67,17 @@ class _Walked(NamedTuple):
     offset: int
 
 
-_OF_DRAWS = tuple(f"dp2emu.dp2.{name}" for name in ("programs", "resolve", "samplers"))
+_OF_DRAWS = tuple(f"dp2emu.dp2.resolve.{name}" for name in ("pipeline", "programs", "samplers"))
 """Modules whose records the first draw uses, which need not wait for them."""
 
 
 class Driver:
     """The emulated display driver and its adapter.
 
-    ``unknown_command``, if set, is D3dParseUnknownCommand (reference 6): it returns the offset
-    to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every command before it
-    executes; they cannot steer.  ``limits`` are those of the options unless they are given.
+    ``unknown_command``, if set, is D3dParseUnknownCommand (wire format, "Unknown opcodes"): it
+    returns the offset to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every
+    command before it executes; they cannot steer.  ``limits`` are those of the options unless they
+    are given.
     """
 
     def __init__(
@@ -224,7 +234,7 @@ class Driver:
 
     def blit(self, blt: Blt) -> None:
         """DdBlt, in order with the drawing.  Raises Fault and Unsupported as ``blit_packet``."""
-        self.gpu.spending.begin_call()
+        self.gpu.begin_call()
         packet = blit_packet(self.gpu.heap, blt)
         self.gpu.submit(packet)
         self._managed.wrote(self._owned(blt.target, packet.target))
@@ -262,7 +272,7 @@ class Driver:
             return self._context_bad(call)
         number = self._calls
         self._calls += 1
-        self.gpu.spending.begin_call()
+        self.gpu.begin_call()
         try:
             walked = self._perform(context, call, number)
         except MemoryError:
@@ -282,15 +292,18 @@ class Driver:
         try:
             return self._execute(context, call)
         finally:
-            context.leave()
+            # The call returns: nothing may refer to its memory any more.
+            if context.shadow is not None:
+                context.write_shadow()
+            context.call, context.shadow = NO_CALL, None
             self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
             self.gpu.distribute()
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:
             surface = self._command_surface(call)
-            mirror = self._mirror(call)
-            context.enter(call, self._vertex_size(context, call), mirror)
+            context.shadow = self._state_shadow(call)
+            context.call = self._vertices(context, call)
         except Dp2Error as fault:
             return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
         if surface is None or call.dwCommandLength == 0:
@@ -299,7 +312,7 @@ class Driver:
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
-        size = context.call_vertex_size
+        size = context.call.size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         view, base = _fetched(surface, position, end)
         position, end = position - base, end - base
@@ -318,8 +331,9 @@ class Driver:
                     return _Walked(fault.at(offset=at, token=token.name), at)
                 except Dp2Error as error:
                     raise error.at(offset=at, token=token.name) from None
-            position, problem = scanned.stop, scanned.problem
-            if problem is not None:
+            position = scanned.stop
+            if scanned.wrong is not None:
+                problem = malformed(*scanned.wrong)
                 problem.offset = base + position
                 resume = self._resume(call, view[position:end], problem.offset)
                 if resume is None:
@@ -332,6 +346,8 @@ class Driver:
         """Raises Exceeded before any of the tokens that were found together executes."""
         self._tokens += more
         limits = self.gpu.heap.limits
+        if of_call <= limits.call_tokens and self._tokens <= limits.capture_tokens:
+            return
         try:
             limits.check("call_tokens", of_call, "tokens of a call are too many")
             limits.check("capture_tokens", self._tokens, "tokens of a capture are too many")
@@ -388,14 +404,24 @@ class Driver:
             self.gpu.heap.write(call.lpDDCommands, call.dwCommandOffset, call.commands)
         return surface
 
-    def _mirror(self, call: Call) -> Surface | None:
+    def _state_shadow(self, call: Call) -> Surface | None:
+        """The lpdwRStates memory of an execute buffer, None without it."""
         if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
             return None
         return self._surface(call.lpdwRStates, "lpdwRStates memory")
 
-    def _vertex_size(self, context: Context, call: Call) -> int:
-        """dwVertexSize, or the FVF's size; read before ddrval overwrites it (3.2)."""
-        return call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+    def _vertices(self, context: Context, call: Call) -> CallVertices:
+        """The vertices of a call.  Raises Fault for a bad format.
+
+        dwVertexSize shares memory with ddrval, so it is read before that is written (wire format,
+        "Inline vertices").
+        """
+        user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
+        data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
+        size = call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+        return CallVertices(
+            data, call.dwVertexOffset, call.dwVertexLength, size, call.dwVertexType
+        )
 
     def _surface(self, handle: int, what: str) -> Surface:
         surface = self.gpu.heap.get(handle)
@@ -417,3 +443,93 @@ def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
 def _out_flags(call: Call) -> int:
     """dwFlags as returned: swap requests are not taken, so no VIDMEM bit is ever set."""
     return call.dwFlags & ~int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+
+
+# GetDriverInfo2: what the runtime asks the driver about itself (wire format, "Driver
+# information").
+#
+# The request arrives as a DdGetDriverInfo call with a GUID it shares with GUID_DDStereoMode; only
+# the magic number in the data tells the two apart.
+
+GUID_GETDRIVERINFO2 = bytes.fromhex("9C1628F8 E8A8 D211 A1F2 00A0C983EAF6")
+"""GUID_DDStereoMode = GUID_GetDriverInfo2, {F828169C-A8E8-11D2-A1F2-00A0C983EAF6}, in memory."""
+
+D3DGDI2_MAGIC = 0xFFFFFFFF
+
+
+DX9_RUNTIME_VERSION = 9
+
+
+DX9_DDI_VERSION = 4
+
+
+class DriverInfo(NamedTuple):
+    """The answer: ``data`` is the request's buffer as the driver leaves it."""
+
+    handled: int
+    ddRVal: int
+    dwActualSize: int
+    data: bytes
+
+
+class _Row(NamedTuple):
+    """One D3DGDI2 type: its structure, and the answer's fields from the request's.
+
+    ``answer`` returns None where the request names nothing the driver has.
+    """
+
+    layout: Any
+    answer: Callable[[Any, tuple[int, ...]], dict[str, int] | None]
+
+
+def _query_count(asked: Any, types: tuple[int, ...]) -> dict[str, int]:
+    return {"dwNumQueries": len(types)}
+
+
+def _query(asked: Any, types: tuple[int, ...]) -> dict[str, int] | None:
+    """The member is a union: the index goes in, the type comes out."""
+    index = asked.QueryType
+    return {"QueryType": types[index]} if index < len(types) else None
+
+
+def _dx_version(asked: Any, types: tuple[int, ...]) -> dict[str, int]:
+    """The runtime tells its version; there is nothing to say back."""
+    return {}
+
+
+def _ddi_version(asked: Any, types: tuple[int, ...]) -> dict[str, int] | None:
+    """A DirectX 9 runtime expects the DirectX 9 DDI's own number."""
+    if asked.dwDXVersion != DX9_RUNTIME_VERSION:
+        return None
+    return {"dwDDIVersion": DX9_DDI_VERSION}
+
+
+_ROWS = {
+    0x04: _Row(DD_DXVERSION, _dx_version),
+    0x21: _Row(DD_GETD3DQUERYCOUNTDATA, _query_count),
+    0x22: _Row(DD_GETD3DQUERYDATA, _query),
+    0x23: _Row(DD_GETDDIVERSIONDATA, _ddi_version),
+}
+"""By D3DGDI2_TYPE."""
+
+
+def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:
+    """DdGetDriverInfo with ``data`` as the runtime filled it; ``types`` are the queries announced.
+
+    Whatever is unknown is DDERR_CURRENTLYNOTAVAIL with dwActualSize 0, and still handled.
+    """
+    unavailable = DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.DDERR_CURRENTLYNOTAVAIL), 0, data)
+    if guid != GUID_GETDRIVERINFO2 or len(data) < DD_GETDRIVERINFO2DATA.sizeof():
+        return unavailable
+    head = DD_GETDRIVERINFO2DATA.parse(data)
+    row = _ROWS.get(head.dwType)
+    if head.dwMagic != D3DGDI2_MAGIC or row is None or len(data) < row.layout.sizeof():
+        return unavailable
+    asked = row.layout.parse(data)
+    answer = row.answer(asked, types)
+    if answer is None:
+        return unavailable
+    asked.update(answer)
+    size = row.layout.sizeof()
+    filled = row.layout.build(asked) + data[size:]
+    return DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.D3D_OK), size, filled)

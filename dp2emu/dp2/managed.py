@@ -13,9 +13,10 @@ from weakref import WeakKeyDictionary
 
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Box, Copy, Part, whole_part
+from dp2emu.gpu.command.packets import Copy, Part, whole_part
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.subresources import Box
 
 MARKS = 512
 """Boxes that wait to be uploaded for one texture; beyond these they do not wait for its use."""

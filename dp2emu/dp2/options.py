@@ -11,15 +11,15 @@ from dp2emu.shader.engines import JIT
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Choices of the driver; the defaults are the readings the reference recommends.
+    """Choices of the driver; the defaults are the readings that docs/driver.rst gives.
 
     ``strict``: report what tolerant drivers let pass: opcode 11 ends the walk with an error
-    instead of success (2.1), BEGIN on an END-only type and unknown issue flags fail the call
-    with DDERR_INVALIDPARAMS (7), constants beyond the registers fail it too (3.5), as do
-    texture handles that are none (3.6), responses start at dwCommandOffset instead of at the start
-    of the command surface (8), and only a DirectX 9 context may create queries, none below
-    DirectX 8 predefined state blocks (3.6).
-    ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
+    instead of success, BEGIN on an END-only type and unknown issue flags fail the call
+    with DDERR_INVALIDPARAMS, constants beyond the registers fail it too, as do
+    texture handles that are none, responses start at dwCommandOffset instead of at the start
+    of the command surface, and only a DirectX 9 context may create queries, none below
+    DirectX 8 predefined state blocks.
+    ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate.
     ``engine`` runs the programs of draws: one of ``dp2emu.shader.engines``, all of which give the
     same bits.  One that compiles draws on ``threads``, 0 meaning as many as there are processors;
     any number gives the same bits too.

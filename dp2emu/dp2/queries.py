@@ -1,37 +1,53 @@
-"""Query types of the DP2 stream: one row per type, from counters to payload bytes.
+"""Asynchronous queries: their types and states, and the responses over the command buffer.
 
-Source: reference 7.1.  A payload is packed little-endian in the member order of its structure.
+Each query type is one row, from GPU counters to payload bytes.  A payload is packed little-endian
+in the member order of its structure.  Nothing outside of this module knows the two meanings of
+dwErrorOffset: size of the response buffer on success, offset of the first unhandled command on
+failure.  Sources: wire format, "Query types", "Queries" and "Responses"; driver documentation,
+"Handling Asynchronous Queries".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Container, Iterator
+from dataclasses import field
 from enum import Enum, auto
 from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
 
 from dp2emu.d3d.devinfo import PAYLOADS
+from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY, Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
+from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.queries import Observes, Report
-from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
-from dp2emu.gpu.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
-from dp2emu.gpu.vertex_cache import VCACHE_SIZE
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.packets import BeginQuery, EndQuery
+from dp2emu.gpu.command.queries import Observes, QuerySlot, Report
+from dp2emu.gpu.device.timing import RATES, TICKS_PER_SECOND
+from dp2emu.gpu.device.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
 from dp2emu.layout import dtype_of, packer_of
 from dp2emu.records import dataclass
+
+if TYPE_CHECKING:
+    # Applications import the query types, which need no GPU.
+    from dp2emu.gpu.device.gpu import Gpu
 
 _DWORD_MAX = 0xFFFFFFFF
 _FOURCC_CACH = int.from_bytes(b"CACH", "little")
 _VCACHE_BY_CACHE = 1
 """D3DDEVINFO_VCACHE.OptMethod: optimise for a cache, rather than for the longest strips."""
 
-_ISSUE_FLAGS = int(Issue.BEGIN | Issue.END)
+# Plain numbers: operations of IntFlag members cost more than all else an issue does here.
+_BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 
 _Values = Callable[[Report, Options], tuple[int | float, ...]]
 
 
 class Window(Enum):
-    """Which stretch of the stream an answer speaks of."""
+    """The interval of the command stream that an answer describes."""
 
     POINT = auto()
     """The moment of END."""
@@ -43,7 +59,9 @@ class Window(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A query type: its window, payload layout, and how the values come about, in its order."""
+    """A query type: its window, payload layout, and the function that computes the values of the
+    payload in the layout's order.
+    """
 
     type: QueryType
     window: Window
@@ -57,7 +75,7 @@ class Kind:
 
 
 def _percent(usage: Usage) -> float:
-    """100 * part / whole, at most 100; 0 of nothing."""
+    """100 * part / whole, at most 100; 0 if the whole is 0."""
     part, whole = usage
     return min(100.0, 100.0 * part / whole) if whole > 0 else 0.0
 
@@ -69,8 +87,8 @@ def _vcache(report: Report, options: Options) -> tuple[int, ...]:
 def _resources(report: Report, options: Options) -> tuple[int, ...]:
     """Eight D3DRESOURCESTATS, indexed by D3DRESOURCETYPE.
 
-    There is room for everything, so what is live is in video memory and is the working set, and
-    evictions are those that were asked for.
+    Video memory has room for all resources, so every live one is in it and in the working set,
+    and only explicit evictions count.
     """
     values: list[int] = []
     for row in report.heap:
@@ -84,25 +102,9 @@ def _vertex_stats(report: Report, options: Options) -> tuple[int, ...]:
     return tuple(min(count, _DWORD_MAX) for count in counts)
 
 
-def _event(report: Report, options: Options) -> tuple[int, ...]:
-    return (1,)
-
-
 def _occlusion(report: Report, options: Options) -> tuple[int, ...]:
     pixels = report.pixels()
     return (pixels & _DWORD_MAX if options.wrap_occlusion else min(pixels, _DWORD_MAX),)
-
-
-def _timestamp(report: Report, options: Options) -> tuple[int, ...]:
-    return (report.end.time & 0xFFFFFFFFFFFFFFFF,)
-
-
-def _disjoint(report: Report, options: Options) -> tuple[int, ...]:
-    return (int(report.change("clock_changes") > 0),)
-
-
-def _frequency(report: Report, options: Options) -> tuple[int, ...]:
-    return (TICKS_PER_SECOND,)
 
 
 def _pipeline_timings(report: Report, options: Options) -> tuple[float, ...]:
@@ -118,12 +120,8 @@ def _interface_timings(report: Report, options: Options) -> tuple[float, ...]:
     return resource, queue, 0.0, 0.0, 0.0
 
 
-def _vertex_timings(report: Report, options: Options) -> tuple[float, ...]:
-    return tuple(_percent(busy(report, counter)) for counter in VERTEX)
-
-
-def _pixel_timings(report: Report, options: Options) -> tuple[float, ...]:
-    return tuple(_percent(busy(report, counter)) for counter in PIXEL)
+def _unit_timings(counters: tuple[str, ...]) -> _Values:
+    return lambda report, options: tuple(_percent(busy(report, name)) for name in counters)
 
 
 def _bandwidth_timings(report: Report, options: Options) -> tuple[float, ...]:
@@ -145,18 +143,21 @@ _ROWS: tuple[tuple[QueryType, Window, _Values, Observes], ...] = (
     (QueryType.VCACHE, Window.POINT, _vcache, Observes.NOTHING),
     (QueryType.RESOURCEMANAGER, Window.POINT, _resources, Observes.HEAP),
     (QueryType.VERTEXSTATS, Window.SINCE, _vertex_stats, Observes.NOTHING),
-    (QueryType.EVENT, Window.POINT, _event, Observes.NOTHING),
+    (QueryType.EVENT, Window.POINT, lambda report, options: (1,), Observes.NOTHING),
     (QueryType.OCCLUSION, Window.INTERVAL, _occlusion, Observes.NOTHING),
-    (QueryType.TIMESTAMP, Window.POINT, _timestamp, Observes.NOTHING),
-    (QueryType.TIMESTAMPDISJOINT, Window.INTERVAL, _disjoint, Observes.NOTHING),
-    (QueryType.TIMESTAMPFREQ, Window.POINT, _frequency, Observes.NOTHING),
+    (QueryType.TIMESTAMP, Window.POINT,
+     lambda report, options: (report.end.time & 0xFFFFFFFFFFFFFFFF,), Observes.NOTHING),
+    (QueryType.TIMESTAMPDISJOINT, Window.INTERVAL,
+     lambda report, options: (int(report.change("clock_changes") > 0),), Observes.NOTHING),
+    (QueryType.TIMESTAMPFREQ, Window.POINT,
+     lambda report, options: (TICKS_PER_SECOND,), Observes.NOTHING),
     (QueryType.PIPELINETIMINGS, Window.INTERVAL, _pipeline_timings, Observes.NOTHING),
     (QueryType.INTERFACETIMINGS, Window.INTERVAL, _interface_timings, Observes.NOTHING),
-    (QueryType.VERTEXTIMINGS, Window.INTERVAL, _vertex_timings, Observes.NOTHING),
-    (QueryType.PIXELTIMINGS, Window.INTERVAL, _pixel_timings, Observes.NOTHING),
+    (QueryType.VERTEXTIMINGS, Window.INTERVAL, _unit_timings(VERTEX), Observes.NOTHING),
+    (QueryType.PIXELTIMINGS, Window.INTERVAL, _unit_timings(PIXEL), Observes.NOTHING),
     (QueryType.BANDWIDTHTIMINGS, Window.INTERVAL, _bandwidth_timings, Observes.NOTHING),
     (QueryType.CACHEUTILIZATION, Window.INTERVAL, _cache_utilization, Observes.VERTEX_CACHE),
-)
+)  # fmt: skip
 
 KINDS: dict[int, Kind] = {
     int(kind): Kind(kind, window, packer_of(dtype_of(PAYLOADS[kind])), values, observes)
@@ -179,8 +180,245 @@ def refused_issue(kind: int, flags: int, options: Options) -> str | None:
     """Why ISSUEQUERY fails for a live query of type ``kind``, or None; only strictness refuses."""
     if not options.strict:
         return None
-    if flags & ~_ISSUE_FLAGS or flags == 0:
+    if flags & ~(_BEGIN | _END) or flags == 0:
         return f"issue flags {flags:#x}"
-    if flags & Issue.BEGIN and KINDS[kind].window is not Window.INTERVAL:
+    if flags & _BEGIN and KINDS[kind].window is not Window.INTERVAL:
         return f"{KINDS[kind].type.sdk} has no BEGIN"
     return None
+
+
+# Responses
+
+
+_RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
+"""bCommand, bReserved, wCount, dwTotalSize (this header included)."""
+_RECORD = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
+"""dwQueryID, dwSize of the payload that follows."""
+HEADER = _RESPONSE.size
+BLOCK_RECORDS = 0xFFFF
+"""wCount is 16 bits; more records open a new block."""
+_DROPPED_KEPT = 64
+"""Dropped answers that a queue may hold in addition to as many as it has wanted ones."""
+
+
+class Result(NamedTuple):
+    """An answer ready to be sent: ``kind`` is the query type, one FIFO each."""
+
+    query_id: int
+    kind: int
+    payload: bytes
+
+
+class Outbox:
+    """Unsent answers in completion order, at most one per query.  Mutable: a queue.
+
+    Each query type has its own queue, so that one type can be held back while others are sent.  A
+    dropped answer stays in its queue and is skipped when it reaches the front, so the cost of
+    an operation does not depend on the number of answers.
+    """
+
+    def __init__(self) -> None:
+        self._queues: dict[int, deque[tuple[int, Result]]] = {}
+        self._wanted: dict[int, int] = {}
+        self._sequence = 0
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    def __contains__(self, query_id: int) -> bool:
+        return query_id in self._wanted
+
+    def add(self, result: Result) -> None:
+        """Queue an answer; an older answer to the same query is dropped."""
+        self._sequence += 1
+        self._wanted[result.query_id] = self._sequence
+        queue = self._queues.setdefault(result.kind, deque())
+        queue.append((self._sequence, result))
+        if len(queue) > 2 * len(self._wanted) + _DROPPED_KEPT:
+            self._queues[result.kind] = deque(filter(self._is_wanted, queue))
+
+    def drop(self, query_id: int) -> None:
+        """Drop the answer to a query, if there is one; it may be the ``first``."""
+        self._wanted.pop(query_id, None)
+
+    def first(self, held_back: Container[int]) -> Result | None:
+        """The earliest answer whose type is not held back."""
+        heads = [self._head(kind) for kind in self._queues if kind not in held_back]
+        return min((head for head in heads if head), default=(0, None))[1]
+
+    def _head(self, kind: int) -> tuple[int, Result] | None:
+        queue = self._queues[kind]
+        while queue and not self._is_wanted(queue[0]):
+            queue.popleft()
+        return queue[0] if queue else None
+
+    def _is_wanted(self, entry: tuple[int, Result]) -> bool:
+        return self._wanted.get(entry[1].query_id) == entry[0]
+
+
+@dataclass(slots=True)
+class _Layout:
+    """The response blocks of one call.  Mutable: a cursor that advances over the buffer."""
+
+    capacity: int
+    blocks: list[list[bytes]] = field(default_factory=list)
+    size: int = 0
+
+    def needs(self, payload: bytes) -> int:
+        """Bytes of one more record, with a block header where it opens a block."""
+        opens = not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS
+        return (HEADER if opens else 0) + _RECORD.size + len(payload)
+
+    def fits(self, payload: bytes, more: bool) -> bool:
+        """cursor + 8 + size <= capacity, less 8 for RESPONSECONTINUE if answers remain."""
+        return self.size + self.needs(payload) <= self.capacity - (HEADER if more else 0)
+
+    def add(self, result: Result) -> None:
+        self.size += self.needs(result.payload)
+        if not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS:
+            self.blocks.append([])
+        self.blocks[-1].append(_RECORD.pack(result.query_id, len(result.payload)) + result.payload)
+
+    def parts(self, more: bool) -> Iterator[bytes]:
+        for block in self.blocks:
+            total = HEADER + sum(map(len, block))
+            yield _RESPONSE.pack(Op.RESPONSEQUERY, 0, len(block), total)
+            yield from block
+        if more:
+            yield _RESPONSE.pack(Op.RESPONSECONTINUE, 0, 0, HEADER)
+
+
+def lay_out(outbox: Outbox, capacity: int) -> bytes:
+    """The bytes of a response buffer of ``capacity``; what is in it leaves the outbox.
+
+    Answers go in completion order.  One too large for an empty buffer stays and holds back only
+    its own type; otherwise the first that does not fit ends the buffer with RESPONSECONTINUE.
+    """
+    layout = _Layout(capacity)
+    held_back: set[int] = set()
+    while (result := outbox.first(held_back)) is not None:
+        if layout.fits(result.payload, more=len(outbox) > 1):
+            layout.add(result)
+            outbox.drop(result.query_id)
+        elif layout.blocks:
+            break
+        else:
+            held_back.add(result.kind)
+    # RESPONSECONTINUE alone would make the runtime call again, for ever.
+    return b"".join(layout.parts(more=bool(layout.blocks) and len(outbox) > 0))
+
+
+# Queries of one context
+
+
+class Queries:
+    """Query objects by the runtime's ids, and their unsent answers.  Mutable: tokens act on it.
+
+    Each sequence of issues has one answer (wire format, "Queries"): BEGIN restarts; END without
+    BEGIN, or a second END, is an interval empty from that point; an issue that supersedes an
+    unsent answer drops it.  Methods raise Fault (DDERR_INVALIDPARAMS) for an unknown id or type.
+    """
+
+    def __init__(self, gpu: Gpu, options: Options, interface: int) -> None:
+        self._gpu = gpu
+        self._options = options
+        self._interface = interface
+        self._live: dict[int, QuerySlot] = {}
+        self._building: set[int] = set()
+        self._due: set[int] = set()
+        self._outbox = Outbox()
+
+    def destroy(self) -> None:
+        """Delete all queries and their unsent answers, with their context."""
+        for query_id in list(self._live):
+            self.delete(query_id)
+
+    def create(self, query_id: int, kind: int) -> None:
+        """CREATEQUERY; a live id is replaced, and its unsent answer dropped."""
+        why = refused_type(kind, self._interface, self._options)
+        if why is not None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, why)
+        if query_id in self._live:
+            self.delete(query_id)
+        most = self._gpu.heap.limits.queries
+        if len(self._live) >= most:
+            what = f"query {query_id} is too many, limit queries {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        slot = QuerySlot(kind, self, query_id, KINDS[kind].observes)
+        self._live[query_id] = slot
+        if KINDS[kind].window is Window.SINCE:
+            self._gpu.submit(BeginQuery(slot, 1))
+
+    def delete(self, query_id: int) -> None:
+        """DELETEQUERY; an answer under way is discarded."""
+        slot = self._query(query_id)
+        del self._live[query_id]
+        self._building.discard(query_id)
+        self._supersede(slot)
+        self._gpu.forget(slot)
+
+    def issue(self, query_id: int, flags: int) -> None:
+        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (wire format,
+        "Queries")."""
+        slot = self._query(query_id)
+        why = refused_issue(slot.kind, flags, self._options)
+        if why is not None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: {why}")
+        if flags & _BEGIN:
+            self._begin(slot)
+        if flags & _END:
+            self._end(slot)
+
+    def _begin(self, slot: QuerySlot) -> None:
+        """Restart the interval; an unsent older answer is dropped."""
+        if KINDS[slot.kind].window is not Window.INTERVAL:
+            return
+        self._supersede(slot)
+        self._building.add(slot.key)
+        self._gpu.submit(BeginQuery(slot, slot.generation))
+
+    def _end(self, slot: QuerySlot) -> None:
+        """Close the interval; without an open one it is empty and begins here."""
+        if slot.key in self._building:
+            self._building.discard(slot.key)
+        else:
+            self._supersede(slot)
+        self._due.add(slot.key)
+        self._gpu.submit(EndQuery(slot, slot.generation))
+        if KINDS[slot.kind].window is Window.SINCE:
+            self._gpu.submit(BeginQuery(slot, slot.generation + 1))
+
+    def states(self) -> Iterator[tuple[int, int, str]]:
+        """Id, type and state of every query: idle, building, issued, or signaled (not sent)."""
+        for query_id, slot in sorted(self._live.items()):
+            if query_id in self._building:
+                state = "building"
+            elif query_id in self._outbox:
+                state = "signaled"
+            else:
+                state = "issued" if query_id in self._due else "idle"
+            yield query_id, slot.kind, state
+
+    def receive(self, report: Report) -> None:
+        """Queue the answer of a finished query, unless a later issue superseded it."""
+        slot = report.slot
+        if self._live.get(slot.key) is slot and slot.generation == report.generation:
+            self._due.discard(slot.key)
+            payload = KINDS[slot.kind].payload(report, self._options)
+            self._outbox.add(Result(slot.key, slot.kind, payload))
+
+    def respond(self, capacity: int) -> bytes:
+        """The bytes of a response buffer of ``capacity`` (``lay_out``)."""
+        return lay_out(self._outbox, capacity)
+
+    def _supersede(self, slot: QuerySlot) -> None:
+        """Drop the unsent answer of a query, and the one under way."""
+        slot.generation += 1
+        self._due.discard(slot.key)
+        self._outbox.drop(slot.key)
+
+    def _query(self, query_id: int) -> QuerySlot:
+        slot = self._live.get(query_id)
+        if slot is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no query {query_id}")
+        return slot

@@ -1,7 +1,7 @@
 """Shaders and vertex declarations of one context: created, set and deleted by handle.
 
 Programs are decoded when they are created, so that a bad one fails there and never at a draw
-(reference 3.5).
+(wire format, "Shaders and constants").
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Generic, TypeVar
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
-from dp2emu.dp2.constants import Constants
+from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
+from dp2emu.identity_cache import kept
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.recall import kept
 from dp2emu.records import dataclass
 from dp2emu.shader.fixed import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
@@ -100,12 +100,13 @@ class Table(Generic[_T]):
 
 
 class Shaders:
-    """What a context draws with.  Mutable: tokens act on it.
+    """The shaders and vertex declarations of a context.  Mutable: tokens act on it.
 
-    ``vertex_format`` is the last one set, an FVF code or, with bit 0, a handle; ``format`` then
-    is what it stands for.  ``function`` and ``pixel`` are None for fixed function.  Methods raise
-    Fault: D3DERR_DRIVERINVALIDCALL for a bad program or handle to create or set,
-    DDERR_INVALIDPARAMS for an unknown one to delete, DDERR_OUTOFMEMORY beyond the limits.
+    ``vertex_format`` is the last one set, an FVF code or, with bit 0, the handle of ``format``.
+    ``function`` and ``pixel`` are the current shaders, None for fixed function; ``has_dividers``
+    says whether stream frequencies without flags count.  Methods raise Fault:
+    D3DERR_DRIVERINVALIDCALL for a bad program or handle to create or set, DDERR_INVALIDPARAMS for
+    an unknown handle to delete, DDERR_OUTOFMEMORY beyond the limits.
     """
 
     def __init__(self, vertex_constants: Constants, limits: Limits = GENEROUS) -> None:
@@ -114,16 +115,12 @@ class Shaders:
         self.format: Format | None = None
         self.function: Function | None = None
         self.pixel: Function | None = None
+        self.has_dividers = False
         self._vertex_constants = vertex_constants
         self._shaders8: Table[Format] = Table("vertex shader", limits)
         self._declarations: Table[Format] = Table("vertex declaration", limits)
         self._functions: Table[Function] = Table("vertex shader function", limits)
         self._pixels: Table[Function] = Table("pixel shader", limits)
-
-    @property
-    def has_dividers(self) -> bool:
-        """Whether streams may have dividers: from vs_3_0 on (reference 3.4)."""
-        return self.function is not None and self.function.shader.version.level >= V3_0
 
     # DirectX 8
 
@@ -142,7 +139,7 @@ class Shaders:
     def set_vertex_shader(self, handle: int) -> None:
         """SETVERTEXSHADER: an FVF code or a created shader, whose constants are loaded."""
         self._set_format(handle, self._shaders8)
-        self.function = self.format.function if self.format else None
+        self._use(self.format.function if self.format else None)
         tokens = self.format.tokens if self.format else None
         for first, words in tokens.constants if tokens else ():
             self._vertex_constants.write("c", first, struct.pack(f"<{len(words)}I", *words))
@@ -173,8 +170,14 @@ class Shaders:
 
     def set_function(self, handle: int) -> None:
         """SETVERTEXSHADERFUNC; 0 is fixed function."""
-        self.function = self._functions.find(handle) if handle else None
+        self._use(self._functions.find(handle) if handle else None)
         self.version += 1
+
+    def _use(self, function: Function | None) -> None:
+        """Set the vertex shader; from vs_3_0 on streams have dividers (wire format, "Stream
+        frequency")."""
+        self.function = function
+        self.has_dividers = function is not None and function.shader.version.level >= V3_0
 
     # Pixel shaders
 

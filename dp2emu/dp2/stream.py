@@ -29,7 +29,7 @@ class CommandStream:
 
     def __init__(self, call: Call, data: bytes) -> None:
         self._call = call
-        # Inline vertices are aligned from the surface's start (reference 3.2).
+        # Inline vertices are aligned from the surface's start (wire format, "Inline vertices").
         lead = call.dwCommandOffset % VERTEX_ALIGNMENT
         self.base = call.dwCommandOffset - lead
         self.memory = bytes(lead) + data[: call.dwCommandLength] if lead else data
@@ -48,7 +48,7 @@ class CommandStream:
                 found["(malformed)"] += each.problem is not None
             return found
         # Importing a compiler takes longer than walking through less.
-        from dp2emu.dp2.headers import headers
+        from dp2emu.dp2.header_scan import headers
 
         data, at, problem = np.frombuffer(self.memory, np.uint8), self.start, None
         while problem is None and at < self.end:

@@ -4,7 +4,7 @@ A row is registered where its meaning is written, by the ``token`` decorator on 
 executes it.  Parser, NumPy dtypes, walk, dump, assembler, sample generator and documentation read
 the row; nothing about a token is written a second time anywhere.
 
-The layouts that occur (reference section 2), in payload order after the 4-byte header:
+The layouts that occur (wire format, "Opcodes"), in payload order after the 4-byte header:
 
     head     one fixed record
     items    a number of fixed records, given by ``count`` from the header's n
@@ -17,105 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dp2structs import Op as Op
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.layout import dtype_of
 from dp2emu.records import dataclass
-
-if TYPE_CHECKING:
-    from dp2emu.dp2.context import Context
-
-
-class Op(SdkEnum, prefix="D3DDP2OP_"):
-    """D3DHAL_DP2OPERATION: every opcode that has a name (reference section 2)."""
-
-    POINTS = 1
-    INDEXEDLINELIST = 2
-    INDEXEDTRIANGLELIST = 3
-    RENDERSTATE = 8
-    LINELIST = 15
-    LINESTRIP = 16
-    INDEXEDLINESTRIP = 17
-    TRIANGLELIST = 18
-    TRIANGLESTRIP = 19
-    INDEXEDTRIANGLESTRIP = 20
-    TRIANGLEFAN = 21
-    INDEXEDTRIANGLEFAN = 22
-    TRIANGLEFAN_IMM = 23
-    LINELIST_IMM = 24
-    TEXTURESTAGESTATE = 25
-    INDEXEDTRIANGLELIST2 = 26
-    INDEXEDLINELIST2 = 27
-    VIEWPORTINFO = 28
-    WINFO = 29
-    SETPALETTE = 30
-    UPDATEPALETTE = 31
-    ZRANGE = 32
-    SETMATERIAL = 33
-    SETLIGHT = 34
-    CREATELIGHT = 35
-    SETTRANSFORM = 36
-    EXT = 37
-    TEXBLT = 38
-    STATESET = 39
-    SETPRIORITY = 40
-    SETRENDERTARGET = 41
-    CLEAR = 42
-    SETTEXLOD = 43
-    SETCLIPPLANE = 44
-    CREATEVERTEXSHADER = 45
-    DELETEVERTEXSHADER = 46
-    SETVERTEXSHADER = 47
-    SETVERTEXSHADERCONST = 48
-    SETSTREAMSOURCE = 49
-    SETSTREAMSOURCEUM = 50
-    SETINDICES = 51
-    DRAWPRIMITIVE = 52
-    DRAWINDEXEDPRIMITIVE = 53
-    CREATEPIXELSHADER = 54
-    DELETEPIXELSHADER = 55
-    SETPIXELSHADER = 56
-    SETPIXELSHADERCONST = 57
-    CLIPPEDTRIANGLEFAN = 58
-    DRAWPRIMITIVE2 = 59
-    DRAWINDEXEDPRIMITIVE2 = 60
-    DRAWRECTPATCH = 61
-    DRAWTRIPATCH = 62
-    VOLUMEBLT = 63
-    BUFFERBLT = 64
-    MULTIPLYTRANSFORM = 65
-    ADDDIRTYRECT = 66
-    ADDDIRTYBOX = 67
-    CREATEVERTEXSHADERDECL = 71
-    DELETEVERTEXSHADERDECL = 72
-    SETVERTEXSHADERDECL = 73
-    CREATEVERTEXSHADERFUNC = 74
-    DELETEVERTEXSHADERFUNC = 75
-    SETVERTEXSHADERFUNC = 76
-    SETVERTEXSHADERCONSTI = 77
-    SETSCISSORRECT = 79
-    SETSTREAMSOURCE2 = 80
-    BLT = 81
-    COLORFILL = 82
-    SETVERTEXSHADERCONSTB = 83
-    CREATEQUERY = 84
-    SETRENDERTARGET2 = 85
-    SETDEPTHSTENCIL = 86
-    RESPONSECONTINUE = 87
-    RESPONSEQUERY = 88
-    GENERATEMIPSUBLEVELS = 89
-    DELETEQUERY = 90
-    ISSUEQUERY = 91
-    SETPIXELSHADERCONSTI = 93
-    SETPIXELSHADERCONSTB = 94
-    SETSTREAMSOURCEFREQ = 95
-    SURFACEBLT = 96
-    SETCONVOLUTIONKERNELMONO = 97
-    COMPOSERECTS = 98
 
 
 class Since(IntEnum):
@@ -174,7 +84,7 @@ class Token:
     vertices: Callable[[int], int] | None
     enums: Mapping[str, type[SdkEnum]]
     samples: tuple[bytes, ...]
-    execute: Callable[[Context, Body], None]
+    execute: Callable[[Any, Body], None]
     doc: str
     head_dtype: np.dtype[Any] | None = field(compare=False)
     item_dtype: np.dtype[Any] | None = field(compare=False)
@@ -188,6 +98,10 @@ class Token:
         """How many items follow the head, for a header that counts n (rule ``count``)."""
         return self.implied(head) if n == 0 and self.implied else self.count(n)
 
+
+_Execute = TypeVar("_Execute", bound=Callable[[Any, Body], None])
+"""A function of (context, body).  Its parameter says which part of a context it needs: naming
+``Context`` here would close an import circle, because a context writes responses."""
 
 TABLE: dict[int, Token] = {}
 """Every token that may come from a runtime, by opcode.  Filled by importing ``dp2.tokens``."""
@@ -210,16 +124,16 @@ def token(
     vertices: Callable[[int], int] | None = None,
     enums: Mapping[str, type[SdkEnum]] | None = None,
     samples: tuple[str, ...] = (),
-) -> Callable[[Callable[[Context, Body], None]], Callable[[Context, Body], None]]:
+) -> Callable[[_Execute], _Execute]:
     """Register the decorated function as the meaning of ``op``; its docstring documents the row.
 
     ``head`` and ``items`` are constructs of fixed size; ``implied`` is the number of items as a
-    function of the head where n is 0 (CLEAR, reference 3.7); ``vertices`` gives the number of
-    inline vertices from n; ``enums`` names the enumeration of a field for dumps; ``samples`` are
-    whole tokens in hexadecimal, header included, used by tests and documentation.
+    function of the head where n is 0 (CLEAR: wire format, "Clearing"); ``vertices`` gives the
+    number of inline vertices from n; ``enums`` names the enumeration of a field for dumps;
+    ``samples`` are whole tokens in hexadecimal, header included, used by tests and documentation.
     """
 
-    def register(execute: Callable[[Context, Body], None]) -> Callable[[Context, Body], None]:
+    def register(execute: _Execute) -> _Execute:
         if op in TABLE:
             raise TypeError(f"{op.sdk} is registered twice")
         TABLE[op] = Token(

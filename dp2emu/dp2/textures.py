@@ -2,7 +2,7 @@
 
 It hangs on the memory, not on the handle: a surface that is made anew starts without any of it.
 
-Source: reference 2.2 and 2.3.
+Source: wire format, "Palettes" and "Copies".
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.samplers import BoundTexture
+from dp2emu.dp2.resolve.samplers import BoundTexture
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.resource.heap import Surface
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 
@@ -90,7 +90,7 @@ class Textures:
 
     def update(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
         """UPDATEPALETTE: entries from ``first`` on are PALETTEENTRY, red in the lowest byte and
-        alpha in the highest (reference 3.6).  Those beyond 255 are dropped.
+        alpha in the highest (wire format, "Palettes").  Those beyond 255 are dropped.
         """
         known = self._palettes.get(palette)
         most = self._limits.objects

@@ -6,7 +6,8 @@ token table is the only source of sizes: each row is compiled into a few numbers
 payload's size depends on its own fields, a small function (``_Shape``).
 
 Sizes are Python integers, so no count can wrap; nothing is ever allocated from a count that has
-not been checked against the bytes that are there.  Source: reference sections 1, 2 and 3.2.
+not been checked against the bytes that are there.  Source: wire format, "Stream shape", "Opcodes"
+and "Inline vertices".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.dp2.table import TABLE, Body, Tail, Token
+from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.errors import Malformed
 from dp2emu.layout import Buffer, reader_of
@@ -65,7 +66,7 @@ class Scan(NamedTuple):
         one, its name.
         """
         # Most inputs of a fuzzer end in one, and hardly ever does anybody read it.
-        return None if self.wrong is None else _malformed(*self.wrong)
+        return None if self.wrong is None else malformed(*self.wrong)
 
 
 class _Shape(NamedTuple):
@@ -136,7 +137,7 @@ def decode(
     dtype = token.item_dtype
     if dtype is None:
         return Body(n, head, _NO_ITEMS, [], _NO_BYTES)
-    number = token.number(n, head)
+    number = n if token.op in _COUNTED else token.number(n, head)
     if token.op in _TAIL_SIZES:
         items, tails = _items_with_tails(buffer, at, number, dtype, _TAIL_SIZES[token.op])
         return Body(n, head, items, tails, _NO_BYTES)
@@ -162,12 +163,12 @@ def _items_with_tails(
 
 
 def _aligned(offset: int) -> int:
-    """The next multiple of 4 from the buffer's base (reference 3.2)."""
+    """The next multiple of 4 from the buffer's base (wire format, "Inline vertices")."""
     return -(-offset // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 
-def _malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
-    """``Wrong`` in words."""
+def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
+    """The error for a ``Wrong``."""
     left = end - at
     if op is None:
         return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)
@@ -258,6 +259,10 @@ _TAIL_SIZES = {
     for op, token in TABLE.items()
     if token.tail is not None and token.item_dtype is not None
 }
+_COUNTED = frozenset(
+    op for op, token in TABLE.items() if token.count is exactly_n and token.implied is None
+)
+"""Opcodes whose n is the number of items: nearly all, so decoding saves a call for each."""
 _UNKNOWN = _Shape(None, _BEYOND, 0, None)
 # Plain tuples, which are quicker to take apart.
 _SHAPES = [tuple(_shape(TABLE[op]) if op in TABLE else _UNKNOWN) for op in range(256)]

@@ -23,12 +23,12 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.inspect import facts_of
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import facts_of
 from dp2emu.errors import Dp2Error, Unsupported
 from dp2emu.fuzz import grammar
-from dp2emu.gpu.memory import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.limits import FUZZING
 from dp2emu.records import dataclass
 from dp2emu.shader.engines import REFERENCE

@@ -22,7 +22,7 @@ from dp2emu.errors import ResponseError
 from dp2emu.fuzz import grammar, stage
 from dp2emu.fuzz.stage import CALL, Outcome, Stage
 from dp2emu.fuzz.target import Broken, Target, Trial
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.text import TextCapture

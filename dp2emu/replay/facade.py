@@ -31,11 +31,11 @@ from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.ddi10.adapter import Adapter, Cause, Disturbance
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.maps import MappedSubresource
+from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import CaptureError, Dp2Error
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import Surface, SurfaceDesc
-from dp2emu.gpu.packets import Observe
+from dp2emu.gpu.command.packets import Observe
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.typed import arguments_of

@@ -1,8 +1,8 @@
 """Which query was issued by which call, and which call's answer delivered it.
 
 Kept from what crosses the interface alone, commands in and responses out, so that it works for
-any rig.  Reference 7: an END answers once; BEGIN changes nothing about an END still under way,
-another END replaces it, and so do deleting the query and making its id anew.
+any rig.  Wire format, "Queries": an END answers once; BEGIN changes nothing about an END still
+under way, another END replaces it, and so do deleting the query and making its id anew.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
-from dp2emu.gpu.timing import Timing, instant, parse_timing
+from dp2emu.gpu.device.timing import Timing, instant, parse_timing
 from dp2emu.readback import check_readback
 from dp2emu.records import dataclass
 from dp2emu.replay.calls import Performed, row_of, submit

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.lettering import ADVANCE, HEIGHT, lettered
+from dp2emu.bitmap_font import ADVANCE, HEIGHT, lettered
 from dp2emu.picture import Picture
 
 THUMB_WIDTH, THUMB_HEIGHT = 160, 120

@@ -14,7 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from dp2emu.capture.values import Memory, Structure, Value
-from dp2emu.ddi10.state import (
+from dp2emu.ddi10.states.state_objects import (
     BlendDesc,
     BlendDesc1,
     DepthStencilDesc,

@@ -9,7 +9,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.queries import KINDS
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.resource.heap import Surface
 from dp2emu.readback import differing_texel
 from dp2emu.replay.compare import Difference, shown
 from dp2emu.replay.ledger import QueryLedger

@@ -21,8 +21,8 @@ from dp2emu.capture.records import (
 )
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import CaptureError
-from dp2emu.gpu.core import DRAWING
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.device.gpu import DRAWING
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program

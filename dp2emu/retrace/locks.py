@@ -1,4 +1,5 @@
-"""Memory the program has locked, and the stores the tracer found in it (FORMAT.md, 6)."""
+"""Memory the program has locked, and the stores the tracer found in it (apitrace traces, "Traced
+stores")."""
 
 from __future__ import annotations
 

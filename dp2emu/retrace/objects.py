@@ -1,4 +1,4 @@
-"""Objects of the traced program by their addresses (captures/FORMAT.md, 6)."""
+"""Objects of the traced program by their addresses (apitrace traces, "Traced objects")."""
 
 from __future__ import annotations
 

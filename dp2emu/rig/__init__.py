@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc
-from dp2emu.late import late
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.rig.failure import Finding as Finding
@@ -34,7 +34,7 @@ _HOMES = {
 __all__ = ["Rig", *(name for names in _HOMES.values() for name in names)]
 
 if not TYPE_CHECKING:  # a type checker reports names that do not exist
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 @runtime_checkable

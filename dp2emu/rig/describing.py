@@ -10,8 +10,15 @@ from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.pixelformats import PixelFormat, described
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import BUFFERS, TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.subresources import Subresource
+from dp2emu.gpu.resource.heap import (
+    BUFFERS,
+    TEXTURES,
+    VOLUMES,
+    SurfaceDesc,
+    SurfaceKind,
+    layout_of,
+)
+from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.rig.wire import MAKE
 
 _EXECUTEBUFFER = 0x00800000

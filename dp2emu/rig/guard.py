@@ -15,7 +15,7 @@ _FILLER = 0xA5
 _NOTHING = 0
 """PROT_NONE."""
 _ALIGNMENT = 4
-"""Buffers start at multiples of this."""
+"""Buffers start at multiples of this (wire format, "Stream shape")."""
 
 _MASK_BYTES = 128
 _SA_SIGINFO = 4

@@ -16,7 +16,7 @@ from construct import Array, FormatField
 from construct import Struct as Declared
 
 from dp2emu.capture.payloads import Kind, decode, encode
-from dp2emu.capture.rawlog import END
+from dp2emu.capture.rawlog import END, MAGIC, pack
 from dp2emu.capture.records import (
     Answered,
     Blitted,
@@ -39,7 +39,7 @@ from dp2emu.errors import CaptureError, Dp2Error, Fault
 from dp2emu.rig import wire
 from dp2emu.rig.failure import MARK, FindingKind
 from dp2emu.rig.guard import Guarded, report_faults
-from dp2emu.rig.wire import MAGIC, Ask, Message, Reply, pack, receive
+from dp2emu.rig.wire import Ask, Message, Reply, receive
 
 ABI = 8 * ctypes.sizeof(ctypes.c_void_p)
 """Bits of a pointer on this host."""

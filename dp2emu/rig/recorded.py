@@ -11,7 +11,7 @@ from dp2emu.capture.records import Answered, Called
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import BUFFERS, ColorKey, SurfaceDesc
+from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, SurfaceDesc
 from dp2emu.limits import Limits
 from dp2emu.rig.surface_budget import SurfaceBudget
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, NoReturn, Self
 
 from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
-from dp2emu.capture.rawlog import END
+from dp2emu.capture.rawlog import END, MAGIC, pack
 from dp2emu.capture.records import (
     Answered,
     Blitted,
@@ -36,7 +36,7 @@ from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Fault, Unsupported, UsageError
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
 from dp2emu.inputs import read_file
 from dp2emu.limits import Limits
 from dp2emu.process.child import Command, Deadline, split_command
@@ -45,7 +45,7 @@ from dp2emu.rig import wire
 from dp2emu.rig.describing import make_payload
 from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
 from dp2emu.rig.surface_budget import SurfaceBudget
-from dp2emu.rig.wire import MAGIC, Ask, Message, Reply, pack, receive
+from dp2emu.rig.wire import Ask, Message, Reply, receive
 
 TIMEOUT = 10.0
 """Default time that a driver may take for an answer, in seconds."""

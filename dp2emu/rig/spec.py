@@ -10,7 +10,7 @@ from dp2emu.capture.opened import open_capture
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.limits import Limits
 from dp2emu.rig import Rig
 from dp2emu.rig.recorded import RecordedRig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import Heap, SurfaceDesc
+from dp2emu.gpu.resource.heap import Heap, SurfaceDesc
 from dp2emu.limits import Limits
 
 

@@ -16,11 +16,9 @@ from typing import NamedTuple
 from construct import Struct
 
 from dp2emu.capture.payloads import Head
-from dp2emu.capture.rawlog import MAGIC, RECORD, pack
+from dp2emu.capture.rawlog import RECORD
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.errors import CaptureError
-
-__all__ = ["MAGIC", "Ask", "Message", "Reply", "pack", "receive"]
 
 VERSION = 1
 

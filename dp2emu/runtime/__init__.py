@@ -6,7 +6,7 @@ who want to place every token themselves.
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.runtime.commands import CommandBuffer as CommandBuffer
@@ -48,9 +48,21 @@ _HOMES = {
         "VertexElement",
         "VertexShader",
     ),
-    "query": ("Query", "QueryData", "QueryState"),
-    "responses": ("Response", "Responses", "parse_responses"),
-    "session": ("Refused", "Session", "UserMemory"),
+    "query": (
+        "Query",
+        "QueryData",
+        "QueryState",
+    ),
+    "responses": (
+        "Response",
+        "Responses",
+        "parse_responses",
+    ),
+    "session": (
+        "Refused",
+        "Session",
+        "UserMemory",
+    ),
 }
 """Names by module.  Those are imported when they are asked for: who only reads responses has no
 need of a device."""
@@ -58,4 +70,4 @@ need of a device."""
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -17,8 +17,8 @@ from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Box
+from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.subresources import Box
 from dp2emu.rig import Rig
 from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9
@@ -40,7 +40,7 @@ from dp2emu.runtime.settings9 import default_of, setters
 from dp2emu.runtime.textures import TextureShape
 
 _EVICT = 61
-"""The DDI's render state that asks for it (reference 3.6)."""
+"""The DDI's render state that asks for it (wire format, "Render states")."""
 _INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 

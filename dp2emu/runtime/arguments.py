@@ -10,8 +10,8 @@ import numpy as np
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceDesc
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.session import Refused
 
 LEAST_DEPTH = 0.001

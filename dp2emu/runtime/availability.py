@@ -6,7 +6,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 
 _NEEDS = {
     Usage.RENDERTARGET: Use.TARGET,

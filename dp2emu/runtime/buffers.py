@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.hresult import HResult
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.arguments import index_bytes
 from dp2emu.runtime.objects import IndexBuffer
 from dp2emu.runtime.session import Refused, Session

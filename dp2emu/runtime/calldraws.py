@@ -1,7 +1,7 @@
 """Draws of DirectX 6 and 7: vertices travel with the call, indices in the command buffer.
 
 As the runtimes did it, vertices of several draws that have one format are collected and share a
-call (reference 3.4); what is in a vertex buffer is drawn from there.
+call (wire format, "Vertex sources"); what is in a vertex buffer is drawn from there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import PrimitiveType7
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import needed
 from dp2emu.runtime.session import CallVertices, Refused, Session

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.session import Session
 
 _LINEAR = 2
-"""The flag of BLT for a linear filter (reference 2.5)."""
+"""The flag of BLT for a linear filter (wire format, "Copies")."""
 _SAMPLES_OF_TYPE = {0: 1, 2: 2, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}
 """D3DMULTISAMPLE_TYPE -> the samples made for it: at least as many as are asked for."""
 _NONMASKABLE = 1

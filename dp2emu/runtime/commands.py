@@ -13,7 +13,7 @@ from dp2emu.dp2.table import TABLE, Op, Token
 from dp2emu.errors import UsageError
 
 MAX_ITEMS = 0xFFFF
-"""The header's n is 16 bits (reference 1)."""
+"""The header's n is 16 bits (wire format, "Stream shape")."""
 
 _HEADER = struct.Struct("<BBH")
 _MERGED = frozenset({Op.RENDERSTATE, Op.TEXTURESTAGESTATE})

@@ -37,8 +37,8 @@ from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 from dp2emu.runtime.arguments import (
     Box,
@@ -70,7 +70,7 @@ from dp2emu.runtime.targets import Targets
 from dp2emu.runtime.textures import Textures, TextureShape
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
-"""The DDI's render state for BeginScene and EndScene (reference 3.6)."""
+"""The DDI's render state for BeginScene and EndScene (wire format, "Render states")."""
 SAMPLERS = 16
 """Samplers a pixel shader has."""
 _DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENCILENABLE
@@ -357,7 +357,8 @@ class Device9:
         return self._targets.scissor
 
     def set_fvf(self, fvf: int) -> None:
-        """SetFVF: vertices of that format (reference 3.5); a vertex shader stays."""
+        """SetFVF: vertices of that format (wire format, "Shaders and constants"); a vertex shader
+        stays."""
         if fvf & 1:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"FVF {fvf:#x}")
         self._set_format(fvf)

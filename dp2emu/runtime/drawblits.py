@@ -13,9 +13,9 @@ from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import ColorKey
-from dp2emu.gpu.packets import Rect
-from dp2emu.gpu.pixels import unused_bits
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.resource.heap import ColorKey
+from dp2emu.gpu.resource.pixel_format import unused_bits
 from dp2emu.records import dataclass
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface

@@ -14,7 +14,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.assembly import vertex_count
+from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.layout import dtype_of
 from dp2emu.runtime.arguments import index_bytes, needed
 from dp2emu.runtime.buffers import create_index_buffer

@@ -18,10 +18,10 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.pixelformats import PixelFormat, format_of
 from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.packets import Rect
-from dp2emu.gpu.pixels import unused_bits
-from dp2emu.gpu.subresources import Subresource, full_chain
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.pixel_format import unused_bits
+from dp2emu.gpu.resource.subresources import Subresource, full_chain
 from dp2emu.records import dataclass
 from dp2emu.runtime.session import Refused, Session
 

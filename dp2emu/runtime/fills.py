@@ -16,7 +16,7 @@ from dp2emu.d3d.blocks import PAIRS
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import COLOR, FORMATS, Channel, Use
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.encodings import encode
+from dp2emu.gpu.resource.pixel_format import encode
 
 Color = tuple[int, int, int, int]
 """Red, green, blue and alpha, 0 to 255 each."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, Degree, LightType
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 
 Color = tuple[float, float, float, float]

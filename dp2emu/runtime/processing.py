@@ -18,14 +18,15 @@ from dp2emu.d3d.enums import DeclUsage, RenderState
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import Element, VertexLayout, elements_by_name
-from dp2emu.dp2.fixed import fixed_state, fixed_vertex
-from dp2emu.dp2.kinds import Kind, stage_index
-from dp2emu.dp2.state import State
+from dp2emu.dp2.resolve.fixed_function import fixed_state, fixed_vertex
+from dp2emu.dp2.states.raw_state import State
+from dp2emu.dp2.states.setting_kinds import Kind, stage_index
 from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.gpu.arrays import F32
-from dp2emu.gpu.geometry import POSITION, on_screen
-from dp2emu.gpu.packets import Stream, Viewport
-from dp2emu.gpu.vertex import COMPONENTS, decode
+from dp2emu.gpu.command.bindings import Viewport
+from dp2emu.gpu.command.packets import Stream
+from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, decode
+from dp2emu.gpu.rasterizer.clip import POSITION, on_screen
 from dp2emu.layout import dtype_of
 from dp2emu.records import dataclass
 from dp2emu.runtime.calldraws import VertexBuffer

@@ -14,13 +14,14 @@ import numpy as np
 
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, ElementType, VertexLayout, elements_by_name
-from dp2emu.dp2.fixed import fixed_state, fixed_vertex
-from dp2emu.dp2.state import State
+from dp2emu.dp2.resolve.fixed_function import fixed_state, fixed_vertex
+from dp2emu.dp2.states.raw_state import State
 from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
-from dp2emu.gpu.packets import Stream, Viewport
-from dp2emu.gpu.vertex import COMPONENTS
+from dp2emu.gpu.command.bindings import Viewport
+from dp2emu.gpu.command.packets import Stream
+from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
 from dp2emu.records import dataclass
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.processing import DONOTCOPYDATA, MATERIAL_DTYPE, Bytes, column_of, lane_of

@@ -21,7 +21,7 @@ NEVER_ISSUED = 0xDD
 
 
 class QueryState(Enum):
-    """Where a query is, as the application's side knows it (reference 8)."""
+    """Where a query is, as the application's side knows it (wire format, "Queries")."""
 
     CREATED = auto()
     BUILDING = auto()
@@ -69,8 +69,8 @@ class Query:
     def issue(self, flags: int) -> None:
         """Issue with ``flags`` D3DISSUE_BEGIN, D3DISSUE_END or both, which is BEGIN, then END.
 
-        BEGIN on a type that has only END is sent too; a driver ignores it (reference 7).  Raises
-        Refused for other flags.
+        BEGIN on a type that has only END is sent too; a driver ignores it (wire format,
+        "Queries").  Raises Refused for other flags.
         """
         if not 0 <= flags <= Issue.BEGIN | Issue.END:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"issue flags {flags:#x}")

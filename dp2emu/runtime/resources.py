@@ -14,9 +14,8 @@ import numpy as np
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.formats import FORMATS
-from dp2emu.gpu.memory import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.packets import Box
-from dp2emu.gpu.subresources import CUBE_FACES, Subresource
+from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.subresources import CUBE_FACES, Box, Subresource
 from dp2emu.records import dataclass
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session

@@ -1,4 +1,4 @@
-"""Reading response buffers, strictly (reference section 8).
+"""Reading response buffers, strictly (wire format, "Responses").
 
 What a driver wrote is checked in full before any of it is believed: a driver that breaks the
 protocol is what one wants to hear about.

@@ -1,7 +1,7 @@
 """One application on one rig: submits command bytes, drains answers, tells a recorder.
 
-The session is where "the runtime" of the driver documentation lives (reference sections 4 and
-8); ``device9`` and ``query`` put the application's interface on top.
+The session is where "the runtime" of the driver documentation lives (wire format, "The call"
+and "Responses"); ``device9`` and ``query`` put the application's interface on top.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.commands import CommandBuffer

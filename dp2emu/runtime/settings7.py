@@ -18,7 +18,7 @@ from dp2emu.d3d.stateblocks import (
     VERTEX_RENDER_STATES,
     VERTEX_STAGE_STATES,
 )
-from dp2emu.dp2.kinds import Kind, stage_index
+from dp2emu.dp2.states.setting_kinds import Kind, stage_index
 from dp2emu.runtime.session import Refused
 
 Key = tuple[Kind, int]

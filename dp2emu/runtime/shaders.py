@@ -34,7 +34,8 @@ def hardware_code(code: Sequence[int]) -> list[int]:
 class Shaders:
     """Mutable: it numbers what it creates, and knows the vertex function that is set.
 
-    Created handles are odd, since even ones are vertex formats (reference 3.5).
+    Created handles are odd, since even ones are vertex formats (wire format, "Shaders and
+    constants").
     """
 
     def __init__(self, session: Session) -> None:
@@ -66,7 +67,8 @@ class Shaders:
         return self._make(op, (size,), data)
 
     def _make(self, op: Op, sizes: tuple[int, ...], data: bytes) -> int:
-        """Make an object and flush: a failure of this call is a failure to create (3.5)."""
+        """Make an object and flush: a failure of this call is a failure to create (wire format,
+        "Shaders and constants")."""
         self._objects += 1
         handle = 2 * self._objects - 1
         self._session.flush()

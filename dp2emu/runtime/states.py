@@ -13,7 +13,8 @@ from dp2emu.runtime.session import Session
 WIRE_SAMPLER_STATES = {
     state: sdk_value(WireTextureStageState, f"D3DTSS_{state.name}") for state in SamplerState
 }
-"""The wire keeps the stage state numbers that DirectX 8 had for these (reference 3.6)."""
+"""The wire keeps the stage state numbers that DirectX 8 had for these (wire format, "Texture
+stages and samplers")."""
 
 
 class States:

@@ -8,8 +8,8 @@ from dp2emu.d3d.enums import RenderState
 from dp2emu.d3d.flags import Clear, Usage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc
-from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.arguments import Box, clip_boxes, handle_of, unit
 from dp2emu.runtime.session import Refused, Session
 from dp2emu.runtime.states import States

@@ -1,7 +1,7 @@
 """Load: levels of one texture go into another.
 
-Source: the documentation of IDirect3DDevice7::Load and of IDirect3DTexture2::Load; how rectangles
-go down a level is reference 3.6.
+Source: the documentation of IDirect3DDevice7::Load and of IDirect3DTexture2::Load; wire format,
+"Copies", for how rectangles go down a level.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dp2emu.d3d.ddraw import Caps2
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.session import Refused

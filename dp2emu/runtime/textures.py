@@ -16,8 +16,8 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireTextureStageState
 from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.subresources import CUBE_FACES, full_chain
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import handle_of, needed
 from dp2emu.runtime.availability import check_format
@@ -29,7 +29,7 @@ PALETTES = 0xFFFF
 """Palette numbers of an application are 16 bits."""
 
 _TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
-"""The DDI's stage state for SetTexture (reference 3.6)."""
+"""The DDI's stage state for SetTexture (wire format, "Texture stages and samplers")."""
 _PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
 """Formats that index a palette -> flags of SETPALETTE: P8 takes its alpha from the entries."""
 
@@ -120,7 +120,8 @@ class Textures:
         return self._surfaces[key]
 
     def bind(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture: on the wire it is a stage state (reference 3.6)."""
+        """SetTexture: on the wire it is a stage state (wire format, "Texture stages and
+        samplers")."""
         if texture is None:
             self._bound.pop(stage, None)
         else:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import field
 
 from dp2emu.d3d.enums import LightType
-from dp2emu.dp2.state import IDENTITY
-from dp2emu.gpu.packets import Viewport
+from dp2emu.dp2.states.raw_state import IDENTITY
+from dp2emu.gpu.command.bindings import Viewport
 from dp2emu.records import dataclass
 from dp2emu.runtime.objects import Light, Material, Triple
 

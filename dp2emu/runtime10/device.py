@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from dp2emu.ddi10.bindings import VIEWPORTS, Scissor, Viewport
-from dp2emu.ddi10.kinds import MiscFlag
-from dp2emu.ddi10.layout import CreateElementLayout
-from dp2emu.ddi10.maps import Map, MappedSubresource
-from dp2emu.ddi10.resource import (
+from dp2emu.ddi10.queries.query_types import MiscFlag
+from dp2emu.ddi10.resources.maps import Map, MappedSubresource
+from dp2emu.ddi10.resources.resource import (
     BindFlag,
     CreateResource,
     DxgiSampleDesc,
@@ -23,7 +21,9 @@ from dp2emu.ddi10.resource import (
     SubresourceUP,
     Usage,
 )
-from dp2emu.ddi10.unordered import CreateUnorderedAccessView
+from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
+from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
+from dp2emu.ddi10.states.input_layout import CreateElementLayout
 from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result

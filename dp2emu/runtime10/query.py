@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
-from dp2emu.ddi10.kinds import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
-from dp2emu.ddi10.kinds import Query as Ddi
-from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
+from dp2emu.ddi10.queries.query_types import Query as Ddi
+from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.runtime10.codes import Api, Refused, Result
 
 POLLS = 10_000
@@ -40,7 +40,7 @@ QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
     Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
     Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
 }
-"""The driver's number of each D3D10_QUERY and D3D11_QUERY (reference section 3, traps)."""
+"""The driver's number of each D3D10_QUERY and D3D11_QUERY (Direct3D 10/11 DDI, "Query types")."""
 
 PREDICATES = frozenset({Ddi.OCCLUSIONPREDICATE, Ddi.STREAMOVERFLOWPREDICATE})
 """Types CreatePredicate takes; what is of one stream alone is made as a query."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.layout import InputElement
-from dp2emu.ddi10.stages import SignatureEntry, Signatures, TessellationSignatures
+from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
+from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.shader.sm4.container import Container, Element, Signature, unpack

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dp2emu.ddi10.contract import Contract
-from dp2emu.ddi10.streamout import (
+from dp2emu.ddi10.shaders.stream_output import (
     GAP,
     StreamOutputEntry,
     StreamOutputEntry11,
@@ -15,7 +15,7 @@ from dp2emu.ddi10.streamout import (
     streaming,
 )
 from dp2emu.errors import ContractError
-from dp2emu.gpu.streamout import STREAM_TARGETS, STREAMS
+from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, STREAMS
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.signatures import Code
 from dp2emu.shader.sm4.container import Element

@@ -1,35 +1,34 @@
-"""Playing a scene from its file to its results."""
+"""Play scenes from their files to their results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import dp2emu.scene.asking
-import dp2emu.scene.surfaces  # noqa: F401  (both register commands)
-from dp2emu.capture.records import TIMING, Record
+from dp2emu.capture.records import Record
 from dp2emu.capture.writer import CaptureWriter
-from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error, SceneError
-from dp2emu.gpu.timing import Timing
-from dp2emu.runtime import Device9
+from dp2emu.errors import Dp2Error
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario
-from dp2emu.scene.document import Scene, is_of_direct3d_10, read_json, take_apart
-from dp2emu.scene.fields import Fields
-from dp2emu.scene.ops import OPS
-from dp2emu.scene.player import Player
-from dp2emu.scene.resources import make_resource
-from dp2emu.scene.results import FINAL, Problem, SceneResult
-from dp2emu.scene.values import text
+from dp2emu.scene import d3d9, d3d10
+from dp2emu.scene.d3d9_resources import MAKERS as MAKERS9
+from dp2emu.scene.d3d10_resources import MAKERS as MAKERS10
+from dp2emu.scene.document import is_direct3d_10, parse_scene9, parse_scene10, read_json
+from dp2emu.scene.results import Problem, SceneResult
+
+SHADERS = "shaders"
+"""The folder of compiled shaders, beside the folder of a scene file."""
+
+_Source = Path | str | Mapping[str, Any]
 
 
 def play_scene(
-    source: Path | str | Mapping[str, Any],
+    source: _Source,
     out: Path | str,
     *,
     capture: Path | str | None = None,
@@ -40,121 +39,83 @@ def play_scene(
 ) -> SceneResult:
     """Play a scene (``source``: a file, or its content) and write its results below ``out``.
 
-    Files: ``category/name.png``, a picture more for each label, ``category/name.json``; of scenes
-    of Direct3D 10 and 11, which ``play_scene10`` plays, ``name.json`` and pictures. ``capture``
-    saves the session as a sealed capture; ``timing`` and ``options`` are the driver's;
-    ``command_bytes`` is the size of the command buffer, which decides how commands are split over
-    calls and must hold the largest of them; ``scenario`` is what happens besides, whose timing and
-    size count before those. What the scene needs and the emulator lacks, or the driver refuses, is
-    in the result's ``problems``; files are then written only if everything else could still be
-    done.  Raises SceneError for a file that is no scene, and OSError.
+    Files: ``category/name.json``, ``category/name.png`` and a picture for each label; for
+    Direct3D 10 and 11 those of ``play_scene10``.  ``capture`` saves the session as a sealed
+    capture; ``timing`` and ``options`` are the driver's; ``command_bytes`` is the size of the
+    command buffer, which decides how commands are split over calls and must hold the largest of
+    them; ``scenario`` adds events, and its timing and size take precedence.  What the emulator
+    lacks, or the driver refuses, is in the result's ``problems``, and no files are written.
+    Raises SceneError for a file that is not a scene, and OSError.
     """
     scenario = scenario or Scenario()
     driver = scenario.driver(options, timing)
     command_bytes = scenario.command_bytes or command_bytes
-    stream = None if isinstance(source, Mapping) else str(source)
-    try:
+    with _errors_in(source):
         document = read_json(source)
-        if is_of_direct3d_10(document):
-            return _play_other(source, out, driver, capture)
-        scene = take_apart(document)
-        with ExitStack() as stack:
-            record: Callable[[Record], None] | None = None
-            if capture is not None:
-                record = stack.enter_context(CaptureWriter(capture)).write
-            device = partial(_device, scene, driver, record, command_bytes)
-            return _play(scene, Path(out), driver, device)
-    except Dp2Error as error:
-        raise error.at(stream=stream) from None
+        if is_direct3d_10(document):
+            return _play10(document, source, out, None, driver.gpu, capture)
+        scene = parse_scene9(document)
+        with _recording(capture) as record:
+            try:
+                player = d3d9.Player9(scene, driver, command_bytes, record)
+            except Dp2Error as error:
+                problems = (Problem(-1, "device", error),)
+                return SceneResult(scene.category, scene.name, (), problems, {}, {})
+            folder = Path(out) / scene.category
+            return player.play(scene, MAKERS9, d3d9.OPERATIONS, folder)
 
 
-def _play_other(
-    source: Path | str | Mapping[str, Any],
+def play_scene10(
+    source: _Source,
     out: Path | str,
-    driver: Driver,
+    *,
+    shaders: Path | str | None = None,
+    gpu: Gpu | None = None,
+    capture: Path | str | None = None,
+) -> SceneResult:
+    """Play a Direct3D 10 or 11 scene (``source``: a file, or its content) and write its results
+    into ``out``: ``name.json``, and a picture for each render target.
+
+    ``shaders`` is the folder of compiled shaders, by default ``shaders`` beside the folder of a
+    file.  ``capture`` saves the calls of the driver's functions as a sealed capture.  What the
+    emulator lacks is in the result's ``problems``, and no files are written.  Raises SceneError
+    for a file that is not a scene, ShaderError and OSError.
+    """
+    with _errors_in(source):
+        return _play10(read_json(source), source, out, shaders, gpu, capture)
+
+
+def _play10(
+    document: Mapping[str, Any],
+    source: _Source,
+    out: Path | str,
+    shaders: Path | str | None,
+    gpu: Gpu | None,
     capture: Path | str | None,
 ) -> SceneResult:
-    """A scene of Direct3D 10 or 11, on the GPU of the driver."""
-    from dp2emu.scene10 import play_scene10  # its half of the package is not needed otherwise
+    scene = parse_scene10(document)
+    folder = None if shaders is None else Path(shaders)
+    if folder is None and not isinstance(source, Mapping):
+        folder = Path(source).parent.parent / SHADERS
+    with _recording(capture) as record:
+        player = d3d10.Player10(scene, gpu, folder, record)
+        return player.play(scene, MAKERS10, d3d10.OPERATIONS, Path(out))
 
-    return play_scene10(source, out, gpu=driver.gpu, capture=capture)
 
-
-def _play(
-    scene: Scene, out: Path, driver: Driver, make_device: Callable[[], Device9]
-) -> SceneResult:
+@contextmanager
+def _errors_in(source: _Source) -> Iterator[None]:
+    """Add the name of the scene file to errors."""
     try:
-        device = make_device()
+        yield
     except Dp2Error as error:
-        problems = (Problem(-1, "device", error),)
-        return SceneResult(scene.category, scene.name, (), problems, {}, {})
-    player = Player(driver, device)
-    device.session.annotate("title", f"{scene.category}/{scene.name}")
-    device.session.annotate(TIMING, driver.gpu.timing.name)
-    done = _run(player, scene)
-    results = player.results
-    files = results.write(out, scene.category, scene.name) if done else ()
-    return SceneResult(
-        scene.category, scene.name, files, tuple(player.problems), results.queries, results.values
-    )
+        raise error.at(stream=None if isinstance(source, Mapping) else str(source)) from None
 
 
-def _device(
-    scene: Scene,
-    driver: Driver,
-    record: Callable[[Record], None] | None,
-    command_bytes: int,
-) -> Device9:
-    return Device9(
-        driver,
-        scene.width,
-        scene.height,
-        format=scene.format,
-        depth=scene.depth,
-        samples=scene.samples,
-        command_bytes=command_bytes,
-        record=record,
-    )
-
-
-def _run(player: Player, scene: Scene) -> bool:
-    """Play resources, commands and the end of the scene; False if it had to stop early."""
-    for value in scene.resources:
-        fields = Fields(value, "resource")
-        if not player.perform(_word(value, "type"), fields, make_resource):
-            return False
-    player.device.begin_scene()
-    for index, value in enumerate(scene.commands):
-        player.index = index
-        fields = Fields(value, f"command {index}")
-        name = fields.take("op", _op_name)
-        fields.where += f" ({name})"
-        if not player.perform(name, fields, OPS[name]):
-            return False
-    player.index = len(scene.commands)
-    return player.perform("end of scene", Fields({}, "end of scene"), _finisher(scene))
-
-
-def _finisher(scene: Scene) -> Callable[[Player, Fields], None]:
-    def finish(player: Player, fields: Fields) -> None:
-        device = player.device
-        if device.in_scene:
-            device.end_scene()
-        if scene.read_back:
-            player.observe(device.back_buffer, FINAL)
-        device.present()
-        player.driver.finish()
-
-    return finish
-
-
-def _word(value: object, key: str) -> str:
-    word = value.get(key) if isinstance(value, dict) else None
-    return word if isinstance(word, str) else "resource"
-
-
-def _op_name(value: object) -> str:
-    name = text(value)
-    if name not in OPS:
-        raise SceneError(f"{name!r} is no command")
-    return name
+@contextmanager
+def _recording(capture: Path | str | None) -> Iterator[Callable[[Record], None] | None]:
+    """A function that writes to a new capture file, closed at the end; None without a file."""
+    if capture is None:
+        yield None
+    else:
+        with CaptureWriter(capture) as writer:
+            yield writer.write

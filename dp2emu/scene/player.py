@@ -1,177 +1,200 @@
-"""Playing a scene: resources, then commands, on a device over the emulated driver."""
+"""The scene player: makes resources, performs operations, collects results and problems.
+
+Both kinds of scenes are played here.  Their resources and operations come from tables; a
+``Dialect`` and a subclass of ``Player`` have what else differs between the runtimes.
+"""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable
-from enum import Enum, auto
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.driver import Driver
-from dp2emu.errors import Dp2Error, Fault, SceneError, Unsupported, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.runtime import (
-    Declaration,
-    Device9,
-    IndexBuffer,
-    PixelShader,
-    Query,
-    Refused,
-    Texture,
-    VertexShader,
-)
-from dp2emu.scene.document import PICTURE_PIXELS, SURFACE_PIXELS
-from dp2emu.scene.fields import Fields
-from dp2emu.scene.results import Problem, Results
-from dp2emu.scene.values import DataReader, text
+from dp2emu.errors import Dp2Error, Fault, SceneError, UsageError
+from dp2emu.records import dataclass
+from dp2emu.scene.document import SURFACE_PIXELS, Scene
+from dp2emu.scene.results import Problem, Results, SceneResult, hr_text
+from dp2emu.scene.values import Argument, DataReader, Fields, PlayerReader, text
 
 _T = TypeVar("_T")
+_Device = TypeVar("_Device")
 
-LOST_QUERY = None
-"""What an id stands for whose CreateQuery was refused: its commands are skipped."""
-
-
-class Missing(Enum):
-    """What an id stands for whose resource could not be made: every use of it is refused."""
-
-    RESOURCE = auto()
+Action = Callable[[Any, Fields], Any]
+"""Performs an operation, or makes and returns a resource, with a player and the arguments."""
 
 
-Resource = (
-    SurfaceDesc
-    | IndexBuffer
-    | Texture
-    | Declaration
-    | VertexShader
-    | PixelShader
-    | Query
-    | Missing
-    | None
-)
+class Dialect(NamedTuple):
+    """The keys of a kind of scene and the errors of its runtime."""
+
+    kind: str
+    """Key of a resource's kind."""
+    name: str
+    """Key of a resource's name."""
+    operation: str
+    """The word for an operation in messages."""
+    failed: tuple[str, str]
+    """Keys of a failed operation's index and name in the results."""
+    refused: type[Fault]
+    """The runtime's error for a failed operation, after which the scene goes on."""
+    problems: tuple[type[Dp2Error], ...]
+    """Errors that end the scene."""
+    nouns: Mapping[type, str]
+    """The types of resources in words."""
 
 
-class Player:
-    """A device with a scene's resources on it, and the results so far.  Mutable throughout."""
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A resource whose creation failed; its use raises ``error``."""
 
-    def __init__(self, driver: Driver, device: Device9) -> None:
-        self.driver = driver
+    error: Dp2Error
+
+
+class Player(Generic[_Device]):
+    """A device with the resources of a scene, and the results so far.  Mutable."""
+
+    def __init__(self, dialect: Dialect, device: _Device, results: Results) -> None:
+        self.dialect = dialect
         self.device = device
-        self.results = Results()
+        self.results = results
+        self.document = results.document
         self.problems: list[Problem] = []
-        self.resources: dict[str, Resource] = {"backbuffer": device.back_buffer}
-        if device.depth_buffer is not None:
-            self.resources["depth"] = device.depth_buffer
+        self.resources: dict[str, object] = {}
         self.data = DataReader()
-        self.pixels = 2 * device.back_buffer.width * device.back_buffer.height
-        self.pictured = 0
+        self.pixels = 0
         self.index = -1
-        self._marks: list[tuple[int, int, int]] = []
-        self._places: list[Fields] = []
+        self._marks: list[tuple[int, int, int, str]] = []
 
-    def perform(self, op: str, fields: Fields, action: Callable[[Player, Fields], None]) -> bool:
-        """Do one command or make one resource; False if the rest would mean nothing after it.
+    def play(
+        self,
+        scene: Scene,
+        makers: Mapping[str, Action],
+        operations: Mapping[str, Action],
+        folder: Path,
+    ) -> SceneResult:
+        """Play a scene and write its results into ``folder``, unless it ended early.
 
-        What the runtime refused is a failed call and the scene goes on; what the driver refused
-        or lacks is a problem.  Raises SceneError for a command that breaks the schema.
+        ``makers`` and ``operations`` are the tables of resources and operations by kind.
         """
-        self._marks.append((*self.device.session.position, self.index))
-        self._places.append(fields)
+        done = self._perform_all(scene, makers, operations)
+        files = self.results.write(folder) if done else ()
+        queries, values = self.document["queries"], self.document.get("values", {})
+        return SceneResult(
+            scene.category, scene.name, files, tuple(self.problems), queries, values
+        )
+
+    def _perform_all(
+        self, scene: Scene, makers: Mapping[str, Action], operations: Mapping[str, Action]
+    ) -> bool:
+        for value in scene.resources:
+            fields = Fields(value, "resource")
+            kind, maker = _row(fields, self.dialect.kind, makers)
+            name = fields.take(self.dialect.name, text)
+            fields.where = f"resource {name!r}"
+            if name in self.resources:
+                raise SceneError(f"{fields.where}: the name is used twice")
+            if not self.make(kind, name, fields, maker):
+                return False
+        self.start()
+        for index, value in enumerate(scene.operations):
+            self.index = index
+            fields = Fields(value, f"{self.dialect.operation} {index}")
+            name, action = _row(fields, "op", operations)
+            fields.where += f" ({name})"
+            if not self.perform(name, fields, action):
+                return False
+        self.index = len(scene.operations)
+        end = "end of scene"
+        return self.perform(end, Fields({}, end), lambda player, fields: player.finish())
+
+    def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
+        """Make a resource; False if the scene cannot go on without it."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Prepare the device for the first operation."""
+
+    def finish(self) -> None:
+        """Complete the work of the device and take the last pictures."""
+        raise NotImplementedError
+
+    def position(self) -> tuple[int, int]:
+        """Call and offset of the next token that the runtime writes."""
+        return 0, 0
+
+    def perform(self, name: str, fields: Fields, action: Action) -> bool:
+        """Perform an operation; False if the scene has to end after it.
+
+        Raises SceneError for an operation that breaks the schema.
+        """
+        self._marks.append((*self.position(), self.index, fields.where))
         try:
             action(self, fields)
             fields.finish()
-        except Refused as refusal:
-            self.results.failed_calls.append(
-                {"command": self.index, "call": op, "hr": hr_text(refusal.hr)}
-            )
+        except self.dialect.refused as refusal:
+            keys = (*self.dialect.failed, "hr")
+            row = dict(zip(keys, (self.index, name, hr_text(refusal.hr)), strict=True))
+            self.document["failed_calls"].append(row)
         except UsageError as error:
             raise SceneError(f"{fields.where}: {error.what}") from None
-        except (Fault, Unsupported) as error:
-            self.note(error)
+        except self.dialect.problems as error:
+            self._note(error)
             return False
         return True
 
-    def note(self, error: Dp2Error) -> None:
-        """Add a problem, at the command that brought the token it speaks of."""
+    def _note(self, error: Dp2Error) -> None:
+        """Add a problem to the operation that wrote the token with the error."""
         found = len(self._marks) - 1
         if error.call is not None and error.offset is not None:
-            place = (error.call, error.offset, 1 << 62)
+            place = (error.call, error.offset, 1 << 62, "")  # after all marks of that offset
             found = max(bisect_right(self._marks, place) - 1, 0)
-        index, where = self._marks[found][2], self._places[found].where
+        _, _, index, where = self._marks[found]
         self.problems.append(Problem(index, where, error))
 
-    def add(self, name: str, resource: Resource) -> None:
-        """Name a resource.  Raises UsageError if the name is taken."""
-        if name in self.resources:
-            raise UsageError(f"id {name!r} is used twice")
-        self.resources[name] = resource
-
     def find(self, kind: type[_T]) -> Callable[[object], _T]:
-        """A reader of ids of such resources."""
+        """A reader of names of resources of one type.
+
+        It raises SceneError for other names, and the error of a resource's creation.
+        """
 
         def read(value: object) -> _T:
             name = text(value)
             resource = self.resources.get(name)
-            if resource is Missing.RESOURCE:
-                raise Refused(HResult.D3DERR_INVALIDCALL, f"{name} could not be made")
+            if isinstance(resource, Missing):
+                raise resource.error
             if not isinstance(resource, kind):
-                raise SceneError(f"{name!r} is no {_WORDS[kind]} of the scene")
+                noun = self.dialect.nouns[kind]
+                raise SceneError(f"expected the name of {noun} of the scene, got {name!r}")
             return resource
 
         return read
 
-    def surface(self, value: object) -> SurfaceDesc:
-        """A reader of surfaces: ``id``, ``id@level`` of a texture, ``id@face@level`` of a cube."""
-        name, *numbers = text(value).split("@")
-        if not numbers:
-            return self.find(SurfaceDesc)(name)
-        texture = self.find(Texture)(name)
-        cube = texture.desc.kind is SurfaceKind.CUBETEXTURE
-        if len(numbers) != 1 + cube or not all(re.fullmatch("[0-9]{1,2}", n) for n in numbers):
-            raise SceneError(f"{value!r} is no surface of the texture")
-        *face, level = map(int, numbers)
-        return self.device.textures.surface(texture, level, *face)
-
-    def query(self, value: object) -> tuple[str, Query | None]:
-        """A reader of query ids: the name, and the query unless its creation was refused."""
-        name = text(value)
-        if name in self.resources and self.resources[name] is LOST_QUERY:
-            return name, None
-        return name, self.find(Query)(value)
-
     def claim_pixels(self, count: int) -> None:
-        """Count pixels (of four bytes at most) about to be allocated.  Raises UsageError if there
-        are too many.
+        """Count pixels (of four bytes at most) before they are allocated.
+
+        Raises UsageError if the scene has too many.
         """
         self.pixels += count
         if self.pixels > SURFACE_PIXELS:
-            raise UsageError("the scene's surfaces are too large together")
-
-    def observe(self, surface: SurfaceDesc, label: str) -> None:
-        """Take a picture of a surface when the GPU gets here.  Raises UsageError if those wanted
-        are too large together: all are kept until the scene is over.
-        """
-        results = self.results
-        self.pictured += surface.width * surface.height * surface.samples
-        if self.pictured > PICTURE_PIXELS:
-            raise UsageError("the scene's pictures are too large together")
-        results.expect_image(label)
-        self.device.session.flush()
-        self.driver.observe(surface.handle, lambda seen: results.add_image(label, seen))
+            raise UsageError(f"the scene's surfaces have more than {SURFACE_PIXELS} pixels")
 
 
-_WORDS: dict[type, str] = {
-    SurfaceDesc: "surface",
-    IndexBuffer: "index buffer",
-    Declaration: "vertex declaration",
-    VertexShader: "vertex shader",
-    PixelShader: "pixel shader",
-    Texture: "texture",
-    Query: "query",
-}
+def _row(fields: Fields, key: str, table: Mapping[str, Action]) -> tuple[str, Action]:
+    name = fields.take(key, text)
+    if name not in table:
+        raise SceneError(f"{fields.where}: unknown {key} {name!r}")
+    return name, table[name]
 
 
-def hr_text(hr: int) -> str:
-    """An HRESULT as scene results spell it."""
-    return f"0x{hr & 0xFFFFFFFF:08x}"
+def calling(function: Callable[..., Any], /, **arguments: Argument) -> Action:
+    """An action that calls a function with the device and these arguments, in order."""
+    return lambda player, fields: function(player.device, *fields.take_all(arguments, player))
+
+
+def named(kind: type) -> PlayerReader:
+    """A reader of names of resources of one type."""
+    return PlayerReader(lambda player: player.find(kind))
+
+
+DATA = PlayerReader(lambda player: player.data)
+"""Reader of data objects, which count against the scene's limit."""

@@ -1,4 +1,4 @@
-"""What a scene gave: pictures, query answers and values, gathered and then written."""
+"""Results of a scene: the JSON document and the pictures beside it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from dp2emu.d3d.formats import COLOR
-from dp2emu.errors import Dp2Error, UsageError
-from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.texels import blocks
+from dp2emu.errors import Dp2Error
 from dp2emu.outputs import write_file
-from dp2emu.picture import take_picture
 from dp2emu.records import dataclass
-
-FINAL = "final"
-"""Label of the picture taken at the end; its file has no label in its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a scene asked for and did not get.
+    """An operation or resource of a scene that failed for good.
 
-    ``command`` is the index of the command, -1 if it was the device or a resource; ``where``
-    names it in words; ``error`` is what the runtime or the driver said, with call and offset.
+    ``command`` is the index of the operation, -1 for the device or a resource; ``where`` describes
+    it in words; ``error`` is the error of the runtime or the driver, with call and offset.
     """
 
     command: int
@@ -37,80 +30,45 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SceneResult:
-    """A played scene.  ``problems`` is empty if everything it asked for was done.
+    """The outcome of a scene.  ``problems`` is empty if every operation was performed.
 
-    ``files`` were written; ``queries`` and ``values`` are what its JSON file says.
+    ``files`` are those written; ``queries`` and ``values`` are sections of the JSON file.
     """
 
     category: str
     name: str
     files: tuple[Path, ...]
     problems: tuple[Problem, ...]
-    queries: dict[str, dict[str, Any]]
+    queries: dict[str, Any]
     values: dict[str, dict[str, Any]]
 
 
 @dataclass(slots=True)
 class Results:
-    """Results under way.  Mutable: the player adds to it; labels never repeat."""
+    """The results so far.  Mutable: the player fills the sections of ``document``.
 
-    queries: dict[str, dict[str, Any]] = field(default_factory=dict)
-    values: dict[str, dict[str, Any]] = field(default_factory=dict)
-    issues: dict[str, str] = field(default_factory=dict)
-    failed_calls: list[dict[str, Any]] = field(default_factory=list)
-    images: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ``name`` begins all file names; ``files`` maps names of further files to their content.
+    """
+
+    name: str
+    document: dict[str, Any]
     files: dict[str, bytes] = field(default_factory=dict)
-    """Suffix of a file (``.label.png``) -> its content."""
 
-    def expect_image(self, label: str) -> None:
-        """Reserve an image label.  Raises UsageError if it is taken."""
-        if label in self.images:
-            raise UsageError(f"label {label!r} is used twice")
-        self.images[label] = {}
+    def add_file(self, suffix: str, content: bytes) -> str:
+        """Add a file and return its name."""
+        file = self.name + suffix
+        self.files[file] = content
+        return file
 
-    def add_image(self, label: str, surface: Surface) -> None:
-        """Take the picture of a surface: a PNG, or its bytes, rows without holes, where PNG has no
-        equal.
-        """
-        suffix = "" if label == FINAL else f".{label}"
-        row = COLOR.get(surface.format)
-        if row is not None and not row.floating:
-            suffix += ".png"
-            content = take_picture(surface).png
-        else:
-            suffix += ".raw"
-            content = blocks(surface, 0).tobytes()
-        self.files[suffix] = content
-        self.images[label] = {
-            "suffix": suffix,
-            "width": surface.width,
-            "height": surface.height,
-            "d3dformat": surface.desc.format,
-        }
-
-    def write(self, out: Path, category: str, name: str) -> tuple[Path, ...]:
-        """Write everything below ``out``/category.  Both names must be safe file names."""
-        folder = out / category
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write all files, the JSON document last, and return their paths."""
         folder.mkdir(parents=True, exist_ok=True)
-        contents = {name + suffix: content for suffix, content in self.files.items()}
-        contents[f"{name}.json"] = self._json(category, name)
-        for file, content in contents.items():
+        text = json.dumps(self.document, indent=1, allow_nan=False) + "\n"
+        for file, content in {**self.files, f"{self.name}.json": text.encode()}.items():
             write_file(folder / file, content)
-        return tuple(folder / file for file in contents)
+        return tuple(folder / file for file in (*self.files, f"{self.name}.json"))
 
-    def _json(self, category: str, name: str) -> bytes:
-        images = {
-            label: {"file": name + image["suffix"]}
-            | {key: value for key, value in image.items() if key != "suffix"}
-            for label, image in self.images.items()
-        }
-        document = {
-            "schema": 1,
-            "scene": f"{category}/{name}",
-            "failed_calls": self.failed_calls,
-            "queries": self.queries,
-            "issues": self.issues,
-            "values": self.values,
-            "images": images,
-        }
-        return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
+def hr_text(hr: int) -> str:
+    """An HRESULT as scene results spell it."""
+    return f"0x{hr & 0xFFFFFFFF:08x}"

@@ -1,7 +1,7 @@
-"""The value syntaxes of scene files: DWORDs, floats, names, rectangles, data.
+"""Typed readers of scene files: objects, numbers, SDK names, rectangles, binary data.
 
-Each reader takes a JSON value and raises SceneError for what it cannot mean; sizes are checked
-before anything is allocated.
+A reader takes a JSON value and returns a Python value.  It raises SceneError for a value it does
+not accept, and checks sizes before it allocates memory.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 import reprlib
 import struct
 import zlib
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,43 +24,120 @@ from dp2emu.errors import SceneError
 
 _E = TypeVar("_E", bound=SdkEnum)
 _T = TypeVar("_T")
+_D = TypeVar("_D")
+_REQUIRED: Any = object()
 
 DATA_BYTES = 1 << 26
-"""Bytes the data objects of one scene may hold together."""
+"""Upper bound of the bytes in all data objects of a scene."""
 NAME_LENGTH = 100
 
 _DWORD_MAX = 0xFFFFFFFF
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _DEVICE_NAMES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
+Reader = Callable[[object], Any]
+
+
+class PlayerReader(NamedTuple):
+    """A reader that depends on the player: ``of`` returns it, for instance for resource names."""
+
+    of: Callable[[Any], Reader]
+
+
+class Default(NamedTuple):
+    """A reader of a key that may be missing, which then means ``value``."""
+
+    read: Reader | PlayerReader
+    value: Any
+
+
+Argument = Reader | PlayerReader | Default
+
+
+class Fields:
+    """A JSON object, read key by key; ``where`` begins its error messages.  Mutable: it records
+    which keys were read.
+
+    Raises SceneError if ``value`` is not an object.
+    """
+
+    def __init__(self, value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise SceneError(f"{where}: expected an object, got {_shown(value)}")
+        self.where = where
+        self._value: dict[str, object] = value
+        self._unread = set(self._value)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._value
+
+    def take(self, key: str, read: Callable[[object], _T], default: _D = _REQUIRED) -> _T | _D:
+        """Read the value of ``key``; return ``default``, if there is one, for a missing key.
+
+        Raises SceneError for a missing key without default, and where ``read`` does.
+        """
+        self._unread.discard(key)
+        if key not in self._value:
+            if default is _REQUIRED:
+                raise SceneError(f"{self.where}: missing key {key!r}")
+            return default
+        try:
+            return read(self._value[key])
+        except SceneError as error:
+            raise SceneError(f"{self.where}: {key}: {error.what}") from None
+
+    def take_all(self, arguments: Mapping[str, Argument], player: object = None) -> list[Any]:
+        """Read the values of several keys, in the order of ``arguments``."""
+        values = []
+        for key, argument in arguments.items():
+            read, default = argument if isinstance(argument, Default) else (argument, _REQUIRED)
+            read = read.of(player) if isinstance(read, PlayerReader) else read
+            values.append(self.take(key, read, default))
+        return values
+
+    def ignore(self, *keys: str) -> None:
+        """Accept optional keys that have no effect."""
+        self._unread.difference_update(keys)
+
+    def ignore_others(self) -> None:
+        """Accept any further keys: the schema does not list them."""
+        self._unread.clear()
+
+    def finish(self) -> None:
+        """Raise SceneError if a key was not read: it is probably a typing error."""
+        if self._unread:
+            raise SceneError(f"{self.where}: unknown key {min(self._unread)!r}")
+
 
 def text(value: object) -> str:
     """A string."""
     if not isinstance(value, str):
-        raise SceneError(f"{_shown(value)} is no text")
+        raise SceneError(f"expected a string, got {_shown(value)}")
     return value
 
 
 def file_name(value: object) -> str:
-    """Text that is safe as part of a file name on every system."""
+    """A string that is safe as part of a file name on every system."""
     name = text(value)
     safe = _SAFE_NAME.fullmatch(name) and len(name) <= NAME_LENGTH and not name.endswith(".")
     if not safe or _DEVICE_NAMES.fullmatch(name):
-        raise SceneError(f"{_shown(name)} cannot be part of a file name")
+        raise SceneError(
+            f"expected a portable file name (letters, digits, _.+-), got {_shown(name)}"
+        )
     return name
 
 
 def truth(value: object) -> bool:
-    """true, false, 1 or 0."""
+    """A boolean: true, false, 1 or 0."""
     if value not in (True, False):
-        raise SceneError(f"{_shown(value)} is neither true nor false")
+        raise SceneError(f"expected true or false, got {_shown(value)}")
     return bool(value)
 
 
 def floating(value: object) -> float:
-    """A number, as the nearest float32 (infinite beyond its range)."""
+    """A number, rounded to float32 (infinite beyond its range)."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SceneError(f"{_shown(value)} is no number")
+        raise SceneError(f"expected a number, got {_shown(value)}")
     with np.errstate(over="ignore"):
         try:
             return float(np.float32(value))
@@ -68,21 +145,25 @@ def floating(value: object) -> float:
             return float("inf") if value > 0 else float("-inf")
 
 
+def listing(value: object, count: int | None = None) -> list[object]:
+    """A list of any values; of exactly ``count`` values unless that is None."""
+    if not isinstance(value, list):
+        raise SceneError(f"expected a list, got {_shown(value)}")
+    if count is not None and len(value) != count:
+        raise SceneError(f"expected {count} entries, got {len(value)}")
+    return value
+
+
+def list_of(
+    read: Callable[[object], _T], count: int | None = None
+) -> Callable[[object], list[_T]]:
+    """A list of values that ``read`` accepts; of exactly ``count`` unless that is None."""
+    return lambda value: [read(entry) for entry in listing(value, count)]
+
+
 def floats(count: int) -> Callable[[object], tuple[float, ...]]:
     """A list of ``count`` numbers."""
-    return lambda value: tuple(floating(entry) for entry in _list(value, count))
-
-
-def color(value: object) -> tuple[float, float, float, float]:
-    """[red, green, blue, alpha]."""
-    red, green, blue, alpha = floats(4)(value)
-    return red, green, blue, alpha
-
-
-def triple(value: object) -> tuple[float, float, float]:
-    """[x, y, z]."""
-    x, y, z = floats(3)(value)
-    return x, y, z
+    return lambda value: tuple(list_of(floating, count)(value))
 
 
 def whole(low: int, high: int) -> Callable[[object], int]:
@@ -90,17 +171,21 @@ def whole(low: int, high: int) -> Callable[[object], int]:
 
     def read(value: object) -> int:
         if type(value) is not int or not low <= value <= high:
-            raise SceneError(f"{_shown(value)} is no integer from {low} to {high}")
+            raise SceneError(f"expected an integer from {low} to {high}, got {_shown(value)}")
         return value
 
     return read
+
+
+UINT = whole(0, _DWORD_MAX)
+INT = whole(-(1 << 31), (1 << 31) - 1)
 
 
 def dword(value: object) -> int:
     """An integer, ``"0x.."``, SDK names joined by ``|``, ``{"f": x}`` (its bits), or a boolean."""
     if isinstance(value, int):
         if not -(1 << 31) <= value <= _DWORD_MAX:
-            raise SceneError(f"{value} has more than 32 bits")
+            raise SceneError(f"expected at most 32 bits, got {value}")
         return int(value) & _DWORD_MAX
     if isinstance(value, str):
         word = 0
@@ -109,12 +194,7 @@ def dword(value: object) -> int:
         return word
     if isinstance(value, dict) and set(value) == {"f"}:
         return int.from_bytes(struct.pack("<f", floating(value["f"])), "little")
-    raise SceneError(f"{_shown(value)} is no DWORD")
-
-
-def dwords(value: object) -> list[int]:
-    """A list of DWORDs."""
-    return [dword(entry) for entry in _list(value)]
+    raise SceneError(f"expected a DWORD, got {_shown(value)}")
 
 
 def _constant(part: str) -> int:
@@ -125,7 +205,7 @@ def _constant(part: str) -> int:
         return int(part, 16)
     if re.fullmatch(r"[0-9]{1,10}", part) and int(part) <= _DWORD_MAX:
         return int(part)
-    raise SceneError(f"{_shown(part)} is no number and no constant of the headers")
+    raise SceneError(f"expected a 32-bit number or an SDK constant, got {_shown(part)}")
 
 
 def member(enum: type[_E]) -> Callable[[object], _E]:
@@ -137,47 +217,48 @@ def member(enum: type[_E]) -> Callable[[object], _E]:
         try:
             return enum(dword(value))
         except ValueError:
-            raise SceneError(f"{_shown(value)} is no {enum.__name__}") from None
+            raise SceneError(f"expected a value of {enum.__name__}, got {_shown(value)}") from None
 
     return read
 
 
 def optional(read: Callable[[object], _T]) -> Callable[[object], _T | None]:
-    """null, or what ``read`` reads."""
+    """null, or a value that ``read`` accepts."""
     return lambda value: None if value is None else read(value)
+
+
+def record(build: Callable[..., _T], /, **arguments: Argument) -> Callable[[object], _T]:
+    """An object with these keys; ``build`` makes the result from their values, in order."""
+
+    def read(value: object) -> _T:
+        fields = Fields(value, build.__name__)
+        values = fields.take_all(arguments)
+        fields.finish()
+        return build(*values)
+
+    return read
 
 
 def surface_format(value: object) -> Format:
     """A surface format by its D3DFMT name."""
     name = text(value)
     if not name.startswith("D3DFMT_") or name[7:] not in Format.__members__:
-        raise SceneError(f"{_shown(name)} is no surface format")
+        raise SceneError(f"expected a surface format (D3DFMT_...), got {_shown(name)}")
     return Format[name[7:]]
 
 
-def listing(value: object, count: int | None = None) -> list[object]:
-    """A list of anything, of ``count`` elements if that is given."""
-    return _list(value, count)
-
-
 def rect(value: object) -> tuple[int, int, int, int]:
-    """[left, top, right, bottom], signed."""
-    coordinate = whole(-(1 << 31), (1 << 31) - 1)
-    left, top, right, bottom = (coordinate(entry) for entry in _list(value, 4))
+    """A rectangle: [left, top, right, bottom], signed."""
+    left, top, right, bottom = list_of(INT, 4)(value)
     return left, top, right, bottom
 
 
-def rects(value: object) -> list[tuple[int, int, int, int]]:
-    """A list of rectangles."""
-    return [rect(entry) for entry in _list(value)]
-
-
 def states(enum: type[_E]) -> Callable[[object], list[tuple[_E, int]]]:
-    """{name: DWORD} in the order written."""
+    """An object of state names and DWORDs, as pairs in the order written."""
 
     def read(value: object) -> list[tuple[_E, int]]:
         if not isinstance(value, dict):
-            raise SceneError(f"{_shown(value)} is no object of states")
+            raise SceneError(f"expected an object of states, got {_shown(value)}")
         return [(member(enum)(name), _state_value(name, word)) for name, word in value.items()]
 
     return read
@@ -191,10 +272,10 @@ def _state_value(name: str, value: object) -> int:
 
 
 class DataReader:
-    """Reads data objects, ``DATA_BYTES`` in all.  Mutable: it counts what it has handed out."""
+    """Reader of data objects with a total size limit.  Mutable: it counts the bytes returned."""
 
     def __init__(self, limit: int = DATA_BYTES) -> None:
-        self.left = limit
+        self.limit = self.left = limit
 
     def __call__(self, value: object) -> bytes:
         """The bytes of ``{"hex"}``, ``{"b64"}``, ``{"b64z"}``, ``{"u16"}``, ``{"u32"}`` or
@@ -206,47 +287,46 @@ class DataReader:
             coding, content = next(iter(value.items()))
             data = _CODINGS[coding](content, self.left)
         else:
-            raise SceneError(f"{_shown(value)} is no data")
+            raise SceneError(f"expected a data object, got {_shown(value)}")
         if len(data) > self.left:
-            raise SceneError("the scene holds too much data")
+            raise SceneError(f"the scene has more than {self.limit} bytes of data")
         self.left -= len(data)
         return data
 
 
-def _hex(value: object, limit: int) -> bytes:
+def _hex(value: object, left: int) -> bytes:
     try:
         return bytes.fromhex(text(value))
     except ValueError:
-        raise SceneError("no hexadecimal digits") from None
+        raise SceneError("expected pairs of hexadecimal digits") from None
 
 
-def _base64(value: object, limit: int) -> bytes:
+def _base64(value: object, left: int) -> bytes:
     try:
         return base64.b64decode(text(value), validate=True)
     except (binascii.Error, ValueError):
-        raise SceneError("no base64") from None
+        raise SceneError("expected base64") from None
 
 
-def _deflated(value: object, limit: int) -> bytes:
+def _deflated(value: object, left: int) -> bytes:
     inflater = zlib.decompressobj()
     try:
-        data = inflater.decompress(_base64(value, limit), limit + 1)
+        # One byte more than allowed shows the caller that there is too much.
+        data = inflater.decompress(_base64(value, left), left + 1)
     except zlib.error:
-        raise SceneError("no zlib stream") from None
-    if len(data) > limit:
-        raise SceneError("the scene holds too much data")
-    if not inflater.eof or inflater.unused_data:
-        raise SceneError("no whole zlib stream")
+        raise SceneError("expected a zlib stream in base64") from None
+    if len(data) <= left and (not inflater.eof or inflater.unused_data):
+        raise SceneError("expected one complete zlib stream in base64")
     return data
 
 
-def _words16(value: object, limit: int) -> bytes:
+def _words16(value: object, left: int) -> bytes:
     half = whole(0, 0xFFFF)
-    return b"".join(half(entry).to_bytes(2, "little") for entry in _list(value))
+    return b"".join(half(entry).to_bytes(2, "little") for entry in listing(value))
 
 
-def _words32(value: object, limit: int) -> bytes:
-    return b"".join(dword(entry).to_bytes(4, "little") for entry in _list(value))
+def _words32(value: object, left: int) -> bytes:
+    return b"".join(dword(entry).to_bytes(4, "little") for entry in listing(value))
 
 
 _CODINGS: dict[str, Callable[[object, int], bytes]] = {
@@ -255,7 +335,7 @@ _CODINGS: dict[str, Callable[[object, int], bytes]] = {
 
 
 def _field_bits(bits: int) -> Callable[[object], bytes]:
-    """A field of 8 or 16 bits: signed or unsigned, stored by its low bits."""
+    """A reader of fields of 8 or 16 bits: signed or unsigned, stored as their low bits."""
     read = whole(-(1 << (bits - 1)), (1 << bits) - 1)
     return lambda value: (read(value) & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
 
@@ -273,28 +353,19 @@ _FIELDS: dict[str, Callable[[object], bytes]] = {
 
 def _packed_rows(layout: object, rows: object) -> bytes:
     codes = text(layout)
-    unknown = set(codes) - _FIELDS.keys()
-    if unknown or not codes:
-        raise SceneError(f"layout {_shown(codes)}")
+    if set(codes) - _FIELDS.keys() or not codes:
+        raise SceneError(f"expected a layout of {''.join(_FIELDS)}, got {_shown(codes)}")
     packed = bytearray()
-    for number, row in enumerate(_list(rows)):
+    for number, row in enumerate(listing(rows)):
         try:
-            for code, value in zip(codes, _list(row, len(codes)), strict=True):
+            for code, value in zip(codes, listing(row, len(codes)), strict=True):
                 packed += _FIELDS[code](value)
         except SceneError as error:
             raise SceneError(f"row {number}: {error.what}") from None
     return bytes(packed)
 
 
-def _list(value: object, count: int | None = None) -> list[object]:
-    if not isinstance(value, list):
-        raise SceneError(f"{_shown(value)} is no list")
-    if count is not None and len(value) != count:
-        raise SceneError(f"{len(value)} entries, not {count}")
-    return value
-
-
 def _shown(value: object) -> str:
-    """A value for an error message, at most a line of it, however deep or long it is."""
+    """A value for an error message: at most 60 characters, however deep or long it is."""
     shown = reprlib.repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from dp2emu.errors import ShaderError
-from dp2emu.numbers import integer
+from dp2emu.number_text import integer
 from dp2emu.shader.cursor import CODE_BYTES
 
 WORDS = "dword"

@@ -50,7 +50,7 @@ from dp2emu.shader.ir import (
     TextureKind,
 )
 from dp2emu.shader.ops import OPS
-from dp2emu.shader.tidy import tidy
+from dp2emu.shader.simplify import tidy
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import OPERATORS, Block, Number, Value, Variable
 from dp2emu.shader.verify import verify
@@ -58,7 +58,7 @@ from dp2emu.shader.verify import verify
 Declared = TypeVar("Declared", File, Port)
 
 LOOP_LIMIT = 255
-"""Rounds of a loop unless told: the most that Direct3D 9 allows (shader reference section 5)."""
+"""Rounds of a loop unless told: the most that Direct3D 9 allows (SM1-3 tokens, "Flow control")."""
 
 
 class Builder:

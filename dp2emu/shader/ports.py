@@ -8,10 +8,16 @@ from __future__ import annotations
 
 CENTROID = "centroid."
 """Before the name of a varying: as it is where the pixel is covered, not at its centre."""
+
+
 SAMPLE = "sample."
 """As it is at the sample that the program runs for."""
+
+
 NOPERSPECTIVE = "noperspective."
 """Linear on the screen."""
+
+
 CONSTANT = "constant."
 """Before the name of an I32, which is a varying of its own: all corners get that of the first."""
 
@@ -23,3 +29,7 @@ stream, if a strip begins with it."""
 def varying(port: str) -> str:
     """The varying that an input is of."""
     return port.removeprefix(CENTROID).removeprefix(SAMPLE).removeprefix(NOPERSPECTIVE)
+
+
+POINTS_IN, POINTS_OUT, CONSTANTS = "vicp", "vocp", "vpc"
+"""Names of files: points that come in, points that the hull program makes, patch constants."""

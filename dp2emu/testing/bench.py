@@ -20,9 +20,9 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
 from dp2emu.errors import ResponseError, UsageError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.picture import rgba
 from dp2emu.records import dataclass
 from dp2emu.rig import Rig

@@ -1,7 +1,8 @@
 """Random query traffic against a plain model: nothing is lost, doubled or reordered.
 
 The model knows the order of issues and how many pixels each draw covers; it knows no clock, so it
-only asks what must hold on any of them (reference 7 and 8).  It runs against any rig::
+only asks what must hold on any of them (wire format, "Queries" and "Responses").  It runs against
+any rig::
 
     TestMyDriver = query_traffic(lambda timing: NativeDriver("./mydriver.so"))
 """
@@ -24,8 +25,8 @@ from dp2emu.d3d.fvf import DIFFUSE, XYZRHW
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.responses import parse_responses

@@ -1,4 +1,4 @@
-"""Response blocks (reference section 8) as rows of the same make-up as tokens."""
+"""Response blocks (wire format, "Responses") as rows of the same make-up as tokens."""
 
 from __future__ import annotations
 

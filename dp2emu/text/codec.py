@@ -27,7 +27,8 @@ Number = Callable[[Any], int]
 
 
 def aligned(at: int) -> int:
-    """Where inline vertices begin if what is before them ends at byte ``at`` (reference 3.2)."""
+    """Where inline vertices begin if what is before them ends at byte ``at`` (wire format, "Inline
+    vertices")."""
     return -(-at // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 

@@ -63,7 +63,8 @@ class Contexts:
         return self._queries.get(context, {}).get(query)
 
     def vertex_format(self, call: Call) -> VertexFormat:
-        """Of the vertices of a call, as the driver would take them (reference 3.2)."""
+        """Of the vertices of a call, as the driver would take them (wire format, "Inline
+        vertices")."""
         return _vertex_format(call.dwVertexType, call.dwVertexSize, self.interface(call))
 
     def interface(self, call: Call) -> int:

@@ -33,7 +33,7 @@ from dp2emu.capture.records import (
 )
 from dp2emu.dp2.call import Call
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.rig.describing import make_payload
 from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts

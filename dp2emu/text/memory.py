@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 from dp2emu.layout import Buffer
-from dp2emu.numbers import float_bits, float_text, grouped_hex
+from dp2emu.number_text import float_bits, float_text, grouped_hex
 from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Quoted, TextError, Value, Word
 

@@ -32,7 +32,7 @@ from dp2emu.d3d.names import sdk_constant
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
 from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES
 from dp2emu.dp2.table import Op
-from dp2emu.numbers import float_text
+from dp2emu.number_text import float_text
 
 _RS, _TSS = RenderState, TextureStageState
 

@@ -16,7 +16,7 @@ import numpy as np
 from dp2emu.d3d.names import sdk_constant
 from dp2emu.d3d.sdk import SdkEnum, sdk_value
 from dp2emu.layout import dtype_of
-from dp2emu.numbers import DECIMAL_BELOW, float_bits, float_text, integer, unsigned_text
+from dp2emu.number_text import DECIMAL_BELOW, float_bits, float_text, integer, unsigned_text
 from dp2emu.text.syntax import Fields, Quoted, Row, TextError, Value, Word
 
 Converter = Callable[[int], str | int]

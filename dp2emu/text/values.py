@@ -15,7 +15,7 @@ from typing import Any
 
 from dp2emu.capture.values import NAME, Memory, Structure
 from dp2emu.capture.values import Value as Known
-from dp2emu.numbers import grouped_hex
+from dp2emu.number_text import grouped_hex
 from dp2emu.text.memory import LINE_BYTES, bytes_of, hex_lines
 from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Fields, Quoted, Row, TextError, Value, Word, quote

@@ -33,7 +33,7 @@ from dp2emu.capture.records import (
 from dp2emu.capture.values import NAME, Memory, Structure
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
 TWO_CALLS: list[Record] = [
     SurfaceCreated(SurfaceDesc(3, SurfaceKind.MEMORY, 64)),

@@ -28,7 +28,7 @@ from dp2emu.capture.records import (
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.capture.samples import (
     CHAIN,
     ENTRIES,

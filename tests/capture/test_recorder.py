@@ -12,13 +12,13 @@ from dp2emu.capture.records import Annotation, EntryCalled, Record
 from dp2emu.capture.values import Memory, Structure
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import DdiCode
-from dp2emu.ddi10.counters import StringOut
-from dp2emu.ddi10.kinds import CreateQuery, Query
-from dp2emu.ddi10.maps import Map
-from dp2emu.ddi10.resource import CreateResource, MipInfo, ResourceType, Usage
+from dp2emu.ddi10.queries.counters import StringOut
+from dp2emu.ddi10.queries.query_types import CreateQuery, Query
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import CreateResource, MipInfo, ResourceType, Usage
 from dp2emu.errors import ShaderError, UsageError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import fixed
 
 EVENT = CreateQuery(Query.EVENT)
 

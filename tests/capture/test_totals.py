@@ -12,7 +12,7 @@ from dp2emu.capture.payloads import encode
 from dp2emu.capture.records import Record, SurfaceCreated
 from dp2emu.capture.totals import Totals, _checksum, from_metadata, to_metadata
 from dp2emu.errors import CaptureError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, SEEN, TEXTURES, log, sealed
 
 TRUE = Summary(

@@ -16,7 +16,7 @@ from dp2emu.conform import Outcome, Verdict, kit
 from dp2emu.conform.report import junit
 from dp2emu.diff import Allowance, Judgement
 from dp2emu.errors import CaptureError, Dp2Error
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 from tests.capture.apitrace.encoder import Encoder, header, snappy
 from tests.capture.apitrace.samples import call
 

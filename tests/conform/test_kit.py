@@ -14,7 +14,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE
 from dp2emu.errors import UsageError
-from dp2emu.gpu.timing import Timing, by_work, fixed
+from dp2emu.gpu.device.timing import Timing, by_work, fixed
 from dp2emu.rig.served import NativeDriver, PipeRig
 from tests.native.building import sample, served_sample
 

@@ -31,7 +31,7 @@ def test_the_table_counts_by_family_and_says_what_failed() -> None:
     assert lines[1].split() == ["query", "0", "1", "1"]
     assert lines[2].split() == ["error", "1", "0", "0"]
     assert lines[4].startswith("query.order.event: query 5 is late")
-    assert "answered in issue order (reference 8)" in lines[5]
+    assert 'answered in issue order (wire format, "Responses")' in lines[5]
 
 
 def test_the_document_has_every_case() -> None:

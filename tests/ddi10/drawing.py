@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,10 +10,20 @@ import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc, DeclType, DeclUsage, PrimitiveType
 from dp2emu.d3d.vertices import Element, VertexLayout
-from dp2emu.ddi10.shader import Shader, pixel_shader, vertex_shader
-from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Draw, Indices, Rect, Stream, Viewport
-from dp2emu.gpu.state import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.ddi10.shaders.shader import Shader, pixel_shader, vertex_shader
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import (
+    Draw,
+    Indices,
+    InputAssembly,
+    OutputBindings,
+    RasterBindings,
+    ShaderBindings,
+    Stream,
+)
+from dp2emu.gpu.command.pipeline import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.gpu.resource.heap import Surface
+from tests.gpu.drawing import rebound
 from tests.shader.sm4.making import recorded
 
 SIZE = 16
@@ -77,19 +86,20 @@ def drawing(
     )
     packet = Draw(
         pipeline=pipeline,
-        topology=PrimitiveType.TRIANGLESTRIP,
-        first=0,
-        count=2,
-        streams=(
-            Stream(np.array(vertices, "<f4").tobytes(), 0, 32),
-            *(Stream(data, 0, 0) for data in streams),
+        input=InputAssembly(
+            topology=PrimitiveType.TRIANGLESTRIP,
+            first=0,
+            count=2,
+            streams=(
+                Stream(np.array(vertices, "<f4").tobytes(), 0, 32),
+                *(Stream(data, 0, 0) for data in streams),
+            ),
+            indices=indices,
         ),
-        indices=indices,
-        colors=(target,),
-        depth=None,
+        output=OutputBindings((target,), None),
         scissor=Rect(0, 0, SIZE, SIZE),
-        viewport=Viewport(0, 0, SIZE, SIZE),
-        vertex_uniforms=uniforms(vertex, constants or {}, instance),
-        pixel_uniforms=uniforms(pixel, constants or {}),
+        raster=RasterBindings(viewport=Viewport(0, 0, SIZE, SIZE)),
+        vertex=ShaderBindings(uniforms(vertex, constants or {}, instance)),
+        pixel=ShaderBindings(uniforms(pixel, constants or {})),
     )
-    return replace(packet, **bindings)
+    return rebound(packet, **bindings)

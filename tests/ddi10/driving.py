@@ -5,10 +5,10 @@ from __future__ import annotations
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.kinds import KINDS, CreateQuery, Query
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import Packet
-from dp2emu.gpu.timing import Timing
+from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, Query
+from dp2emu.gpu.command.packets import Packet
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import Timing
 
 STILL = [DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING]
 REMOVED = [DdiCode.D3DDDIERR_DEVICEREMOVED]

@@ -9,13 +9,13 @@ from typing import Any
 from dp2emu.d3d.enums import Format
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.entries import names_of
-from dp2emu.ddi10.kinds import MiscFlag, Query
-from dp2emu.ddi10.residency import answer_from
-from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Clear, Observe, Rect
-from dp2emu.gpu.timing import Timing
+from dp2emu.ddi10.device import Device, names_of
+from dp2emu.ddi10.queries.query_types import MiscFlag, Query
+from dp2emu.ddi10.resources.residency import answer_from
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Clear, Observe
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
 from tests.ddi10.driving import CORE_LAYER, Driven
 
 HINT = int(MiscFlag.PREDICATEHINT)

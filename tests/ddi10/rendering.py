@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.bindings import Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.layout import CreateElementLayout, InputElement
-from dp2emu.ddi10.maps import Map, MappedSubresource
-from dp2emu.ddi10.resource import (
+from dp2emu.ddi10.resources.maps import Map, MappedSubresource
+from dp2emu.ddi10.resources.resource import (
     BindFlag,
     CreateResource,
     DxgiSampleDesc,
@@ -23,9 +21,11 @@ from dp2emu.ddi10.resource import (
     SubresourceUP,
     Usage,
 )
-from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc
-from dp2emu.ddi10.views import CreateTargetView
-from dp2emu.gpu.timing import Timing
+from dp2emu.ddi10.resources.views import CreateTargetView
+from dp2emu.ddi10.states.bindings import Scissor, Viewport
+from dp2emu.ddi10.states.input_layout import CreateElementLayout, InputElement
+from dp2emu.ddi10.states.state_objects import BlendDesc1, DepthStencilDesc, RasterizerDesc
+from dp2emu.gpu.device.timing import Timing
 from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.driving import Driven
 

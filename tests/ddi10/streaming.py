@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.kinds import Query
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.statistics import Statistics
-from dp2emu.ddi10.streamout import (
+from dp2emu.ddi10.queries.query_types import Query
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.shaders.stream_output import (
     NO_RASTERIZED_STREAM,
     StreamOutputEntry11,
     StreamOutputShader,
     StreamOutputShader11,
 )
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, can_compile, engine
 from tests.ddi10.drawing import tokens
 from tests.ddi10.rendering import Drawing, Handle

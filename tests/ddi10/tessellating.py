@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.statistics import Statistics
-from dp2emu.ddi10.streamout import StreamOutputEntry11, StreamOutputShader11
-from dp2emu.gpu.core import Gpu
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.shaders.stream_output import StreamOutputEntry11, StreamOutputShader11
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, can_compile, engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.rendering import Drawing, Handle
@@ -38,7 +38,7 @@ FACTORS = {
         "finalQuadVInsideTessFactor",
     ),
 }
-"""Names of factors, in the order of the reference."""
+"""Names of factors, in the order of the tessellator."""
 
 _HULL = """hs_5_0
 hs_decls

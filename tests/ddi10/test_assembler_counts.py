@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums10 import Topology10, patch_list
-from dp2emu.ddi10 import Amplified, Case, ranges
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.testing.statistic_intervals import Amplified, Case, ranges
 from tests.ddi10.drawing import tokens
 from tests.ddi10.rendering import Drawing
 

@@ -7,12 +7,12 @@ import struct
 import numpy as np
 import pytest
 
-from dp2emu.ddi10.counters import Counter
-from dp2emu.ddi10.kinds import CreateQuery
-from dp2emu.ddi10.resource import BindFlag, ResourceType
-from dp2emu.ddi10.state import SamplerDesc
-from dp2emu.ddi10.views import CreateShaderResourceView
-from dp2emu.gpu.timing import by_work
+from dp2emu.ddi10.queries.counters import Counter
+from dp2emu.ddi10.queries.query_types import CreateQuery
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
+from dp2emu.ddi10.states.state_objects import SamplerDesc
+from dp2emu.gpu.device.timing import by_work
 from tests.ddi10.rendering import LIST, RGBA8, Drawing
 
 

@@ -9,12 +9,12 @@ import pytest
 from dp2emu.ddi10 import adapter
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.kinds import CreateQuery, Query
+from dp2emu.ddi10.queries.query_types import CreateQuery, Query
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import ContractError, Unsupported, UsageError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.kernel.threads import cores
-from dp2emu.gpu.packets import BeginQuery, EndQuery
+from dp2emu.gpu.command.packets import BeginQuery, EndQuery
+from dp2emu.gpu.compile.thread_pool import cores
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader import engines
 from dp2emu.shader.engines import JIT, REFERENCE, name_of
 from tests.ddi10.driving import REMOVED, Driven

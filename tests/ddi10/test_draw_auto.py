@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.streamout import (
-    NO_RASTERIZED_STREAM,
-)
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.shaders.stream_output import NO_RASTERIZED_STREAM
 from tests.ddi10.streaming import (
     APPEND,
     ENGINES,

@@ -15,7 +15,7 @@ from dp2emu.ddi10.dxgi import (
     PresentArguments,
     PresentFlag,
 )
-from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.errors import ContractError, Unsupported
 from tests.ddi10.rendering import RGBA8, Rendering
 from tests.ddi10.test_moves import filled

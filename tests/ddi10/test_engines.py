@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.bindings import Scissor, Viewport
-from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.state import (
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
+from dp2emu.ddi10.states.bindings import Scissor, Viewport
+from dp2emu.ddi10.states.state_objects import (
     BlendDesc1,
     DepthStencilDesc,
     RasterizerDesc,
@@ -22,8 +23,7 @@ from dp2emu.ddi10.state import (
     SamplerDesc,
     StencilOpDesc,
 )
-from dp2emu.ddi10.views import CreateShaderResourceView
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, engine
 from tests.ddi10.drawing import SIZE, tokens
 from tests.ddi10.rendering import Rendering

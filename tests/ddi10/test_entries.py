@@ -1,11 +1,11 @@
-"""What entries may report, by the tables of sections 2 and 8."""
+"""What entries may report, by Direct3D 10/11 DDI, "Query functions" and "Device functions"."""
 
 from __future__ import annotations
 
 import pytest
 
 from dp2emu.ddi10.codes import DdiCode, Interface
-from dp2emu.ddi10.entries import MAY_REPORT, names_of
+from dp2emu.ddi10.device import MAY_REPORT, names_of
 
 REMOVED, MEMORY = DdiCode.D3DDDIERR_DEVICEREMOVED, DdiCode.E_OUTOFMEMORY
 STILL = DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.bindings import Scissor, Viewport
-from dp2emu.ddi10.kinds import Query
-from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.state import DepthStencilDesc, RasterizerDesc
-from dp2emu.ddi10.statistics import Statistics
-from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.ddi10.queries.query_types import Query
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
+from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.ddi10.states.bindings import Scissor, Viewport
+from dp2emu.ddi10.states.state_objects import DepthStencilDesc, RasterizerDesc
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, can_compile, engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.drawing import SIZE, tokens

@@ -12,11 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.maps import Map
-from dp2emu.ddi10.resource import BindFlag, CreateResource, DxgiSampleDesc, ResourceType
-from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc, SamplerDesc
-from dp2emu.ddi10.unordered import CreateUnorderedAccessView
-from dp2emu.ddi10.views import CreateShaderResourceView
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, DxgiSampleDesc, ResourceType
+from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
+from dp2emu.ddi10.states.state_objects import (
+    BlendDesc1,
+    DepthStencilDesc,
+    RasterizerDesc,
+    SamplerDesc,
+)
 from dp2emu.errors import Dp2Error
 from tests.ddi10.drawing import tokens
 from tests.ddi10.rendering import Drawing, infos

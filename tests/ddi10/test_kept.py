@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.ddi10.kept import Kept
-from dp2emu.ddi10.maps import Map
-from dp2emu.ddi10.resource import BindFlag, SubresourceUP, Usage
-from dp2emu.ddi10.views import CreateShaderResourceView
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import BindFlag, SubresourceUP, Usage
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.rendering import RGBA8, Rendering
 from tests.ddi10.test_sampling import FLOATS, POINT_SAMPLER, T2, ps

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.kinds import Query
-from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.state import SamplerDesc
-from dp2emu.ddi10.views import CreateShaderResourceView
+from dp2emu.ddi10.queries.query_types import Query
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
+from dp2emu.ddi10.states.state_objects import SamplerDesc
 from tests.ddi10.rendering import Handle
 from tests.ddi10.test_compute import KEEP, RAW, Computing
 

@@ -6,9 +6,9 @@ import pytest
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode
-from dp2emu.ddi10.state import BlendDesc1
+from dp2emu.ddi10.states.state_objects import BlendDesc1
 from dp2emu.errors import ContractError
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.limits import Limits
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import NO_CULL, Rendering

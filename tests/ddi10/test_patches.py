@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.state import RasterizerDesc
-from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.errors import ShaderError, Unsupported
-from dp2emu.gpu import dividing
+from dp2emu.gpu.patches import hull_domain
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.tessellating import (
     CORNER,
@@ -93,7 +93,7 @@ def test_more_patches_and_points_than_are_built_say_so(monkeypatch: pytest.Monke
     driven = Tessellating(hull(), domain())
     with pytest.raises(Unsupported, match="262,144 patches"):
         driven.call("DrawInstanced", 64, 65536, 0, 0)
-    monkeypatch.setattr(dividing, "MOST_POINTS", 7)
+    monkeypatch.setattr(hull_domain, "MOST_POINTS", 7)
     driven.call("Draw", 8, 0)
     with pytest.raises(Unsupported, match="7 divided points"):
         driven.call("Flush")
@@ -111,7 +111,7 @@ dcl_gsinstances 2
 ret
 """)
     driven.call("GsSetShader", driven.make("GeometryShader", code))
-    monkeypatch.setattr(dividing, "MOST_EMITTED", 2 * 2 * 5 * 8)
+    monkeypatch.setattr(hull_domain, "MOST_EMITTED", 2 * 2 * 5 * 8)
     driven.call("Draw", 4, 0)
     with pytest.raises(Unsupported, match="8 divided points"):
         driven.call("Flush")
@@ -122,8 +122,8 @@ def test_patches_are_the_same_however_many_run_together(monkeypatch: pytest.Monk
     declared = "dcl_input vPrim\ndcl_input vDomain.xy\n" + CORNER.format(points=4)
     shaders = hull(factors=SOME["quad"]), domain(body, declared)
     whole = Tessellating(*shaders).streamed(64)
-    monkeypatch.setattr(dividing, "WORDS", 200)
-    monkeypatch.setattr(dividing, "POINTS", 30)
+    monkeypatch.setattr(hull_domain, "WORDS", 200)
+    monkeypatch.setattr(hull_domain, "POINTS", 30)
     assert (Tessellating(*shaders).streamed(64) == whole).all()
 
 
@@ -177,7 +177,7 @@ ret
 
 
 def test_what_patches_become_keeps_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dividing, "WORDS", 200)
+    monkeypatch.setattr(hull_domain, "WORDS", 200)
     driven = Tessellating(hull(), domain(WHOLE.format(scale=2.0)))
     code = assemble("""ps_5_0
 dcl_input_ps_sgv constant v2.x, primitive_id

@@ -1,4 +1,5 @@
-"""Predication: what is skipped, when, and what the GPU waits for (reference section 5)."""
+"""Predication: what is skipped, when, and what the GPU waits for (Direct3D 10/11 DDI,
+"Predication")."""
 
 from __future__ import annotations
 
@@ -11,15 +12,16 @@ from hypothesis import strategies as st
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.entries import names_of
-from dp2emu.ddi10.kinds import KINDS, Query
-from dp2emu.ddi10.maps import Map
-from dp2emu.ddi10.resource import BindFlag, ResourceType, Usage
-from dp2emu.ddi10.views import CreateShaderResourceView
+from dp2emu.ddi10.device import names_of
+from dp2emu.ddi10.queries.query_types import KINDS, Query
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, Usage
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
 from dp2emu.errors import ContractError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import Clear, Predicated, Rect
-from dp2emu.gpu.timing import fixed, instant
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Clear, Predicated
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import fixed, instant
 from tests.ddi10.drawing import strip
 from tests.ddi10.driving import REMOVED, Driven
 from tests.ddi10.predicating import HINT, PREDICATE, QUERYING, Predicating

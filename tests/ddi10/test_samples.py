@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.kinds import Query
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc
-from dp2emu.gpu.core import Gpu
+from dp2emu.ddi10.queries.query_types import Query
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.states.state_objects import BlendDesc1, DepthStencilDesc, RasterizerDesc
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, engine
 from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.rendering import Rendering

@@ -25,13 +25,13 @@ from dp2emu.d3d.enums import (
     RenderState,
 )
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.kinds import Query
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RenderTargetBlend
+from dp2emu.ddi10.queries.query_types import Query
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.states.state_objects import BlendDesc1, DepthStencilDesc, RenderTargetBlend
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.queries import COUNTER_NAMES
-from dp2emu.gpu.timing import by_work
+from dp2emu.gpu.command.queries import COUNTER_NAMES
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import by_work
 from dp2emu.runtime.device9 import Device9
 from dp2emu.runtime.objects import VertexElement
 from dp2emu.shader.sm.assemble import assemble

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.kinds import Query
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.streamout import (
+from dp2emu.ddi10.queries.query_types import Query
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.shaders.stream_output import (
     NO_RASTERIZED_STREAM,
     StreamOutputEntry11,
     StreamOutputShader11,

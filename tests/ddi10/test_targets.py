@@ -11,16 +11,16 @@ from dp2emu.d3d.dxgi import DXGI, ROWS, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import StencilOp
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.state import (
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.ddi10.states.state_objects import (
     BlendDesc1,
     DepthStencilDesc,
     RenderTargetBlend,
     StencilOpDesc,
 )
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.light import encoded
-from dp2emu.gpu.pixels import pack_color
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.resource.pixel_format import pack_color
+from dp2emu.gpu.resource.srgb import encoded
 from dp2emu.shader.engines import CHECKED, engine
 from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.rendering import Handle, Rendering

@@ -9,17 +9,17 @@ import struct
 import numpy as np
 import pytest
 
-from dp2emu.ddi10 import Case, Divided, ranges
-from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.shader import domain_shader, hull_shader
-from dp2emu.ddi10.stages import Stage
-from dp2emu.ddi10.state import SamplerDesc
-from dp2emu.ddi10.tessellating import Tessellating as Tessellating10
-from dp2emu.ddi10.views import CreateShaderResourceView
-from dp2emu.gpu.assembly import CORNERS
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
+from dp2emu.ddi10.draws.post_vertex import Tessellating as Tessellating10
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
+from dp2emu.ddi10.resources.views import CreateShaderResourceView
+from dp2emu.ddi10.shaders.shader import domain_shader, hull_shader
+from dp2emu.ddi10.shaders.stages import Stage
+from dp2emu.ddi10.states.state_objects import SamplerDesc
+from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellator
 from dp2emu.shader.sm4 import assemble
-from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
+from dp2emu.testing.statistic_intervals import Case, Divided, ranges
 from tests.ddi10.rendering import RGBA8
 from tests.ddi10.tessellating import (
     CORNER,

@@ -7,10 +7,10 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dp2emu.d3d.enums10 import OutputPrimitive, Partitioning
 from dp2emu.errors import Dp2Error
 from dp2emu.shader.sm4 import Instruction, assemble, decode
 from dp2emu.shader.sm4.encode import instruction_words
-from dp2emu.shader.sm4.enums import OutputPrimitive, Partitioning
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
 from tests.ddi10.tessellating import FACTORS, Tessellating, domain, factor_phases, hull

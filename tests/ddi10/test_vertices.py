@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dp2emu.d3d.dxgi import DXGI, ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.layout import InputElement
-from dp2emu.gpu.core import Gpu
+from dp2emu.ddi10.states.input_layout import InputElement
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.drawing import SIZE, strip

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from dp2emu.bitmap_font import ADVANCE, lettered
 from dp2emu.diff import EXACT, Allowance, Judge, References, judge_paths, side_by_side
 from dp2emu.errors import UsageError
-from dp2emu.lettering import ADVANCE, lettered
 
 
 def save(path: Path, value: int, size: tuple[int, int] = (20, 10)) -> Path:

@@ -1,7 +1,7 @@
 """Calls at the boundaries of what is a token, for every row of the token table.
 
 The table says what a whole token is; what must become of the call when something of it is missing
-or too much is said here, from reference sections 1, 4 and 5.
+or too much is said here, from wire format, "Stream shape" and "Results".
 """
 
 from __future__ import annotations

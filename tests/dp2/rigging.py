@@ -12,7 +12,7 @@ from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
 COLOR, DEPTH, COMMANDS, VERTICES = 1, 2, 3, 4
 BUFFER = 4096

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dp2emu.d3d.enums import QueryType
-from dp2emu.dp2.inspect import facts_of
+from dp2emu.dp2.states.inspect import facts_of
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error

@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Token
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import COMMANDS, Bench, header, render_state
 
 ZFUNC, FILL = 23, 8

@@ -1,4 +1,5 @@
-"""D3dDrawPrimitives2 as a call: flags, offsets, results (reference sections 4 to 6)."""
+"""D3dDrawPrimitives2 as a call: flags, offsets, results (wire format, "The call", "Results" and
+"Unknown opcodes")."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import CONTEXTS, SCAN_TOKENS, UnknownCommand
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.device.timing import fixed
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.rig import Rig
 from tests.dp2.rigging import (
@@ -373,7 +374,7 @@ def lacks(monkeypatch: pytest.MonkeyPatch, thing: str) -> None:
     def refuse(*_: object) -> NoReturn:
         raise Unsupported(thing)
 
-    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolve.pipeline.resolve", refuse)
 
 
 def test_what_is_not_built_is_raised_with_its_place_and_name(
@@ -432,7 +433,7 @@ def test_an_unsupported_draw_leaves_the_driver_usable(monkeypatch: pytest.Monkey
 
 
 def test_a_vertex_number_beyond_16_bits_does_not_wrap() -> None:
-    """Start vertex and index add in 32 bits (reference 3.1)."""
+    """Start vertex and index add in 32 bits (wire format, "Vertex numbers")."""
     bench = Bench()
     triangle = [vertex(-0.5, -0.5), vertex(9.5, -0.5), vertex(-0.5, 9.5)]
     vertices = bytes(20 * 65536) + b"".join(triangle)

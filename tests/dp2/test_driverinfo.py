@@ -1,4 +1,4 @@
-"""GetDriverInfo2: query announcement and versions (reference section 7)."""
+"""GetDriverInfo2: query announcement and versions (wire format, "Driver information")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.driverinfo import GUID_GETDRIVERINFO2, DriverInfo
+from dp2emu.dp2.driver import GUID_GETDRIVERINFO2, DriverInfo
 from dp2emu.dp2.options import Options
 from tests.dp2.rigging import Bench
 

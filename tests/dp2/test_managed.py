@@ -14,8 +14,8 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.managed import MARKS
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.device.timing import fixed
+from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
 
 from .rigging import COLOR, END, Bench, create, header, issue, render_state, token, triangle_list
 from .screen import GREEN, WHOLE, Screen, code, words

@@ -22,13 +22,13 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import StreamSource
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime import Device9, RectPatchInfo, TriPatchInfo, VertexElement
 from dp2emu.shader.sm.assemble import assemble
+from tests.dp2.resolve.test_patches import Patches, patch, square
 from tests.dp2.rigging import COLOR, VERTICES, Bench, clear, header, token
 from tests.dp2.screen import code
-from tests.dp2.test_patches import Patches, patch, square
 
 SIZE = 8
 CORNERS = [(-1.0, 1.0, 0.0), (1.0, 1.0, 0.5), (-1.0, -1.0, 0.0), (1.0, -1.0, 0.5)]

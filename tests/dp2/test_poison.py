@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.device.timing import fixed
 from tests.dp2.rigging import (
     COLOR,
     COMMANDS,

@@ -1,4 +1,5 @@
-"""Query types and issue rules: one documented answer for each case (reference section 7)."""
+"""Query types and issue rules: one documented answer for each case (wire format, "Query types" and
+"Queries")."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
-from dp2emu.gpu.queries import Counters, QuerySlot, Report, snapshot
-from dp2emu.gpu.timing import TICKS_PER_SECOND, by_work, fixed
-from dp2emu.gpu.vertex_cache import VCACHE_SIZE
+from dp2emu.gpu.command.queries import Counters, QuerySlot, Report, snapshot
+from dp2emu.gpu.device.timing import TICKS_PER_SECOND, by_work, fixed
+from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
 from tests.dp2.rigging import (
     BEGIN,
     END,

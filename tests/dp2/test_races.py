@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import Timing, fixed, instant, seeded
+from dp2emu.gpu.device.timing import Timing, fixed, instant, seeded
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (
     BEGIN,
     COLOR,

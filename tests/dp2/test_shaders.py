@@ -10,7 +10,7 @@ import pytest
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2 import shaders
 from dp2emu.dp2.call import Answer
-from dp2emu.dp2.inspect import facts_of
+from dp2emu.dp2.states.inspect import facts_of
 from dp2emu.dp2.table import Op
 from dp2emu.limits import Limits
 from dp2emu.shader.sm.assemble import assemble

@@ -1,4 +1,4 @@
-"""The token table against the reference: numbers, versions, structures and length rules."""
+"""The token table against the layout file: numbers, versions, structures and length rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIMES: dict[str, Callable[[int], int]] = {
     "n+2": lambda n: n + 2,
     "2*n": lambda n: 2 * n,
 }
-"""How the reference writes the number of elements."""
+"""How the layout file writes the number of elements."""
 
 TAILS: dict[str, Callable[[Any], int]] = {
     "4*wNumEntries": lambda x: 4 * x["wNumEntries"],
@@ -50,7 +50,7 @@ TAILS: dict[str, Callable[[Any], int]] = {
         4 * x["dwWidth"] * (x["dwFlags"] & 1) + 2 * x["dwHeight"] * (x["dwFlags"] & 2)
     ),
 }
-"""How the reference writes the bytes behind an element."""
+"""How the layout file writes the bytes behind an element."""
 
 VERTEX_SIZE = 28
 INCOMING = sorted(TABLE.values(), key=lambda row: row.op)

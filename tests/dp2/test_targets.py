@@ -9,7 +9,7 @@ import pytest
 
 from dp2emu.d3d.enums import Format, QueryType, RenderState
 from dp2emu.d3d.hresult import HResult
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (
     BEGIN,
     COLOR,

@@ -13,7 +13,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.textures import Palette, Textures
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 
 from .rigging import Bench, header, token

@@ -21,7 +21,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7, TextureBlend7
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Fault, Unsupported
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.objects import Texture
 from tests.dp2.rigging import COLOR, DEPTH, Bench, header, render_state, token, triangle_list
 from tests.dp2.screen import (

@@ -1,4 +1,4 @@
-"""SETSTREAMSOURCEUM with every token that draws from streams (reference 3.4)."""
+"""SETSTREAMSOURCEUM with every token that draws from streams (wire format, "Vertex sources")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import COLOR, VERTICES, XYZRHW_DIFFUSE, Bench, header, token, vertex
 
 INDICES, SIDE = 9, 8

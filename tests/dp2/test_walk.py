@@ -51,7 +51,7 @@ def problem_of(data: bytes, vertex_size: int = VERTEX_SIZE) -> Malformed:
     return problem
 
 
-# Test vectors, reference 10.
+# Wire format, "Byte examples".
 
 
 def test_vector_two_render_states() -> None:
@@ -90,7 +90,7 @@ def test_vector_query_tokens(vector: str, op: Op, fields: tuple[int, int]) -> No
     assert body_of(data).items.tolist() == [fields]
 
 
-# Stream shape, reference 1.
+# Wire format, "Stream shape".
 
 
 def test_an_empty_range_is_no_tokens_and_no_problem() -> None:
@@ -182,7 +182,7 @@ def test_a_sample_cut_anywhere_is_a_problem_at_its_offset(row: Token, sample: by
         assert scanned.problem.token == (row.name if length >= 4 else None)
 
 
-# Lengths the sources disagree on, reference 9.
+# Wire format, "Ambiguous lengths".
 
 
 @pytest.mark.parametrize(("flags", "payload"), [(1, 16), (7, 16), (8, 32), (9, 32), (15, 32)])
@@ -245,7 +245,7 @@ def test_extension_size_counts_the_structure_itself(size: int, behind: int) -> N
     assert only(data).end == len(data)
 
 
-# The _IMM tokens, reference 3.2.
+# Wire format, "Inline vertices".
 
 
 @pytest.mark.parametrize(("start", "pad"), [(0, 0), (1, 3), (2, 2), (3, 1)])
@@ -273,7 +273,7 @@ def test_an_immediate_fan_of_nothing_still_has_two_vertices() -> None:
     assert only(data).end == len(data)
 
 
-# Bugs other walkers had, reference 9.
+# Wire format, "Walker mistakes".
 
 
 @pytest.mark.parametrize(

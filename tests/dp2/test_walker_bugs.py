@@ -1,4 +1,5 @@
-"""Mistakes that drivers which walk this stream are known to have made (reference section 9).
+"""Mistakes that drivers which walk this stream are known to have made (wire format, "Walker
+mistakes").
 
 One test each, named after the mistake, and the length of every token on which sources disagree.
 """
@@ -13,7 +14,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import TABLE, Op
 from dp2emu.dp2.walk import scan
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (
     BEGIN,
     COLOR,
@@ -133,7 +134,7 @@ ELEMENTS = {
     Op.GENERATEMIPSUBLEVELS: 8, Op.DELETEQUERY: 4, Op.ISSUEQUERY: 8, Op.SETSTREAMSOURCEFREQ: 8,
     Op.SURFACEBLT: 52, Op.COMPOSERECTS: 32,
 }  # fmt: skip
-"""Bytes of an element where all elements are alike (reference section 2)."""
+"""Bytes of an element where all elements are alike (wire format, "Opcodes")."""
 
 
 @pytest.mark.parametrize("op", ELEMENTS, ids=lambda op: op.name)

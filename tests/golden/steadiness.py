@@ -9,7 +9,7 @@ from typing import Any
 
 from dp2emu.capture import open_capture
 from dp2emu.errors import SceneError
-from dp2emu.gpu.timing import seeded
+from dp2emu.gpu.device.timing import seeded
 from dp2emu.replay import Pictures, Watcher, replay
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scene import play_scene

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from dp2emu.errors import Unsupported
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.golden.comparing import Verdict
 from tests.shader.sm4.making import recorded
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.golden.comparing import FAIL, name_of, read_json
 
 from .comparing import HERE, SCENES, agrees

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.d3d.fvf import fvf_layout, fvf_size
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Draw, Indices, Rect, Stream, Viewport
-from dp2emu.gpu.spans import Spans
-from dp2emu.gpu.state import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import (
+    Draw,
+    Indices,
+    InputAssembly,
+    OutputBindings,
+    RasterBindings,
+    ShaderBindings,
+    Stream,
+)
+from dp2emu.gpu.command.pipeline import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.gpu.rasterizer.spans import Spans
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed import FixedPixel, pixel_program
 from dp2emu.shader.ir import Program, Stage
@@ -103,17 +112,44 @@ def draw(
         samples=target.samples if target else 1,
     )
     packet = Draw(
-        pipeline=pipeline,
-        topology=topology,
-        first=0,
-        count=primitives(topology, used) if count is None else count,
-        streams=(Stream(vertex_data(vertices, fvf), 0, fvf_size(fvf)),),
-        indices=None if indices is None else Indices(np.array(indices, np.uint32)),
-        colors=(color,),
-        depth=depth,
-        scissor=scissor or Rect(0, 0, 1 << 15, 1 << 15),
+        pipeline,
+        InputAssembly(
+            topology,
+            first=0,
+            count=primitives(topology, used) if count is None else count,
+            streams=(Stream(vertex_data(vertices, fvf), 0, fvf_size(fvf)),),
+            indices=None if indices is None else Indices(np.array(indices, np.uint32)),
+        ),
+        OutputBindings((color,), depth),
+        scissor or Rect(0, 0, 1 << 15, 1 << 15),
     )
-    return replace(packet, **bindings)
+    return rebound(packet, **bindings)
+
+
+_SHADER_FIELDS = {
+    f"{stage}_{field.name}": (stage, field.name)
+    for stage in ("vertex", "pixel")
+    for field in fields(ShaderBindings)
+}
+_FIELDS_OF = {
+    field.name: (record, field.name)
+    for record, kind in (
+        ("input", InputAssembly), ("raster", RasterBindings), ("output", OutputBindings)
+    )
+    for field in fields(kind)
+} | _SHADER_FIELDS | {"textures": ("pixel", "textures")}  # fmt: skip
+"""The record of a draw, and the field in it, by the name that tests use."""
+
+
+def rebound(packet: Draw, **changes: Any) -> Draw:
+    """A draw with changed fields, of its own or of the records it consists of."""
+    own = {name: changes.pop(name) for name in [*changes] if name not in _FIELDS_OF}
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in changes.items():
+        record, field = _FIELDS_OF[name]
+        inner.setdefault(record, {})[field] = value
+    records = {name: replace(getattr(packet, name), **new) for name, new in inner.items()}
+    return replace(packet, **own, **records)
 
 
 def primitives(topology: PrimitiveType, vertices: int) -> int:
@@ -160,4 +196,4 @@ def programmed(packet: Draw, size: int = 32, program: Program = PASSING, **bindi
     attributes = tuple(Attribute(f"{e.usage.name.lower()}{e.index}", e) for e in layout.elements)
     pipeline = replace(packet.pipeline, layout=layout, vertex=program, attributes=attributes)
     bindings.setdefault("viewport", Viewport(0, 0, size, size))
-    return replace(packet, pipeline=pipeline, **bindings)
+    return rebound(packet, pipeline=pipeline, **bindings)

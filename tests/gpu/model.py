@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc, Cull
-from dp2emu.gpu.state import DepthState, RasterState
+from dp2emu.gpu.command.pipeline import DepthState, RasterState
 
 COMPARE: dict[CmpFunc, Callable[[float, float], bool]] = {
     CmpFunc.NEVER: lambda new, old: False,

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import CmpFunc
-from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import DepthState
+from dp2emu.gpu.command.pipeline import DepthState
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.draw.draw_stages import execute_draw
 from tests.gpu.drawing import color_surface, corner, depth_surface, draw
 
 SIZE = 16

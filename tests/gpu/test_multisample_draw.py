@@ -13,20 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import dp2emu.gpu.draw
-import dp2emu.gpu.spans
+import dp2emu.gpu.draw.draw_stages
+import dp2emu.gpu.rasterizer.spans
 from dp2emu.d3d.enums import Blend, BlendOp, FillMode, Format, PrimitiveType
-from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.packets import MergeNumbers
-from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import BlendEquation, BlendState, DepthState, RasterState
+from dp2emu.gpu.command.packets import MergeNumbers
+from dp2emu.gpu.command.pipeline import DepthState, RasterState
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.values import Value
+from tests.gpu.draw.test_draw_stages import SIZE, depth_state, mesh, quad, raster_state, run
 from tests.gpu.drawing import MAPPED, SIZED, Vertex, color_surface, corner, depth_surface, draw
 from tests.gpu.model import Canvas, Corner
-from tests.gpu.test_draw import SIZE, depth_state, mesh, quad, raster_state, run
-from tests.gpu.test_multisample import STANDARD
+from tests.gpu.rasterizer.test_multisample import STANDARD
 
 WHITE = 0xFFFFFFFF
 
@@ -66,8 +67,8 @@ def test_portions_do_not_change_a_draw(
         return color.data.tobytes(), depth.data.tobytes()
 
     expected = drawn()
-    monkeypatch.setattr(dp2emu.gpu.draw, "CHUNK", chunk)
-    monkeypatch.setattr(dp2emu.gpu.spans, "BATCH", batch)
+    monkeypatch.setattr(dp2emu.gpu.draw.draw_stages, "CHUNK", chunk)
+    monkeypatch.setattr(dp2emu.gpu.rasterizer.spans, "BATCH", batch)
     assert drawn() == expected
 
 

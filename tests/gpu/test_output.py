@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Format, StencilOp
-from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import MergeNumbers
-from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import BlendEquation, BlendState, DepthState, StencilFace, StencilState
-from tests.gpu.drawing import color_surface, corner, depth_surface, draw
+from dp2emu.gpu.command.packets import MergeNumbers
+from dp2emu.gpu.command.pipeline import DepthState, StencilFace, StencilState
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
+from tests.gpu.drawing import color_surface, corner, depth_surface, draw, rebound
 from tests.gpu.model import COMPARE
-from tests.gpu.test_stencil import AFTER
+from tests.gpu.output_merger.test_stencil_test import AFTER
 
 Color = tuple[float, ...]
 F = np.float32
@@ -167,7 +168,7 @@ def test_a_draw_equals_one_fragment_after_the_other(
     pipeline = replace(packet.pipeline, alpha_test=state.alpha, stencil=stencil,
                        blend=state.blend, dither=state.dither)  # fmt: skip
     counters = Counters()
-    execute_draw(replace(packet, pipeline=pipeline, merge=state.numbers), counters)
+    execute_draw(rebound(packet, pipeline=pipeline, merge=state.numbers), counters)
     passed = 0
     for y in range(SIZE):
         for x in range(SIZE):

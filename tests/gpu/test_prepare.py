@@ -11,10 +11,10 @@ from dp2emu.shader.engines import JIT, REFERENCE, can_compile
 
 _SCRIPT = """
 import sys
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import engine
 Gpu(run=engine({engine!r}))
-print("llvmlite" in sys.modules, "dp2emu.gpu.kernel.running" in sys.modules)
+print("llvmlite" in sys.modules, "dp2emu.gpu.compile.kernel_draw" in sys.modules)
 """
 
 

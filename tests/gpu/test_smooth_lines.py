@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Blend, FillMode, Format, PrimitiveType
-from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.lines import diamond_exit, line_spans, smooth
-from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import SOLID, LinePattern, Rect
-from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.spans import Spans
-from dp2emu.gpu.state import BlendEquation, BlendState, DepthState, RasterState
-from dp2emu.gpu.subpixel import snap
-from tests.gpu.drawing import color_surface, corner, depth_surface, draw
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import SOLID, LinePattern
+from dp2emu.gpu.command.pipeline import DepthState, RasterState
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
+from dp2emu.gpu.rasterizer.spans import Spans, snap
+from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
+from tests.gpu.drawing import color_surface, corner, depth_surface, draw, rebound
 
 REGION = Rect(-3, 2, 11, 13)
 HALF = Fraction(1, 2)
@@ -90,7 +91,7 @@ def test_coverage_is_the_part_of_a_pixel_the_line_covers(line: Line) -> None:
 @given(some_line)
 def test_python_integers_give_what_int64_gives(line: Line) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dp2emu.gpu.subpixel.EXACT_LIMIT", -1)
+        patch.setattr("dp2emu.gpu.rasterizer.spans.EXACT_LIMIT", -1)
         exact = engine(line)
     assert np.abs(engine(line) - exact).max() < 1e-6
 
@@ -211,7 +212,7 @@ def test_each_line_begins_its_pattern() -> None:
     color = color_surface()
     strip = [corner(2, 5), corner(10, 5), corner(10, 12)]
     packet = draw(strip, color=color, topology=PrimitiveType.LINESTRIP)
-    execute_draw(replace(packet, line_pattern=LinePattern(1, 0x0005)), Counters())
+    execute_draw(rebound(packet, line_pattern=LinePattern(1, 0x0005)), Counters())
     found = sorted(zip(*(axis.tolist() for axis in np.nonzero(color.pixels())), strict=True))
     assert found == [(5, 2), (5, 4), (5, 10), (7, 10)]
 

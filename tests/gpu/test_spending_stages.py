@@ -6,7 +6,7 @@ import pytest
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Exceeded
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 from tests.ddi10.drawing import tokens

@@ -15,9 +15,9 @@ from dp2emu.d3d.enums import DeclUsage
 from dp2emu.d3d.formats import Channel, Coding
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.packets import Stream
-from dp2emu.gpu.vertex import decode, vertex_bytes
-from tests.gpu.test_encodings import small_float
+from dp2emu.gpu.command.packets import Stream
+from dp2emu.gpu.input_assembler.vertex_fetch import decode, vertex_bytes
+from tests.gpu.resource.test_pixel_format import small_float
 
 VERTICES = [f for f, row in DXGI.items() if Support.VERTEX in row.support]
 ONE = 0x3F800000

@@ -21,7 +21,7 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
 
 CONTEXT, TARGET, BUFFER = 1, 2, 3
 BEGIN, END = 2, 1

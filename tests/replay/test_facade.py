@@ -18,13 +18,13 @@ from dp2emu.capture import open_capture
 from dp2emu.capture.records import EntryCalled, FrameMarker, Record
 from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
-from dp2emu.ddi10.counters import StringOut
 from dp2emu.ddi10.dxgi import GammaCaps
-from dp2emu.ddi10.maps import Map
-from dp2emu.ddi10.resource import CreateResource, MipInfo, ResourceType, Usage
-from dp2emu.gpu.timing import fixed
+from dp2emu.ddi10.queries.counters import StringOut
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import CreateResource, MipInfo, ResourceType, Usage
+from dp2emu.gpu.device.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.capture.samples import VALUES, sealed
 from tests.capture.test_recorder import Recording
 from tests.cli.running import dp2emu

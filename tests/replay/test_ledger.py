@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.packets import EndQuery
-from dp2emu.gpu.timing import seeded
+from dp2emu.gpu.command.packets import EndQuery
+from dp2emu.gpu.device.timing import seeded
 from dp2emu.replay import replay
 from tests.replay.authoring import (
     BEGIN,

@@ -24,8 +24,8 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.dp2.call import Answer
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import Frames, Pictures
 from dp2emu.replay.witness import TIMELESS
 from tests.replay.authoring import (

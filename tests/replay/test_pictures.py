@@ -22,7 +22,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import Frames, Pictures, RawFrames
 from tests.replay.authoring import (
     BUFFER,

@@ -22,8 +22,8 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import by_work, fixed
+from dp2emu.gpu.device.timing import by_work, fixed
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime import Device9
 from tests.replay.authoring import (
     BEGIN,

@@ -26,7 +26,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
 )
 from dp2emu.errors import CaptureError
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.replay import Frames
 from dp2emu.retrace import Import, importing, selected

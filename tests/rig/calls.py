@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 
 CONTEXT, COMMANDS, TARGET = 1, 3, 4

@@ -3,9 +3,10 @@
 import sys
 
 from dp2emu.capture.payloads import Kind, encode
+from dp2emu.capture.rawlog import MAGIC, pack
 from dp2emu.capture.records import Answered
 from dp2emu.dp2.call import Answer
-from dp2emu.rig.wire import DONE, MAGIC, VERSION, WELCOME, Ask, Reply, pack, receive
+from dp2emu.rig.wire import DONE, VERSION, WELCOME, Ask, Reply, receive
 
 REPLIES = {Ask.HELLO: (Reply.WELCOME, WELCOME.pack(VERSION, 32, 4096))}
 

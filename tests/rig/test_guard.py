@@ -7,13 +7,14 @@ import ctypes
 import pytest
 from construct import Struct
 
+from dp2emu.capture.rawlog import pack
 from dp2emu.d3d import ddsurface, hal
 from dp2emu.d3d.words import BYTE, DWORD
 from dp2emu.errors import CaptureError
 from dp2emu.rig.failure import Finding, FindingKind, finding_of
 from dp2emu.rig.guard import Guarded
 from dp2emu.rig.host import ABI, structure
-from dp2emu.rig.wire import pack, receive
+from dp2emu.rig.wire import receive
 
 
 @pytest.mark.parametrize("size", [0, 1, 4, 4095, 4096, 4097])

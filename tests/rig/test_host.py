@@ -14,7 +14,7 @@ from dp2emu.d3d.ddraw import BltFlags
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.native.building import built, library, sample
 

@@ -16,7 +16,7 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Fault, Unsupported, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 from dp2emu.rig.failure import FindingKind, RigFailure
 from dp2emu.rig.served import NativeDriver, PipeRig, Served

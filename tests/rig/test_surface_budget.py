@@ -10,7 +10,7 @@ import pytest
 from dp2emu.capture import open_capture
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.rig import NativeDriver, PipeRig, RecordedRig, Rig
 from dp2emu.rig.surface_budget import SurfaceBudget

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
 
 MORE = struct.pack("<BBHI", 87, 0, 0, 8)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
 from dp2emu.runtime.arguments import clip_boxes, dword, unit
 
 coordinates = st.integers(-20, 20)

@@ -10,7 +10,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer
 from dp2emu.runtime.session import Refused, Session
 from tests.runtime.rigs import ScriptedRig

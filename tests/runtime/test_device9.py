@@ -379,7 +379,7 @@ def test_what_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> NoReturn:
         raise Unsupported("drawing")
 
-    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolve.pipeline.resolve", refuse)
     with pytest.raises(Unsupported, match="DRAWPRIMITIVE: drawing"):
         device.draw_primitive_up(PrimitiveType.TRIANGLESTRIP, 2, square(0, 0, 8, 6), 20)
 

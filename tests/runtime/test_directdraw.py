@@ -11,7 +11,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.pixelformats import PixelFormat
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
 from dp2emu.runtime.directdraw import DESKTOP, DirectDraw
 from dp2emu.runtime.drawblits import Effects, Side, blt, blt_fast
 from dp2emu.runtime.drawsurfaces import Clipper, Description, DrawSurface

@@ -13,8 +13,8 @@ from dp2emu.d3d.enums import LightType
 from dp2emu.d3d.legacy import PrimitiveType7, RenderState7, StateBlockType7
 from dp2emu.d3d.pixelformats import PixelFormat
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import Description, DrawSurface

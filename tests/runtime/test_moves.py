@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.hresult import HResult
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime import Device9, Rects, Refused
 
 from .sent import flushed, scripted

@@ -8,8 +8,8 @@ import pytest
 
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.gpu.packets import Viewport
+from dp2emu.gpu.command.bindings import Viewport
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.objects import Material
 from dp2emu.runtime.processing import DONOTCOPYDATA, LIGHT, TRANSFORM, Span

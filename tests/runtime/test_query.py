@@ -14,7 +14,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import UsageError
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.device.timing import fixed
 from dp2emu.runtime import Device9, Query, QueryData, QueryState, Refused, Session
 
 from .rigs import MORE, ScriptedRig, answer, block

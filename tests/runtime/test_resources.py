@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Box
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.subresources import Box
 from dp2emu.runtime.chains import samples_of
 from dp2emu.runtime.resources import DIRTY_BOXES, Resource, Stored, store_pixels
 

@@ -29,7 +29,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault, ResponseError
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Session, UserMemory
 
 from .rigs import MORE, ScriptedRig, answer, block
@@ -130,7 +130,7 @@ def test_a_failed_call_is_a_fault_with_call_and_offset() -> None:
 
 
 def test_a_positive_ddrval_is_a_failure_too() -> None:
-    """D3DHAL_CONTEXT_BAD is no HRESULT by its sign (reference section 5)."""
+    """D3DHAL_CONTEXT_BAD is no HRESULT by its sign (wire format, "Results")."""
     with pytest.raises(Fault, match="no context 1"):
         Session(Driver()).poll()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.legacy import RenderState7, StateBlockType7, TextureStageState7
-from dp2emu.dp2.kinds import Kind, stage_index
+from dp2emu.dp2.states.setting_kinds import Kind, stage_index
 from dp2emu.runtime.session import Refused
 from dp2emu.runtime.settings7 import Settings7
 

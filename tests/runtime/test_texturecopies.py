@@ -7,7 +7,7 @@ import pytest
 from dp2emu.d3d.ddraw import Caps, Caps2, Described
 from dp2emu.d3d.pixelformats import PixelFormat
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import Description, DrawSurface
 from dp2emu.runtime.earlydevice import EarlyDevice

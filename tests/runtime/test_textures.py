@@ -9,7 +9,7 @@ from dp2emu.d3d.enums import Format, PrimitiveType, TextureFilter
 from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Device9, Refused, Texture
 
 from .sent import flushed, scripted

@@ -8,8 +8,8 @@ import pytest
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode
-from dp2emu.ddi10.resource import ResourceType, SubresourceUP
-from dp2emu.ddi10.views import CreateTargetView
+from dp2emu.ddi10.resources.resource import ResourceType, SubresourceUP
+from dp2emu.ddi10.resources.views import CreateTargetView
 from dp2emu.runtime10 import Api, Device, Refused, Result
 from dp2emu.runtime10.codes import RESULTS
 

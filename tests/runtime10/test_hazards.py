@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dp2emu.ddi10.unordered import CreateUnorderedAccessView
-from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
+from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.runtime10.hazards import Hazards
 
 A, B = bytearray(b"a"), bytearray(b"a")

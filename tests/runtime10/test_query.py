@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.kinds import Query as Ddi
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.timing import fixed
+from dp2emu.ddi10.queries.query_types import Query as Ddi
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import fixed
 from dp2emu.runtime10 import Api, Device, Query, Refused, Result
 from dp2emu.runtime10.query import QUERIES, kind_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.ddi10.layout import InputElement
+from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.runtime10 import Code, Refused, Result, VertexElement
 from dp2emu.runtime10.signatures import APPEND, resolved, texel_bytes
 from dp2emu.shader.sm4.container import ComponentType, Element, Signature

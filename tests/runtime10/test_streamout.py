@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.ddi10.streamout import GAP, StreamOutputShader, StreamOutputShader11
+from dp2emu.ddi10.shaders.stream_output import GAP, StreamOutputShader, StreamOutputShader11
 from dp2emu.runtime10 import Api, Code, Refused, Result, StreamDeclaration
 from dp2emu.runtime10.streamout import described
 from dp2emu.shader.sm4.container import ComponentType, Element

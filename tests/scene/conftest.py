@@ -1,4 +1,4 @@
-"""Playing scenes made on the spot."""
+"""A fixture that plays scenes written in a test."""
 
 from __future__ import annotations
 

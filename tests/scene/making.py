@@ -1,4 +1,4 @@
-"""Scenes made on the spot, and what they left behind."""
+"""Small scenes for tests, and readers of their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes on multisampled targets, and on levels and faces of textures."""
+"""Scenes with multisampled targets, and with levels and faces as targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ START = (BLACK, FVF, NO_CULL, {"op": "rs", "states": {"ZENABLE": 0}})
 
 
 def until(x: float, color: str = "0xffff0000") -> dict[str, Any]:
-    """Everything left of x, where a pixel's centre has a whole number."""
+    """A draw that covers all left of x; pixel centres have integer coordinates."""
     corners = [(-1, -1), (x, -1), (-1, 9), (x, 9)]
     vertices = {"layout": "ffffI", "rows": [[*place, 0.5, 1, color] for place in corners]}
     return {"op": "draw_up", "prim": "TRIANGLESTRIP", "count": 2, "stride": 20,
@@ -26,7 +26,7 @@ def target(name: str, samples: int) -> dict[str, Any]:
 
 
 def red(tmp_path: Path) -> list[int]:
-    """A row of the picture; every row must be the same."""
+    """The red channel of a row of the picture; asserts that all rows are equal."""
     shown = picture(tmp_path)
     assert not shown[..., 1:].any()
     assert (shown == shown[0]).all()
@@ -51,14 +51,14 @@ def test_an_edge_through_centres_leaves_half_of_the_samples(
 def test_states_choose_samples(
     play: Play, tmp_path: Path, states: dict[str, int], expected: list[int]
 ) -> None:
-    """On 4 samples, of which 0 and 2 are left of the centre; alpha is one half."""
+    """Of 4 samples, 0 and 2 are left of the centre; alpha is one half."""
     drawing = {"op": "rs", "states": states}, until(3, "0x80ff0000")
     assert play(*START, *drawing, multisample=4).problems == ()
     assert red(tmp_path) == expected
 
 
 @pytest.mark.parametrize("samples", [2, 4, 8])
-def test_a_part_is_resolved_by_stretchrect(play: Play, tmp_path: Path, samples: int) -> None:
+def test_stretchrect_resolves_a_rectangle(play: Play, tmp_path: Path, samples: int) -> None:
     result = play(
         *START, {"op": "setds", "surface": None}, {"op": "setrt", "surface": "m"}, BLACK, until(3),
         {"op": "setrt", "surface": "backbuffer"},
@@ -73,7 +73,7 @@ def test_a_part_is_resolved_by_stretchrect(play: Play, tmp_path: Path, samples: 
 def test_an_interval_over_targets_of_several_sample_counts_adds_pixels(
     play: Play, tmp_path: Path
 ) -> None:
-    """Twelve pixels of each lie inside; of six more, whose centres do not, half of the samples."""
+    """Each target has 12 covered pixels, and 6 of which half of the samples are covered."""
     drawing = [step for name in ("backbuffer", "two", "four")
                for step in ({"op": "setrt", "surface": name}, until(2))]  # fmt: skip
     result = play(

@@ -1,4 +1,4 @@
-"""Patches in scenes: pictures and counts by hand."""
+"""Patches in scenes, against pixels counted by hand."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RED = (255, 0, 0)
 
 
 def red(tmp_path: Path) -> int:
-    """Red pixels; all others are black."""
+    """The number of red pixels; asserts that all others are black."""
     image = picture(tmp_path)
     found = (image == RED).all(axis=2)
     assert (image[~found] == 0).all()
     return int(np.count_nonzero(found))
 
 
-def test_a_rectangle_is_drawn_kept_and_drawn_again(play: Play, tmp_path: Path) -> None:
+def test_a_rectangle_patch_is_kept_under_its_handle(play: Play, tmp_path: Path) -> None:
     play(
         FVF, STREAM, BLACK, {"op": "rectpatch", "handle": 3, "segments": [1, 2, 3, 4],
         "info": SQUARE}, BLACK, {"op": "stream", "stream": 0, "id": None},
@@ -50,17 +50,17 @@ def test_a_deleted_patch_is_refused(play: Play, tmp_path: Path) -> None:
     assert red(tmp_path) == 0
 
 
-def test_a_triangle_is_half_of_it(play: Play, tmp_path: Path) -> None:
+def test_a_triangle_patch_covers_half_of_the_rectangle(play: Play, tmp_path: Path) -> None:
     info = [0, 3, "BEZIER", "LINEAR"]
     play(
         FVF, STREAM, BLACK, NO_CULL, {"op": "tripatch", "segments": [4, 4, 4], "info": info},
         resources=[{**CONTROL, "data": rows(1, 1, 5, 5)}],
     )  # fmt: skip
-    # Pixels x, y from 1 on with x + y below the 6 of the third side.
+    # The third side is x + y = 6.
     assert red(tmp_path) == 4 + 3 + 2 + 1 - 4
 
 
-def test_n_patches_are_triangles_still(play: Play, tmp_path: Path) -> None:
+def test_flat_n_patches_look_like_triangles(play: Play, tmp_path: Path) -> None:
     corners = [[-0.5, 1, 0.5, 255 << 16], [1, 1, 0.5, 255 << 16], [-0.5, -1, 0.5, 255 << 16]]
     drawn = {"op": "draw_up", "prim": "TRIANGLELIST", "count": 1, "stride": 16,
              "vertices": {"layout": "fffI", "rows": corners}}  # fmt: skip
@@ -86,6 +86,6 @@ def test_n_patches_are_triangles_still(play: Play, tmp_path: Path) -> None:
         {"op": "npatch", "segments": "4"},
     ],
 )
-def test_what_breaks_the_schema_is_an_error(play: Play, command: dict[str, Any]) -> None:
+def test_a_command_that_breaks_the_schema_is_an_error(play: Play, command: dict[str, Any]) -> None:
     with pytest.raises(SceneError):
         play(FVF, STREAM, command, resources=[CONTROL])

@@ -1,4 +1,4 @@
-"""Scenes end to end: what they leave behind, and every way one can go wrong."""
+"""Direct3D 9 scenes end to end: results, captures, problems and errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Annotation, Called, FrameMarker
 from dp2emu.errors import Dp2Error, SceneError, Unsupported
-from dp2emu.gpu.timing import Timing, fixed, seeded
+from dp2emu.gpu.device.timing import Timing, fixed, seeded
 from dp2emu.scene import play_scene
 from tests.golden.comparing import HERE, PASS, read_json, verdict
 
@@ -72,13 +72,13 @@ def test_a_capture_holds_title_timing_calls_and_a_frame(tmp_path: Path) -> None:
     assert isinstance(records[-1], FrameMarker)
 
 
-def test_a_scene_that_needs_more_than_is_built_says_which_command_and_what(
+def test_an_unsupported_command_is_a_problem_with_its_index(
     play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> NoReturn:
         raise Unsupported("drawing")
 
-    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolve.pipeline.resolve", refuse)
     states = {"ALPHABLENDENABLE": 1}
     result = play(BLACK, {"op": "rs", "states": states}, FVF, strip(0, 0, 8, 6))
     (problem,) = result.problems
@@ -96,7 +96,7 @@ def test_a_device_that_cannot_be_made_is_a_problem(play: Play) -> None:
     assert "D3DFMT_P8" in str(problem)
 
 
-def test_a_driver_fault_is_found_at_the_command_that_brought_it(
+def test_a_driver_fault_is_reported_at_the_command_that_caused_it(
     play: Play,
 ) -> None:
     result = play(
@@ -155,7 +155,7 @@ _json = st.recursive(
 
 
 @given(commands=st.lists(_json, max_size=3), resources=st.lists(_json, max_size=2))
-def test_no_content_gives_anything_but_a_result_or_one_error(
+def test_random_json_gives_a_result_or_one_error(
     tmp_path_factory: pytest.TempPathFactory, commands: list[Any], resources: list[Any]
 ) -> None:
     out = tmp_path_factory.getbasetemp() / "nonsense"

@@ -1,4 +1,4 @@
-"""Pixel shaders that sample, from the scene down to the picture, against sums done by hand.
+"""Pixel shaders that sample, played as scenes, against colours computed by hand.
 
 All corners of a quad have the same coordinates, and textures are sampled at their nearest texel,
 so that a shader gives one colour.  Texel x, y, z of stage 1 to 3 is (32 x, 32 y, 32 z).
@@ -34,7 +34,7 @@ def argb(red: int, green: int, blue: int, alpha: int = 255) -> int:
 
 
 def textures(kind: str) -> list[dict[str, Any]]:
-    """A texel for stage 0, and texels that tell their place for the others."""
+    """One texel for stage 0; for the other stages texels that encode their coordinates."""
     flat = [argb(32 * x, 32 * y, 0) for y in range(8) for x in range(8)]
     solid = [argb(32 * x, 32 * y, 32 * z) for z in range(8) for y in range(8) for x in range(8)]
     shapes: dict[str, dict[str, Any]] = {
@@ -64,7 +64,7 @@ def quad(coordinates: Sequence[Sequence[float]]) -> dict[str, Any]:
 def shown(
     play: Play, tmp_path: Path, text: str, coordinates: Sequence[Sequence[float]], kind: str
 ) -> list[int]:
-    """Red, green and blue that a pixel shader gives."""
+    """The red, green and blue output of a pixel shader."""
     code = np.frombuffer(assemble(text), "<u4")
     shader = {"type": "ps", "id": "p", "dwords": [f"0x{word:08x}" for word in code]}
     point = {"MAGFILTER": "D3DTEXF_POINT", "MINFILTER": "D3DTEXF_POINT"}
@@ -170,7 +170,7 @@ CASES: dict[str, tuple[str, str, Colour]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_shader_shows_the_texel_it_should(play: Play, tmp_path: Path, name: str) -> None:
+def test_a_shader_outputs_the_sampled_colour(play: Play, tmp_path: Path, name: str) -> None:
     text, kind, wanted = CASES[name]
     found = shown(play, tmp_path, text, SETS, kind)
     clamped = [255 * min(max(c, 0.0), 1.0) for c in (*wanted, 0.0)[:3]]
@@ -178,7 +178,7 @@ def test_a_shader_shows_the_texel_it_should(play: Play, tmp_path: Path, name: st
 
 
 def face(x: float, y: float, z: float) -> Colour:
-    """The face of a cube that a vector points to."""
+    """The number of the cube face that a vector points to."""
     largest = max((abs(x), 0, x), (abs(y), 2, y), (abs(z), 4, z))
     return (32 * (largest[1] + (largest[2] < 0)) / 255, 0.0, 0.0)
 

@@ -1,4 +1,4 @@
-"""Vertices from the scene down to the picture: element types, lights, fog, points by hand."""
+"""Vertex processing, played as scenes: element types, lights, fog and points by hand."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ TYPES: dict[str, tuple[bytes, tuple[float, ...]]] = {
     "FLOAT16_2": (struct.pack("<2e", 0.25, 0.7001953125), (0.25, 0.7001953125, 0, 1)),
     "FLOAT16_4": (struct.pack("<4e", 0.25, 0.5, 0.75, 2 ** -3), (0.25, 0.5, 0.75, 0.125)),
 }  # fmt: skip
-"""An element as it is stored, and what a shader reads; scaled: 1/64 of it."""
+"""Stored elements and the values a shader reads from them; ``scaled`` types: 1/64 of it."""
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -104,7 +104,7 @@ FORMULAS = {"LINEAR": linear, "EXP": exp, "EXP2": exp2}
 
 
 def fogged(play: Play, tmp_path: Path, projection: Sequence[float], **states: Any) -> float:
-    """What is left of white before a black fog, at the middle of a plane before the eye."""
+    """The remaining white in black fog, at the middle of a plane before the eye."""
     white = [[x * 9, y * 9, DISTANCE, "0xffffffff"] for x, y in CORNERS]
     numbers = {"FOGSTART": {"f": 2.0}, "FOGEND": {"f": 4.0}, "FOGDENSITY": {"f": 0.25}}
     result = play(
@@ -121,16 +121,14 @@ def fogged(play: Play, tmp_path: Path, projection: Sequence[float], **states: An
 
 @pytest.mark.parametrize("mode", FORMULAS)
 @pytest.mark.parametrize("table", [False, True])
-def test_fog_goes_by_the_distance_before_the_eye(
-    play: Play, tmp_path: Path, mode: str, table: bool
-) -> None:
+def test_fog_depends_on_the_depth(play: Play, tmp_path: Path, mode: str, table: bool) -> None:
     state = {"FOGTABLEMODE" if table else "FOGVERTEXMODE": f"D3DFOG_{mode}"}
     found = fogged(play, tmp_path, PERSPECTIVE, **state)
     assert found == pytest.approx(FORMULAS[mode](DISTANCE), abs=0.003)
 
 
 @pytest.mark.parametrize("mode", FORMULAS)
-def test_table_fog_goes_by_z_where_w_says_nothing(play: Play, tmp_path: Path, mode: str) -> None:
+def test_table_fog_depends_on_z_where_w_is_1(play: Play, tmp_path: Path, mode: str) -> None:
     start = {"FOGSTART": {"f": 0.2}, "FOGEND": {"f": 1.0}, "FOGDENSITY": {"f": 1.5}}
     found = fogged(play, tmp_path, ORTHOGRAPHIC, FOGTABLEMODE=f"D3DFOG_{mode}", **start)
     z = DISTANCE / 5
@@ -143,7 +141,7 @@ def test_table_fog_goes_by_z_where_w_says_nothing(play: Play, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("mode", FORMULAS)
-def test_range_fog_goes_by_the_way_to_the_eye(play: Play, tmp_path: Path, mode: str) -> None:
+def test_range_fog_depends_on_the_distance(play: Play, tmp_path: Path, mode: str) -> None:
     state = {"FOGVERTEXMODE": f"D3DFOG_{mode}", "RANGEFOGENABLE": 1, "FOGSTART": {"f": 12.0}}
     found = fogged(play, tmp_path, PERSPECTIVE, FOGEND={"f": 16.0}, **state)
     way = math.sqrt(9 * 9 + 9 * 9 + DISTANCE * DISTANCE)
@@ -158,11 +156,11 @@ LIGHT = {
     "ambient": [0.02, 0.04, 0.06, 1],
 }
 ABOVE = (0.5, 0.25, -2.0)
-"""Where a light is, seen from the vertex."""
+"""The position of a light relative to the vertex."""
 
 
 def lit(play: Play, tmp_path: Path, light: dict[str, Any], **states: Any) -> list[int]:
-    """A point before the eye, larger than the target."""
+    """The colour of a lit point that covers the whole target."""
     corner = [[0, 0, 1, 0, 0, -1]]
     result = play(
         BLACK, {"op": "material", "diffuse": [1, 1, 1, 0.5], "ambient": [1, 1, 1, 1],
@@ -247,7 +245,7 @@ def test_scaled_points_shrink_with_distance(
 
 
 def moved(x: float, y: float) -> list[float]:
-    """A matrix that adds to x and y."""
+    """A matrix that translates x and y."""
     return [1.0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 1.0, 0, x, y, 0, 1.0]
 
 
@@ -257,7 +255,7 @@ MOVES = [(-0.5, 0.25), (0.75, -0.5), (0.25, 0.75), (-0.25, -0.75)]
 def blended(
     play: Play, tmp_path: Path, fvf: str, layout: str, row: Sequence[Any], **states: Any
 ) -> tuple[int, int]:
-    """The pixel, of 64 x 64, on which a point is drawn through the four matrices of MOVES."""
+    """The pixel, of 64 x 64, of a point blended by the four matrices of MOVES."""
     worlds = (
         {"op": "transform", "state": f"WORLD{number or ''}", "matrix": moved(*move)}
         for number, move in enumerate(MOVES)
@@ -275,7 +273,7 @@ def blended(
 
 
 def pixel(weights: Sequence[float], numbers: Sequence[int]) -> tuple[int, int]:
-    """Where the blended origin is, weights adding up to 1."""
+    """The pixel of the blended origin; the last weight completes the sum to 1."""
     full = [*weights, 1 - sum(weights)]
     x, y = (
         sum(w * MOVES[n][axis] for w, n in zip(full, numbers, strict=False)) for axis in (0, 1)

@@ -10,8 +10,8 @@ import pytest
 
 from dp2emu.shader.jit import code
 from dp2emu.shader.jit.compiling import PASSES, Host
-from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.jit.store import Store
+from dp2emu.shader.jit.tiering import improve_all
 
 _Note = TypeVar("_Note")
 

@@ -73,8 +73,8 @@ folder.mkdir()
 (folder / "__init__.py").write_text("")
 (folder / "binding.py").write_text({text!r})
 sys.path.insert(0, sys.argv[1])
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.command.packets import Draw
 from dp2emu.shader.engines import JIT, can_compile, compiles, engine, name_of, usable
 run = engine(JIT)
 print(name_of(run), can_compile())

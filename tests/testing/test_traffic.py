@@ -10,10 +10,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import Phase, settings
 
+from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.gpu.timing import Timing
-from dp2emu.testing.traffic import LENGTHS, STEPS, QueryType, query_traffic
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.testing.traffic import LENGTHS, STEPS, query_traffic
 
 SHORT = settings(STEPS, max_examples=150, stateful_step_count=20, phases=[Phase.generate])
 """Without shrinking: it is enough that something was found."""

@@ -22,7 +22,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.generate import generate_stream
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.text import assemble, dump_jsonl, dump_text
 
 XYZRHW_DIFFUSE = 0x44

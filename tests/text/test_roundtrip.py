@@ -19,7 +19,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
 )
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.capture.samples import (
     CHAIN,
     EVERYTHING,
@@ -152,7 +152,8 @@ def test_signalling_nans_and_minus_zero_come_back() -> None:
 
 
 def test_the_vertex_size_depends_on_the_application() -> None:
-    """FVF bit 0x2000 is a fog value in DirectX 9 and nothing before (reference 3.3)."""
+    """FVF bit 0x2000 is a fog value in DirectX 9 and nothing before (wire format, "Vertex
+    formats")."""
     for interface, size in ((7, 20), (9, 24)):
         commands = bytes.fromhex("18000100") + bytes(2 * size)
         call = Call(1, 2, 0, len(commands), dwVertexType=0x2044, commands=commands)

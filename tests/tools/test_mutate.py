@@ -59,7 +59,7 @@ def test_a_broken_row_is_noticed_and_the_right_one_is_not(name: str) -> None:
 
 TRIED = (
     ROOT / "tools" / "mutate.py",
-    "dp2emu.recall",
+    "dp2emu.identity_cache",
     "--sample",
     "3",
     "--",
@@ -67,10 +67,10 @@ TRIED = (
 )
 IN_PLACE = """
 import gc
-import dp2emu.recall
+import dp2emu.identity_cache
 import mutate_inplace
 gc.freeze()
-print(sum(mutate_inplace.change_functions("dp2emu.recall", n) for n in range(9)))
+print(sum(mutate_inplace.change_functions("dp2emu.identity_cache", n) for n in range(9)))
 """
 
 
@@ -97,7 +97,7 @@ def test_what_is_changed_is_what_is_tested(tmp_path: Path, *, installed: bool) -
     if installed:
         _installed(tmp_path)
     said = _said(*TRIED, path=tmp_path)
-    assert said.splitlines()[-1] == "dp2emu.recall: 3 changes, 3 noticed"
+    assert said.splitlines()[-1] == "dp2emu.identity_cache: 3 changes, 3 noticed"
 
 
 def test_functions_that_the_collector_does_not_look_at_are_changed() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.gpu.packets import Rect
-from dp2emu.gpu.raster import triangle_spans
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.rasterizer.triangles import triangle_spans
 from tests.tools.loading import load_tool
 
 raster_check = load_tool("raster_check")

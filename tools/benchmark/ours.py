@@ -48,7 +48,7 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime import Device9, Light, Material
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import REFERENCE, engine, name_of

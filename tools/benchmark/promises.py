@@ -27,10 +27,10 @@ from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import PrimitiveType, QueryType
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import SCAN_TOKENS, Driver
-from dp2emu.dp2.headers import headers
+from dp2emu.dp2.header_scan import headers
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime import Device9
 from dp2emu.shader.engines import can_compile
 from dp2emu.text import dump_jsonl

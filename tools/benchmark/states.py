@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmark.ours import Ours
 from benchmark.workloads import Look, Step, Workload, workload_of
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 
 PRIMER, OTHER_PRIMER = "mesh", "textured"
 """What is drawn before, and what is before that is the one to be measured."""
@@ -62,7 +62,7 @@ def _timed(draw: Any) -> float:
 
 def _settle() -> None:
     """Wait for what is compiled in the background for others."""
-    from dp2emu.shader.jit.later import done
+    from dp2emu.shader.jit.tiering import done
 
     done()
 

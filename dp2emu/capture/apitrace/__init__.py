@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace.container import begins_as_trace as begins_as_trace
@@ -19,14 +19,28 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "container": ("begins_as_trace",),
-    "summary": ("TraceSummary", "ends_frame", "summarize"),
-    "text": ("call_line", "dump_trace"),
-    "trace": ("Trace", "open_trace"),
-    "values": ("MISSING", "TraceCall", "Value"),
+    "summary": (
+        "TraceSummary",
+        "ends_frame",
+        "summarize",
+    ),
+    "text": (
+        "call_line",
+        "dump_trace",
+    ),
+    "trace": (
+        "Trace",
+        "open_trace",
+    ),
+    "values": (
+        "MISSING",
+        "TraceCall",
+        "Value",
+    ),
 }
 """Names by module.  Those are imported when they are asked for: most captures are no traces."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,8 +1,8 @@
 """DirectX 6 and 7 drawing: the vertices of the call, indices in the stream.
 
-Source: reference sections 2.2, 3.1 and 3.2.  Indices of tokens with a wVStart are relative to it
-and are added in 32 bits; tokens 2 and 3 index absolutely.  Edge flags matter in wireframe fill
-mode only.
+Source: wire format, "DirectX 6 opcodes" and "Vertex numbers".  Indices of tokens with a wVStart
+are relative to it and are added in 32 bits; tokens 2 and 3 index absolutely.  Edge flags matter in
+wireframe fill mode only.
 """
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ def line_list_immediate(context: Context, body: Body) -> None:
 def _draw_immediate(
     context: Context, topology: PrimitiveType, body: Body, edge_flags: int
 ) -> None:
-    # A fan of no triangles still has two vertices; it draws nothing (reference 3.2).
+    # A fan of no triangles still has two vertices; it draws nothing (wire format, "Inline
+    # vertices").
     if body.count:
         context.draw_immediate(topology, bytes(body.vertices), body.count, edge_flags)
 

@@ -1,8 +1,14 @@
-"""DirectX 8 and 9 drawing from bound streams (reference sections 2.4 and 3.4)."""
+"""DirectX 8 and 9 drawing from bound streams (wire format, "DirectX 8 opcodes" and "Vertex
+sources").
+"""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from construct import Array
 
 from dp2emu.d3d.dp2structs import (
     D3DHAL_CLIPPEDTRIANGLEFAN,
@@ -10,12 +16,25 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2DRAWINDEXEDPRIMITIVE2,
     D3DHAL_DP2DRAWPRIMITIVE,
     D3DHAL_DP2DRAWPRIMITIVE2,
+    D3DHAL_DP2DRAWRECTPATCH,
+    D3DHAL_DP2DRAWTRIPATCH,
+    D3DHAL_DP2SETINDICES,
+    D3DHAL_DP2SETSTREAMSOURCE,
+    D3DHAL_DP2SETSTREAMSOURCE2,
+    D3DHAL_DP2SETSTREAMSOURCEFREQ,
+    D3DHAL_DP2SETSTREAMSOURCEUM,
+    D3DRECTPATCH_INFO,
+    D3DTRIPATCH_INFO,
 )
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.dp2.table import Body, Op, Since, token
+from dp2emu.d3d.flags import PatchFlags
+from dp2emu.d3d.words import FLOAT
+from dp2emu.dp2.states.setting_kinds import ONLY, Kind
+from dp2emu.dp2.table import Body, Op, Since, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
+
 
 _TOPOLOGY = {"primType": PrimitiveType}
 
@@ -86,3 +105,126 @@ def draw_indexed_primitive_2(context: Context, body: Body) -> None:
     """Like DRAWINDEXEDPRIMITIVE with the base vertex and the first index as byte offsets."""
     for topology, base, _, _, start, count in body.items.tolist():
         context.draw_streams_indexed(topology, 0, 0, count, base_bytes=base, start_bytes=start)
+
+
+# Vertex streams and indices for DirectX 8 and 9 drawing (wire format, "Vertex sources").
+
+
+@token(
+    Op.SETSTREAMSOURCE,
+    since=Since.DX8,
+    items=D3DHAL_DP2SETSTREAMSOURCE,
+    samples=("31 00 01 00 00 00 00 00 05 00 00 00 14 00 00 00",),
+)
+def set_stream_source(context: Context, body: Body) -> None:
+    """Bind a vertex buffer to a stream; handle 0 unbinds, stride 0 repeats one vertex."""
+    for stream, handle, stride in body.items.tolist():
+        context.put(Kind.STREAM, stream, (handle, 0, stride))
+
+
+@token(
+    Op.SETSTREAMSOURCEUM,
+    since=Since.DX8,
+    items=D3DHAL_DP2SETSTREAMSOURCEUM,
+    samples=("32 00 01 00 00 00 00 00 14 00 00 00",),
+)
+def set_stream_source_um(context: Context, body: Body) -> None:
+    """Make a stream read the user memory behind lpVertices of the call that draws."""
+    for stream, stride in body.items.tolist():
+        context.put(Kind.STREAM, stream, (stride,))
+
+
+@token(
+    Op.SETINDICES,
+    since=Since.DX8,
+    items=D3DHAL_DP2SETINDICES,
+    samples=("33 00 01 00 06 00 00 00 02 00 00 00",),
+)
+def set_indices(context: Context, body: Body) -> None:
+    """Bind an index buffer of 2- or 4-byte indices; handle 0 unbinds."""
+    for bound in body.items.tolist():
+        context.put(Kind.INDICES, ONLY, bound)
+
+
+@token(
+    Op.SETSTREAMSOURCE2,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETSTREAMSOURCE2,
+    samples=("50 00 01 00 00 00 00 00 05 00 00 00 20 00 00 00 14 00 00 00",),
+)
+def set_stream_source_2(context: Context, body: Body) -> None:
+    """Bind a vertex buffer to a stream from a byte offset; handle 0 unbinds."""
+    for stream, handle, offset, stride in body.items.tolist():
+        context.put(Kind.STREAM, stream, (handle, offset, stride))
+
+
+@token(
+    Op.SETSTREAMSOURCEFREQ,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETSTREAMSOURCEFREQ,
+    samples=("5F 00 01 00 00 00 00 00 01 00 00 00",),
+)
+def set_stream_frequency(context: Context, body: Body) -> None:
+    """Set how often a stream advances: divider or instancing flags."""
+    for stream, value in body.items.tolist():
+        context.put(Kind.FREQUENCY, stream, value)
+
+
+# Higher-order patches (wire format, "DirectX 8 opcodes" and "Patches"): segment counts first,
+# then the info.
+
+_Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
+"""Handle, segments and info; None is what an element does not have."""
+
+
+def _patch(segments: int, info: object) -> Tail:
+    """Behind each element: its segment counts if it has them, its info if it has it."""
+    return Tail(
+        (
+            ("segments", Array(segments, FLOAT),
+             lambda item: int(bool(int(item["Flags"]) & PatchFlags.HASSEGS))),
+            ("info", info, lambda item: int(bool(int(item["Flags"]) & PatchFlags.HASINFO))),
+        )
+    )  # fmt: skip
+
+
+@token(
+    Op.DRAWRECTPATCH,
+    since=Since.DX8,
+    items=D3DHAL_DP2DRAWRECTPATCH,
+    tail=_patch(4, D3DRECTPATCH_INFO),
+    samples=(
+        "3D 00 02 00 00 00 00 00 03 00 00 00" + 4 * " 00 00 80 3F"
+        + " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 03 00 00 00"
+        " 01 00 00 00 00 00 00 00",
+    ),
+)  # fmt: skip
+def draw_rect_patch(context: Context, body: Body) -> None:
+    """Draw rectangle patches, kept under nonzero handles."""
+    for patch in _patches(body, 4):
+        context.draw_rectangle_patch(*patch)
+
+
+@token(
+    Op.DRAWTRIPATCH,
+    since=Since.DX8,
+    items=D3DHAL_DP2DRAWTRIPATCH,
+    tail=_patch(3, D3DTRIPATCH_INFO),
+    samples=(
+        "3E 00 02 00 01 00 00 00 02 00 00 00"
+        " 00 00 00 00 0A 00 00 00 00 00 00 00 03 00 00 00"
+        " 01 00 00 00 01 00 00 00" + 3 * " 00 00 80 3F",
+    ),
+)
+def draw_tri_patch(context: Context, body: Body) -> None:
+    """Draw triangle patches, kept under nonzero handles."""
+    for patch in _patches(body, 3):
+        context.draw_triangle_patch(*patch)
+
+
+def _patches(body: Body, edges: int) -> Iterator[_Patch]:
+    for (handle, flags), data in zip(body.items.tolist(), body.tails, strict=True):
+        at = 4 * edges if flags & PatchFlags.HASSEGS else 0
+        segments = struct.unpack(f"<{edges}f", data[:at]) if at else None
+        info = struct.unpack(f"<{len(data[at:]) // 4}I", data[at:])
+        yield handle, segments, info or None

@@ -1,4 +1,5 @@
-"""The extension token, whose use was never defined (reference sections 2.3 and 9)."""
+"""The extension token, whose use was never defined (wire format, "DirectX 7 opcodes" and
+"Ambiguous lengths")."""
 
 from __future__ import annotations
 

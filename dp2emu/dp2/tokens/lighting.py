@@ -1,4 +1,5 @@
-"""Fixed-function transform and lighting state (reference sections 2.3 and 3.6)."""
+"""Fixed-function transform and lighting state (wire format, "DirectX 7 opcodes" and "Transforms
+and clip planes")."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from dp2emu.d3d.flags import (
 )
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.wirenames import WireTransformState
-from dp2emu.dp2.kinds import ONLY, Kind
+from dp2emu.dp2.states.setting_kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 from dp2emu.errors import Fault
 from dp2emu.layout import dtype_of

@@ -1,4 +1,4 @@
-"""Asynchronous query tokens (reference section 7; "Handling Asynchronous Queries")."""
+"""Tokens of asynchronous queries (wire format, "Queries")."""
 
 from __future__ import annotations
 

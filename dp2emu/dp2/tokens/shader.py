@@ -1,4 +1,4 @@
-"""Shaders, declarations and their constants (reference sections 2.4, 2.5 and 3.5)."""
+"""Shaders, declarations and their constants (wire format, "Shaders and constants")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dp2emu.d3d.dp2structs import (
     D3DVERTEXELEMENT9,
 )
 from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG
-from dp2emu.dp2.kinds import ONLY, Kind
+from dp2emu.dp2.states.setting_kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 
 if TYPE_CHECKING:

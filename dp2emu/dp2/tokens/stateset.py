@@ -1,4 +1,4 @@
-"""State blocks (reference sections 2.3 and 3.6)."""
+"""State blocks (wire format, "State blocks")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Palettes, managed textures and moves between surfaces (reference sections 2.2 to 2.5, 3.6)."""
+"""Palettes, managed textures and moves between surfaces (wire format, "Palettes" and "Copies")."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from dp2emu.d3d.dp2structs import (
 )
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
-from dp2emu.dp2.convolution import Convolution
-from dp2emu.dp2.kinds import ONLY, Kind
+from dp2emu.dp2.resolve.convolution import Convolution
+from dp2emu.dp2.states.setting_kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 
 if TYPE_CHECKING:

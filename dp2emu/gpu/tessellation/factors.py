@@ -1,4 +1,6 @@
-"""Tessellation factors: clamped, rounded, and how many points they make (shader reference 11)."""
+"""Tessellation factors: clamped, rounded, and how many points they make (SM4-5 tokens,
+"Tessellation").
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dp2emu.d3d.enums10 import Domain, Partitioning
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.records import dataclass
-from dp2emu.shader.sm4.enums import Domain, Partitioning
 
 ONE = 1 << 16
 """1 in fixed point."""
+
+
 HALF = ONE // 2
 
 EDGES = {Domain.DOMAIN_ISOLINE: 2, Domain.DOMAIN_TRI: 3, Domain.DOMAIN_QUAD: 4}
 """Factors of the edges of a domain, U = 0 first; of lines their density, then their detail."""
+
+
 INSIDES = {Domain.DOMAIN_ISOLINE: 0, Domain.DOMAIN_TRI: 1, Domain.DOMAIN_QUAD: 2}
 """Factors of its inside."""
 
@@ -33,12 +39,22 @@ _RANGES = {
     Partitioning.PARTITIONING_FRACTIONAL_ODD: Range(1, 63),
     Partitioning.PARTITIONING_FRACTIONAL_EVEN: Range(2, 64),
 }
+
+
 _WHOLE = (Partitioning.PARTITIONING_INTEGER, Partitioning.PARTITIONING_POW2)
+
+
 _DENSITY = Range(1, 64)
+
+
 _ABOVE_ONE = np.float32(1 + 2**-17)
 """What rounds to more than 1 in fixed point is above this."""
+
+
 _RING = np.float32(1 + 2**-16)
 """The least inside factor of odd partitioning that leaves room for a ring."""
+
+
 _LEAST_EVEN, _LEAST_ODD = 3, 4
 """Points across an even and an odd inside at least."""
 
@@ -152,3 +168,61 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
         return Rows(fixed, fixed // ONE % 2 == 1)
     odd = partitioning is Partitioning.PARTITIONING_FRACTIONAL_ODD
     return Rows(fixed, np.full(fixed.shape, odd))
+
+
+# Where the points of a row are: fixed point between 0 and 1 (SM4-5 tokens, "Tessellation").
+#
+# Of a factor between two whole ones points move from where the lower has them to where the upper
+# has, which has one more on each half; the split point is where that one comes out of its
+# neighbour.
+
+_SEGMENTS = 2 * 65
+"""More than any row has."""
+
+
+_RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
+"""1 / n, rounded."""
+
+
+def _without_top_bit(numbers: range) -> list[int]:
+    return [n & ~(1 << n.bit_length() >> 1) for n in numbers]
+
+
+_REMAINDERS = np.array(_without_top_bit(range(_SEGMENTS)), np.int64)
+
+
+_NO_SPLIT = _SEGMENTS
+"""A split point that no point is beyond."""
+
+
+def place(rows: Rows, point: I64) -> I64:
+    """The place of a point, counted from 0, of each row; shapes are alike.
+
+    The second half is 1 - what the first has, so that a row is the same from both ends.
+    """
+    half = rows.half
+    ceiling: I64 = -(-half // ONE)
+    count = 2 * ceiling - rows.odd
+    flipped = point >= ceiling
+    near = np.where(flipped, count - point, point)
+    found = _lerped(rows, half, near)
+    found = np.where(flipped, ONE - found, found)
+    middle = ~rows.odd & (near == ceiling)
+    result: I64 = np.where(middle, HALF, found)
+    return result
+
+
+def _lerped(rows: Rows, half: I64, point: I64) -> I64:
+    """A point of the first half, between where both whole factors have it."""
+    floor, ceiling, fraction = half // ONE, -(-half // ONE), half % ONE
+    lower = point - (point > _split(rows, floor, fraction))
+    before = lower * _RECIPROCALS[2 * floor - rows.odd]
+    after = point * _RECIPROCALS[2 * ceiling - rows.odd]
+    return (before * (ONE - fraction) + after * fraction + HALF) // ONE
+
+
+def _split(rows: Rows, floor: I64, fraction: I64) -> I64:
+    """The last point that both whole factors have in the same place of the order."""
+    split: I64 = 2 * _REMAINDERS[floor - rows.odd] + 1
+    split = np.where(rows.odd & (floor == 1), 0, split)
+    return np.where(fraction == 0, _NO_SPLIT, split)

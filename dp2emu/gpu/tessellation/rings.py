@@ -1,4 +1,5 @@
-"""Triangles and quads as rings of points, from the outermost inwards (shader reference 11).
+"""Triangles and quads as rings of points, from the outermost inwards (SM4-5 tokens,
+"Tessellation").
 
 Ring 0 has the edges' factors, the others those of the inside.  Each side of a ring has the point
 it begins with, and the next side the one it ends with.  A ring without width is a row of points,
@@ -11,12 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dp2emu.d3d.enums10 import Domain
 from dp2emu.gpu.arrays import I64, Mask
-from dp2emu.gpu.tessellation.factors import ONE, Factors, Rows
-from dp2emu.gpu.tessellation.placing import place
-from dp2emu.gpu.tessellation.runs import starts_of, unrolled
+from dp2emu.gpu.tessellation.factors import ONE, Factors, Rows, place
 from dp2emu.records import dataclass
-from dp2emu.shader.sm4.enums import Domain
 
 _TWO_THIRDS = 0xAAAA
 
@@ -158,3 +157,18 @@ def _turned(rings: Rings, u: I64, v: I64) -> tuple[I64, I64]:
         here, there = first + np.arange(4), first + np.arange(1, 5) % 4
         u[here], v[here] = u[there], v[there]
     return u, v
+
+
+# Ragged arrays: runs of different lengths, one after the other, without a loop.
+
+
+def starts_of(counts: I64) -> I64:
+    """Where each run begins."""
+    starts: I64 = np.cumsum(counts) - counts
+    return starts
+
+
+def unrolled(counts: I64) -> tuple[I64, I64]:
+    """For each element of runs of so many elements: its run, and its place there from 0 on."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    return owner, np.arange(len(owner)) - starts_of(counts)[owner]

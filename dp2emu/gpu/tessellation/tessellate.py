@@ -1,4 +1,4 @@
-"""Points and primitives of patches (shader reference 11)."""
+"""Points and primitives of patches (SM4-5 tokens, "Tessellation")."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.gpu.arrays import F32, I64
-from dp2emu.gpu.tessellation.factors import Factors, Rows, factors_of
-from dp2emu.gpu.tessellation.placing import place
-from dp2emu.gpu.tessellation.rings import positions, rings_of
-from dp2emu.gpu.tessellation.runs import starts_of, unrolled
+from dp2emu.gpu.tessellation.factors import Factors, Rows, factors_of, place
+from dp2emu.gpu.tessellation.rings import positions, rings_of, starts_of, unrolled
 from dp2emu.gpu.tessellation.seams import triangles
 from dp2emu.records import dataclass
-from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
 
 
 class Counts(NamedTuple):

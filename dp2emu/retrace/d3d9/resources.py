@@ -6,8 +6,8 @@ from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import PictureKind
 from dp2emu.d3d.enums import Format, Pool, TextureFilter
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.gpu.packets import Box
+from dp2emu.gpu.resource.heap import SurfaceKind
+from dp2emu.gpu.resource.subresources import Box
 from dp2emu.retrace.arguments import Arguments, integer, member, members
 from dp2emu.retrace.d3d9.held import (
     application,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dp2emu.capture.records import PictureKind
 from dp2emu.d3d.enums import ComposeRectsOp, Pool, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Usage
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.d3d9.held import (
     application,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.gpu.packets import Viewport
+from dp2emu.gpu.command.bindings import Viewport
 from dp2emu.retrace.arguments import Arguments, integer, members, real
 from dp2emu.retrace.ddraw.drawing import indices_of
 from dp2emu.retrace.ddraw.lifetimes import bind_argument

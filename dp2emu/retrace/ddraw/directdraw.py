@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.ddraw import PaletteCaps
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
 from dp2emu.retrace.arguments import Arguments, array, integer, member, members, structure
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import description

@@ -12,7 +12,7 @@ from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.fvf import fvf_layout, fvf_size
 from dp2emu.d3d.vertices import TYPE_BYTES
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.retrace.arguments import Arguments, array, integer, member, structure
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.locks import Lock

@@ -1,4 +1,4 @@
-"""When objects of DirectDraw and Direct3D come and go (FORMAT7.md, 1).
+"""When objects of DirectDraw and Direct3D come and go (apitrace traces, "DirectDraw objects").
 
 An object has an address for each of its interfaces, and reference counts that may be of one
 interface alone: it is gone with its last address.

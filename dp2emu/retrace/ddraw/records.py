@@ -1,4 +1,5 @@
-"""Structures of ddraw.h and d3dtypes.h in a trace, as what runtimes take (FORMAT7.md, 2).
+"""Structures of ddraw.h and d3dtypes.h in a trace, as what runtimes take (apitrace traces,
+"DirectDraw descriptions").
 
 Members that share memory are all recorded, with the same bits; flags tell which is meant.
 """
@@ -8,8 +9,8 @@ from __future__ import annotations
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.ddraw import Caps, Described
 from dp2emu.d3d.pixelformats import PixelFormat
-from dp2emu.gpu.memory import ColorKey
-from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.resource.heap import ColorKey
 from dp2emu.retrace.arguments import Arguments, array, integer, member, members, real, structure
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.drawblits import Effects

@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from string import Template
 
 from dp2emu.shader.jit.code import Source
-from dp2emu.shader.jit.improving import Improving
+from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import ZEROS, Target
 
 NAME = "batches"
@@ -150,9 +150,9 @@ def batches(target: Target) -> str:
 
 
 @lru_cache
-def batch_loop(target: Target) -> Improving:
+def batch_loop(target: Target) -> TieredFunction:
     """The function."""
-    return Improving(Source(target, partial(batches, target), NAME), KIND)
+    return TieredFunction(Source(target, partial(batches, target), NAME), KIND)
 
 
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
-from dp2emu.recall import by_identity, while_it_lives
+from dp2emu.identity_cache import by_identity, while_it_lives
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled

@@ -45,13 +45,12 @@ from dp2emu.shader.ir import (
     walk,
     written,
 )
-from dp2emu.shader.jit.files import Files
 from dp2emu.shader.jit.layout import Asked, Fetched, asked_by, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
-from dp2emu.shader.jit.pairs import WORD_SHIFT, Pair, pairs
+from dp2emu.shader.jit.peephole import Facts, simpler
 from dp2emu.shader.jit.ranges import Sampled
-from dp2emu.shader.jit.simpler import Facts, simpler
-from dp2emu.shader.jit.single import single
+from dp2emu.shader.jit.register_files import WORD_SHIFT, Files, Pair, pairs
+from dp2emu.shader.jit.ssa import single
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.temporaries import temporaries
 from dp2emu.shader.types import Type

@@ -9,10 +9,10 @@ from functools import cached_property, lru_cache, partial
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.code_images import Running, image_of, is_image, runs
 from dp2emu.shader.jit.compiling import PASSES, Code
-from dp2emu.shader.jit.images import Running, image_of, is_image, runs
 from dp2emu.shader.jit.machine import llvm, machine
-from dp2emu.shader.jit.sources import sources
+from dp2emu.shader.jit.source_cache import sources
 from dp2emu.shader.jit.store import objects
 from dp2emu.shader.jit.writer import Target, module
 

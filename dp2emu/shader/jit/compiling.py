@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from dp2emu.records import dataclass
-from dp2emu.shader.jit.images import runs
+from dp2emu.shader.jit.code_images import runs
 
 PASSES = ("sroa",)
 """What is done with the text before the code generator has it, which is told not to try hard.

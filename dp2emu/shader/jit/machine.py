@@ -15,9 +15,9 @@ from pathlib import Path
 
 from dp2emu.errors import UsageError
 from dp2emu.records import dataclass
+from dp2emu.shader.jit.code_images import runs
 from dp2emu.shader.jit.compiling import Host, host
-from dp2emu.shader.jit.images import runs
-from dp2emu.shader.jit.sources import sources, stamps
+from dp2emu.shader.jit.source_cache import sources, stamps
 from dp2emu.shader.jit.store import objects
 from dp2emu.shader.jit.writer import Target
 

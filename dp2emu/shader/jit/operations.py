@@ -88,7 +88,7 @@ def _fma(w: Writer, x: str, y: str, z: str) -> str:
 
 
 def rounded_to_odd(w: Writer, x: str, y: str, z: str) -> str:
-    """An fma where the CPU has none: ``dp2emu.shader.exact.fma``, in the same order."""
+    """An fma where the CPU has none: ``dp2emu.shader.ops.fma``, in the same order."""
     x, y, z = (w(f"fpext {w.f} {each} to {w.d}") for each in (x, y, z))
     product = w(f"fmul {w.d} {x}, {y}")
     total = w(f"fadd {w.d} {product}, {z}")

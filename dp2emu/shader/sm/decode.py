@@ -1,10 +1,17 @@
-"""Tokens to decoded form (shader reference 1 and 3)."""
+"""The rules of a shader as a whole.
+
+Whatever no driver could give a meaning to is refused: broken flow control, endless calls, two
+declarations of one register.  What a driver can shrug off is not looked at: read port limits,
+registers read without being written or declared, results never written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dp2emu.errors import ShaderError
 from dp2emu.shader.sm.cursor import Cursor
+from dp2emu.shader.sm.early import check_early_pixel
 from dp2emu.shader.sm.fields import (
     COISSUE,
     COMMENT_LENGTH,
@@ -16,17 +23,50 @@ from dp2emu.shader.sm.fields import (
     PARAMETER,
     PREDICATED,
 )
-from dp2emu.shader.sm.flow import INSTRUCTIONS
+from dp2emu.shader.sm.flow import INSTRUCTIONS, check_flow
 from dp2emu.shader.sm.modifiers import Comparison, Sampling
 from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
 from dp2emu.shader.sm.operands import read_declaration, read_destination, read_source
-from dp2emu.shader.sm.program import Comment, Instruction, Shader, Source
-from dp2emu.shader.sm.registers import BY_FILE, File
-from dp2emu.shader.sm.validate import validate
+from dp2emu.shader.sm.program import FULL_MASK, Comment, Instruction, Shader, Source
+from dp2emu.shader.sm.registers import BY_FILE, File, Register
 from dp2emu.shader.sm.versions import BY_TOKEN
 
+
+def validate(shader: Shader) -> None:
+    """Raises ShaderError, at the instruction that breaks a rule."""
+    check_declarations(shader)
+    check_early_pixel(shader)
+    check_flow(shader)
+
+
+def check_declarations(shader: Shader) -> None:
+    """Every component is declared once; several declarations may share a register."""
+    declared: dict[Register, int] = {}
+    for instruction in shader.instructions:
+        if instruction.declaration is None:
+            continue
+        register, mask = instruction.target.register, _declared_mask(instruction)
+        if not mask:
+            raise ShaderError(f"no component of {register} is declared", offset=instruction.offset)
+        if declared.get(register, 0) & mask:
+            raise ShaderError(f"{register} is declared twice", offset=instruction.offset)
+        declared[register] = declared.get(register, 0) | mask
+
+
+def _declared_mask(instruction: Instruction) -> int:
+    """A sampler is declared whole, whatever its mask says."""
+    is_sampler = instruction.target.register.file is File.SAMPLER
+    return FULL_MASK if is_sampler else instruction.target.mask
+
+
+# Tokens to decoded form (SM1-3 tokens, "Instruction tokens" and "Opcodes").
+
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
+
+
 _OPS = frozenset(Op)
+
+
 _COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
 
 

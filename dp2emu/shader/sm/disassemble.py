@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 
 from dp2emu.errors import ShaderError
-from dp2emu.numbers import float_text
+from dp2emu.number_text import float_text
 from dp2emu.shader.assembly import raw_lines, words_line
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.encode import instruction_words

@@ -1,4 +1,5 @@
-"""Rules of ps_1_x: texture operations first and in order, phases, pairs (shader reference 6)."""
+"""Rules of ps_1_x: texture operations first and in order, phases, pairs (SM1-3 tokens, "Pixel
+shaders 1.x")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bit fields of tokens (shader reference 1)."""
+"""The bit fields of tokens (SM1-3 tokens, "Instruction tokens" and "Parameter tokens")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Routines, blocks and calls: the flow control of a shader, checked (shader reference 5)."""
+"""Routines, blocks and calls: the flow control of a shader, checked (SM1-3 tokens, "Flow
+control")."""
 
 from __future__ import annotations
 

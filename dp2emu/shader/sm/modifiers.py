@@ -1,4 +1,5 @@
-"""What decorates operands and mnemonics, with its spelling (shader reference 1 and 4)."""
+"""What decorates operands and mnemonics, with its spelling (SM1-3 tokens, "Source modifiers" and
+"Shader declarations")."""
 
 from __future__ import annotations
 

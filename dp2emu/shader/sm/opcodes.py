@@ -1,4 +1,4 @@
-"""The opcodes, one row each (shader reference 3 and 5 to 7).
+"""The opcodes, one row each (SM1-3 tokens, "Opcodes").
 
 Operands are spelled in letters, one an operand, destination first::
 

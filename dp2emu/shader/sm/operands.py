@@ -1,4 +1,5 @@
-"""Parameter tokens to operands, checked against the tables (shader reference 1 and 2)."""
+"""Parameter tokens to operands, checked against the tables (SM1-3 tokens, "Parameter tokens" and
+"Registers")."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def read_destination(cursor: Cursor, letter: str) -> Destination:
 
 
 def read_declaration(cursor: Cursor) -> tuple[Declaration, Destination]:
-    """The usage token of a dcl and the register after it (shader reference 4)."""
+    """The usage token of a dcl and the register after it (SM1-3 tokens, "Shader declarations")."""
     offset = cursor.offset
     token = parameter(cursor)
     destination = read_destination(cursor, "D")

@@ -1,6 +1,7 @@
 """Register files: their numbers in tokens, their names, and how many each version has.
 
-Shader reference 2.  Where the count is a capability, as in 2_x, it is the most there can be.
+Source: SM1-3 tokens, "Registers".  Where the count is a capability, as in 2_x, it is the most
+there can be.
 """
 
 from __future__ import annotations

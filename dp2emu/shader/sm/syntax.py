@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
-from dp2emu.numbers import float_bits, integer
+from dp2emu.number_text import float_bits, integer
 from dp2emu.shader.assembly import shown
 from dp2emu.shader.sm.modifiers import (
     BY_SPELLING,

@@ -1,4 +1,4 @@
-"""Shader versions, and what changes from one to the next (shader reference 1)."""
+"""Shader versions, and what changes from one to the next (SM1-3 tokens, "Token stream")."""
 
 from __future__ import annotations
 

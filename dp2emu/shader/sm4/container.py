@@ -1,7 +1,8 @@
-"""DXBC containers: a program with the signatures of what goes in and out (shader reference 1)."""
+"""The hash of a DXBC container: MD5 with an ending of its own (SM4-5 tokens, "Container hash")."""
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
@@ -9,15 +10,91 @@ from enum import IntEnum
 from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.cursor import CODE_BYTES
-from dp2emu.shader.sm4.digest import digest
+
+_BLOCK = 64
+
+
+_TAIL = 56
+"""Bytes of a last block that leave room for both of its lengths."""
+
+
+_WORD = 0xFFFFFFFF
+
+
+_START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
+
+
+_SINES = tuple(int(abs(math.sin(i + 1)) * (1 << 32)) for i in range(64))
+
+
+_SHIFTS = tuple(
+    shift
+    for row in ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))
+    for shift in row * 4
+)
+
+
+_PLACES = tuple(
+    (step * i + first) % 16 for step, first in ((1, 0), (5, 1), (3, 5), (7, 0)) for i in range(16)
+)  # of the word that each of the 64 steps takes
+
+_State = tuple[int, int, int, int]
+
+
+def digest(data: bytes) -> bytes:
+    """The 16 bytes of a container's hash.  ``data`` are its bytes from the 20th on."""
+    state: _State = _START
+    whole = len(data) - len(data) % _BLOCK
+    for block in struct.iter_unpack("<16I", data[:whole] + _ending(data[whole:], len(data))):
+        state = _compressed(state, block)
+    return struct.pack("<4I", *state)
+
+
+def _ending(rest: bytes, length: int) -> bytes:
+    """The last one or two blocks: bits first, then the rest, then another count of them."""
+    bits = struct.pack("<I", 8 * length & _WORD)
+    odd = struct.pack("<I", 2 * length + 1 & _WORD)
+    if len(rest) < _TAIL:
+        return (bits + rest + b"\x80").ljust(_BLOCK - 4, b"\0") + odd
+    return (rest + b"\x80").ljust(_BLOCK, b"\0") + bits + bytes(_BLOCK - 8) + odd
+
+
+def _compressed(state: _State, block: tuple[int, ...]) -> _State:
+    """MD5's compression of sixteen words into the state."""
+    a, b, c, d = state
+    for i, (sine, shift, place) in enumerate(zip(_SINES, _SHIFTS, _PLACES, strict=True)):
+        mixed = a + _mix(i // 16, b, c, d) + sine + block[place] & _WORD
+        a, b, c, d = d, b + (mixed << shift | mixed >> 32 - shift) & _WORD, b, c
+    p, q, r, s = state
+    return a + p & _WORD, b + q & _WORD, c + r & _WORD, d + s & _WORD
+
+
+def _mix(turn: int, b: int, c: int, d: int) -> int:
+    if turn == 0:
+        return b & c | ~b & d
+    if turn == 1:
+        return d & b | ~d & c
+    return b ^ c ^ d if turn == 2 else c ^ (b | ~d & _WORD)
+
+
+# DXBC containers: a program with the signatures of what goes in and out (SM4-5 tokens,
+# "Containers").
 
 MAGIC = b"DXBC"
+
+
 PROGRAM_TAGS = ("SHDR", "SHEX")
 
 _HEADER = struct.Struct("<4s16sIII")
+
+
 _HASHED = 20
 """Where the hash begins: behind itself."""
+
+
 _CHUNK = struct.Struct("<4sI")
+
+
 _VERSION = 1
 
 
@@ -158,13 +235,25 @@ class Form:
 
 
 _PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precision=True)
+
+
 INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
+
+
 OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
+
+
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
 """The tags of signatures."""
+
+
 _ELEMENTS = 8
 """Where the elements of a signature begin; a word in front of them says so."""
+
+
 _NOWHERE = 0xFFFFFFFF
+
+
 _NAME_BYTES = 1 << 10
 """No name is longer."""
 

@@ -1,19 +1,17 @@
-"""Where declarations keep what they say (shader reference 6)."""
+"""Where declarations keep what they say (SM4-5 tokens, "Declarations")."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.shader.bits import Bits
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
     Access,
-    Dimension,
-    Domain,
     GlobalFlags,
     Interpolation,
-    OutputPrimitive,
-    Partitioning,
     Primitive,
     ReturnType,
     SamplerMode,

@@ -1,34 +1,12 @@
-"""What numbers in tokens mean, and how text spells it (shader reference 2, 6 and 8)."""
+"""What numbers in tokens mean, and how text spells it (SM4-5 tokens, "Enumerations" and "System
+values").
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-
-class Named(IntEnum):
-    """Numbers that text spells like their names."""
-
-    @property
-    def text(self) -> str:
-        """The word of assembly text."""
-        return self.name.lower()
-
-
-class Dimension(Named):
-    """What a resource is a view of."""
-
-    BUFFER = 1
-    TEXTURE1D = 2
-    TEXTURE2D = 3
-    TEXTURE2DMS = 4
-    TEXTURE3D = 5
-    TEXTURECUBE = 6
-    TEXTURE1DARRAY = 7
-    TEXTURE2DARRAY = 8
-    TEXTURE2DMSARRAY = 9
-    TEXTURECUBEARRAY = 10
-    RAW_BUFFER = 11
-    STRUCTURED_BUFFER = 12
+from dp2emu.d3d.sdk import Named
 
 
 class ReturnType(Named):
@@ -212,32 +190,6 @@ class Primitive(Named):
     PATCH32 = 39
 
 
-class Domain(Named):
-    """What the tessellator divides."""
-
-    DOMAIN_ISOLINE = 1
-    DOMAIN_TRI = 2
-    DOMAIN_QUAD = 3
-
-
-class Partitioning(Named):
-    """How the tessellator divides it."""
-
-    PARTITIONING_INTEGER = 1
-    PARTITIONING_POW2 = 2
-    PARTITIONING_FRACTIONAL_ODD = 3
-    PARTITIONING_FRACTIONAL_EVEN = 4
-
-
-class OutputPrimitive(Named):
-    """What the tessellator makes of it."""
-
-    OUTPUT_POINT = 1
-    OUTPUT_LINE = 2
-    OUTPUT_TRIANGLE_CW = 3
-    OUTPUT_TRIANGLE_CCW = 4
-
-
 class Precision(Named):
     """The least precision of an operand.  All are computed with 32 bits."""
 
@@ -257,7 +209,7 @@ class Sizes(Named):
 
 
 class GlobalFlags(IntFlag):
-    """What holds for a whole program (shader reference 6.1)."""
+    """What holds for a whole program (SM4-5 tokens, "Global flags")."""
 
     REFACTORING_ALLOWED = 1 << 0
     DOUBLE_PRECISION = 1 << 1

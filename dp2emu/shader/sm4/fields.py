@@ -1,4 +1,4 @@
-"""The bit fields of tokens (shader reference 2 and 3)."""
+"""The bit fields of tokens (SM4-5 tokens, "Program tokens" and "Operands")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Phases, routines, blocks and calls: the flow control of a program, checked (reference 7)."""
+"""Phases, routines, blocks and calls: the flow control of a program, checked (SM4-5 tokens, "Flow
+control")."""
 
 from __future__ import annotations
 

@@ -12,17 +12,15 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.declarations import PARTS
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import (
     Access,
     CustomClass,
-    Dimension,
-    Domain,
     GlobalFlags,
     Interpolation,
-    OutputPrimitive,
-    Partitioning,
     Primitive,
     ReturnType,
     SamplerMode,

@@ -1,4 +1,4 @@
-"""The opcodes, one row each (shader reference 4).
+"""The opcodes, one row each (SM4-5 tokens, "Opcodes").
 
 Operands are spelled in letters, one an operand, in the order of their tokens::
 

@@ -1,4 +1,4 @@
-"""The numbers of opcodes (shader reference 4)."""
+"""The numbers of opcodes (SM4-5 tokens, "Opcodes")."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from functools import cache
 from random import Random
 
 from dp2emu.records import dataclass
-from dp2emu.shader.sm4.enums import Dimension, Precision, ReturnType, Sizes, Sync
+from dp2emu.shader.resources import Dimension
+from dp2emu.shader.sm4.enums import Precision, ReturnType, Sizes, Sync
 from dp2emu.shader.sm4.opcodes import OPCODES, SIZED, Opcode, files
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection, View

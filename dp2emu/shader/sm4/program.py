@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import field
 from enum import Enum
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.records import dataclass
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
     Access,
-    Dimension,
-    Domain,
     GlobalFlags,
     Interpolation,
-    OutputPrimitive,
-    Partitioning,
     Precision,
     Primitive,
     ReturnType,

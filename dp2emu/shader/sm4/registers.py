@@ -1,6 +1,6 @@
 """Register files: their numbers in tokens, their names, and how they are indexed.
 
-Shader reference 3.
+Source: SM4-5 tokens, "Register files".
 """
 
 from __future__ import annotations

@@ -11,18 +11,16 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
+from dp2emu.d3d.sdk import Named
 from dp2emu.errors import ShaderError
-from dp2emu.numbers import float_bits, float_text, integer, unsigned_text
+from dp2emu.number_text import float_bits, float_text, integer, unsigned_text
 from dp2emu.shader.assembly import shown
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
     Access,
-    Dimension,
-    Domain,
     GlobalFlags,
     Interpolation,
-    Named,
-    OutputPrimitive,
-    Partitioning,
     Precision,
     Primitive,
     ReturnType,

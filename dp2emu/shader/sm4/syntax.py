@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dp2emu.errors import ShaderError
-from dp2emu.numbers import integer
+from dp2emu.number_text import integer
 from dp2emu.shader.assembly import shown
 from dp2emu.shader.sm4.declarations import fits
 from dp2emu.shader.sm4.enums import CustomClass, Precision

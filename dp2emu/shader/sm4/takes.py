@@ -1,8 +1,8 @@
-"""Which resources opcodes work on (shader reference 5.4 and 6)."""
+"""Which resources opcodes work on (SM4-5 tokens, "Reading resources" and "Declarations")."""
 
 from __future__ import annotations
 
-from dp2emu.shader.sm4.enums import Dimension
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.ops import Op
 
 KINDS: dict[Op, Dimension | None] = {

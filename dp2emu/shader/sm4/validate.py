@@ -13,7 +13,8 @@ from math import prod
 
 from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
-from dp2emu.shader.sm4.enums import CustomClass, Dimension
+from dp2emu.shader.resources import Dimension
+from dp2emu.shader.sm4.enums import CustomClass
 from dp2emu.shader.sm4.flow import Phase, check_flow, phases
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction, Operand, Program

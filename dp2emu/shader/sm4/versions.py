@@ -1,4 +1,4 @@
-"""Shader model 4 and 5 versions (shader reference 2)."""
+"""Shader model 4 and 5 versions (SM4-5 tokens, "Program tokens")."""
 
 from __future__ import annotations
 

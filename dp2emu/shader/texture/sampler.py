@@ -1,12 +1,7 @@
-"""The program of a sampler, put together from its parts.
+"""Cubes: from a direction to a face and the place on it (Direct3D 9 cubic environment mapping).
 
-Inputs ``coordinate.x`` to ``coordinate.z``, as many as the kind has; ``slice.x`` of an array and
-``reference.x`` to compare with; then ``lod.x`` (BIAS and EXPLICIT), or ``ddx.x`` and so on and
-``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
-``texel.w`` are red, green, blue and alpha.  Files are those of ``bindings``.
-
-The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified, and
-the most detailed level clamps only then.  Without mip filter that most detailed level is read.
+The face is that of the largest component; x goes before y and y before z where they are equal.
+On the face a coordinate is (across / major + 1) / 2.  Filters stay inside the face.
 """
 
 from __future__ import annotations
@@ -14,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import pairwise
 
 from dp2emu.d3d.enums import TextureFilter
 from dp2emu.records import dataclass
@@ -22,9 +18,7 @@ from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture import seams
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
-from dp2emu.shader.texture.bindings import CUBE_FACES, LimitField, NumberField
-from dp2emu.shader.texture.convolution import convolved
-from dp2emu.shader.texture.cube import Face, face_of, place_on, slope_on
+from dp2emu.shader.texture.bindings import COLUMN_WEIGHTS, CUBE_FACES, LimitField, NumberField
 from dp2emu.shader.texture.detail import (
     Footprint,
     Gradient,
@@ -36,11 +30,126 @@ from dp2emu.shader.texture.detail import (
     probes,
 )
 from dp2emu.shader.texture.fields import Source
-from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, between, kernel_of
+from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, Weights, between, kernel_of
 from dp2emu.shader.texture.reading import SIDES, Level, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value, Variable
+
+Pair = tuple[Value, Value]
+
+
+Vector = tuple[Value, ...]
+"""Three components."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """The face a direction hits.  ``number`` is I32, 0 to 5 for +X -X +Y -Y +Z -Z; ``along_x`` and
+    ``along_y`` say which component is the major one, and ``negative`` that it is below 0.
+    """
+
+    number: Value
+    along_x: Value
+    along_y: Value
+    negative: Value
+
+    def turned(self, vector: Vector) -> Vector:
+        """Components across the face, down the face, and out of it."""
+        x, y, z = vector
+        b = x.builder
+        across_x = b.select(self.negative, z, -z)
+        across_z = b.select(self.negative, -x, x)
+        down_y = b.select(self.negative, -z, z)
+        out = b.select(self.along_x, x, b.select(self.along_y, y, z))
+        return (
+            b.select(self.along_x, across_x, b.select(self.along_y, x, across_z)),
+            b.select(self.along_y & ~self.along_x, down_y, -y),
+            b.select(self.negative, -out, out),
+        )
+
+
+def face_of(direction: Vector) -> Face:
+    """Which face a direction hits."""
+    x, y, z = direction
+    b = x.builder
+    size_x, size_y, size_z = (b.abs(each) for each in direction)
+    along_x = (size_x >= size_y) & (size_x >= size_z)
+    along_y = ~along_x & (size_y >= size_z)
+    out = b.select(along_x, x, b.select(along_y, y, z))
+    negative = out < 0.0
+    axis = b.select(
+        along_x, b.constant(Type.I32, 0), b.select(along_y, b.constant(Type.I32, 2), 4)
+    )
+    return Face(axis + b.select(negative, b.constant(Type.I32, 1), 0), along_x, along_y, negative)
+
+
+def place_on(face: Face, direction: Vector) -> Pair:
+    """The coordinates on the face, 0 to 1."""
+    across, down, out = face.turned(direction)
+    return across / out * 0.5 + 0.5, down / out * 0.5 + 0.5
+
+
+def slope_on(face: Face, direction: Vector, change: Vector) -> Pair:
+    """How the coordinates change with the direction: half of (across' - q out') / out, where q is
+    across / out, on the plane of the face whichever face the neighbour hits.
+    """
+    across, down, out = face.turned(direction)
+    across_change, down_change, out_change = face.turned(change)
+    return (
+        _quotient_slope(across, out, across_change, out_change),
+        _quotient_slope(down, out, down_change, out_change),
+    )
+
+
+def _quotient_slope(part: Value, out: Value, part_change: Value, out_change: Value) -> Value:
+    return (part_change - part / out * out_change) / out * 0.5
+
+
+# D3DTEXF_CONVOLUTIONMONO: a kernel of up to 7 x 7 texels around a place.
+#
+# The kernel's texels have weights, a product of one for the column and one for the row, and lie
+# anywhere on those of the texture: each is mixed from its neighbours there.  The sum is divided by
+# the number of texels in the kernel.  Source: driver documentation of SetConvolutionKernelMono.
+
+
+def convolved(source: Source, coordinates: Sequence[Value], level: Level) -> Texel:
+    """What the kernel of the source's key makes of a level."""
+    width, height = source.key.kernel
+    kernels = (
+        _convolution_kernel(source, 0, width),
+        _convolution_kernel(source, COLUMN_WEIGHTS, height),
+    )
+    red, green, blue, alpha = (
+        channel / float(width * height) if isinstance(channel, Value) else channel
+        for channel in read(source, kernels, coordinates, level)
+    )
+    return red, green, blue, alpha
+
+
+def _convolution_kernel(source: Source, first: int, size: int) -> Kernel:
+    """``size`` texels along an axis, whose weights lie from ``first`` on."""
+    given = [source.b.load(source.files.weights, first + number) for number in range(size)]
+
+    def weights(f: Value) -> Weights:
+        """Each weight is shared by two texels: (1 - f) to its own, f to the next."""
+        rest = 1.0 - f
+        shared = (one * f + other * rest for one, other in pairwise(given))
+        return given[0] * rest, *shared, given[-1] * f
+
+    return Kernel(tuple(range(size + 1)), weights, back=size)
+
+
+# The program of a sampler, put together from its parts.
+#
+# Inputs ``coordinate.x`` to ``coordinate.z``, as many as the kind has; ``slice.x`` of an array and
+# ``reference.x`` to compare with; then ``lod.x`` (BIAS and EXPLICIT), or ``ddx.x`` and so on and
+# ``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
+# ``texel.w`` are red, green, blue and alpha.  Files are those of ``bindings``.
+#
+# The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified,
+# and the most detailed level clamps only then.  Without mip filter that most detailed level is
+# read.
 
 
 @lru_cache(maxsize=1 << 8)

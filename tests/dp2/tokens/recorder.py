@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dp2emu.dp2.kinds import Kind
-from dp2emu.dp2.settings import write
+from dp2emu.dp2.states.setting_kinds import Kind
+from dp2emu.dp2.states.settings import write
 from dp2emu.dp2.walk import decode, scan
 
 Calls = list[tuple[Any, ...]]

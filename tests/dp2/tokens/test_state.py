@@ -7,6 +7,7 @@ import struct
 import pytest
 
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
 from tests.dp2.tokens.recorder import executed
@@ -34,7 +35,6 @@ def test_texture_stage_states_have_word_sized_stage_and_state() -> None:
     ("op", "last", "call"),
     [
         (Op.VIEWPORTINFO, (1, 2, 3, 4), "set_viewport"),
-        (Op.WINFO, (0.5, 2.0), "set_w_range"),
         (Op.ZRANGE, (0.25, 0.75), "set_z_range"),
         (Op.SETSCISSORRECT, (-1, 2, 3, 4), "set_scissor"),
     ],
@@ -45,6 +45,12 @@ def test_of_several_rectangles_or_ranges_the_last_wins(
     earlier = tuple(type(value)(9) for value in last)
     assert executed(token(op, 2, *earlier, *last)) == [(call, *last)]
     assert executed(token(op, 0)) == []
+
+
+def test_of_several_ranges_of_a_w_buffer_the_last_wins() -> None:
+    done = executed(token(Op.WINFO, 2, 9.0, 9.0, 0.5, 2.0))
+    assert done == [("set_plain", Kind.W_RANGE, (0.5, 2.0))]
+    assert executed(token(Op.WINFO, 0)) == []
 
 
 def test_set_render_target_sets_colour_and_depth() -> None:

@@ -1,4 +1,4 @@
-"""The rules of shader reference 11 once more, a patch, an edge and a point at a time."""
+"""The rules of SM4-5 tokens, "Tessellation" once more, a patch, an edge and a point at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 
 ODD, EVEN = Partitioning.PARTITIONING_FRACTIONAL_ODD, Partitioning.PARTITIONING_FRACTIONAL_EVEN
 WHOLE = (Partitioning.PARTITIONING_INTEGER, Partitioning.PARTITIONING_POW2)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellation, Tessellator
-from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
 from tests.gpu.tessellation import model
 
 ONE = 65536

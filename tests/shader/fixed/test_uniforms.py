@@ -11,7 +11,7 @@ import pytest
 from dp2emu.d3d.enums import LightType
 from dp2emu.shader.fixed import FixedState, FixedVertex, Lighting, vertex_uniforms
 from dp2emu.shader.fixed.layout import BLOCKS, LIGHT, layout
-from dp2emu.shader.fixed.matrices import normal_matrix, product, unit
+from dp2emu.shader.fixed.uniforms import normal_matrix, product, unit
 from tests.shader.fixed.vertices import a_matrix, a_state
 
 ONE = np.float32(1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dp2emu.errors import Disagreement
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader import checked, reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
@@ -20,7 +20,7 @@ from dp2emu.shader.jit.store import Store
 from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import color_surface, draw, programmed
-from tests.gpu.test_geometry import STRIP, whole
+from tests.gpu.rasterizer.test_geometry import STRIP, whole
 from tests.shader.engines import bits_of
 
 INPUTS = {"x": np.array([1, 4, -9, 16], np.float32)}

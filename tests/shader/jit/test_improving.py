@@ -9,10 +9,9 @@ from threading import Thread
 
 import pytest
 
-from dp2emu.shader.jit import improving
+from dp2emu.shader.jit import tiering
 from dp2emu.shader.jit.code import Effort, Source
-from dp2emu.shader.jit.improving import Improving, improve_all
-from dp2emu.shader.jit.later import done
+from dp2emu.shader.jit.tiering import TieredFunction, done, improve_all
 from tests.shader.notes import compiles_noted
 
 KIND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
@@ -25,8 +24,8 @@ def kinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
     return compiles_noted(monkeypatch, tmp_path, lambda _, quick: quick)
 
 
-def function() -> Improving:
-    return Improving(Source.of(TEXT, "f"), KIND)
+def function() -> TieredFunction:
+    return TieredFunction(Source.of(TEXT, "f"), KIND)
 
 
 def test_the_first_calls_are_by_quick_code(kinds: list[bool]) -> None:
@@ -126,7 +125,7 @@ def test_code_made_ahead_is_what_is_run(kinds: list[bool], effort: Effort) -> No
 def test_who_needs_code_does_not_wait_for_others_to_begin(
     kinds: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(improving, "later", lambda work: None)
+    monkeypatch.setattr(tiering, "later", lambda work: None)
     f = function()
     f.ahead()
     assert not f.there and f.run(6) == 42 and kinds == [True]
@@ -141,7 +140,7 @@ def test_code_of_an_earlier_process_is_there_at_once(kinds: list[bool]) -> None:
 
 def test_who_can_do_without_code_gets_it_later(kinds: list[bool]) -> None:
     f = function()
-    assert [f.soon() for _ in range(improving._LIKELY - 1)] == [False] * (improving._LIKELY - 1)
+    assert [f.soon() for _ in range(tiering._LIKELY - 1)] == [False] * (tiering._LIKELY - 1)
     done()
     assert not f.soon()
     done()
@@ -149,7 +148,7 @@ def test_who_can_do_without_code_gets_it_later(kinds: list[bool]) -> None:
 
 
 def test_who_asks_often_waits(kinds: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(improving, "later", lambda work: None)
+    monkeypatch.setattr(tiering, "later", lambda work: None)
     f = function()
-    answers = [f.soon() for _ in range(improving._PATIENCE + 1)]
+    answers = [f.soon() for _ in range(tiering._PATIENCE + 1)]
     assert answers[-1] and not any(answers[:-1]) and kinds == [True]

@@ -14,8 +14,8 @@ import pytest
 
 from dp2emu.errors import UsageError
 from dp2emu.shader.jit import machine
+from dp2emu.shader.jit.code_images import runs
 from dp2emu.shader.jit.compiling import host
-from dp2emu.shader.jit.images import runs
 from dp2emu.shader.jit.machine import Machine
 from dp2emu.shader.jit.store import Store
 

@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.errors import ShaderError
-from dp2emu.shader.sm4.container import Chunk, ComponentType, Element, Signature, pack, unpack
-from dp2emu.shader.sm4.digest import _compressed, digest
+from dp2emu.shader.sm4.container import (
+    Chunk,
+    ComponentType,
+    Element,
+    Signature,
+    _compressed,
+    digest,
+    pack,
+    unpack,
+)
 from tests.shader.sm4.making import container, recorded
 
 IDS = [row["shader"] for row in recorded()]

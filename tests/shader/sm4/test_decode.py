@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.enums import (
     Access,
-    Dimension,
     Interpolation,
     Precision,
     ReturnType,

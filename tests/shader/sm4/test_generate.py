@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import WORDS
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import Instruction, assemble, decode, disassemble
 from dp2emu.shader.sm4.disassemble import text_of
 from dp2emu.shader.sm4.encode import instruction_words
-from dp2emu.shader.sm4.enums import Dimension, Precision, Sizes
+from dp2emu.shader.sm4.enums import Precision, Sizes
 from dp2emu.shader.sm4.generate import generate
 from dp2emu.shader.sm4.opcodes import TABLE
 from dp2emu.shader.sm4.ops import Op

@@ -22,9 +22,9 @@ from dp2emu.shader.texture.bindings import (
     sampler_numbers,
     weights_of,
 )
-from dp2emu.shader.texture.fetches import load_program
 from dp2emu.shader.texture.records import SamplerKey
-from tests.gpu.test_encodings import small_float
+from dp2emu.shader.texture.resource_reads import load_program
+from tests.gpu.resource.test_pixel_format import small_float
 
 F = DxgiFormat
 Color = tuple[float, ...]

@@ -27,7 +27,8 @@ from dp2emu.shader.texture.bindings import (
     sampler_numbers,
     weights_of,
 )
-from dp2emu.shader.texture.fetches import (
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.texture.resource_reads import (
     gather_program,
     load_program,
     lod_program,
@@ -35,7 +36,6 @@ from dp2emu.shader.texture.fetches import (
     size_program,
     structured_program,
 )
-from dp2emu.shader.texture.records import SamplerKey
 from tests.shader.texture import model
 from tests.shader.texture.textures import color_of, memory, sampled
 

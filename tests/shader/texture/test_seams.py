@@ -21,8 +21,8 @@ from dp2emu.shader.texture.bindings import (
     sampler_numbers,
     weights_of,
 )
-from dp2emu.shader.texture.fetches import gather_program
 from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.texture.resource_reads import gather_program
 from dp2emu.shader.texture.sampler import sampler_program
 
 Direction = tuple[float, float, float]

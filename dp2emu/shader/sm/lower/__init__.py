@@ -1,4 +1,4 @@
-"""Shaders of Direct3D 8 and 9 lowered into programs (shader reference 2 to 7, 9 and 10).
+"""Shaders of Direct3D 8 and 9 lowered into programs (SM1-3 tokens, "Opcodes" and "Arithmetic").
 
 Temporaries are not clamped: versions of 1.x allow for ranges of -1..1 or -8..8, and more.  What
 is clamped are constants of ps_1_x to -1..1, its colour inputs to 0..1, and fog and colours that a

@@ -1,7 +1,8 @@
-"""Arithmetic, a row for each opcode (reference 3).
+"""Arithmetic, a row for each opcode (SM1-3 tokens, "Opcodes").
 
 Products are rounded before they are added.  Sums of products add from x to w.  A scalar
-operation whose source chooses no single component takes w, and pow takes x (reference 10).
+operation whose source chooses no single component takes w, and pow takes x (SM1-3 tokens, "Open
+points").
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ COMPARISONS: Mapping[Comparison, Callable[[Value, Value], Value]] = {
 
 
 def compared(instruction: Instruction, x: Value, y: Value) -> Value:
-    """The comparison an instruction asks for: false for NaN, but NE is true (reference 5)."""
+    """The comparison an instruction asks for: false for NaN, but NE is true (SM1-3 tokens, "Flow
+    control")."""
     assert instruction.comparison is not None
     return COMPARISONS[instruction.comparison](x, y)
 
@@ -98,7 +100,7 @@ def _truth(low: Lowering, condition: Value) -> Value:
 
 
 def _mov(low: Lowering, instruction: Instruction) -> Result:
-    """Into the address register of vs_1_1 rounded down (reference 10)."""
+    """Into the address register of vs_1_1 rounded down (SM1-3 tokens, "Opcodes")."""
     if instruction.target.register.file is File.ADDR:
         return _MOV_ADDRESS(low, instruction)
     return _MOV(low, instruction)
@@ -224,7 +226,8 @@ def _sincos(low: Lowering, instruction: Instruction) -> Result:
 def _cnd(low: Lowering, instruction: Instruction) -> Result:
     """s0 > 0.5 ? s1 : s2, where s0 is r0.a before ps_1_4.
 
-    There the second of a pair that writes colour takes s1 whatever r0.a is (reference 6).
+    There the second of a pair that writes colour takes s1 whatever r0.a is (SM1-3 tokens, "Pixel
+    shaders 1.x").
     """
     s0, s1, s2 = operands(low, instruction)
     early, components = low.version.level < V1_4, instruction.target.components
@@ -244,7 +247,8 @@ def bumped(
 ) -> tuple[Value, Value]:
     """Two coordinates moved by red and green of ``by`` times the matrix of a stage.
 
-    u + M00 r + M10 g and v + M01 r + M11 g, added from the left (reference 6).
+    u + M00 r + M10 g and v + M01 r + M11 g, added from the left (SM1-3 tokens, "Pixel shaders
+    1.x").
     """
     stage = instruction.target.register.number
     m00, m01, m10, m11 = (low.stage(stage, scalar) for scalar in range(4))

@@ -1,4 +1,4 @@
-"""Texture operations of ps_1_1 to ps_1_3 (reference 6).
+"""Texture operations of ps_1_1 to ps_1_3 (SM1-3 tokens, "Pixel shaders 1.x").
 
 The register written, tN, also names the stage that is sampled and its set of coordinates.
 """

@@ -1,4 +1,4 @@
-"""Instructions in order, and the ones that change it (reference 5).
+"""Instructions in order, and the ones that change it (SM1-3 tokens, "Flow control").
 
 Subroutines are expanded where they are called: they end in their only ret, nesting is limited,
 and the decoder bounds what comes of it.

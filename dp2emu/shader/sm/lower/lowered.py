@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dp2emu.d3d.enums import DeclUsage
-from dp2emu.recall import by_identity
+from dp2emu.identity_cache import by_identity
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program, TextureKind
 from dp2emu.shader.types import Lanes

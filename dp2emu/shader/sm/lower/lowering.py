@@ -1,8 +1,8 @@
-"""A shader on its way into a program: its registers, as variables of the builder."""
+"""The loops of a shader as its budget counts them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import field, replace
 from typing import NamedTuple
@@ -11,11 +11,10 @@ from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader import ir
-from dp2emu.shader.budget import Budget
+from dp2emu.shader.budget import Budget, Loops, Step, loops_of
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
 from dp2emu.shader.ports import CENTROID
-from dp2emu.shader.sm.flow import routines
-from dp2emu.shader.sm.lower.budget import measure
+from dp2emu.shader.sm.flow import CALLS, LOOP_ENDS, LOOPS, Routines, routines
 from dp2emu.shader.sm.lower.lowered import InputRegister
 from dp2emu.shader.sm.modifiers import ResultModifier, TextureType
 from dp2emu.shader.sm.opcodes import Group
@@ -27,18 +26,45 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 from dp2emu.shader.verify import MAX_DEPTH
 
+
+def measure(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
+    """The loops of a shader; ``rounds`` is how often a loop goes round at most."""
+    return loops_of(
+        Step(rounds(each) if each.op in LOOPS else None, each.op in LOOP_ENDS)
+        for each in _expanded(parts.main, parts)
+    )
+
+
+def _expanded(body: Iterable[Instruction], parts: Routines) -> Iterator[Instruction]:
+    """Instructions in order, those of subroutines where they are called."""
+    for instruction in body:
+        yield instruction
+        if instruction.op in CALLS:
+            yield from _expanded(parts.subroutines[instruction.label], parts)
+
+
+# A shader on its way into a program: its registers, as variables of the builder.
+
 COMPONENTS = "xyzw"
 
 Result = dict[int, Value]
 """Components of a result, 0 to 3; those missing are not written."""
 
 DEPTH = Register(File.DEPTHOUT)
+
+
 SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
 """Registers that are a single number: fog factor, point size and depth."""
 
 _STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
+
+
 _TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
+
+
 _INDEXABLE = frozenset({File.INPUT, File.OUTPUT})
+
+
 _KINDS = {
     TextureType.D3DSTT_1D: ir.TextureKind.TEX2D,
     TextureType.D3DSTT_2D: ir.TextureKind.TEX2D,
@@ -109,7 +135,8 @@ class Lowering:
     # Numbers
 
     def mul(self, x: Value, y: Value) -> Value:
-        """0 times anything is 0 before 3.0; from then on as IEEE has it (reference 9)."""
+        """0 times anything is 0 before 3.0; from then on as IEEE has it (SM1-3 tokens,
+        "Arithmetic")."""
         return x * y if self.version.level >= V3_0 else self.b.mulz(x, y)
 
     def number(self, value: float) -> Value:

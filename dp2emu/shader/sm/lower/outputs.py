@@ -1,4 +1,5 @@
-"""What a program gives: ports of its outputs, written once at its end (reference 2, 4 and 7).
+"""What a program gives: ports of its outputs, written once at its end (SM1-3 tokens, "Registers"
+and "Stage linkage").
 
 Components of a varying that the shader cannot write are 0, or 1 in color0.
 """

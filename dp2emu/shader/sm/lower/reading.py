@@ -1,4 +1,5 @@
-"""What operands read: registers, by file, and the modifiers of sources (reference 1 and 2)."""
+"""What operands read: registers, by file, and the modifiers of sources (SM1-3 tokens, "Source
+modifiers" and "Registers")."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class Operand:
 
     @property
     def scalar(self) -> Value:
-        """Of an operand of a scalar operation that chooses no component: w (reference 10)."""
+        """Of an operand of a scalar operation that chooses no component: w (SM1-3 tokens, "Open
+        points")."""
         return self[3]
 
 
@@ -86,7 +88,7 @@ def _temporary(low: Lowering, register: Register, component: int, index: Value |
 
 
 def _constant(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """c#, from -1 to 1 in ps_1_x (reference 6)."""
+    """c#, from -1 to 1 in ps_1_x (SM1-3 tokens, "Pixel shaders 1.x")."""
     if register in low.own and index is None:
         (number,) = struct.unpack("<f", struct.pack("<I", low.own[register][component]))
         value = low.number(number)

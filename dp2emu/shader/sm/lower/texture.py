@@ -1,4 +1,5 @@
-"""Texture operations of ps_1_4 and later, and those that all versions share (reference 6, 7)."""
+"""Texture operations of ps_1_4 and later, and those that all versions share (SM1-3 tokens, "Pixel
+shaders 1.x" and "Texture operations")."""
 
 from __future__ import annotations
 
@@ -88,8 +89,9 @@ def _texcrd(low: Lowering, instruction: Instruction) -> Result:
 def _texkill(low: Lowering, instruction: Instruction) -> None:
     """Kill where a component is below 0: one of all four, but of the first three in 1.x.
 
-    The mask does not matter (reference 10).  With a predicate only components for which it is
-    true count.  Before ps_1_4 the coordinates are tested, whatever the register holds by then.
+    The mask does not matter (SM1-3 tokens, "Open points").  With a predicate only components for
+    which it is true count.  Before ps_1_4 the coordinates are tested, whatever the register holds
+    by then.
     """
     count = 4 if low.version.level >= V2_0 else 3
     tests = [_test(low, instruction, c) for c in range(count)]

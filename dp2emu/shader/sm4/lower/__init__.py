@@ -1,4 +1,5 @@
-"""Shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
+"""Shaders of Direct3D 10 and 11 lowered into programs (SM4-5 tokens, "Floats", "Flow control" and
+"Stages").
 
 Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
@@ -25,24 +26,23 @@ from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4.lower.emission import Emitter
-from dp2emu.shader.sm4.lower.finish import lowered
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.hull import lower_hull
 from dp2emu.shader.sm4.lower.lowered import (
-    Act,
-    Ask,
     DeclaredSampler,
-    Deed,
     Emission,
     Lowered4,
     LoweredHull,
     Register,
     Resource,
-    SharedMemory,
-    Unit,
 )
 from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.lower.outputs import geometry_outputs, pixel_outputs, vertex_outputs
+from dp2emu.shader.sm4.lower.outputs import (
+    geometry_outputs,
+    lowered,
+    pixel_outputs,
+    vertex_outputs,
+)
 from dp2emu.shader.sm4.lower.patches import registers_of
 from dp2emu.shader.sm4.lower.reading import store_inputs
 from dp2emu.shader.sm4.ops import Op
@@ -50,17 +50,12 @@ from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.versions import Stage
 
 __all__ = [
-    "Act",
-    "Ask",
     "DeclaredSampler",
-    "Deed",
     "Emission",
     "Lowered4",
     "LoweredHull",
     "Register",
     "Resource",
-    "SharedMemory",
-    "Unit",
     "lower",
     "lower_hull",
 ]

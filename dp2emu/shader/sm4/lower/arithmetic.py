@@ -1,4 +1,5 @@
-"""Arithmetic, a row for each opcode (reference 4 and 5).
+"""Arithmetic, a row for each opcode (SM4-5 tokens, "Opcodes", "Floats" and "Integers and
+conversions").
 
 Products are rounded before they are added; sums of products add from x to w.  Steps inside an
 instruction keep subnormals, what comes out of it has none.

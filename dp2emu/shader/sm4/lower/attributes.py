@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE
+from dp2emu.shader.resources import ReadOpcode, Unit
 from dp2emu.shader.sm4.enums import Interpolation
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
-from dp2emu.shader.sm4.lower.lowered import Ask, Unit
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, input_of, signed
 from dp2emu.shader.sm4.ops import Op
@@ -31,16 +31,18 @@ _SPARE = 32 - 4
 def _snapped(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     """At an offset from the pixel's centre, each way by four bits with a sign."""
     at = Source(low, instruction.sources[1], "i")
-    return _asked(low, instruction, Ask.SNAPPED, [(at[c] << _SPARE) >> _SPARE for c in range(2)])
+    return _asked(
+        low, instruction, ReadOpcode.SNAPPED, [(at[c] << _SPARE) >> _SPARE for c in range(2)]
+    )
 
 
 def _at_sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     number = Source(low, instruction.sources[1], "i")[0]
-    return _asked(low, instruction, Ask.AT_SAMPLE, [number])
+    return _asked(low, instruction, ReadOpcode.AT_SAMPLE, [number])
 
 
 def _asked(
-    low: Lowering, instruction: Instruction, ask: Ask, where: Sequence[Value]
+    low: Lowering, instruction: Instruction, ask: ReadOpcode, where: Sequence[Value]
 ) -> tuple[Result, ...]:
     """What is constant is so everywhere; of the rest the surroundings know the planes."""
     operand = instruction.sources[0]

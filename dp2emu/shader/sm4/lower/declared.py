@@ -1,4 +1,4 @@
-"""The declarations of a program, by what they declare (shader reference 6)."""
+"""The declarations of a program, by what they declare (SM4-5 tokens, "Declarations")."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.records import dataclass
+from dp2emu.shader.resources import Dimension, SharedMemory
 from dp2emu.shader.sm4.enums import (
     CustomClass,
-    Dimension,
-    Domain,
     GlobalFlags,
     Interpolation,
-    OutputPrimitive,
-    Partitioning,
     Primitive,
     SystemValue,
     Topology,
 )
-from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource, SharedMemory
+from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction
 from dp2emu.shader.sm4.registers import File
@@ -125,7 +123,7 @@ def _register(instruction: Instruction, declaration: Declaration) -> Register:
     name = declaration.name or SystemValue.UNDEFINED
     interpolation = declaration.interpolation or Interpolation.UNDEFINED
     if instruction.op is Op.DCL_INPUT_PS_SGV:
-        # The reference: compilers say anything here.
+        # Compilers say anything here (SM4-5 tokens, "Declarations").
         interpolation = Interpolation.CONSTANT
     number = operand.indices[-1].offset
     return Register(number, operand.mask, name, interpolation)

@@ -3,7 +3,8 @@
 Ports, all I32: ``emitted.x`` says how many vertices there are, in all streams together;
 ``emit<n>.<w>`` is word w of vertex n (``Emission.words``), and ``emit<n>.mark`` its stream, and
 ``ports.STARTS`` more if it begins a strip of that.  Vertices beyond the limit are lost, so that a
-program that goes on behind it does the same as one that ends there (reference 9).
+program that goes on behind it does the same as one that ends there (SM4-5 tokens, "Geometry
+shaders").
 """
 
 from __future__ import annotations

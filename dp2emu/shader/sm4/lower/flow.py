@@ -1,4 +1,4 @@
-"""Instructions in order, and the ones that change it (reference 7).
+"""Instructions in order, and the ones that change it (SM4-5 tokens, "Flow control").
 
 Subroutines are expanded where they are called, which the decoder bounds.  What lanes leave early
 is in frames.

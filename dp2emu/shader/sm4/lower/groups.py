@@ -1,4 +1,4 @@
-"""How large a thread group may be, by shader model (shader reference 9, cs)."""
+"""How large a thread group may be, by shader model (SM4-5 tokens, "Compute shaders")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hull shaders: a program for each phase, and what their declarations say (reference 9 and 11).
+"""Hull shaders: a program for each phase, and what their declarations say (SM4-5 tokens, "Hull
+shaders" and "Tessellation").
 
 The phases of control points and of patch constants are programs like others.  Their ports, all
 I32: inputs ``patch.x`` (``patches``), ``primitive_id.x``, ``output_control_point.x`` or
@@ -10,15 +11,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dp2emu.d3d.enums10 import Domain
 from dp2emu.errors import ShaderError, Unsupported
-from dp2emu.shader.sm4.enums import Domain, SystemValue
+from dp2emu.shader.sm4.enums import SystemValue
 from dp2emu.shader.sm4.flow import Phase, phases
 from dp2emu.shader.sm4.lower.declared import declared
-from dp2emu.shader.sm4.lower.finish import lowered
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import Component, Constants, Lowered4, LoweredHull
 from dp2emu.shader.sm4.lower.lowering import Lowering, Place
-from dp2emu.shader.sm4.lower.outputs import register_outputs
+from dp2emu.shader.sm4.lower.outputs import lowered, register_outputs
 from dp2emu.shader.sm4.lower.patches import registers_of, word
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Program

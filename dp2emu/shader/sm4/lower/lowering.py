@@ -1,21 +1,20 @@
-"""A shader on its way into a program: its registers, which are 32 bits of no type."""
+"""The loops of a shader as its budget counts them: nothing tells how often they go round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dp2emu.records import dataclass
 from dp2emu.shader import ir
-from dp2emu.shader.budget import Budget
+from dp2emu.shader.budget import EXECUTED, Budget, Loops, Step, loops_of
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.sm4.flow import Phase, phases
-from dp2emu.shader.sm4.lower.budget import measure
+from dp2emu.shader.resources import MemoryOperation, Unit
+from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.frames import Frame
-from dp2emu.shader.sm4.lower.lowered import Deed, Unit
 from dp2emu.shader.sm4.ops import Op
-from dp2emu.shader.sm4.program import Index, Operand, Program
+from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
@@ -23,6 +22,24 @@ from dp2emu.shader.values import Value, Variable
 
 if TYPE_CHECKING:
     from dp2emu.shader.sm4.lower.emission import Emitter
+
+
+def measure(parts: Phase) -> Loops:
+    """The loops of a program, calls expanded; the decoder bounds what comes of that."""
+    return loops_of(
+        Step(EXECUTED if each.op is Op.LOOP else None, each.op is Op.ENDLOOP)
+        for each in _expanded(parts.main, parts)
+    )
+
+
+def _expanded(body: Iterable[Instruction], parts: Phase) -> Iterator[Instruction]:
+    for instruction in body:
+        yield instruction
+        if instruction.op in CALLS:
+            yield from _expanded(parts.subroutines[label_of(instruction)], parts)
+
+
+# A shader on its way into a program: its registers, which are 32 bits of no type.
 
 ROWS = 4096
 """Rows of a constant buffer at most."""
@@ -38,8 +55,12 @@ _STAGES = {
     Stage.PIXEL: ir.Stage.PIXEL,
     Stage.COMPUTE: ir.Stage.COMPUTE,
 }
+
+
 REGISTERS = 32
 """Of v# and o#, and of each vertex."""
+
+
 _MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 
 
@@ -98,7 +119,7 @@ class Lowering:
         self.frames: list[Frame] = []
         self.kills = False
         self.emitter: Emitter | None = None
-        self.deeds: dict[Deed, int] = {}
+        self.deeds: dict[MemoryOperation, int] = {}
         self.dropped = self._drops(program)
         self.budget = Budget(self.b, measure(self.parts))
 
@@ -140,7 +161,9 @@ class Lowering:
         words = [self.b.asint(each) if each.type is Type.F32 else each for each in operands]
         return self.b.fetch(self.unit(unit), words)
 
-    def access(self, deed: Deed, operands: list[Value]) -> tuple[Value, Value, Value, Value]:
+    def access(
+        self, deed: MemoryOperation, operands: list[Value]
+    ) -> tuple[Value, Value, Value, Value]:
         """What memory gives when that is done to it."""
         return self.b.access(self.deeds.setdefault(deed, len(self.deeds)), operands)
 

@@ -1,5 +1,5 @@
-"""What acts on memory: unordered access views and the memory of a thread group (reference 4.3,
-5.4).
+"""What acts on memory: unordered access views and the memory of a thread group (SM4-5 tokens,
+"Unordered access").
 
 Every access is one of the representation's, in its place among the instructions, so that there is
 nothing left for barriers to do: all lanes have come to an access before any goes on.
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dp2emu.shader.sm4.enums import Dimension
+from dp2emu.shader.resources import SHAPES, Dimension, MemoryOpcode, MemoryOperation
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
-from dp2emu.shader.sm4.lower.lowered import Act, Deed
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.lower.resources import EVALUATE as OF_RESOURCES
@@ -19,7 +18,6 @@ from dp2emu.shader.sm4.lower.resources import answered, sized
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.sm4.shapes import SHAPES
 from dp2emu.shader.values import Value
 
 Words = tuple[Value, Value, Value, Value]
@@ -35,21 +33,21 @@ def _memory(instruction: Instruction) -> Operand:
     return next(each for each in instruction.operands if each.file in MEMORY)
 
 
-def _deed(low: Lowering, instruction: Instruction, act: Act) -> Deed:
+def _deed(low: Lowering, instruction: Instruction, act: MemoryOpcode) -> MemoryOperation:
     operand = _memory(instruction)
     shared = operand.file is File.SHARED_MEMORY
     declared = low.declared.shared if shared else low.declared.unordered
-    return Deed(act, operand.number, shared, declared[operand.number].dimension)
+    return MemoryOperation(act, operand.number, shared, declared[operand.number].dimension)
 
 
-def _at(deed: Deed, source: Source) -> list[Value]:
+def _at(deed: MemoryOperation, source: Source) -> list[Value]:
     """The components of an address that the memory has."""
     shape = SHAPES[deed.dimension]
     count = _UNTYPED.get(deed.dimension, shape.axes + shape.slices)
     return [source[c] for c in range(count)]
 
 
-def _changed(low: Lowering, deed: Deed, operands: list[Value]) -> Words:
+def _changed(low: Lowering, deed: MemoryOperation, operands: list[Value]) -> Words:
     """The words of an access that may write: pixels that were dropped write no more."""
     if low.dropped is None:
         return low.access(deed, operands)
@@ -75,31 +73,31 @@ def _either(op: Op, own: Evaluate) -> Evaluate:
 
 
 def _ld_typed(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    deed = _deed(low, instruction, Act.LOAD)
+    deed = _deed(low, instruction, MemoryOpcode.LOAD)
     (at,) = sources(low, instruction)
     return answered(instruction, low.access(deed, _at(deed, at)))
 
 
 def _ld_raw(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     (at,) = sources(low, instruction)
-    return answered(instruction, low.access(_deed(low, instruction, Act.LOAD), [at[0]]))
+    return answered(instruction, low.access(_deed(low, instruction, MemoryOpcode.LOAD), [at[0]]))
 
 
 def _ld_structured(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     number, at = sources(low, instruction)
-    deed = _deed(low, instruction, Act.LOAD)
+    deed = _deed(low, instruction, MemoryOpcode.LOAD)
     return answered(instruction, low.access(deed, [number[0], at[0]]))
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    deed = _deed(low, instruction, Act.SIZE)
+    deed = _deed(low, instruction, MemoryOpcode.SIZE)
     (level,) = sources(low, instruction)
     words = low.access(deed, [level[0]])
     return sized(low, instruction, words, SHAPES[deed.dimension])
 
 
 def _bufinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    count, *_ = low.access(_deed(low, instruction, Act.COUNT), [])
+    count, *_ = low.access(_deed(low, instruction, MemoryOpcode.COUNT), [])
     return answered(instruction, (count,) * 4)
 
 
@@ -108,7 +106,7 @@ def _bufinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 def _store(low: Lowering, instruction: Instruction) -> None:
     """The components of the mask, at the address and on; what is typed is stored whole."""
-    deed = _deed(low, instruction, Act.STORE)
+    deed = _deed(low, instruction, MemoryOpcode.STORE)
     *places, value = sources(low, instruction)
     typed = deed.dimension not in _UNTYPED
     address = _at(deed, places[0]) if typed else [each[0] for each in places]
@@ -119,14 +117,14 @@ def _store(low: Lowering, instruction: Instruction) -> None:
 # Atomics
 
 
-def _atomic(act: Act) -> Effect:
+def _atomic(act: MemoryOpcode) -> Effect:
     def effect(low: Lowering, instruction: Instruction) -> None:
         _act(low, instruction, act, silent=True)
 
     return effect
 
 
-def _immediate(act: Act) -> Evaluate:
+def _immediate(act: MemoryOpcode) -> Evaluate:
     """The same with what was there before as its result."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
@@ -136,13 +134,13 @@ def _immediate(act: Act) -> Evaluate:
     return evaluate
 
 
-def _act(low: Lowering, instruction: Instruction, act: Act, *, silent: bool) -> Words:
+def _act(low: Lowering, instruction: Instruction, act: MemoryOpcode, *, silent: bool) -> Words:
     deed = _deed(low, instruction, act)._replace(silent=silent)
     at, *given = sources(low, instruction)
     return _changed(low, deed, [*_at(deed, at), *(each[0] for each in given)])
 
 
-def _counter(act: Act) -> Evaluate:
+def _counter(act: MemoryOpcode) -> Evaluate:
     """Of the counter that a view hides."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
@@ -158,30 +156,30 @@ EVALUATE: dict[Op, Evaluate] = {
     Op.LD_STRUCTURED: _either(Op.LD_STRUCTURED, _ld_structured),
     Op.RESINFO: _either(Op.RESINFO, _resinfo),
     Op.BUFINFO: _either(Op.BUFINFO, _bufinfo),
-    Op.IMM_ATOMIC_ALLOC: _counter(Act.ALLOC),
-    Op.IMM_ATOMIC_CONSUME: _counter(Act.CONSUME),
-    Op.IMM_ATOMIC_IADD: _immediate(Act.IADD),
-    Op.IMM_ATOMIC_AND: _immediate(Act.AND),
-    Op.IMM_ATOMIC_OR: _immediate(Act.OR),
-    Op.IMM_ATOMIC_XOR: _immediate(Act.XOR),
-    Op.IMM_ATOMIC_EXCH: _immediate(Act.EXCHANGE),
-    Op.IMM_ATOMIC_CMP_EXCH: _immediate(Act.COMPARE),
-    Op.IMM_ATOMIC_IMAX: _immediate(Act.IMAX),
-    Op.IMM_ATOMIC_IMIN: _immediate(Act.IMIN),
-    Op.IMM_ATOMIC_UMAX: _immediate(Act.UMAX),
-    Op.IMM_ATOMIC_UMIN: _immediate(Act.UMIN),
+    Op.IMM_ATOMIC_ALLOC: _counter(MemoryOpcode.ALLOC),
+    Op.IMM_ATOMIC_CONSUME: _counter(MemoryOpcode.CONSUME),
+    Op.IMM_ATOMIC_IADD: _immediate(MemoryOpcode.IADD),
+    Op.IMM_ATOMIC_AND: _immediate(MemoryOpcode.AND),
+    Op.IMM_ATOMIC_OR: _immediate(MemoryOpcode.OR),
+    Op.IMM_ATOMIC_XOR: _immediate(MemoryOpcode.XOR),
+    Op.IMM_ATOMIC_EXCH: _immediate(MemoryOpcode.EXCHANGE),
+    Op.IMM_ATOMIC_CMP_EXCH: _immediate(MemoryOpcode.COMPARE),
+    Op.IMM_ATOMIC_IMAX: _immediate(MemoryOpcode.IMAX),
+    Op.IMM_ATOMIC_IMIN: _immediate(MemoryOpcode.IMIN),
+    Op.IMM_ATOMIC_UMAX: _immediate(MemoryOpcode.UMAX),
+    Op.IMM_ATOMIC_UMIN: _immediate(MemoryOpcode.UMIN),
 }
 EFFECTS: dict[Op, Effect] = {
     Op.STORE_UAV_TYPED: _store,
     Op.STORE_RAW: _store,
     Op.STORE_STRUCTURED: _store,
-    Op.ATOMIC_AND: _atomic(Act.AND),
-    Op.ATOMIC_OR: _atomic(Act.OR),
-    Op.ATOMIC_XOR: _atomic(Act.XOR),
-    Op.ATOMIC_CMP_STORE: _atomic(Act.COMPARE),
-    Op.ATOMIC_IADD: _atomic(Act.IADD),
-    Op.ATOMIC_IMAX: _atomic(Act.IMAX),
-    Op.ATOMIC_IMIN: _atomic(Act.IMIN),
-    Op.ATOMIC_UMAX: _atomic(Act.UMAX),
-    Op.ATOMIC_UMIN: _atomic(Act.UMIN),
+    Op.ATOMIC_AND: _atomic(MemoryOpcode.AND),
+    Op.ATOMIC_OR: _atomic(MemoryOpcode.OR),
+    Op.ATOMIC_XOR: _atomic(MemoryOpcode.XOR),
+    Op.ATOMIC_CMP_STORE: _atomic(MemoryOpcode.COMPARE),
+    Op.ATOMIC_IADD: _atomic(MemoryOpcode.IADD),
+    Op.ATOMIC_IMAX: _atomic(MemoryOpcode.IMAX),
+    Op.ATOMIC_IMIN: _atomic(MemoryOpcode.IMIN),
+    Op.ATOMIC_UMAX: _atomic(MemoryOpcode.UMAX),
+    Op.ATOMIC_UMIN: _atomic(MemoryOpcode.UMIN),
 }

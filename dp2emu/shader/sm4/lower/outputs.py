@@ -1,4 +1,5 @@
-"""What a program gives: ports of its outputs, written once at its end (reference 8 and 9).
+"""What a program gives: ports of its outputs, written once at its end (SM4-5 tokens, "System
+values" and "Stages").
 
 Components that are declared and never written are 0.
 """
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dp2emu.shader.sampling import COMPONENTS
-from dp2emu.shader.sm4.enums import SystemValue
+from dp2emu.shader.sm4.enums import GlobalFlags, SystemValue
+from dp2emu.shader.sm4.lower.lowered import Lowered4
 from dp2emu.shader.sm4.lower.lowering import Lowering, Place
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
@@ -75,3 +77,33 @@ def _scalar(low: Lowering, file: File) -> Value:
 
 def _value(low: Lowering, place: Place) -> Value:
     return low.variable(place).value if place in low.variables else low.word(0)
+
+
+# A lowering that is done, as what comes out of it.
+
+
+def lowered(low: Lowering) -> Lowered4:
+    """The program of a lowering, and what it declares."""
+    declared = low.declared
+    return Lowered4(
+        program=low.b.program(),
+        inputs=tuple(declared.inputs),
+        outputs=tuple(declared.outputs),
+        constant_buffers=tuple(sorted(declared.constant_buffers)),
+        immediates=declared.immediates,
+        resources=tuple(each for _, each in sorted(declared.resources.items())),
+        samplers=tuple(sorted(declared.samplers, key=lambda each: each.number)),
+        units=tuple(low.units),
+        writes_depth=not declared.scalars.isdisjoint(DEPTHS),
+        writes_coverage=File.COVERAGE_MASK in declared.scalars,
+        kills=low.kills,
+        forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
+        per_sample=declared.per_sample,
+        emission=None if low.emitter is None else low.emitter.emission,
+        deeds=tuple(low.deeds),
+        unordered=tuple(each for _, each in sorted(declared.unordered.items())),
+        shared=tuple(each for _, each in sorted(declared.shared.items())),
+        threads=declared.threads,
+        points_in=declared.points_in,
+        registers=low.registers,
+    )

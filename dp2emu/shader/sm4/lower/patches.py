@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dp2emu.shader.ports import CONSTANTS, POINTS_IN, POINTS_OUT
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
@@ -19,11 +20,11 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 PATCH = "patch.x"
-POINTS_IN, POINTS_OUT, CONSTANTS = "vicp", "vocp", "vpc"
-"""Names of files: points that come in, points that the hull program makes, patch constants."""
 
 _WORDS = 1 << 28
 """Of a file at most; there are as many as the patches that run have."""
+
+
 _FILES = {
     File.INPUT: POINTS_IN,
     File.INPUT_CONTROL_POINT: POINTS_IN,

@@ -1,4 +1,5 @@
-"""What sources read: registers, by file, as the letter of the operand takes them (reference 3).
+"""What sources read: registers, by file, as the letter of the operand takes them (SM4-5 tokens,
+"Operands").
 
 Registers have no type.  A float operand has its subnormals flushed to zeros of the same sign; abs
 and negation act on the sign bit alone, of an integer operand negation is two's complement.

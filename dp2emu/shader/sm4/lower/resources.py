@@ -1,4 +1,4 @@
-"""What reads resources, and what asks for things about them (reference 5.4).
+"""What reads resources, and what asks for things about them (SM4-5 tokens, "Reading resources").
 
 Plain textures are sampled by Sample, one-dimensional ones as two-dimensional ones a texel high;
 all else is fetched, with the derivatives that a level of detail needs.
@@ -12,15 +12,14 @@ from typing import NamedTuple
 
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.ir import Axis, Lod, TextureKind
-from dp2emu.shader.sm4.enums import Dimension, Sizes
+from dp2emu.shader.resources import CUBES, SHAPES, Dimension, ReadOpcode, Shape, Unit
+from dp2emu.shader.sm4.enums import Sizes
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
-from dp2emu.shader.sm4.lower.lowered import Ask, Unit
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.sm4.shapes import CUBES, SHAPES, Shape
 from dp2emu.shader.values import Value
 
 BIAS_LOW, BIAS_HIGH = -16.0, 15.99
@@ -59,7 +58,7 @@ def _operand(instruction: Instruction, file: File) -> Operand:
     return next(each for each in instruction.sources if each.file is file)
 
 
-def _asked(low: Lowering, instruction: Instruction, ask: Ask) -> tuple[Unit, Shape]:
+def _asked(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> tuple[Unit, Shape]:
     """A unit of the instruction's resource, and sampler if it has one."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
@@ -89,7 +88,7 @@ _SWIZZLED = frozenset({File.RESOURCE, File.RASTERIZER, File.UAV, File.SHARED_MEM
 
 def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     sampling = _SAMPLINGS[instruction.op]
-    unit, _ = _asked(low, instruction, Ask.SAMPLE)
+    unit, _ = _asked(low, instruction, ReadOpcode.SAMPLE)
     assert unit.dimension is not None
     at, *rest = sources(low, instruction)
     if unit.dimension in _PLAIN and not sampling.comparison:
@@ -154,7 +153,7 @@ def _biased(low: Lowering, bias: Value) -> Value:
 
 def _lod(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     """Clamped and unclamped level, 0, 0."""
-    unit, shape = _asked(low, instruction, Ask.LOD)
+    unit, shape = _asked(low, instruction, ReadOpcode.LOD)
     (at,) = sources(low, instruction)
     place = _address(at, shape, slices=False)
     clamped, level, *_ = low.fetch(unit, *place, *_slopes(low, at, shape))
@@ -168,7 +167,7 @@ def _floats(low: Lowering, *words: Value) -> tuple[Value, ...]:
 
 def _gather(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     """One component of four texels; _po: at offsets of 6 bits, _c: compared."""
-    unit, shape = _asked(low, instruction, Ask.GATHER)
+    unit, shape = _asked(low, instruction, ReadOpcode.GATHER)
     offset = instruction.op in (Op.GATHER4_PO, Op.GATHER4_PO_C)
     comparison = instruction.op in (Op.GATHER4_C, Op.GATHER4_PO_C)
     at, *rest = sources(low, instruction)
@@ -185,7 +184,7 @@ def _gather(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 def _ld(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     """A texel by its numbers, offsets added with wrap; w is the level, 0 for buffers."""
-    unit, shape = _asked(low, instruction, Ask.LOAD)
+    unit, shape = _asked(low, instruction, ReadOpcode.LOAD)
     at, *sample = sources(low, instruction)
     place = _address(at, shape)
     moved = [n + by if by else n for n, by in zip(place, unit.texel, strict=False)]
@@ -199,20 +198,20 @@ def _level(low: Lowering, unit: Unit, at: Source) -> Value:
 
 
 def _ld_raw(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    unit, _ = _asked(low, instruction, Ask.RAW)
+    unit, _ = _asked(low, instruction, ReadOpcode.RAW)
     (at,) = sources(low, instruction)
     return answered(instruction, low.fetch(unit, at[0]))
 
 
 def _ld_structured(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    unit, _ = _asked(low, instruction, Ask.STRUCTURED)
+    unit, _ = _asked(low, instruction, ReadOpcode.STRUCTURED)
     number, at = sources(low, instruction)
     return answered(instruction, low.fetch(unit, number[0], at[0]))
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     """Sizes as asked for; of reciprocals only lengths are inverted."""
-    unit, shape = _asked(low, instruction, Ask.SIZE)
+    unit, shape = _asked(low, instruction, ReadOpcode.SIZE)
     (level,) = sources(low, instruction)
     return sized(low, instruction, low.fetch(unit, level[0]), shape)
 
@@ -230,19 +229,19 @@ def sized(
 
 
 def _bufinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    unit, _ = _asked(low, instruction, Ask.COUNT)
+    unit, _ = _asked(low, instruction, ReadOpcode.COUNT)
     count, *_ = low.fetch(unit)
     return answered(instruction, (count,) * 4)
 
 
-def _about_samples(low: Lowering, instruction: Instruction, ask: Ask) -> Unit:
+def _about_samples(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> Unit:
     if instruction.sources[0].file is File.RASTERIZER:
         return Unit(ask)
     return _asked(low, instruction, ask)[0]
 
 
 def _sampleinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    count, *_ = low.fetch(_about_samples(low, instruction, Ask.SAMPLES))
+    count, *_ = low.fetch(_about_samples(low, instruction, ReadOpcode.SAMPLES))
     if instruction.sizes is not Sizes.UINT:
         count = low.b.apply("utof", count)
     return answered(instruction, (count, *[low.word(0)] * 3))
@@ -250,7 +249,7 @@ def _sampleinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 def _samplepos(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     (number,) = sources(low, instruction)
-    x, y, *_ = low.fetch(_about_samples(low, instruction, Ask.SAMPLE_POSITION), number[0])
+    x, y, *_ = low.fetch(_about_samples(low, instruction, ReadOpcode.SAMPLE_POSITION), number[0])
     return answered(instruction, (*_floats(low, x, y), *[low.word(0)] * 2))
 
 

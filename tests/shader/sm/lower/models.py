@@ -1,4 +1,4 @@
-"""Opcodes once more, a vector at a time in NumPy scalars, as shader reference 3 words them.
+"""Opcodes once more, a vector at a time in NumPy scalars, as SM1-3 tokens, "Opcodes" has them.
 
 Independent of the lowering: nothing here uses its op table or its builder.
 """

@@ -10,8 +10,7 @@ from dp2emu.shader import budget
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.lower import flow
-from dp2emu.shader.sm.lower.budget import measure
-from dp2emu.shader.sm.lower.lowering import Bound, Lowering
+from dp2emu.shader.sm.lower.lowering import Bound, Lowering, measure
 from tests.shader.sm.lower.running import execute, inputs, lowered, vs
 
 UNITS = {"c": np.repeat(np.arange(16, dtype=np.float32), 4)}

@@ -8,8 +8,8 @@ import pytest
 
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.ir import Access, walk
-from dp2emu.shader.sm4.enums import Dimension
-from dp2emu.shader.sm4.lower import Act, Deed, SharedMemory
+from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory
+from dp2emu.shader.resources import MemoryOpcode as Op
 from dp2emu.shader.sm4.lower.memory import EFFECTS, EVALUATE
 from dp2emu.shader.sm4.opcodes import OPCODES
 from tests.shader.sm4.lower.running import PIXEL_HEAD, Surroundings, execute, lowered, ps_text
@@ -33,38 +33,38 @@ SHOW = "store_raw u1.xyzw, l(0), r0.xyzw"
 """What an instruction has put into r0 becomes the last access, behind its address."""
 
 
-def accesses(body: str, head: str = HEAD) -> list[tuple[Deed, list[int]]]:
+def accesses(body: str, head: str = HEAD) -> list[tuple[MemoryOperation, list[int]]]:
     """What is done to memory, in order.  An access gives 1005 and on for number 1, and so on."""
     shader, around = lowered(f"{head}{body}\nret\n"), Surroundings()
     execute(shader, IDS, around=around)
     return [(shader.deeds[unit], operands) for unit, operands in around.accesses]
 
 
-def deed(act: Act, number: int, dimension: Dimension, **more: Any) -> Deed:
-    return Deed(act, number, more.pop("shared", False), dimension, **more)
+def deed(act: Op, number: int, dimension: Dimension, **more: Any) -> MemoryOperation:
+    return MemoryOperation(act, number, more.pop("shared", False), dimension, **more)
 
 
 BUFFER, ARRAY = Dimension.BUFFER, Dimension.TEXTURE2DARRAY
 LOADS = [
-    ("ld_uav_typed r0.xyzw, vThreadID.xyzz, u0.xyzw", deed(Act.LOAD, 0, BUFFER), [5]),
-    ("ld_uav_typed r0.xyzw, vThreadID.zyxx, u3.xyzw", deed(Act.LOAD, 3, ARRAY), [7, 6, 5]),
+    ("ld_uav_typed r0.xyzw, vThreadID.xyzz, u0.xyzw", deed(Op.LOAD, 0, BUFFER), [5]),
+    ("ld_uav_typed r0.xyzw, vThreadID.zyxx, u3.xyzw", deed(Op.LOAD, 3, ARRAY), [7, 6, 5]),
     ("ld_uav_typed r0.xyzw, vThreadID.xyzz, u4.xyzw",
-     deed(Act.LOAD, 4, Dimension.TEXTURE3D), [5, 6, 7]),
+     deed(Op.LOAD, 4, Dimension.TEXTURE3D), [5, 6, 7]),
     ("ld_uav_typed r0.xyzw, vThreadID.yxxx, u5.xyzw",
-     deed(Act.LOAD, 5, Dimension.TEXTURE1D), [6]),
-    ("ld_raw r0.xyzw, vThreadID.y, u1.xyzw", deed(Act.LOAD, 1, RAW), [6]),
-    ("ld_structured r0.xyzw, vThreadID.y, vThreadID.x, u2.xyzw", deed(Act.LOAD, 2, STRUCTURED),
+     deed(Op.LOAD, 5, Dimension.TEXTURE1D), [6]),
+    ("ld_raw r0.xyzw, vThreadID.y, u1.xyzw", deed(Op.LOAD, 1, RAW), [6]),
+    ("ld_structured r0.xyzw, vThreadID.y, vThreadID.x, u2.xyzw", deed(Op.LOAD, 2, STRUCTURED),
      [6, 5]),
-    ("ld_raw r0.xyzw, vThreadID.y, g0.xyzw", deed(Act.LOAD, 0, RAW, shared=True), [6]),
+    ("ld_raw r0.xyzw, vThreadID.y, g0.xyzw", deed(Op.LOAD, 0, RAW, shared=True), [6]),
     ("ld_structured r0.xyzw, vThreadID.y, vThreadID.x, g1.xyzw",
-     deed(Act.LOAD, 1, STRUCTURED, shared=True), [6, 5]),
-    ("resinfo_uint r0.xyzw, vThreadID.x, u3.xyzw", deed(Act.SIZE, 3, ARRAY), [5]),
+     deed(Op.LOAD, 1, STRUCTURED, shared=True), [6, 5]),
+    ("resinfo_uint r0.xyzw, vThreadID.x, u3.xyzw", deed(Op.SIZE, 3, ARRAY), [5]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "wanted", "operands"), LOADS, ids=lambda each: str(each)[:50])
 def test_a_load_is_an_access_whose_words_are_the_result(
-    text: str, wanted: Deed, operands: list[int]
+    text: str, wanted: MemoryOperation, operands: list[int]
 ) -> None:
     found, shown = accesses(f"{text}\n{SHOW}")
     assert found == (wanted, operands)
@@ -78,7 +78,7 @@ def test_a_swizzle_of_memory_reorders_what_is_loaded() -> None:
 
 def test_counts_are_in_every_component() -> None:
     found, shown = accesses(f"bufinfo r0.xyzw, u1.xyzw\n{SHOW}")
-    assert found == (deed(Act.COUNT, 1, RAW), [])
+    assert found == (deed(Op.COUNT, 1, RAW), [])
     assert shown[1] == [0, 5, 5, 5, 5]
 
 
@@ -88,51 +88,51 @@ def test_sizes_may_be_wanted_as_floats() -> None:
 
 
 STORES = [
-    ("store_uav_typed u0.xyzw, vThreadID.xxxx, vThreadID.zyxx", deed(Act.STORE, 0, BUFFER),
+    ("store_uav_typed u0.xyzw, vThreadID.xxxx, vThreadID.zyxx", deed(Op.STORE, 0, BUFFER),
      [5, 7, 6, 5, 5]),
-    ("store_uav_typed u3.xyzw, vThreadID.zyxx, vThreadID.xyzz", deed(Act.STORE, 3, ARRAY),
+    ("store_uav_typed u3.xyzw, vThreadID.zyxx, vThreadID.xyzz", deed(Op.STORE, 3, ARRAY),
      [7, 6, 5, 5, 6, 7, 7]),
-    ("store_raw u1.x, vThreadID.y, vThreadID.z", deed(Act.STORE, 1, RAW), [6, 7]),
-    ("store_raw u1.xyz, vThreadID.y, vThreadID.zyxx", deed(Act.STORE, 1, RAW), [6, 7, 6, 5]),
+    ("store_raw u1.x, vThreadID.y, vThreadID.z", deed(Op.STORE, 1, RAW), [6, 7]),
+    ("store_raw u1.xyz, vThreadID.y, vThreadID.zyxx", deed(Op.STORE, 1, RAW), [6, 7, 6, 5]),
     ("store_structured u2.xy, vThreadID.y, l(8), vThreadID.zyxx",
-     deed(Act.STORE, 2, STRUCTURED), [6, 8, 7, 6]),
-    ("store_raw g0.x, vThreadID.y, vThreadID.z", deed(Act.STORE, 0, RAW, shared=True), [6, 7]),
+     deed(Op.STORE, 2, STRUCTURED), [6, 8, 7, 6]),
+    ("store_raw g0.x, vThreadID.y, vThreadID.z", deed(Op.STORE, 0, RAW, shared=True), [6, 7]),
     ("store_structured g1.x, vThreadID.y, l(4), vThreadID.z",
-     deed(Act.STORE, 1, STRUCTURED, shared=True), [6, 4, 7]),
+     deed(Op.STORE, 1, STRUCTURED, shared=True), [6, 4, 7]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "wanted", "operands"), STORES, ids=lambda each: str(each)[:50])
 def test_a_store_takes_the_components_of_its_mask(
-    text: str, wanted: Deed, operands: list[int]
+    text: str, wanted: MemoryOperation, operands: list[int]
 ) -> None:
     assert accesses(text) == [(wanted, operands)]
 
 
 ATOMICS = {
-    "and": Act.AND,
-    "or": Act.OR,
-    "xor": Act.XOR,
-    "iadd": Act.IADD,
-    "imax": Act.IMAX,
-    "imin": Act.IMIN,
-    "umax": Act.UMAX,
-    "umin": Act.UMIN,
+    "and": Op.AND,
+    "or": Op.OR,
+    "xor": Op.XOR,
+    "iadd": Op.IADD,
+    "imax": Op.IMAX,
+    "imin": Op.IMIN,
+    "umax": Op.UMAX,
+    "umin": Op.UMIN,
 }
 PLACES = [
-    ("u0", "vThreadID.xxxx", deed(Act.AND, 0, BUFFER), [5]),
-    ("u1", "vThreadID.x", deed(Act.AND, 1, RAW), [5]),
-    ("u2", "vThreadID.xyxx", deed(Act.AND, 2, STRUCTURED), [5, 6]),
-    ("u3", "vThreadID.zyxx", deed(Act.AND, 3, ARRAY), [7, 6, 5]),
-    ("g0", "vThreadID.x", deed(Act.AND, 0, RAW, shared=True), [5]),
-    ("g1", "vThreadID.xyxx", deed(Act.AND, 1, STRUCTURED, shared=True), [5, 6]),
+    ("u0", "vThreadID.xxxx", deed(Op.AND, 0, BUFFER), [5]),
+    ("u1", "vThreadID.x", deed(Op.AND, 1, RAW), [5]),
+    ("u2", "vThreadID.xyxx", deed(Op.AND, 2, STRUCTURED), [5, 6]),
+    ("u3", "vThreadID.zyxx", deed(Op.AND, 3, ARRAY), [7, 6, 5]),
+    ("g0", "vThreadID.x", deed(Op.AND, 0, RAW, shared=True), [5]),
+    ("g1", "vThreadID.xyxx", deed(Op.AND, 1, STRUCTURED, shared=True), [5, 6]),
 ]
 
 
 @pytest.mark.parametrize(("place", "at", "wanted", "address"), PLACES)
 @pytest.mark.parametrize("name", ATOMICS)
 def test_atomics_act_on_an_address_of_their_memory(
-    name: str, place: str, at: str, wanted: Deed, address: list[int]
+    name: str, place: str, at: str, wanted: MemoryOperation, address: list[int]
 ) -> None:
     plain = accesses(f"atomic_{name} {place}, {at}, vThreadID.z")
     silent = wanted._replace(act=ATOMICS[name], silent=True)
@@ -144,20 +144,20 @@ def test_atomics_act_on_an_address_of_their_memory(
 
 def test_exchanges_and_comparisons() -> None:
     found = accesses("atomic_cmp_store u1, l(4), vThreadID.x, vThreadID.y")
-    assert found == [(deed(Act.COMPARE, 1, RAW, silent=True), [4, 5, 6])]
+    assert found == [(deed(Op.COMPARE, 1, RAW, silent=True), [4, 5, 6])]
     body = "imm_atomic_cmp_exch r0.y, u1, l(4), vThreadID.x, vThreadID.y"
     told, shown = accesses(f"{body}\n{SHOW}")
-    assert told == (deed(Act.COMPARE, 1, RAW), [4, 5, 6])
+    assert told == (deed(Op.COMPARE, 1, RAW), [4, 5, 6])
     assert shown[1] == [0, 0, 5, 0, 0]
     told, shown = accesses(f"imm_atomic_exch r0.x, u1, l(4), vThreadID.z\n{SHOW}")
-    assert told == (deed(Act.EXCHANGE, 1, RAW), [4, 7])
+    assert told == (deed(Op.EXCHANGE, 1, RAW), [4, 7])
     assert shown[1][1] == 5
 
 
 def test_counters_of_views_go_up_and_down() -> None:
     up, down, shown = accesses(f"imm_atomic_alloc r0.x, u2\nimm_atomic_consume r0.y, u2\n{SHOW}")
-    assert up == (deed(Act.ALLOC, 2, STRUCTURED), [])
-    assert down == (deed(Act.CONSUME, 2, STRUCTURED), [])
+    assert up == (deed(Op.ALLOC, 2, STRUCTURED), [])
+    assert down == (deed(Op.CONSUME, 2, STRUCTURED), [])
     assert shown[1] == [0, 5, 1005, 0, 0]
 
 
@@ -178,7 +178,11 @@ sync_uglobal_g_t
 ld_raw r0.x, l(0), u1.xxxx
 store_raw u1.x, l(4), r0.x"""
     )
-    assert [each[0].act for each in done] == [Act.STORE, Act.LOAD, Act.STORE]
+    assert [each[0].act for each in done] == [
+        Op.STORE,
+        Op.LOAD,
+        Op.STORE,
+    ]
 
 
 def test_what_is_declared_is_told() -> None:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dp2emu.shader.ir import Lod, TextureKind
-from dp2emu.shader.sm4.enums import Dimension, ReturnType, SamplerMode
-from dp2emu.shader.sm4.lower import Ask, DeclaredSampler, Resource, Unit
+from dp2emu.shader.resources import Dimension, ReadOpcode, Unit
+from dp2emu.shader.sm4.enums import ReturnType, SamplerMode
+from dp2emu.shader.sm4.lower import DeclaredSampler, Resource
 from tests.shader.sm4.lower.running import (
     Surroundings,
     execute,
@@ -68,7 +69,7 @@ def test_plain_textures_are_sampled(
     kind, coordinates = COORDINATES[dimension]
     run = Run(line, head(dimension))
     assert run.around.samples == [(0, kind, coordinates, lod, arguments)]
-    assert run.units == (Unit(Ask.SAMPLE, 5, 2, Dimension[dimension.upper()], lod=lod),)
+    assert run.units == (Unit(ReadOpcode.SAMPLE, 5, 2, Dimension[dimension.upper()], lod=lod),)
     assert floats(run.o0)[:2] == coordinates[:2]
 
 
@@ -120,7 +121,7 @@ def test_arrays_are_fetched_with_their_slice(
     }
     run = Run(line, head(dimension))
     assert run.around.fetches == [(0, float_bits(*address, *operands[extra]))]
-    assert run.units == (Unit(Ask.SAMPLE, 5, 2, Dimension[dimension.upper()], lod=lod),)
+    assert run.units == (Unit(ReadOpcode.SAMPLE, 5, 2, Dimension[dimension.upper()], lod=lod),)
 
 
 @pytest.mark.parametrize(("bias", "scale"), [(2.0, 4.0), (-1.0, 0.5), (-99.0, 2.0**-16)])
@@ -152,7 +153,7 @@ def test_comparisons_have_their_reference_after_the_address(dimension: str, opco
     run = Run(f"{opcode} o0.x, r0, t5, s2, l(0.25)", head(dimension))
     assert run.around.fetches == [(0, float_bits(*address[dimension], 0.25, *extra))]
     dimensions = Dimension[dimension.upper()]
-    assert run.units == (Unit(Ask.SAMPLE, 5, 2, dimensions, lod=lod, comparison=True),)
+    assert run.units == (Unit(ReadOpcode.SAMPLE, 5, 2, dimensions, lod=lod, comparison=True),)
 
 
 def test_offsets_of_texels_are_told_along_the_axes() -> None:
@@ -190,14 +191,14 @@ def test_offsets_of_texels_are_told_along_the_axes() -> None:
 def test_gathered_texels(line: str, operands: list[int], fields: dict[str, int]) -> None:
     run = Run(line, head("texture2d"))
     assert run.around.fetches == [(0, operands)]
-    assert run.units == (Unit(Ask.GATHER, 5, 2, Dimension.TEXTURE2D, **fields),)  # type: ignore[arg-type]
+    assert run.units == (Unit(ReadOpcode.GATHER, 5, 2, Dimension.TEXTURE2D, **fields),)  # type: ignore[arg-type]
     assert run.o0 == [0, 1, 2, 3]
 
 
 def test_level_of_detail_is_two_numbers_and_zeros() -> None:
     run = Run("lod o0, r0, t5, s2", head("texture2darray"))
     assert run.around.fetches == [(0, float_bits(1, 2, 0, 0, 0, 0))]
-    assert run.units[0].ask is Ask.LOD
+    assert run.units[0].ask is ReadOpcode.LOD
     # The answers 0 and 1 are floats too small for arithmetic.
     assert run.o0 == [0, 0, 0, 0]
 
@@ -216,7 +217,7 @@ def test_level_of_detail_is_two_numbers_and_zeros() -> None:
 def test_texels_are_loaded_by_their_numbers(dimension: str, operands: list[int]) -> None:
     run = Run("ld o0, l(1, 2, 3, 4), t5.wzyx", head(dimension))
     assert run.around.fetches == [(0, operands)]
-    assert run.units == (Unit(Ask.LOAD, 5, None, Dimension[dimension.upper()]),)
+    assert run.units == (Unit(ReadOpcode.LOAD, 5, None, Dimension[dimension.upper()]),)
     assert run.o0 == [3, 2, 1, 0]
 
 
@@ -238,10 +239,10 @@ def test_texels_of_samples_are_loaded(dimension: str, operands: list[int]) -> No
 def test_bytes_and_structures_are_loaded() -> None:
     run = Run("ld_raw o0, l(12), t5.yxwz", "dcl_resource_raw t5")
     assert (run.around.fetches, run.o0) == ([(0, [12])], [1, 0, 3, 2])
-    assert run.units == (Unit(Ask.RAW, 5, None, Dimension.RAW_BUFFER),)
+    assert run.units == (Unit(ReadOpcode.RAW, 5, None, Dimension.RAW_BUFFER),)
     run = Run("ld_structured o0, l(3), l(8), t5.xyzw", "dcl_resource_structured t5, 16")
     assert (run.around.fetches, run.o0) == ([(0, [3, 8])], [0, 1, 2, 3])
-    assert run.units == (Unit(Ask.STRUCTURED, 5, None, Dimension.STRUCTURED_BUFFER),)
+    assert run.units == (Unit(ReadOpcode.STRUCTURED, 5, None, Dimension.STRUCTURED_BUFFER),)
 
 
 class Sizes(Surroundings):
@@ -271,7 +272,7 @@ def test_sizes_are_floats_or_their_reciprocals(
     around = Sizes()
     assert floats(words(execute(shader, lanes=4, around=around), "target0")) == wanted
     assert around.fetches == [(0, [1])]
-    assert shader.units == (Unit(Ask.SIZE, 5, None, Dimension[dimension.upper()]),)
+    assert shader.units == (Unit(ReadOpcode.SIZE, 5, None, Dimension[dimension.upper()]),)
 
 
 def test_sizes_may_be_integers() -> None:
@@ -282,20 +283,20 @@ def test_sizes_may_be_integers() -> None:
 def test_buffers_have_a_count() -> None:
     shader = lowered(ps_text("bufinfo o0, t5", "dcl_resource_raw t5"))
     assert words(execute(shader, lanes=4, around=Sizes()), "target0") == [8] * 4
-    assert shader.units == (Unit(Ask.COUNT, 5, None, Dimension.RAW_BUFFER),)
+    assert shader.units == (Unit(ReadOpcode.COUNT, 5, None, Dimension.RAW_BUFFER),)
 
 
 @pytest.mark.parametrize(
     ("line", "wanted", "unit"),
     [
-        ("sampleinfo_uint o0, rasterizer", [8, 0, 0, 0], Unit(Ask.SAMPLES)),
-        ("sampleinfo o0, rasterizer", [0x41000000, 0, 0, 0], Unit(Ask.SAMPLES)),
+        ("sampleinfo_uint o0, rasterizer", [8, 0, 0, 0], Unit(ReadOpcode.SAMPLES)),
+        ("sampleinfo o0, rasterizer", [0x41000000, 0, 0, 0], Unit(ReadOpcode.SAMPLES)),
         (
             "sampleinfo_uint o0, t5",
             [8, 0, 0, 0],
-            Unit(Ask.SAMPLES, 5, None, Dimension.TEXTURE2DMS),
+            Unit(ReadOpcode.SAMPLES, 5, None, Dimension.TEXTURE2DMS),
         ),
-        ("samplepos o0.zw, rasterizer, l(2)", [0, 0, 0, 0], Unit(Ask.SAMPLE_POSITION)),
+        ("samplepos o0.zw, rasterizer, l(2)", [0, 0, 0, 0], Unit(ReadOpcode.SAMPLE_POSITION)),
     ],
 )
 def test_samples_are_asked_about(line: str, wanted: list[int], unit: Unit) -> None:
@@ -307,12 +308,12 @@ def test_samples_are_asked_about(line: str, wanted: list[int], unit: Unit) -> No
 def test_inputs_are_evaluated_elsewhere() -> None:
     run = Run("eval_snapped o0, v1.yxzw, l(7, -8, 0, 0)", "")
     assert run.around.fetches == [(0, [7, 2**32 - 8])]
-    assert (run.units, run.o0) == ((Unit(Ask.SNAPPED, register=1),), [1, 0, 2, 3])
+    assert (run.units, run.o0) == ((Unit(ReadOpcode.SNAPPED, register=1),), [1, 0, 2, 3])
     run = Run("eval_snapped o0, v1, l(8, 23, 0, 0)", "")
     assert run.around.fetches == [(0, [2**32 - 8, 7])]
     run = Run("eval_sample_index o0, -v1, l(3)", "")
     assert run.around.fetches == [(0, [3])]
-    assert (run.units, run.o0[0]) == ((Unit(Ask.AT_SAMPLE, register=1),), 0x80000000)
+    assert (run.units, run.o0[0]) == ((Unit(ReadOpcode.AT_SAMPLE, register=1),), 0x80000000)
 
 
 def test_inputs_at_the_centroid_are_inputs() -> None:
@@ -336,7 +337,7 @@ def test_what_is_constant_is_so_everywhere(line: str) -> None:
 def test_equal_questions_share_a_unit() -> None:
     body = "ld o0, r0, t5\nld r1, r0, t5\nsample r2, r0, t5, s2\nadd o0, r1, r2"
     shader = lowered(ps_text(body, head("texture2d")))
-    assert [unit.ask for unit in shader.units] == [Ask.LOAD, Ask.SAMPLE]
+    assert [unit.ask for unit in shader.units] == [ReadOpcode.LOAD, ReadOpcode.SAMPLE]
     assert shader.resources == (Resource(5, Dimension.TEXTURE2D, (ReturnType.FLOAT,) * 4),)
     assert shader.samplers == (DeclaredSampler(2, SamplerMode.MODE_DEFAULT),)
 

@@ -1,0 +1,1 @@
+"""Queries, counters and predication of the Direct3D 10 and 11 DDI."""

@@ -1,0 +1,442 @@
+"""Descriptions of resources: which of them there can be, and what memory that takes.
+
+Source: d3d10umddi.h, and the resource limits of Direct3D 11.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from enum import IntEnum, IntFlag
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dp2emu.d3d.dxgi import DXGI
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.codes import DdiCode
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule, float32
+from dp2emu.ddi10.objects import Objects
+from dp2emu.ddi10.resources.residency import Allocation, Memory, Purpose
+from dp2emu.errors import ContractError, Fault, Unsupported
+from dp2emu.gpu.command.packets import Observe, Packet, PageIn
+from dp2emu.gpu.command.stream_targets import Filled
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, Surface, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain
+from dp2emu.gpu.resource.texels import blocks
+from dp2emu.records import dataclass
+from dp2emu.shader.texture.bindings import MAX_LAYERS
+
+
+class ResourceType(IntEnum):
+    """D3D10DDIRESOURCE_TYPE, with the one that D3D11DDI adds."""
+
+    BUFFER = 1
+    TEXTURE1D = 2
+    TEXTURE2D = 3
+    TEXTURE3D = 4
+    TEXTURECUBE = 5
+    BUFFEREX = 6
+
+
+class Usage(IntEnum):
+    """D3D10_DDI_RESOURCE_USAGE: who reads and writes."""
+
+    DEFAULT = 0
+    IMMUTABLE = 1
+    DYNAMIC = 2
+    STAGING = 3
+
+
+class BindFlag(IntFlag):
+    """D3D10_DDI_RESOURCE_BIND_FLAG."""
+
+    VERTEX_BUFFER = 0x1
+    INDEX_BUFFER = 0x2
+    CONSTANT_BUFFER = 0x4
+    SHADER_RESOURCE = 0x8
+    STREAM_OUTPUT = 0x10
+    RENDER_TARGET = 0x20
+    DEPTH_STENCIL = 0x40
+    PRESENT = 0x80
+    UNORDERED_ACCESS = 0x100
+
+
+class ResourceMisc(IntFlag):
+    """D3D10_DDI_RESOURCE_MISC_FLAG, as far as it says something to this driver."""
+
+    AUTO_GEN_MIP_MAP = 0x1
+    SHARED = 0x2
+    DISCARD_ON_PRESENT = 0x8
+
+
+class MipInfo(NamedTuple):
+    """D3D10DDI_MIPINFO, without what drivers make of the sizes."""
+
+    TexelWidth: int
+    TexelHeight: int = 1
+    TexelDepth: int = 1
+
+
+class SubresourceUP(NamedTuple):
+    """D3D10_DDIARG_SUBRESOURCE_UP: data of a subresource in memory of the application."""
+
+    pSysMem: bytes
+    SysMemPitch: int = 0
+    SysMemSlicePitch: int = 0
+
+
+class DxgiSampleDesc(NamedTuple):
+    """DXGI_SAMPLE_DESC."""
+
+    Count: int = 1
+    Quality: int = 0
+
+
+class CreateResource(NamedTuple):
+    """D3D11DDIARG_CREATERESOURCE, of which that of Direct3D 10 lacks ByteStride.
+
+    ``pMipInfoList`` has an element for each level; buffers have one, as wide as they have bytes.
+    ``pInitialDataUP`` has an element for each subresource, or is None.  Of cubes ArraySize counts
+    the faces.
+    """
+
+    pMipInfoList: Sequence[MipInfo]
+    pInitialDataUP: Sequence[SubresourceUP] | None
+    ResourceDimension: int
+    Usage: int = 0
+    BindFlags: int = 0
+    MapFlags: int = 0
+    MiscFlags: int = 0
+    Format: int = 0
+    SampleDesc: DxgiSampleDesc = DxgiSampleDesc()
+    MipLevels: int = 1
+    ArraySize: int = 1
+    pPrimaryDesc: object = None
+    ByteStride: int = 0
+
+
+class OpenResource(NamedTuple):
+    """D3D10DDIARG_OPENRESOURCE; the kernel knows the rest of a shared resource by its handle."""
+
+    hKMResource: int
+
+
+BUFFER_TYPES = (ResourceType.BUFFER, ResourceType.BUFFEREX)
+
+_KINDS = {
+    ResourceType.TEXTURE1D: SurfaceKind.TEXTURE,
+    ResourceType.TEXTURE2D: SurfaceKind.TEXTURE,
+    ResourceType.TEXTURE3D: SurfaceKind.VOLUMETEXTURE,
+    ResourceType.TEXTURECUBE: SurfaceKind.CUBETEXTURE,
+}
+
+
+def surface_desc(desc: CreateResource) -> SurfaceDesc:
+    """What memory is made as, without a handle."""
+    top = desc.pMipInfoList[0]
+    if desc.ResourceDimension in BUFFER_TYPES:
+        return SurfaceDesc(0, SurfaceKind.MEMORY, top.TexelWidth)
+    kind = _KINDS[ResourceType(desc.ResourceDimension)]
+    return SurfaceDesc(
+        0,
+        kind,
+        top.TexelWidth,
+        top.TexelHeight,
+        samples=desc.SampleDesc.Count,
+        depth=top.TexelDepth,
+        levels=desc.MipLevels,
+        layers=desc.ArraySize // (CUBE_FACES if kind is SurfaceKind.CUBETEXTURE else 1),
+        dxgi=DxgiFormat(desc.Format),
+    )
+
+
+def bytes_of(desc: SurfaceDesc) -> int:
+    """Bytes of all of it."""
+    if desc.kind is SurfaceKind.MEMORY:
+        return desc.width
+    return sum(part.size for part in layout_of(desc))
+
+
+# What there can be
+
+
+class _Bounds(NamedTuple):
+    """Most texels each way, and slices of an array, which come in ``faces``."""
+
+    width: int
+    height: int = 1
+    depth: int = 1
+    slices: int = 1
+    faces: int = 1
+
+
+_BOUNDS: dict[int, _Bounds] = {
+    ResourceType.TEXTURE1D: _Bounds(16384, slices=MAX_LAYERS),
+    ResourceType.TEXTURE2D: _Bounds(16384, 16384, slices=MAX_LAYERS),
+    ResourceType.TEXTURE3D: _Bounds(2048, 2048, 2048),
+    ResourceType.TEXTURECUBE: _Bounds(16384, 16384, slices=MAX_LAYERS, faces=CUBE_FACES),
+}
+"""The limits of Direct3D 11."""
+
+
+def possible(desc: CreateResource) -> bool:
+    """Whether there can be such a resource.  Raises Unsupported for formats that are not built."""
+    levels, infos = desc.MipLevels, desc.pMipInfoList
+    if len(infos) != levels or desc.Usage not in tuple(Usage):
+        return False
+    if desc.ResourceDimension in BUFFER_TYPES:
+        return levels == desc.ArraySize == desc.SampleDesc.Count == 1 <= infos[0].TexelWidth
+    bounds = _BOUNDS.get(desc.ResourceDimension)
+    if bounds is None or not 1 <= desc.ArraySize <= bounds.slices or desc.ArraySize % bounds.faces:
+        return False
+    return _sides_fit(infos, bounds) and _texels_fit(desc) and _data_fits(desc)
+
+
+def _sides_fit(infos: Sequence[MipInfo], bounds: _Bounds) -> bool:
+    """Whether levels halve from a top level on that is not too large."""
+    if not all(1 <= side <= most for side, most in zip(infos[0], bounds[:3], strict=True)):
+        return False
+    if bounds.faces == CUBE_FACES and infos[0].TexelWidth != infos[0].TexelHeight:
+        return False
+    halved = all(
+        info == tuple(max(side >> level, 1) for side in infos[0])
+        for level, info in enumerate(infos)
+    )
+    return halved and len(infos) <= full_chain(*infos[0])
+
+
+def _texels_fit(desc: CreateResource) -> bool:
+    known = desc.Format in DxgiFormat._value2member_map_
+    row = DXGI.get(DxgiFormat(desc.Format)) if known else None
+    if row is None or not (row.support or row.typeless):
+        name = DxgiFormat(desc.Format).name if known else ""
+        if not name or desc.Format == DxgiFormat.UNKNOWN.value:
+            return False
+        raise Unsupported(f"resources of DXGI_FORMAT_{name}")
+    count, quality = desc.SampleDesc
+    if count == 1:
+        return quality == 0
+    flat = desc.ResourceDimension == ResourceType.TEXTURE2D and desc.MipLevels == 1
+    return flat and quality == 0 and count in SAMPLE_COUNTS
+
+
+def _data_fits(desc: CreateResource) -> bool:
+    """Whether there is data for all subresources or none."""
+    data = desc.pInitialDataUP
+    if data is None:
+        return True
+    return len(data) == desc.MipLevels * desc.ArraySize and desc.SampleDesc.Count == 1
+
+
+# Resources: buffers and textures, and the memory behind them.
+#
+# Source: Direct3D 10/11 DDI, "Device functions".  A resource that the runtime discards gets new
+# memory, and packets under way keep the old one, so that nothing ever waits for a discard.
+
+
+@dataclass(slots=True, eq=False)
+class Progress:
+    """How far a buffer was streamed into, by whichever device.
+
+    Mutable: who says where to go on begins anew, and draws that are recorded move what they were
+    recorded with.
+    """
+
+    filled: Filled = field(default_factory=Filled)
+
+
+@dataclass(slots=True, eq=False)
+class Resource:
+    """A resource and the memory that is its own now.  Mutable: that changes.
+
+    ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
+    subresources the host has pointers to, ``pending`` counts commands that use a staging resource
+    and are not done.  ``shared`` is what the kernel calls it, 0 if devices do not share it.
+    ``progress`` is how far a buffer was streamed into, ``min_lod`` the least level of detail that
+    is read of a texture.
+    """
+
+    desc: CreateResource
+    surface: Surface
+    allocations: tuple[Allocation, ...]
+    mapped: set[int]
+    pending: int = 0
+    shared: int = 0
+    progress: Progress = field(default_factory=Progress)
+    min_lod: float = 0.0
+
+    @property
+    def filled(self) -> Filled:
+        """How far it was streamed into."""
+        return self.progress.filled
+
+    @property
+    def is_buffer(self) -> bool:
+        """Whether it has bytes instead of texels."""
+        return self.desc.ResourceDimension in BUFFER_TYPES
+
+    @property
+    def is_staging(self) -> bool:
+        """Whether it only serves to move data."""
+        return self.desc.Usage == Usage.STAGING
+
+    @property
+    def count(self) -> int:
+        """How many subresources it has."""
+        return 1 if self.is_buffer else len(self.surface.subresources)
+
+    @property
+    def memory(self) -> Memory:
+        """What of it residency is about; the host has staging resources."""
+        return Memory(self.allocations, system_memory=self.is_staging)
+
+
+class Resources:
+    """The resources of a device.  Mutable: entries make and destroy them.
+
+    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.objects: Objects[Resource] = Objects(context, "Resource", b"RSRC")
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries about the lives of resources, by name."""
+        return {
+            "CalcPrivateResourceSize": self.objects.size,
+            "CreateResource": self.create,
+            "CalcPrivateOpenedResourceSize": self.objects.size,
+            "OpenResource": self.open,
+            "SetResourceMinLOD": self.set_min_lod,
+        }
+
+    def create(self, desc: CreateResource, memory: bytearray, runtime: int = 0) -> None:
+        """CreateResource in ``memory``; ``runtime`` is the runtime's handle and not used."""
+        entry = "CreateResource"
+        self.objects.check(memory)
+        self._context.contract.hold(possible(desc), Rule.KNOWN_RESOURCE, entry)
+        resource = Resource(desc, *self._allocate(desc), set())
+        try:
+            for index, given in enumerate(desc.pInitialDataUP or ()):
+                self._fill(resource, index, given)
+        except ContractError:
+            self._free(resource)
+            raise
+        self.objects.add(memory, resource)
+        if desc.MiscFlags & ResourceMisc.SHARED:
+            resource.shared = resource.allocations[0].handle
+            self._context.shared.offer(resource.shared, resource)
+
+    def open(self, desc: OpenResource, memory: bytearray, runtime: int = 0) -> None:
+        """OpenResource: what another device shares, in ``memory``."""
+        self.objects.check(memory)
+        found = self._context.shared.open(desc.hKMResource)
+        self._context.contract.hold(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
+        assert found is not None
+        self.objects.add(memory, replace(found, mapped=set(), pending=0))
+
+    def set_min_lod(self, memory: bytearray, lod: float) -> None:
+        """SetResourceMinLOD: no level of detail below that is read of any of its views."""
+        resource = self.objects.open(memory, "SetResourceMinLOD")
+        (least,) = float32(lod)
+        if not self._context.commands.skips():
+            resource.min_lod = least if least > 0 else 0.0
+
+    def destroy(self, memory: bytearray) -> None:
+        """DestroyResource: the GPU finishes with its memory what it was told before."""
+        self._free(self.objects.take(memory))
+
+    def destroy_all(self) -> None:
+        """The device dies."""
+        for resource in self.objects.values():
+            self._free(resource)
+
+    def rename(self, resource: Resource) -> None:
+        """Give a resource new memory, of zeros, in the place of what it had.
+
+        Raises Fault (E_OUTOFMEMORY); it keeps what it had then.
+        """
+        fresh = self._allocate(resource.desc)
+        self._free(resource)
+        resource.surface, resource.allocations = fresh
+
+    def record(self, packet: Packet, *used: Resource) -> None:
+        """Record a packet, behind what brings memory it uses to where the GPU reaches it."""
+        commands, contract = self._context.commands, self._context.contract
+        unmapped = not any(resource.mapped for resource in used)
+        contract.hold(unmapped, Rule.USED_MAPPED, type(packet).__name__)
+        wanted = dict.fromkeys(each for resource in used for each in resource.memory.rendering)
+        if wanted:
+            commands.add(PageIn(tuple(wanted)))
+        commands.add(packet)
+        for resource in used:
+            if resource.is_staging:
+                resource.pending += 1
+                commands.add(Observe(resource.surface, partial(_done, resource)))
+
+    def packed(
+        self, data: bytes, shape: tuple[int, int, int], pitches: tuple[int, int], entry: str
+    ) -> bytes:
+        """Slices of rows of bytes, ``shape`` of them, without the holes that ``pitches`` (from
+        row to row, from slice to slice) leave in memory of the host.
+        """
+        slices, rows, size = shape
+        row_pitch, slice_pitch = pitches
+        needed = (slices - 1) * slice_pitch + (rows - 1) * row_pitch + size
+        kept = min(row_pitch, slice_pitch) >= 0 and len(data) >= needed
+        self._context.contract.hold(kept, Rule.SOURCE_MEMORY, entry)
+        given = np.ndarray(shape, np.uint8, bytes(data), 0, (slice_pitch, row_pitch, 1))
+        return given.tobytes()
+
+    def _fill(self, resource: Resource, index: int, given: SubresourceUP) -> None:
+        pitches = given.SysMemPitch, given.SysMemSlicePitch
+        if resource.is_buffer:
+            stored: Any = resource.surface.data
+            shape = (1, 1, stored.size)
+        else:
+            stored = blocks(resource.surface, index)
+            shape = (stored.shape[0], stored.shape[1], math.prod(stored.shape[2:]))
+        data = self.packed(given.pSysMem, shape, pitches, "CreateResource")
+        stored[...] = np.frombuffer(data, np.uint8).reshape(stored.shape)
+
+    def _allocate(self, desc: CreateResource) -> tuple[Surface, tuple[Allocation, ...]]:
+        """Raises Fault (E_OUTOFMEMORY)."""
+        heap, residency = self._context.gpu.heap, self._context.gpu.residency
+        allocations: tuple[Allocation, ...] = ()
+        try:
+            for purpose in _purposes(desc):
+                handle = residency.add(bytes_of(surface_desc(desc)))
+                allocations += (Allocation(handle, purpose),)
+            return heap.make(surface_desc(desc)), allocations
+        except Fault as fault:
+            for each in allocations:
+                residency.remove(each.handle)
+            raise Fault(DdiCode.E_OUTOFMEMORY, f"CreateResource: {fault.what}") from fault
+
+    def _free(self, resource: Resource) -> None:
+        """Forget its allocations, unless others have it; its bytes go when no packet needs them
+        any more.
+        """
+        if resource.shared and not self._context.shared.release(resource.shared):
+            return
+        for each in resource.allocations:
+            self._context.gpu.residency.remove(each.handle)
+
+
+def _done(resource: Resource, surface: Surface) -> None:
+    resource.pending -= 1
+
+
+def _purposes(desc: CreateResource) -> tuple[Purpose, ...]:
+    """What memory a resource has.  Textures the host writes have some in which their texels lie
+    in rows; a staging resource has nothing else.
+    """
+    if desc.Usage == Usage.STAGING:
+        return (Purpose.LOCK,)
+    locked = desc.Usage == Usage.DYNAMIC and desc.ResourceDimension not in BUFFER_TYPES
+    return (Purpose.RENDERING, Purpose.LOCK) if locked else (Purpose.RENDERING,)

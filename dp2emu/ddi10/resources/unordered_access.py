@@ -1,0 +1,300 @@
+"""Views for unordered access: resources as compute and pixel shaders read and write them.
+
+Source: d3d10umddi.h, D3D11DDIARG_CREATEUNORDEREDACCESSVIEW and its members for each type of
+resource, whose union is flat here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from enum import IntFlag
+from struct import pack
+from typing import Any, NamedTuple
+
+from dp2emu.d3d.dxgi import DXGI, Support, castable
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.codes import DdiCode
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule, float32, is_uint
+from dp2emu.ddi10.objects import Objects
+from dp2emu.ddi10.resources.resource import (
+    BUFFER_TYPES,
+    BindFlag,
+    Resource,
+    Resources,
+    ResourceType,
+)
+from dp2emu.ddi10.resources.views import some_of
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.packets import ClearUnordered, CopyBytes, Unordered, WriteBytes
+from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.resource_views import buffer_view, level_view, structured_view
+from dp2emu.records import dataclass
+from dp2emu.shader.resources import Dimension
+
+SLOTS = 8
+"""D3D11_PS_CS_UAV_REGISTER_COUNT."""
+
+KEEP = 0xFFFFFFFF
+"""In the place of an initial count: the counter keeps what it has."""
+
+COUNTER_BYTES = 4
+
+
+class CreateUnorderedAccessView(NamedTuple):
+    """D3D11DDIARG_CREATEUNORDEREDACCESSVIEW.
+
+    ``hDrvResource`` is the memory of the resource.  Of a buffer FirstElement and NumElements
+    count, of the format, of structures or, if it is raw, of DWORDs; of textures the rest, where
+    those of volumes are ``FirstW`` and ``WSize``.
+    """
+
+    hDrvResource: bytearray
+    Format: int
+    ResourceDimension: int
+    MipSlice: int = 0
+    FirstArraySlice: int = 0
+    ArraySize: int = 1
+    FirstElement: int = 0
+    NumElements: int = 0
+    Flags: int = 0
+
+
+class BufferFlag(IntFlag):
+    """D3D11_DDI_BUFFER_UAV_FLAG."""
+
+    RAW = 1
+    APPEND = 2
+    COUNTER = 4
+
+
+@dataclass(frozen=True, eq=False)
+class UnorderedView:
+    """A view: elements of a buffer, or ``slices`` of level ``mip`` of a texture.
+
+    Without a format elements are structures, or DWORDs if they are ``raw``.
+    """
+
+    resource: Resource
+    format: DxgiFormat | None
+    dimension: Dimension
+    mip: int
+    slices: range
+    elements: range
+    counter: Surface | None = None
+
+    @property
+    def stride(self) -> int:
+        """Bytes of a structure, 0 of anything else."""
+        structured = self.dimension is Dimension.STRUCTURED_BUFFER
+        return self.resource.desc.ByteStride if structured else 0
+
+    def bound(self) -> Unordered:
+        """The view as the GPU knows it, of the memory that the resource has now."""
+        return Unordered(self._surface(), self.dimension, self.stride, self.counter)
+
+    def _surface(self) -> Surface:
+        whole, first, count = self.resource.surface, self.elements.start, len(self.elements)
+        if self.stride:
+            return structured_view(whole, self.stride, first, count)
+        format = self.format or DxgiFormat.R32_UINT
+        if self.resource.is_buffer:
+            return buffer_view(whole, format, first, count)
+        return level_view(whole, format, self.mip, (self.slices.start, self.slices.stop))
+
+
+@dataclass(slots=True)
+class UnorderedSlots:
+    """What is bound for unordered access.  Mutable: setters change it; a view that is in no slot
+    is not bound.
+    """
+
+    views: dict[int, UnorderedView] = field(default_factory=dict)
+
+    def bound(self) -> dict[int, Unordered]:
+        """The views as the GPU knows them."""
+        return {slot: view.bound() for slot, view in self.views.items()}
+
+
+class UnorderedViews:
+    """The views of a device, and what is done to them.  Mutable: entries make and destroy them.
+
+    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    """
+
+    def __init__(self, context: Context, resources: Resources) -> None:
+        self._context = context
+        self._contract = context.contract
+        self._resources = resources
+        noun = "UnorderedAccessView"
+        self.objects: Objects[UnorderedView] = Objects(context, noun, b"UAVW")
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries about views for unordered access, by name."""
+        return {
+            "CalcPrivateUnorderedAccessViewSize": self.objects.size,
+            "CreateUnorderedAccessView": self.create,
+            "DestroyUnorderedAccessView": self.objects.destroy,
+            "ClearUnorderedAccessViewUint": self.clear_bits,
+            "ClearUnorderedAccessViewFloat": self.clear_floats,
+            "CopyStructureCount": self.copy_count,
+        }
+
+    def create(self, desc: CreateUnorderedAccessView, memory: bytearray, runtime: int = 0) -> None:
+        """CreateUnorderedAccessView."""
+        entry = "CreateUnorderedAccessView"
+        self.objects.check(memory)
+        resource = self._resources.objects.open(desc.hDrvResource, entry)
+        make = _buffer_view if resource.is_buffer else _texture_view
+        bindable = resource.desc.BindFlags & BindFlag.UNORDERED_ACCESS
+        view = make(resource, desc, self._counter) if bindable else None
+        self._contract.hold(view is not None, Rule.KNOWN_VIEW, entry)
+        assert view is not None
+        self.objects.add(memory, view)
+
+    def set(
+        self,
+        slots: UnorderedSlots,
+        start: int,
+        views: Sequence[bytearray | None],
+        counts: Sequence[int],
+        entry: str,
+    ) -> None:
+        """Put views, or nothing, into slots from ``start`` on; counters begin at ``counts``."""
+        fits = 0 <= start <= SLOTS - len(views) and len(counts) in (0, len(views))
+        self._contract.hold(fits, Rule.SLOTS, entry)
+        self._contract.hold(all(map(is_uint, counts)), Rule.NUMBERS, entry)
+        opened = [self.objects.maybe(memory, entry) for memory in views]
+        for place, view in enumerate(opened):
+            slots.views.pop(start + place, None)
+            if view is None:
+                continue
+            slots.views[start + place] = view
+            count = counts[place] if counts else KEEP
+            if view.counter is not None and count != KEEP:
+                packet = WriteBytes(view.counter, 0, pack("<I", count))
+                self._resources.record(packet)
+
+    def clear_bits(self, memory: bytearray, values: Sequence[int]) -> None:
+        """ClearUnorderedAccessViewUint: each channel has the low bits of its number."""
+        entry = "ClearUnorderedAccessViewUint"
+        view = self.objects.open(memory, entry)
+        fits = len(values) == 4 and all(map(is_uint, values))
+        self._contract.hold(fits, Rule.NUMBERS, entry)
+        x, y, z, w = values
+        self._resources.record(ClearUnordered(view.bound(), (x, y, z, w), True), view.resource)
+
+    def clear_floats(self, memory: bytearray, values: Sequence[float]) -> None:
+        """ClearUnorderedAccessViewFloat: numbers in a format of fractions or floats."""
+        entry = "ClearUnorderedAccessViewFloat"
+        view = self.objects.open(memory, entry)
+        self._contract.hold(len(values) == 4, Rule.NUMBERS, entry)
+        fits = view.format is not None and not DXGI[view.format].integers
+        self._contract.hold(fits, Rule.FLOAT_CLEAR, entry)
+        x, y, z, w = (int.from_bytes(pack("<f", each), "little") for each in float32(*values))
+        self._resources.record(ClearUnordered(view.bound(), (x, y, z, w), False), view.resource)
+
+    def copy_count(self, buffer: bytearray, offset: int, memory: bytearray) -> None:
+        """CopyStructureCount: what the view hides goes into a buffer."""
+        entry = "CopyStructureCount"
+        target = self._resources.objects.open(buffer, entry)
+        view = self.objects.open(memory, entry)
+        there = target.is_buffer and 0 <= offset <= target.surface.width - COUNTER_BYTES
+        self._contract.hold(there, Rule.INSIDE, entry)
+        self._contract.hold(view.counter is not None, Rule.KNOWN_VIEW, entry)
+        if view.counter is not None:
+            packet = CopyBytes(view.counter, 0, target.surface, offset, COUNTER_BYTES)
+            self._resources.record(packet, target)
+
+    def _counter(self) -> Surface:
+        """Memory for what a view hides.  Raises Fault (E_OUTOFMEMORY)."""
+        desc = SurfaceDesc(0, SurfaceKind.MEMORY, COUNTER_BYTES)
+        try:
+            return self._context.gpu.heap.make(desc)
+        except Fault as fault:
+            what = f"CreateUnorderedAccessView: {fault.what}"
+            raise Fault(DdiCode.E_OUTOFMEMORY, what) from fault
+
+
+_HIDING = BufferFlag.APPEND | BufferFlag.COUNTER
+_NUMBERS = frozenset(format.value for format in DxgiFormat)
+_NONE = range(0)
+_UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
+    ResourceType.TEXTURE1D: (Dimension.TEXTURE1D, Dimension.TEXTURE1DARRAY),
+    ResourceType.TEXTURE2D: (Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY),
+    ResourceType.TEXTURE3D: (Dimension.TEXTURE3D, Dimension.TEXTURE3D),
+}
+"""Of one slice, and of several."""
+
+
+def _buffer_view(
+    resource: Resource, desc: CreateUnorderedAccessView, counter: Callable[[], Surface]
+) -> UnorderedView | None:
+    if desc.ResourceDimension not in BUFFER_TYPES or desc.Format not in _NUMBERS:
+        return None
+    format, raw = DxgiFormat(desc.Format), bool(desc.Flags & BufferFlag.RAW)
+    structured = format is DxgiFormat.UNKNOWN and not raw
+    dimension, size = Dimension.RAW_BUFFER, 4
+    if structured:
+        dimension, size = Dimension.STRUCTURED_BUFFER, resource.desc.ByteStride
+    elif not raw:
+        row = DXGI.get(format)
+        if row is None or Support.BUFFER not in row.support or not _storable(format):
+            return None
+        dimension, size = Dimension.BUFFER, row.texels.size
+    there = resource.surface.width // size if size else 0
+    elements = some_of(desc.FirstElement, desc.NumElements, there)
+    if not elements or (desc.Flags & _HIDING and not structured) or (size % 4 and structured):
+        return None
+    typed = None if raw or structured else format
+    hidden = counter() if desc.Flags & _HIDING else None
+    return UnorderedView(resource, typed, dimension, 0, range(1), elements, hidden)
+
+
+def _storable(format: DxgiFormat) -> bool:
+    """Whether texels of a format can be written one by one."""
+    row = DXGI[format]
+    return Support.TARGET in row.support and not row.texels.srgb
+
+
+def _texture_view(
+    resource: Resource, desc: CreateUnorderedAccessView, counter: Callable[[], Surface]
+) -> UnorderedView | None:
+    own = DxgiFormat(resource.desc.Format)
+    format = DxgiFormat(desc.Format) if desc.Format in _NUMBERS else None
+    format = own if format is DxgiFormat.UNKNOWN else format
+    kind = resource.desc.ResourceDimension
+    flat = ResourceType.TEXTURE2D if kind == ResourceType.TEXTURECUBE else kind
+    if format not in DXGI or desc.ResourceDimension != flat or flat not in _UNORDERED:
+        return None
+    assert format is not None
+    if not (_storable(format) and _castable(own, format)):
+        return None
+    infos, single = resource.desc.pMipInfoList, resource.desc.SampleDesc.Count == 1
+    if not (0 <= desc.MipSlice < len(infos) and single):
+        return None
+    volume = flat == ResourceType.TEXTURE3D
+    there = infos[desc.MipSlice].TexelDepth if volume else resource.desc.ArraySize
+    slices = some_of(desc.FirstArraySlice, desc.ArraySize, there)
+    dimension = _UNORDERED[flat][resource.desc.ArraySize > 1]
+    if not slices:
+        return None
+    return UnorderedView(resource, format, dimension, desc.MipSlice, slices, _NONE)
+
+
+def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:
+    """Whether texels of one format can be written as those of another: those of its family, and
+    typeless colours of 32 bits as single words.
+    """
+    return castable(own, format) or (own in _COLORS and format in _SINGLE_WORDS)
+
+
+_SINGLE_WORDS = (DxgiFormat.R32_UINT, DxgiFormat.R32_SINT, DxgiFormat.R32_FLOAT)
+_COLORS = (
+    DxgiFormat.R10G10B10A2_TYPELESS,
+    DxgiFormat.R8G8B8A8_TYPELESS,
+    DxgiFormat.B8G8R8A8_TYPELESS,
+    DxgiFormat.B8G8R8X8_TYPELESS,
+    DxgiFormat.R16G16_TYPELESS,
+)

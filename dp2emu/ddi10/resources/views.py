@@ -1,0 +1,320 @@
+"""Views: a resource as a render target, as a depth-stencil buffer, or as shaders read it.
+
+Source: d3d10umddi.h, the D3D10DDIARG_CREATE...VIEW structures and their members for each type of
+resource; these unions are flat here.  A view finds the memory of its resource when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntFlag
+from typing import Any, NamedTuple
+
+from dp2emu.d3d.dxgi import DXGI, Support, castable
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.objects import Objects
+from dp2emu.ddi10.resources.resource import (
+    BUFFER_TYPES,
+    BindFlag,
+    Resource,
+    Resources,
+    ResourceType,
+)
+from dp2emu.gpu.resource.heap import Surface, SurfaceKind
+from dp2emu.gpu.resource.resource_views import (
+    buffer_view,
+    structured_view,
+    target_view,
+    texture_view,
+)
+from dp2emu.gpu.resource.subresources import CUBE_FACES
+from dp2emu.records import dataclass
+
+ALL = 0xFFFFFFFF
+"""As a number of levels or slices: all there are from the first one on."""
+
+
+class CreateTargetView(NamedTuple):
+    """D3D10DDIARG_CREATERENDERTARGETVIEW or D3D11DDIARG_CREATEDEPTHSTENCILVIEW.
+
+    ``hDrvResource`` is the memory of the resource.  Of volumes the slices are those of
+    ``FirstW`` and ``WSize``, and of buffers the elements those of ``ElementOffset`` and
+    ``ElementWidth``.
+    """
+
+    hDrvResource: bytearray
+    Format: int
+    ResourceDimension: int
+    MipSlice: int = 0
+    FirstArraySlice: int = 0
+    ArraySize: int = 1
+    Flags: int = 0
+
+
+class CreateShaderResourceView(NamedTuple):
+    """D3D11DDIARG_CREATESHADERRESOURCEVIEW.
+
+    Of a buffer FirstElement and NumElements count, of the format or of structures; of textures
+    the rest.  Of cubes the slices are faces.
+    """
+
+    hDrvResource: bytearray
+    Format: int
+    ResourceDimension: int
+    MostDetailedMip: int = 0
+    MipLevels: int = ALL
+    FirstArraySlice: int = 0
+    ArraySize: int = ALL
+    FirstElement: int = 0
+    NumElements: int = 0
+    Flags: int = 0
+
+
+class BufferExFlag(IntFlag):
+    """D3D11_DDI_BUFFEREX_SRV_FLAG."""
+
+    RAW = 1
+
+
+class DepthStencilFlag(IntFlag):
+    """D3D11_DDI_DSV_FLAG: parts that are only read."""
+
+    READ_ONLY_DEPTH = 1
+    READ_ONLY_STENCIL = 2
+
+
+@dataclass(frozen=True, eq=False)
+class TargetView:
+    """Some slices of a level of a resource that is drawn to, or ``elements`` of a buffer from the
+    ``first`` on.
+    """
+
+    resource: Resource
+    format: DxgiFormat
+    mip: int
+    first: int
+    slices: int
+    flags: int = 0
+    elements: int = 0
+
+    def surface(self, number: int = 0) -> Surface:
+        """The memory of one of the slices, as a surface of the view's format."""
+        whole, at = self.resource.surface, self.first + number
+        if self.resource.is_buffer:
+            return buffer_view(whole, self.format, self.first, self.elements)
+        if self.resource.desc.ResourceDimension == ResourceType.TEXTURE3D:
+            return target_view(whole, self.format, self.mip, at)
+        return target_view(whole, self.format, at * whole.desc.levels + self.mip)
+
+    def surfaces(self) -> tuple[Surface, ...]:
+        """All of the slices."""
+        return tuple(self.surface(number) for number in range(self.slices))
+
+
+@dataclass(frozen=True, eq=False)
+class ShaderView:
+    """What shaders read of a resource; ``first`` and ``count`` are elements of a buffer."""
+
+    resource: Resource
+    format: DxgiFormat | None
+    dimension: ResourceType
+    levels: range
+    slices: range
+    first: int = 0
+    count: int = 0
+    flags: int = 0
+
+    @property
+    def stride(self) -> int:
+        """Bytes of a structure; 0 of what has a format."""
+        return 0 if self.format else self.resource.desc.ByteStride
+
+    def surface(self) -> Surface:
+        """The levels and slices as a texture of the view's format, or elements of a buffer."""
+        whole = self.resource.surface
+        if self.format is None:
+            return structured_view(whole, self.stride, self.first, self.count)
+        if self.resource.is_buffer:
+            return buffer_view(whole, self.format, self.first, self.count)
+        cube = self.dimension is ResourceType.TEXTURECUBE
+        kind = whole.desc.kind
+        if whole.desc.kind is SurfaceKind.CUBETEXTURE and not cube:
+            kind = SurfaceKind.TEXTURE
+        levels, slices = self.levels, self.slices
+        return texture_view(
+            whole,
+            self.format,
+            kind,
+            (levels.start, levels.stop),
+            (slices.start, slices.stop),
+        )
+
+
+class Views:
+    """The views of a device.  Mutable: entries make and destroy them.
+
+    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    """
+
+    def __init__(self, context: Context, resources: Resources) -> None:
+        self._contract = context.contract
+        self._resources = resources
+        self.targets: Objects[TargetView] = Objects(context, "RenderTargetView", b"RTVW")
+        self.depths: Objects[TargetView] = Objects(context, "DepthStencilView", b"DSVW")
+        self.shaders: Objects[ShaderView] = Objects(context, "ShaderResourceView", b"SRVW")
+
+    def all(self) -> tuple[Objects[Any], ...]:
+        """Views of every kind."""
+        return self.targets, self.depths, self.shaders
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries about the lives of views, by name."""
+        kinds: tuple[tuple[str, Objects[Any], Callable[..., None]], ...] = (
+            ("RenderTargetView", self.targets, self.create_target),
+            ("DepthStencilView", self.depths, self.create_depth),
+            ("ShaderResourceView", self.shaders, self.create_shader),
+        )
+        found: dict[str, Callable[..., Any]] = {}
+        for noun, objects, create in kinds:
+            found[f"CalcPrivate{noun}Size"] = objects.size
+            found[f"Create{noun}"] = create
+            found[f"Destroy{noun}"] = objects.destroy
+        return found
+
+    def create_target(self, desc: CreateTargetView, memory: bytearray, runtime: int = 0) -> None:
+        """CreateRenderTargetView."""
+        entry = "CreateRenderTargetView"
+        view = self._target(desc, entry, BindFlag.RENDER_TARGET, Support.TARGET)
+        self.targets.add(memory, view)
+
+    def create_depth(self, desc: CreateTargetView, memory: bytearray, runtime: int = 0) -> None:
+        """CreateDepthStencilView."""
+        view = self._target(desc, "CreateDepthStencilView", BindFlag.DEPTH_STENCIL, Support.DEPTH)
+        self.depths.add(memory, view)
+
+    def create_shader(
+        self, desc: CreateShaderResourceView, memory: bytearray, runtime: int = 0
+    ) -> None:
+        """CreateShaderResourceView."""
+        entry = "CreateShaderResourceView"
+        resource = self._resources.objects.open(desc.hDrvResource, entry)
+        make = _buffer_view if resource.is_buffer else _texture_view
+        view = make(resource, desc)
+        self._contract.hold(view is not None, Rule.KNOWN_VIEW, entry)
+        assert view is not None
+        self.shaders.add(memory, view)
+
+    def _target(
+        self, desc: CreateTargetView, entry: str, bound: BindFlag, needed: Support
+    ) -> TargetView:
+        resource = self._resources.objects.open(desc.hDrvResource, entry)
+        if resource.is_buffer:
+            buffer = _buffer_target(resource, desc, bound & BindFlag.RENDER_TARGET)
+            self._contract.hold(buffer is not None, Rule.KNOWN_VIEW, entry)
+            assert buffer is not None
+            return buffer
+        format = _format(resource, desc.Format, needed)
+        slices = _slices(resource, desc.MipSlice)
+        last = desc.FirstArraySlice + desc.ArraySize
+        if desc.ArraySize == ALL:
+            last = slices
+        known = (
+            format is not None
+            and bool(resource.desc.BindFlags & bound)
+            and 0 <= desc.MipSlice < resource.desc.MipLevels
+            and 0 <= desc.FirstArraySlice < last <= slices
+        )
+        self._contract.hold(known, Rule.KNOWN_VIEW, entry)
+        assert format is not None
+        number = last - desc.FirstArraySlice
+        return TargetView(
+            resource, format, desc.MipSlice, desc.FirstArraySlice, number, desc.Flags
+        )
+
+
+def _buffer_target(
+    resource: Resource, desc: CreateTargetView, bound: BindFlag
+) -> TargetView | None:
+    """Elements of a buffer, if they can be drawn to so."""
+    row = DXGI.get(DxgiFormat(desc.Format)) if desc.Format in _NUMBERS else None
+    needed = Support.TARGET | Support.BUFFER
+    if row is None or needed not in row.support or not resource.desc.BindFlags & bound:
+        return None
+    there = resource.surface.width // row.texels.size
+    elements = some_of(desc.FirstArraySlice, desc.ArraySize, there)
+    if not elements:
+        return None
+    return TargetView(
+        resource, row.format, 0, elements.start, 1, desc.Flags, elements=len(elements)
+    )
+
+
+def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | None:
+    """The format of a view, if the resource can be viewed so; number 0 is its own."""
+    own = DxgiFormat(resource.desc.Format)
+    if number not in DxgiFormat._value2member_map_:
+        return None
+    format = DxgiFormat(number) if number else own
+    row = DXGI.get(format)
+    fits = row is not None and row.support & needed and castable(own, format)
+    return format if fits else None
+
+
+def _slices(resource: Resource, level: int) -> int:
+    """Slices of an array, or of a level of a volume."""
+    if resource.desc.ResourceDimension != ResourceType.TEXTURE3D:
+        return resource.desc.ArraySize
+    return max(resource.desc.pMipInfoList[0].TexelDepth >> max(level, 0), 1)
+
+
+def _texture_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderView | None:
+    format = _format(resource, desc.Format, Support.TEXTURE)
+    levels = some_of(desc.MostDetailedMip, desc.MipLevels, resource.desc.MipLevels)
+    slices = some_of(desc.FirstArraySlice, desc.ArraySize, resource.desc.ArraySize)
+    if not (format and levels and slices) or not _viewed_as(resource, desc, len(slices)):
+        return None
+    return ShaderView(resource, format, ResourceType(desc.ResourceDimension), levels, slices)
+
+
+def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) -> bool:
+    """Whether a texture can be one of the view's type: its own, or a cube as its faces."""
+    own, wanted = resource.desc.ResourceDimension, desc.ResourceDimension
+    if not resource.desc.BindFlags & BindFlag.SHADER_RESOURCE:
+        return False
+    if wanted == ResourceType.TEXTURECUBE and slices % CUBE_FACES:
+        return False
+    return wanted == own or (own, wanted) == (ResourceType.TEXTURECUBE, ResourceType.TEXTURE2D)
+
+
+def some_of(first: int, count: int, there: int) -> range:
+    """Numbers from ``first`` on, of which there are ``there``; empty if they are not all there."""
+    last = there if count == ALL else first + count
+    return range(first, last) if 0 <= first < last <= there else range(0)
+
+
+def _buffer_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderView | None:
+    if desc.ResourceDimension not in BUFFER_TYPES or desc.Format not in _NUMBERS:
+        return None
+    format = DxgiFormat(desc.Format)
+    row = DXGI.get(format)
+    raw = desc.Flags & BufferExFlag.RAW
+    size = 4 if raw else resource.desc.ByteStride if row is None else row.texels.size
+    fits = row is None or raw or Support.BUFFER in row.support
+    elements = some_of(desc.FirstElement, desc.NumElements, resource.surface.width // max(size, 1))
+    if not (fits and size and elements):
+        return None
+    return ShaderView(
+        resource,
+        None if row is None else format,
+        ResourceType(desc.ResourceDimension),
+        range(1),
+        range(1),
+        desc.FirstElement,
+        desc.NumElements,
+        desc.Flags,
+    )
+
+
+_NUMBERS = frozenset(format.value for format in DxgiFormat)

@@ -1,0 +1,170 @@
+"""What shaders with stream output say of it, and how that becomes places of words in buffers.
+
+Source: SM4-5 tokens, "Stream output".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from dp2emu.ddi10.contract import Contract, Rule
+from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, STREAMS, StreamLayout, Word
+from dp2emu.records import dataclass
+from dp2emu.shader.ports import CONSTANT
+from dp2emu.shader.sampling import COMPONENTS
+
+GAP = 0xFFFFFFFF
+"""The RegisterIndex of an entry for memory that is left as it is."""
+
+NO_RASTERIZED_STREAM = 0xFFFFFFFF
+"""D3D11_SO_NO_RASTERIZED_STREAM."""
+
+STRIDE = 2048
+"""D3D11_SO_BUFFER_MAX_STRIDE_IN_BYTES."""
+
+COMPONENTS_OF_STREAM = 128
+"""Components of a stream that can be stored, gaps among them."""
+
+_REGISTERS = 32
+_WORD = 4
+
+
+class StreamOutputEntry(NamedTuple):
+    """D3D10DDIARG_STREAM_OUTPUT_DECLARATION_ENTRY."""
+
+    OutputSlot: int
+    RegisterIndex: int
+    RegisterMask: int
+
+
+class StreamOutputEntry11(NamedTuple):
+    """D3D11DDIARG_STREAM_OUTPUT_DECLARATION_ENTRY."""
+
+    Stream: int
+    OutputSlot: int
+    RegisterIndex: int
+    RegisterMask: int
+
+
+class StreamOutputShader(NamedTuple):
+    """D3D10DDIARG_CREATEGEOMETRYSHADERWITHSTREAMOUTPUT."""
+
+    pShaderCode: bytes | None
+    pOutputStreamDecl: Sequence[StreamOutputEntry]
+    StreamOutputStrideInBytes: int = 0
+
+
+class StreamOutputShader11(NamedTuple):
+    """D3D11DDIARG_CREATEGEOMETRYSHADERWITHSTREAMOUTPUT."""
+
+    pShaderCode: bytes | None
+    pOutputStreamDecl: Sequence[StreamOutputEntry11]
+    BufferStridesInBytes: Sequence[int] = ()
+    RasterizedStream: int = 0
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """``layouts`` by stream, of those that are stored, and which stream is ``rasterized``, None
+    if none is.
+    """
+
+    layouts: Mapping[int, StreamLayout]
+    rasterized: int | None = 0
+
+
+def streaming(desc: StreamOutputShader | StreamOutputShader11, contract: Contract) -> Streaming:
+    """What a description says.  Raises ContractError for one that there cannot be.
+
+    Without a stride of its own a slot has that of its entries: in Direct3D 10 wherever entries
+    are not in slot 0 alone.
+    """
+    entries, strides, rasterized = _alike(desc)
+    packed = _packed(entries)
+    found = {slot: strides.get(slot) or size for slot, size in packed.items()}
+    kept = (
+        all(map(_known, entries))
+        and _apart(entries)
+        and (rasterized is None or 0 <= rasterized < STREAMS)
+        and (desc.pShaderCode is not None or {each.Stream for each in entries} == {0})
+        and all(packed[slot] <= stride <= STRIDE for slot, stride in found.items())
+    )
+    contract.hold(kept, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
+    layouts = {
+        stream: _layout([each for each in entries if each.Stream == stream], found)
+        for stream in sorted({each.Stream for each in entries})
+    }
+    return Streaming(layouts, rasterized)
+
+
+def _alike(
+    desc: StreamOutputShader | StreamOutputShader11,
+) -> tuple[Sequence[StreamOutputEntry11], dict[int, int], int | None]:
+    """Entries, strides by slot and the rasterized stream of either description."""
+    if isinstance(desc, StreamOutputShader11):
+        rasterized = desc.RasterizedStream
+        strides = dict(enumerate(desc.BufferStridesInBytes))
+        none = rasterized == NO_RASTERIZED_STREAM
+        return desc.pOutputStreamDecl, strides, None if none else rasterized
+    entries = [StreamOutputEntry11(0, *entry) for entry in desc.pOutputStreamDecl]
+    alone = all(entry.OutputSlot == 0 for entry in entries)
+    return entries, {0: desc.StreamOutputStrideInBytes} if alone else {}, 0
+
+
+def _known(entry: StreamOutputEntry11) -> bool:
+    lowest = entry.RegisterMask & -entry.RegisterMask
+    gap = entry.RegisterIndex == GAP
+    together = 0 < entry.RegisterMask < 16 and entry.RegisterMask + lowest in (2, 4, 8, 16)
+    return (
+        0 <= entry.Stream < STREAMS
+        and 0 <= entry.OutputSlot < STREAM_TARGETS
+        and (gap or 0 <= entry.RegisterIndex < _REGISTERS)
+        and together
+        and not (gap and lowest > 1)
+    )
+
+
+def _apart(entries: Sequence[StreamOutputEntry11]) -> bool:
+    """Whether no slot is of two streams, no component of a stream is stored twice, and no stream
+    has more components than there can be.
+    """
+    slots = {(each.OutputSlot, each.Stream) for each in entries}
+    stored = [(each.Stream, *place) for each in entries for place in _components(each)]
+    named = [each for each in stored if each[1] != GAP]
+    sizes = [sum(each[0] == stream for each in stored) for stream in range(STREAMS)]
+    return (
+        len(slots) == len({slot for slot, _ in slots})
+        and len(named) == len(set(named))
+        and max(sizes) <= COMPONENTS_OF_STREAM
+    )
+
+
+def _components(entry: StreamOutputEntry11) -> Iterator[tuple[int, int]]:
+    """(register, component) for each bit of the mask."""
+    for component in range(len(COMPONENTS)):
+        if entry.RegisterMask >> component & 1:
+            yield entry.RegisterIndex, component
+
+
+def _packed(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
+    """Bytes that the entries of each slot take."""
+    sizes: dict[int, int] = {}
+    for entry in entries:
+        size = _WORD * entry.RegisterMask.bit_count()
+        sizes[entry.OutputSlot] = sizes.get(entry.OutputSlot, 0) + size
+    return sizes
+
+
+def _layout(entries: Sequence[StreamOutputEntry11], strides: Mapping[int, int]) -> StreamLayout:
+    """Entries of a slot follow each other without holes."""
+    words: list[Word] = []
+    ends: dict[int, int] = {}
+    for entry in entries:
+        for register, component in _components(entry):
+            offset = ends.get(entry.OutputSlot, 0)
+            ends[entry.OutputSlot] = offset + _WORD
+            if register != GAP:
+                port = f"{CONSTANT}v{register}.{COMPONENTS[component]}"
+                words.append(Word(port, entry.OutputSlot, offset))
+    return StreamLayout(tuple(words), tuple((slot, strides[slot]) for slot in ends))

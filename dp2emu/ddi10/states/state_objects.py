@@ -1,0 +1,310 @@
+"""State objects: blend, depth-stencil, rasterizer and sampler states, resolved when created.
+
+Source: d3d10umddi.h and the Direct3D 10 and 11 documentation of these states.  Values of
+comparisons, fill modes, blend operations and factors, and stencil operations are those of
+Direct3D 9 as far as that has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeVar
+
+from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, StencilOp
+from dp2emu.d3d.enums10 import Blend10
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule, float32
+from dp2emu.ddi10.objects import Objects
+from dp2emu.gpu.command.pipeline import StencilFace, StencilState
+from dp2emu.records import dataclass
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
+
+TARGETS = 8
+"""Render targets there can be at a time."""
+
+_ADD, _SOLID = BlendOp.ADD, FillMode.SOLID
+
+
+class RenderTargetBlend(NamedTuple):
+    """D3D10_DDI_RENDER_TARGET_BLEND_DESC1."""
+
+    BlendEnable: int = 0
+    SrcBlend: int = Blend10.ONE
+    DestBlend: int = Blend10.ZERO
+    BlendOp: int = _ADD
+    SrcBlendAlpha: int = Blend10.ONE
+    DestBlendAlpha: int = Blend10.ZERO
+    BlendOpAlpha: int = _ADD
+    RenderTargetWriteMask: int = 15
+
+
+class BlendDesc1(NamedTuple):
+    """D3D10_1_DDI_BLEND_DESC, which is also Direct3D 11's; without IndependentBlendEnable the
+    first of the targets speaks for all.
+    """
+
+    AlphaToCoverageEnable: int = 0
+    IndependentBlendEnable: int = 0
+    RenderTarget: Sequence[RenderTargetBlend] = (RenderTargetBlend(),) * TARGETS
+
+
+class BlendDesc(NamedTuple):
+    """D3D10_DDI_BLEND_DESC."""
+
+    AlphaToCoverageEnable: int = 0
+    BlendEnable: Sequence[int] = (0,) * TARGETS
+    SrcBlend: int = Blend10.ONE
+    DestBlend: int = Blend10.ZERO
+    BlendOp: int = _ADD
+    SrcBlendAlpha: int = Blend10.ONE
+    DestBlendAlpha: int = Blend10.ZERO
+    BlendOpAlpha: int = _ADD
+    RenderTargetWriteMask: Sequence[int] = (15,) * TARGETS
+
+    def independent(self) -> BlendDesc1:
+        """The same as Direct3D 10.1 says it."""
+        color = self.SrcBlend, self.DestBlend, self.BlendOp
+        alpha = self.SrcBlendAlpha, self.DestBlendAlpha, self.BlendOpAlpha
+        targets = tuple(
+            RenderTargetBlend(enable, *color, *alpha, mask)
+            for enable, mask in zip(self.BlendEnable, self.RenderTargetWriteMask, strict=True)
+        )
+        return BlendDesc1(self.AlphaToCoverageEnable, 1, targets)
+
+
+class StencilOpDesc(NamedTuple):
+    """D3D10_DDI_DEPTH_STENCILOP_DESC."""
+
+    StencilFailOp: int = StencilOp.KEEP
+    StencilDepthFailOp: int = StencilOp.KEEP
+    StencilPassOp: int = StencilOp.KEEP
+    StencilFunc: int = CmpFunc.ALWAYS
+
+
+class DepthStencilDesc(NamedTuple):
+    """D3D10_DDI_DEPTH_STENCIL_DESC.
+
+    FrontEnable and BackEnable say of which faces the stencil operations are performed.
+    """
+
+    DepthEnable: int = 1
+    DepthWriteMask: int = 1
+    DepthFunc: int = CmpFunc.LESS
+    StencilEnable: int = 0
+    FrontEnable: int = 1
+    BackEnable: int = 1
+    StencilReadMask: int = 0xFF
+    StencilWriteMask: int = 0xFF
+    FrontFace: StencilOpDesc = StencilOpDesc()
+    BackFace: StencilOpDesc = StencilOpDesc()
+
+
+class CullMode(IntEnum):
+    """D3D10_DDI_CULL_MODE."""
+
+    NONE = 1
+    FRONT = 2
+    BACK = 3
+
+
+class RasterizerDesc(NamedTuple):
+    """D3D10_DDI_RASTERIZER_DESC."""
+
+    FillMode: int = _SOLID
+    CullMode: int = 3
+    FrontCounterClockwise: int = 0
+    DepthBias: int = 0
+    DepthBiasClamp: float = 0.0
+    SlopeScaledDepthBias: float = 0.0
+    DepthClipEnable: int = 1
+    ScissorEnable: int = 0
+    MultisampleEnable: int = 0
+    AntialiasedLineEnable: int = 0
+
+
+class TextureAddress(IntEnum):
+    """D3D10_DDI_TEXTURE_ADDRESS_MODE."""
+
+    WRAP = 1
+    MIRROR = 2
+    CLAMP = 3
+    BORDER = 4
+    MIRROR_ONCE = 5
+
+
+class SamplerDesc(NamedTuple):
+    """D3D10_DDI_SAMPLER_DESC."""
+
+    Filter: int = 0x15
+    AddressU: int = TextureAddress.CLAMP
+    AddressV: int = TextureAddress.CLAMP
+    AddressW: int = TextureAddress.CLAMP
+    MipLODBias: float = 0.0
+    MaxAnisotropy: int = 16
+    ComparisonFunc: int = CmpFunc.NEVER
+    BorderColor: Sequence[float] = (0.0,) * 4
+    MinLOD: float = -3.402823466e38
+    MaxLOD: float = 3.402823466e38
+
+
+# What becomes of them
+
+
+@dataclass(frozen=True, slots=True)
+class Blending:
+    """A blend state: what each target does, None for no blending."""
+
+    equations: tuple[BlendState | None, ...] = (None,) * TARGETS
+    write_masks: tuple[int, ...] = (15,) * TARGETS
+    alpha_to_coverage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DepthStencil:
+    """A depth-stencil state; ``stencil`` None is no test."""
+
+    depth: bool = True
+    write: bool = True
+    func: CmpFunc = CmpFunc.LESS
+    stencil: StencilState | None = None
+    read_mask: int = 0xFF
+    write_mask: int = 0xFF
+
+
+@dataclass(frozen=True, slots=True)
+class Rasterizer:
+    """A rasterizer state; ``desc`` has what needs no translation."""
+
+    desc: RasterizerDesc = field(default_factory=RasterizerDesc)
+    fill: FillMode = FillMode.SOLID
+    cull: Cull = Cull.CCW
+
+
+def blending(given: BlendDesc | BlendDesc1) -> Blending:
+    """Raises ValueError for a factor or operation there is not."""
+    desc = given.independent() if isinstance(given, BlendDesc) else given
+    if len(desc.RenderTarget) != TARGETS:
+        raise ValueError(desc.RenderTarget)
+    shared = (desc.RenderTarget[0],) * TARGETS
+    targets = desc.RenderTarget if desc.IndependentBlendEnable else shared
+    return Blending(
+        tuple(_equations(target) for target in targets),
+        tuple(target.RenderTargetWriteMask & 15 for target in targets),
+        bool(desc.AlphaToCoverageEnable),
+    )
+
+
+def _equations(target: RenderTargetBlend) -> BlendState | None:
+    if not target.BlendEnable:
+        return None
+    color = _equation(target.SrcBlend, target.DestBlend, target.BlendOp)
+    alpha = _equation(target.SrcBlendAlpha, target.DestBlendAlpha, target.BlendOpAlpha)
+    return BlendState(color, alpha)
+
+
+def _equation(source: int, destination: int, operation: int) -> BlendEquation:
+    return BlendEquation(Blend10(source), Blend10(destination), BlendOp(operation))
+
+
+def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:
+    """Raises ValueError for a comparison or operation there is not."""
+    return DepthStencil(
+        bool(desc.DepthEnable),
+        bool(desc.DepthWriteMask),
+        CmpFunc(desc.DepthFunc),
+        _stencil(desc) if desc.StencilEnable else None,
+        desc.StencilReadMask & 0xFF,
+        desc.StencilWriteMask & 0xFF,
+    )
+
+
+def _stencil(desc: DepthStencilDesc) -> StencilState:
+    """A face whose operations are not performed passes and keeps what there is."""
+    front = _face(desc.FrontFace) if desc.FrontEnable else StencilFace()
+    back = _face(desc.BackFace) if desc.BackEnable else StencilFace()
+    return StencilState(front, None if front == back else back)
+
+
+def _face(desc: StencilOpDesc) -> StencilFace:
+    operations = (desc.StencilFailOp, desc.StencilDepthFailOp, desc.StencilPassOp)
+    return StencilFace(CmpFunc(desc.StencilFunc), *(StencilOp(each) for each in operations))
+
+
+_CULLED = {
+    (CullMode.NONE, False): Cull.NONE,
+    (CullMode.NONE, True): Cull.NONE,
+    (CullMode.FRONT, False): Cull.CW,
+    (CullMode.FRONT, True): Cull.CCW,
+    (CullMode.BACK, False): Cull.CCW,
+    (CullMode.BACK, True): Cull.CW,
+}
+"""By whether what is counterclockwise is the front."""
+_FILLS = {int(fill): fill for fill in (FillMode.WIREFRAME, FillMode.SOLID)}
+
+
+def rasterizer(desc: RasterizerDesc) -> Rasterizer:
+    """Raises ValueError for a mode there is not."""
+    if desc.FillMode not in _FILLS:
+        raise ValueError(desc.FillMode)
+    culled = _CULLED[CullMode(desc.CullMode), bool(desc.FrontCounterClockwise)]
+    return Rasterizer(desc, _FILLS[desc.FillMode], culled)
+
+
+_Desc = TypeVar("_Desc")
+_State = TypeVar("_State")
+
+
+class States:
+    """The state objects of a device.  Mutable: entries make and destroy them."""
+
+    def __init__(self, context: Context) -> None:
+        self._contract = context.contract
+        self.blends: Objects[Blending] = Objects(context, "BlendState", b"BLND")
+        self.depths: Objects[DepthStencil] = Objects(context, "DepthStencilState", b"DPTH")
+        self.rasterizers: Objects[Rasterizer] = Objects(context, "RasterizerState", b"RAST")
+        self.samplers: Objects[SamplerDesc] = Objects(context, "Sampler", b"SMPL")
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries about their lives, by name."""
+        return {
+            **self._lives(self.blends, "BlendState", blending),
+            **self._lives(self.depths, "DepthStencilState", depth_stencil),
+            **self._lives(self.rasterizers, "RasterizerState", rasterizer),
+            **self._lives(self.samplers, "Sampler", _sampler),
+        }
+
+    def _lives(
+        self, objects: Objects[_State], noun: str, resolve: Callable[[_Desc], _State]
+    ) -> dict[str, Callable[..., Any]]:
+        entry = f"Create{noun}"
+
+        def create(desc: _Desc, memory: bytearray, runtime: int = 0) -> None:
+            try:
+                state = resolve(desc)
+            except ValueError:
+                self._contract.hold(False, Rule.KNOWN_STATE, entry)
+                raise
+            objects.add(memory, state)
+
+        return {
+            f"CalcPrivate{noun}Size": objects.size,
+            entry: create,
+            f"Destroy{noun}": objects.destroy,
+        }
+
+
+def _sampler(desc: SamplerDesc) -> SamplerDesc:
+    """Raises ValueError for an address mode or comparison there is not."""
+    for address in (desc.AddressU, desc.AddressV, desc.AddressW):
+        TextureAddress(address)
+    CmpFunc(desc.ComparisonFunc)
+    if len(desc.BorderColor) != len("rgba"):
+        raise ValueError(desc.BorderColor)
+    return desc._replace(
+        BorderColor=float32(*desc.BorderColor),
+        MipLODBias=float32(desc.MipLODBias)[0],
+        MinLOD=float32(desc.MinLOD)[0],
+        MaxLOD=float32(desc.MaxLOD)[0],
+    )

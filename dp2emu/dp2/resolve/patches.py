@@ -1,0 +1,218 @@
+"""Patches of one context: what their tokens and states ask for, and what is kept by handle.
+
+Source: Direct3D 9 documentation of DrawRectPatch and DrawTriPatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from dp2emu.d3d.enums import Basis, DeclMethod, Degree, PatchEdgeStyle, RenderState
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState8
+from dp2emu.d3d.vertices import RECTANGLE_METHODS, TRIANGLE_METHODS, VertexLayout
+from dp2emu.dp2.resolve.fixed_function import enum_state
+from dp2emu.dp2.states.raw_state import State, bits_float
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.patches import (
+    Adaptive,
+    ControlPoints,
+    Fineness,
+    KeptPatch,
+    NPatch,
+    Patch,
+    RectanglePoints,
+    TrianglePoints,
+)
+from dp2emu.gpu.tessellation.patch_domains import segments_of
+from dp2emu.limits import GENEROUS, Limits
+from dp2emu.records import dataclass
+
+MAX_POINTS = 1 << 16
+"""Control points of a patch."""
+MAX_TRIANGLES = 1 << 22
+"""Triangles that the N-patches of a draw may come to."""
+
+_BYTES = 32
+"""What an element of a control point takes while it is kept."""
+_VERTICES = 1 << 32
+_DEGREES = frozenset(Degree)
+_RECTANGLES: dict[Basis, Container[int]] = {
+    Basis.BEZIER: _DEGREES,
+    Basis.BSPLINE: _DEGREES,
+    Basis.INTERPOLATE: {Degree.CUBIC},
+}
+_TRIANGLES: dict[Basis, Container[int]] = {Basis.BEZIER: _DEGREES}
+"""Degrees of each basis: those of the Direct3D 9 documentation of D3DRECTPATCH_INFO and
+D3DTRIPATCH_INFO, and quadratic ones (wire format, "DirectX 8 opcodes")."""
+
+
+def rectangle_points(info: Sequence[int]) -> RectanglePoints:
+    """The control points of D3DRECTPATCH_INFO.  Raises Fault for what it does not allow."""
+    column, row, width, height, stride, basis, degree = info
+    found = _basis(_RECTANGLES, basis, degree)
+    fits = width == height == degree + 1 if found is Basis.BEZIER else min(width, height) > degree
+    if not fits or width * height > MAX_POINTS:
+        raise _fault(f"a patch of {width} x {height} control points, degree {degree}")
+    _bound((row + height - 1) * stride + column + width)
+    return RectanglePoints(row * stride + column, width, height, stride, found, degree)
+
+
+def triangle_points(info: Sequence[int]) -> TrianglePoints:
+    """The control points of D3DTRIPATCH_INFO.  Raises Fault for what it does not allow."""
+    first, number, basis, degree = info
+    _basis(_TRIANGLES, basis, degree)
+    points = TrianglePoints(first, degree)
+    if number != points.count:
+        raise _fault(f"a triangular patch of {number} control points, degree {degree}")
+    _bound(first + number)
+    return points
+
+
+def _bound(end: int) -> None:
+    if end > _VERTICES:
+        raise _fault("control points beyond the last vertex there can be")
+
+
+def _basis(allowed: dict[Basis, Container[int]], basis: int, degree: int) -> Basis:
+    found = next((known for known in allowed if known == basis), None)
+    if found is None or degree not in allowed[found]:
+        raise _fault(f"a patch of basis {basis}, degree {degree}")
+    return found
+
+
+class Shape(NamedTuple):
+    """What the two patch tokens differ in; ``methods`` are what a tessellator computes for one."""
+
+    points: Callable[[Sequence[int]], ControlPoints]
+    kind: type[ControlPoints]
+    methods: Container[DeclMethod]
+
+
+RECTANGLE = Shape(rectangle_points, RectanglePoints, RECTANGLE_METHODS)
+TRIANGLE = Shape(triangle_points, TrianglePoints, TRIANGLE_METHODS)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A patch as a token described it; ``segments`` are None if it gave none."""
+
+    points: ControlPoints
+    segments: tuple[float, ...] | None
+    kept: KeptPatch
+    size: int
+
+    def patch(
+        self, states: list[int], segments: tuple[float, ...] | None, *, brought: bool
+    ) -> Patch:
+        """What a draw carries of it; ``segments`` go before its own."""
+        return Patch(self.points, fineness(states, segments or self.segments), self.kept, brought)
+
+
+class Patches:
+    """Patches by handle, of both shapes.  Mutable: tokens keep and delete them."""
+
+    def __init__(self, limits: Limits = GENEROUS) -> None:
+        self._limits = limits
+        self._kept: dict[int, Definition] = {}
+        self._bytes = 0
+
+    def handles(self) -> list[int]:
+        """What is kept."""
+        return sorted(self._kept)
+
+    def find(self, handle: int, shape: Shape) -> Definition | None:
+        """A patch that is kept; one of the other shape is forgotten (DrawRectPatch's remarks)."""
+        found = self._kept.get(handle)
+        if found is not None and not isinstance(found.points, shape.kind):
+            self.delete(handle)
+            return None
+        return found
+
+    def defined(
+        self,
+        handle: int,
+        points: ControlPoints,
+        segments: tuple[float, ...] | None,
+        layout: VertexLayout,
+    ) -> Definition:
+        """A patch to draw, and to ``keep`` then.  Raises Fault if there is no room to."""
+        size = points.count * len(layout.elements) * _BYTES
+        old = self._kept.get(handle)
+        most = self._limits.objects
+        if handle and old is None and len(self._kept) >= most:
+            what = f"patch {handle} is too many, limit objects {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        most = self._limits.patch_bytes
+        if handle and self._bytes + size - (old.size if old else 0) > most:
+            what = f"patch {handle}: no room to keep it, limit patch_bytes {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        return Definition(points, segments, KeptPatch(), size)
+
+    def keep(self, handle: int, definition: Definition) -> None:
+        """Keep a patch under a handle; the one that has it is forgotten.  0 keeps nothing."""
+        self.delete(handle)
+        if handle:
+            self._kept[handle] = definition
+            self._bytes += definition.size
+
+    def delete(self, handle: int) -> None:
+        """D3DRS_DELETERTPATCH; draws that were issued with it stay as they are."""
+        found = self._kept.pop(handle, None)
+        self._bytes -= found.size if found else 0
+
+
+def fineness(states: list[int], segments: tuple[float, ...] | None) -> Fineness:
+    """How finely patches are divided, D3DRS_PATCHSEGMENTS being the number of all edges if there
+    are no ``segments``.
+    """
+    style = enum_state(PatchEdgeStyle, states, RenderState.PATCHEDGESTYLE)
+    return Fineness(
+        segments or (bits_float(states[RenderState8.PATCHSEGMENTS]),),
+        style is PatchEdgeStyle.CONTINUOUS,
+        _adaptive(states) if states[RenderState.ENABLEADAPTIVETESSELLATION] else None,
+    )
+
+
+def _adaptive(states: list[int]) -> Adaptive:
+    x, y, z, w = (bits_float(states[RenderState[f"ADAPTIVETESS_{name}"]]) for name in "XYZW")
+    least, most = RenderState.MINTESSELLATIONLEVEL, RenderState.MAXTESSELLATIONLEVEL
+    return Adaptive((x, y, z, w), bits_float(states[least]), bits_float(states[most]))
+
+
+_switches = itemgetter(RenderState8.PATCHSEGMENTS, RenderState.ENABLEADAPTIVETESSELLATION)
+
+
+def may_divide(states: list[int], interface: int, layout: VertexLayout) -> bool:
+    """Whether triangles may be N-patches: from DirectX 8 on, with segments or adaptive
+    tessellation, if their vertices are not transformed yet.
+    """
+    return interface >= 8 and not layout.transformed and any(_switches(states))
+
+
+def n_patch(state: State, count: int) -> NPatch | None:
+    """The N-patches that ``count`` triangles are under a state that ``may_divide`` them; None if
+    each has one segment and tessellation is not adaptive.
+
+    Raises Fault for degrees N-patches do not have, and for more than ``MAX_TRIANGLES``.
+    """
+    states = state.render_states
+    fine = fineness(states, None)
+    limit = fine.adaptive.most if fine.adaptive else fine.segments[0]
+    most = segments_of(limit, continuous=fine.continuous)
+    if fine.adaptive is None and most == 1:
+        return None
+    if count * most * most > MAX_TRIANGLES:
+        raise _fault(f"{count} N-patches of {most:g} segments in one draw")
+    position, normal = states[RenderState.POSITIONDEGREE], states[RenderState.NORMALDEGREE]
+    if position not in (Degree.LINEAR, Degree.CUBIC):
+        raise _fault(f"N-patch positions of degree {position}")
+    if normal not in (Degree.LINEAR, Degree.QUADRATIC):
+        raise _fault(f"N-patch normals of degree {normal}")
+    return NPatch(fine, position == Degree.CUBIC, normal == Degree.QUADRATIC)
+
+
+def _fault(what: str) -> Fault:
+    return Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)

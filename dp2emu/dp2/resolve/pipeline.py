@@ -1,0 +1,509 @@
+"""From raw state to the frozen records a draw carries.
+
+What this state asks for and the emulator does not have yet is refused here, by name, so that a
+draw either means what the stream says or says what is missing.
+
+Source: Direct3D documentation of D3DRENDERSTATETYPE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Iterable, Sequence
+from dataclasses import field
+from typing import TypeVar
+
+from dp2emu.d3d.enums import (
+    Blend,
+    BlendOp,
+    CmpFunc,
+    Cull,
+    DeclMethod,
+    FillMode,
+    RenderState,
+    ShadeMode,
+    StencilOp,
+    ZBufferType,
+)
+from dp2emu.d3d.formats import DEPTH
+from dp2emu.d3d.fvf import POSITION, fvf_layout
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState7
+from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
+from dp2emu.dp2.resolve.fixed_function import clip_planes, enum_state, fixed_state
+from dp2emu.dp2.resolve.patches import may_divide
+from dp2emu.dp2.resolve.programs import (
+    PixelStage,
+    Source,
+    VertexStage,
+    constant_uniforms,
+    pixel_stage,
+    vertex_stage,
+    wraps,
+)
+from dp2emu.dp2.resolve.raster7 import checked_only, perspective, plane_mask, raster_op, stipple
+from dp2emu.dp2.resolve.samplers import BoundTextures
+from dp2emu.dp2.shaders import Format, Function
+from dp2emu.dp2.states.constants import Constants
+from dp2emu.dp2.states.raw_state import TARGETS, State, bits_float
+from dp2emu.dp2.states.setting_kinds import Kind
+from dp2emu.dp2.textures import Textures
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.bindings import Rect, Uniforms
+from dp2emu.gpu.command.packets import (
+    SOLID,
+    LinePattern,
+    MergeNumbers,
+    OutputBindings,
+    PointSize,
+    RasterBindings,
+    ShaderBindings,
+)
+from dp2emu.gpu.command.pipeline import (
+    DepthState,
+    Pipeline,
+    RasterState,
+    StencilFace,
+    StencilState,
+)
+from dp2emu.gpu.resource.heap import Heap, Surface
+from dp2emu.records import dataclass
+from dp2emu.shader.fixed import vertex_uniforms
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
+
+ZBIAS_UNIT = 1.0 / 65536.0
+"""Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
+give no number, this is one step of a 16-bit depth buffer."""
+
+MAX_PATTERN_REPEAT = 255
+
+_COLOR_WRITES = (
+    RenderState.COLORWRITEENABLE,
+    RenderState.COLORWRITEENABLE1,
+    RenderState.COLORWRITEENABLE2,
+    RenderState.COLORWRITEENABLE3,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Bound colour surfaces by index, and the depth-stencil surface.
+
+    ``extent``: the pixels all colours have, or without any the depth surface; None without both.
+    """
+
+    colors: tuple[Surface | None, ...] = (None,) * TARGETS
+    depth: Surface | None = None
+    extent: Rect | None = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extent", self._extent())
+
+    def _extent(self) -> Rect | None:
+        bound = self._bound or ([self.depth] if self.depth else [])
+        if not bound:
+            return None
+        return Rect(0, 0, min(s.width for s in bound), min(s.height for s in bound))
+
+    def samples(self, *, depth: bool) -> int:
+        """Samples per pixel of the colours, and of the depth surface if it is used or alone.
+
+        Raises Fault if they differ, which Direct3D 9 does not allow.
+        """
+        used = [*self._bound, self.depth] if depth or not self._bound else self._bound
+        counts = sorted({surface.samples for surface in used if surface is not None})
+        if len(counts) > 1:
+            what = f"targets of {counts[0]} and {counts[-1]} samples"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return counts[0] if counts else 1
+
+    @property
+    def _bound(self) -> list[Surface]:
+        return [surface for surface in self.colors if surface is not None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resolved:
+    """What a draw carries of the state: its pipeline and the uniforms of its programs.
+
+    ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
+    ``output`` are one object for all draws under this state: their identity is the key of what is
+    derived from them.  ``managed`` are the textures to upload before a draw; ``n_patches`` says
+    whether triangles may be N-patches.
+    """
+
+    pipeline: Pipeline
+    vertex: VertexStage
+    pixel: PixelStage
+    raster: RasterBindings
+    output: OutputBindings
+    fixed_pixel: ShaderBindings
+    managed: tuple[Surface, ...]
+    n_patches: bool
+
+    def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
+        """The numbers of the vertex program, state and constants as they are now."""
+        if self.vertex.shader is not None:
+            return constant_uniforms(constants, self.vertex.shader)
+        if self.vertex.fixed is None:
+            return {}
+        return vertex_uniforms(self.vertex.fixed, fixed_state(state))
+
+    def pixel_uniforms(self, constants: Constants) -> Uniforms:
+        """The numbers of the pixel program, constants as they are now."""
+        if self.pixel.shader is None:
+            return self.pixel.uniforms
+        return {**self.pixel.uniforms, **constant_uniforms(constants, self.pixel.shader)}
+
+
+def resolve(
+    state: State, source: Source, targets: Targets, interface: int, bound: BoundTextures
+) -> Resolved:
+    """What a draw under this state carries.  Raises Fault for values that mean nothing."""
+    states, depth, layout = state.render_states, targets.depth, source.layout
+    planes = clip_planes(state)
+    pixel = pixel_stage(state, source.pixel, interface, bound)
+    vertex = vertex_stage(state, source, pixel.program, interface, bound)
+    test = _depth_state(states, interface) if depth else DepthState()
+    stencil = stencil_state(states) if depth and DEPTH[depth.format].stencil else None
+    samples = targets.samples(depth=test.enable or stencil is not None)
+    pipeline = Pipeline(
+        layout=layout,
+        raster=_raster_state(
+            states,
+            interface,
+            planes=0 if layout.transformed else len(planes),
+            clip=_clips(states, interface, tested=test.enable or not layout.transformed),
+            wrap=wraps(state, source, pixel.program),
+        ),
+        depth=test,
+        pixel=pixel.program,
+        write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
+        color_formats=tuple(color.format if color else None for color in targets.colors),
+        depth_format=depth.format if depth else None,
+        samples=samples,
+        vertex=vertex.program,
+        attributes=vertex.attributes,
+        samplers=pixel.samplers,
+        vertex_samplers=vertex.samplers,
+        blend=blend_state(states),
+        alpha_test=alpha_test(states),
+        stencil=stencil,
+        alpha_to_coverage=samples > 1 and alpha_to_coverage(states),
+        srgb_write=bool(states[RenderState.SRGBWRITEENABLE]),
+        dither=bool(states[RenderState.DITHERENABLE]),
+        raster_op=raster_op(states, interface),
+    )
+    textures = (*pixel.textures.values(), *vertex.textures.values())
+    return Resolved(
+        checked_only(pipeline, states, interface),
+        vertex,
+        pixel,
+        RasterBindings(
+            viewport=state.viewport,
+            point=point_size(state),
+            clip_planes=planes,
+            w_range=state.plain[Kind.W_RANGE],
+            line_pattern=line_pattern(state, interface),
+            stipple=stipple(states, interface),
+        ),
+        OutputBindings(targets.colors, depth, merge_numbers(states, interface)),
+        ShaderBindings(pixel.uniforms, pixel.textures),
+        managed=tuple(t.surface for t in textures if t.surface.system is not None),
+        n_patches=may_divide(states, interface, layout),
+    )
+
+
+def _raster_state(
+    states: list[int], interface: int, *, planes: int, clip: bool, wrap: tuple[int, ...]
+) -> RasterState:
+    smooth_lines = (
+        RenderState.ANTIALIASEDLINEENABLE if interface >= 9 else RenderState7.EDGEANTIALIAS
+    )
+    multisample = RenderState.MULTISAMPLEANTIALIAS if interface >= 8 else RenderState7.ANTIALIAS
+    return RasterState(
+        cull=enum_state(Cull, states, RenderState.CULLMODE),
+        flat=enum_state(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
+        clip=clip,
+        last_pixel=bool(states[RenderState.LASTPIXEL]),
+        clip_planes=(1 << planes) - 1 if states[RenderState.CLIPPING] else 0,
+        fill=enum_state(FillMode, states, RenderState.FILLMODE),
+        point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
+        wrap=wrap,
+        smooth_lines=bool(states[smooth_lines]),
+        perspective=perspective(states, interface),
+        multisample=bool(states[multisample]),
+    )
+
+
+def _clips(states: list[int], interface: int, *, tested: bool) -> bool:
+    """Whether depth outside 0..1 is cut off.
+
+    Vertices on the screen are not cut while depth is not ``tested``.  Before DirectX 8
+    D3DRENDERSTATE_CLIPPING only says whether the runtime need look: drivers cut all the same.
+    """
+    return tested and (interface < 8 or bool(states[RenderState.CLIPPING]))
+
+
+def point_size(state: State) -> PointSize:
+    """The point size states, as float32 values."""
+    names = RenderState.POINTSIZE, RenderState.POINTSIZE_MIN, RenderState.POINTSIZE_MAX
+    return PointSize(*(bits_float(state.render_states[name]) for name in names))
+
+
+def line_pattern(state: State, interface: int) -> LinePattern:
+    """D3DRENDERSTATE_LINEPATTERN, which Direct3D 9 has no more: repeat factor, then pattern.
+
+    Raises Fault for a repeat factor of more than the 255 that drivers are to accept.
+    """
+    word = state.render_states[RenderState7.LINEPATTERN]
+    repeat = word & 0xFFFF
+    if interface >= 9 or not repeat:
+        return SOLID
+    if repeat > MAX_PATTERN_REPEAT:
+        what = f"line pattern repeated {repeat} times"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+    return LinePattern(repeat, word >> 16)
+
+
+def _depth_state(states: list[int], interface: int) -> DepthState:
+    if states[RenderState.ZENABLE] == ZBufferType.FALSE:
+        return DepthState()
+    if interface >= 9:
+        bias = bits_float(states[RenderState.DEPTHBIAS])
+        slope = bits_float(states[RenderState.SLOPESCALEDEPTHBIAS])
+    else:
+        bias, slope = -min(states[RenderState7.ZBIAS], 16) * ZBIAS_UNIT, 0.0
+    return DepthState(
+        enable=True,
+        write=bool(states[RenderState.ZWRITEENABLE]),
+        func=enum_state(CmpFunc, states, RenderState.ZFUNC),
+        bias=bias,
+        bias_all=interface < 9,
+        slope=slope,
+        w_buffer=states[RenderState.ZENABLE] == ZBufferType.USEW,
+    )
+
+
+# What states were resolved to, kept as long as they may come again.
+#
+# An application goes back and forth between a few states, and resolving one costs more than all
+# else that is done for a small draw.
+
+ROOM = 256
+"""Resolved states, and sources, that a context keeps; of more, those that came last."""
+
+_NO_BINDINGS = -1, ShaderBindings()
+
+
+_K = TypeVar("_K", bound=Hashable)
+
+
+_V = TypeVar("_V")
+
+
+class Resolutions:
+    """What a context's states and vertex formats were resolved to.  Mutable: it remembers.
+
+    It keeps no surface that has lost its handle, so that memory is free when bindings say so:
+    ``forget`` is to be called when a handle goes.
+    """
+
+    def __init__(self, interface: int, heap: Heap) -> None:
+        self._interface = interface
+        self._heap = heap
+        self._version = -1
+        self._resolved: dict[Hashable, Resolved] = {}
+        self._bindings: dict[VertexStage | PixelStage, tuple[int, ShaderBindings]] = {}
+        self._sources: dict[Hashable, Source] = {}
+
+    def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
+        """What a draw carries.  Raises Fault and Unsupported as ``resolve`` does."""
+        if state.version != self._version:
+            self._version = state.version
+            self.forget()
+        bound = tuple(textures.bound.items())
+        key = source, targets, bound, state.settings
+        found = self._resolved.get(key)
+        if found is None:
+            found = resolve(state, source, targets, self._interface, textures.at_stages())
+            if self._live((*targets.colors, targets.depth, *textures.bound.values())):
+                _keep(self._resolved, key, found)
+        return found
+
+    def vertex_bindings(
+        self, resolved: Resolved, state: State, constants: Constants
+    ) -> ShaderBindings:
+        """The vertex program's bindings, computed anew when state or constants have changed."""
+        stage = resolved.vertex
+        now = state.numbers if stage.shader is None else constants.version
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
+        if then != now:
+            found = ShaderBindings(resolved.vertex_uniforms(state, constants), stage.textures)
+            _keep(self._bindings, stage, (now, found))
+        return found
+
+    def pixel_bindings(self, resolved: Resolved, constants: Constants) -> ShaderBindings:
+        """The pixel program's bindings, likewise."""
+        stage = resolved.pixel
+        if stage.shader is None:
+            return resolved.fixed_pixel
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
+        if then != constants.version:
+            found = ShaderBindings(resolved.pixel_uniforms(constants), stage.textures)
+            _keep(self._bindings, stage, (constants.version, found))
+        return found
+
+    def forget(self) -> None:
+        """Drop every resolved state."""
+        self._resolved.clear()
+        self._bindings.clear()
+
+    def source(
+        self,
+        format: int | Format,
+        function: Function | None = None,
+        pixel: Function | None = None,
+        methods: Container[DeclMethod] = MESH_METHODS,
+    ) -> Source:
+        """One object for the same format and shaders, so that what hangs on it can stay.
+
+        Raises Fault for a format without a position.
+        """
+        key = format, function, pixel, methods
+        found = self._sources.get(key)
+        if found is None:
+            if isinstance(format, int):
+                found = Source(self._fvf(format), function, pixel, None, methods)
+            else:
+                found = Source(format.layout, function, pixel, format.tokens, methods)
+            _keep(self._sources, key, found)
+        return found
+
+    def _fvf(self, code: int) -> VertexLayout:
+        if not code & POSITION:
+            what = f"vertex format {code:#x} has no position"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return fvf_layout(code, self._interface)
+
+    def _live(self, surfaces: Iterable[Surface | None]) -> bool:
+        """Whether all of them are still known by their handles."""
+        get = self._heap.get
+        return all(surface is None or get(surface.handle) is surface for surface in surfaces)
+
+
+def _keep(known: dict[_K, _V], key: _K, value: _V) -> None:
+    """Add an entry; the oldest makes room."""
+    if len(known) >= ROOM:
+        del known[next(iter(known))]
+    known[key] = value
+
+
+# From raw state to what the merge stage does with a fragment.
+#
+# Sources: the Direct3D 9 documentation of the states named.
+
+_BOTH = {
+    Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
+    Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
+}
+"""Source factors that say both, whatever the destination factor is."""
+
+
+_FRONT = (
+    RenderState.STENCILFUNC,
+    RenderState.STENCILFAIL,
+    RenderState.STENCILZFAIL,
+    RenderState.STENCILPASS,
+)
+
+
+_BACK = (
+    RenderState.CCW_STENCILFUNC,
+    RenderState.CCW_STENCILFAIL,
+    RenderState.CCW_STENCILZFAIL,
+    RenderState.CCW_STENCILPASS,
+)
+"""Comparison and operations, in the order of ``StencilFace``."""
+
+
+_ALPHA_TO_COVERAGE = {
+    RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
+    RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),
+}
+
+
+def blend_state(states: Sequence[int]) -> BlendState | None:
+    """The equations of D3DRS_ALPHABLENDENABLE, or None without it.
+
+    Raises Fault for a factor or operation there is not.
+    """
+    if not states[RenderState.ALPHABLENDENABLE]:
+        return None
+    color = _equation(states, RenderState.SRCBLEND, RenderState.DESTBLEND, RenderState.BLENDOP)
+    if not states[RenderState.SEPARATEALPHABLENDENABLE]:
+        return BlendState(color, color)
+    alpha = _equation(
+        states, RenderState.SRCBLENDALPHA, RenderState.DESTBLENDALPHA, RenderState.BLENDOPALPHA
+    )
+    return BlendState(color, alpha)
+
+
+def _equation(
+    states: Sequence[int], source: RenderState, destination: RenderState, operation: RenderState
+) -> BlendEquation:
+    op = enum_state(BlendOp, states, operation)
+    first = enum_state(Blend, states, source)
+    if first in _BOTH:
+        return BlendEquation(*_BOTH[first], op)
+    second = enum_state(Blend, states, destination)
+    if second in _BOTH:
+        what = f"{destination.sdk} is {second.sdk}, which is a source factor"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+    return BlendEquation(first, second, op)
+
+
+def alpha_test(states: Sequence[int]) -> CmpFunc | None:
+    """The comparison of D3DRS_ALPHATESTENABLE; None if all pass.  Raises Fault for no such."""
+    if not states[RenderState.ALPHATESTENABLE]:
+        return None
+    func = enum_state(CmpFunc, states, RenderState.ALPHAFUNC)
+    return None if func is CmpFunc.ALWAYS else func
+
+
+def alpha_to_coverage(states: Sequence[int]) -> bool:
+    """Whether a code is set that stands for a state Direct3D 9 has no name for: A2M1 as
+    D3DRS_POINTSIZE, which as a size is smaller than any, or ATOC as D3DRS_ADAPTIVETESS_Y.
+    """
+    return any(states[state] == code for state, code in _ALPHA_TO_COVERAGE.items())
+
+
+def stencil_state(states: Sequence[int]) -> StencilState | None:
+    """The test of D3DRS_STENCILENABLE, or None without it.
+
+    Raises Fault for a comparison or operation there is not.
+    """
+    if not states[RenderState.STENCILENABLE]:
+        return None
+    two_sided = bool(states[RenderState.TWOSIDEDSTENCILMODE])
+    return StencilState(_face(states, _FRONT), _face(states, _BACK) if two_sided else None)
+
+
+def _face(states: Sequence[int], names: Sequence[RenderState]) -> StencilFace:
+    func, *operations = names
+    return StencilFace(
+        enum_state(CmpFunc, states, func),
+        *(enum_state(StencilOp, states, operation) for operation in operations),
+    )
+
+
+def merge_numbers(states: Sequence[int], interface: int) -> MergeNumbers:
+    """What the merge stage reads beside the pipeline; of ALPHAREF the low 8 bits count."""
+    return MergeNumbers(
+        blend_factor=states[RenderState.BLENDFACTOR],
+        sample_mask=states[RenderState.MULTISAMPLEMASK],
+        alpha_reference=states[RenderState.ALPHAREF] & 0xFF,
+        stencil_reference=states[RenderState.STENCILREF],
+        stencil_mask=states[RenderState.STENCILMASK],
+        stencil_write_mask=states[RenderState.STENCILWRITEMASK],
+        plane_mask=plane_mask(states, interface),
+    )

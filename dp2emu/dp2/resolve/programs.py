@@ -1,0 +1,391 @@
+"""Programs a draw runs: created shaders, or what the fixed function is generated as.
+
+Source: wire format, "Shaders and constants" and Direct3D documentation of the fixed function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import field
+from typing import NamedTuple, TypeVar
+
+from dp2emu.d3d.declarations import Declaration8
+from dp2emu.d3d.enums import (
+    DeclMethod,
+    RenderState,
+    TextureArgument,
+    TextureOp,
+    TextureStageState,
+    TextureTransformFlags,
+)
+from dp2emu.d3d.flags import ArgumentModifier
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState7
+from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.d3d.vertices import (
+    MESH_METHODS,
+    Element,
+    VertexLayout,
+    check_drawable,
+    elements_by_name,
+)
+from dp2emu.dp2.resolve.fixed_function import color, fixed_vertex, pixel_fog, pixel_fog_uniforms
+from dp2emu.dp2.resolve.raster7 import monochrome
+from dp2emu.dp2.resolve.samplers import BoundTextures, keyed, samplers
+from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
+from dp2emu.dp2.states.constants import Constants
+from dp2emu.dp2.states.raw_state import VERTEX_SAMPLER, State, bits_float
+from dp2emu.dp2.states.stage7 import blended_stage
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.bindings import Textures, Uniforms
+from dp2emu.gpu.command.pipeline import Attribute, Samplers
+from dp2emu.records import dataclass
+from dp2emu.shader.fixed import (
+    CURRENT,
+    KEPT,
+    Argument,
+    Combination,
+    FixedPixel,
+    FixedVertex,
+    Fog,
+    TextureStage,
+    arguments_of,
+    pixel_program,
+    reads_texture,
+    stage_uniforms,
+    vertex_program,
+)
+from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
+from dp2emu.shader.ports import varying
+from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
+from dp2emu.shader.sm.versions import V1_4, V2_0
+from dp2emu.shader.stages import STAGE_FILES, STAGES
+from dp2emu.shader.types import F32, Lanes
+
+_TEXCOORD = "texcoord"
+
+
+_WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """What vertices are, and the shaders they and their pixels go through; None: none.
+
+    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are what the tessellator
+    computes for what is drawn.
+    """
+
+    layout: VertexLayout
+    function: Function | None = None
+    pixel: Function | None = None
+    tokens: Declaration8 | None = None
+    methods: Container[DeclMethod] = MESH_METHODS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VertexStage:
+    """The vertex program, None for vertices on the screen, and what feeds it.
+
+    ``shader`` is set if its numbers are constant registers, ``fixed`` if they are those of the
+    fixed function.
+    """
+
+    program: Program | None = None
+    attributes: tuple[Attribute, ...] = ()
+    fixed: FixedVertex | None = None
+    shader: Lowered | None = None
+    samplers: Samplers = ()
+    textures: Textures = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PixelStage:
+    """The pixel program, and the numbers of fog and stages.  ``shader`` as in ``VertexStage``."""
+
+    program: Program
+    uniforms: Uniforms
+    shader: Lowered | None = None
+    samplers: Samplers = ()
+    textures: Textures = field(default_factory=dict)
+
+
+def pixel_stage(
+    state: State, function: Function | None, interface: int, bound: BoundTextures
+) -> PixelStage:
+    """What pixels go through."""
+    lowered = None
+    fog = pixel_fog(state)
+    if function is None:
+        program = _cascade_program(state, fog, interface, bound)
+    else:
+        lowered = _lowered_pixel(state, function, fog, bound)
+        program = lowered.program
+    uniforms: Uniforms = pixel_fog_uniforms(state) if fog else {}
+    if STAGE_FILES & {file.name for file in program.files}:
+        uniforms = {**uniforms, **cascade_uniforms(state)}
+    used = ((number, number, kind) for number, kind in _sampled(program))
+    keys, textures = samplers(state, interface, bound, used)
+    return PixelStage(program, uniforms, lowered, keys, textures)
+
+
+def _cascade_program(
+    state: State, fog: Fog | None, interface: int, bound: BoundTextures
+) -> Program:
+    kinds = {stage: texture.kind for stage, texture in bound.items()}
+    transparent = 0 in bound and keyed(state, interface, bound[0])
+    alpha = bound[0].alpha if 0 in bound else 0
+    # The colour key's alpha is one of a single bit.
+    stages = cascade(state, kinds, alpha or int(transparent))
+    specular = bool(state.render_states[RenderState.SPECULARENABLE])
+    kills = transparent and _drops_keyed(state, stages)
+    mono = monochrome(state.render_states, interface)
+    return pixel_program(FixedPixel(stages, specular, fog, kills, mono))
+
+
+def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
+    """Whether pixels that the texture of stage 0 leaves transparent are not drawn.
+
+    COLORKEYBLENDENABLE leaves it to blending and the alpha test what becomes of them.
+    """
+    if state.render_states[RenderState7.COLORKEYBLENDENABLE]:
+        return False
+    return any(reads_texture(stage.color) or reads_texture(stage.alpha) for stage in stages[:1])
+
+
+def _lowered_pixel(
+    state: State, function: Function, fog: Fog | None, bound: BoundTextures
+) -> Lowered:
+    """Shaders of 1.x learn what is bound to their stages, and before 1.4 what is projected.
+
+    All of them learn where depths are bound, which a sampler declared 2D compares with.
+    """
+    level = function.shader.version.level
+    projections: tuple[tuple[int, int], ...] = ()
+    told = {TextureKind.SHADOW} if level >= V2_0 else set(TextureKind) - {TextureKind.TEX2D}
+    kinds = tuple((n, t.kind) for n, t in sorted(bound.items()) if t.kind in told)
+    if level < V1_4:
+        divisors = ((stage, projection(state, stage)) for stage in range(STAGES))
+        projections = tuple((stage, by) for stage, by in divisors if by is not None)
+    return lowered_pixel(function, fog, kinds, projections)
+
+
+@of_program
+def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
+    """Samplers a program uses, and the shape of texture that each expects."""
+    found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
+    return tuple(sorted(found, key=lambda each: each[0]))
+
+
+def vertex_stage(
+    state: State, source: Source, pixel: Program, interface: int, bound: BoundTextures
+) -> VertexStage:
+    """What vertices go through.  A vertex shader leaves vertices on the screen alone.
+
+    Raises Fault for vertices without a position, Unsupported for what is not built.
+    """
+    layout = source.layout
+    check_drawable(layout, source.methods)
+    if layout.transformed:
+        return VertexStage(attributes=_on_screen(state, layout, _texture_sets(pixel)))
+    if source.function is not None:
+        lowered = lowered_vertex(source.function)
+        used = ((n, VERTEX_SAMPLER + n, kind) for n, kind in _sampled(lowered.program))
+        keys, textures = samplers(state, interface, bound, used)
+        attributes = tuple(Attribute(each.name, _element(source, each)) for each in lowered.inputs)
+        return VertexStage(lowered.program, attributes, None, lowered, keys, textures)
+    named = elements_by_name(layout)
+    if "position0" not in named:
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "vertices without position")
+    key = fixed_vertex(state, layout, _texture_sets(pixel))
+    attributes = tuple(Attribute(name, element) for name, element in named.items())
+    return VertexStage(vertex_program(key), attributes, key)
+
+
+def _texture_sets(pixel: Program) -> int:
+    """How many texture coordinate sets the fixed function makes for a pixel program."""
+    return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
+
+
+@of_program
+def _sets_read(pixel: Program) -> frozenset[int]:
+    names = (varying(port.name).split(".")[0] for port in pixel.inputs)
+    sets = (name.removeprefix(_TEXCOORD) for name in names if name.startswith(_TEXCOORD))
+    return frozenset(map(int, sets))
+
+
+def wraps(state: State, source: Source, pixel: Program) -> tuple[int, ...]:
+    """D3DRS_WRAPn of each coordinate set a pixel program reads, up to the last that wraps.
+
+    What the fixed function makes for a stage wraps as the set its D3DTSS_TEXCOORDINDEX names, also
+    where that says how it is generated; what a vertex shader writes as its own number.
+    """
+    fixed = source.function is None or source.layout.transformed
+    masks = [0] * len(_WRAPS)
+    for number in _sets_read(pixel):
+        named = _set_of(state, number) if fixed and number < STAGES else number
+        if named < len(_WRAPS):
+            masks[number] = state.render_states[_WRAPS[named]] & 0xF
+    while masks and not masks[-1]:
+        masks.pop()
+    return tuple(masks)
+
+
+def _set_of(state: State, stage: int) -> int:
+    return state.stage(stage)[TextureStageState.TEXCOORDINDEX] & 0xFFFF
+
+
+def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute, ...]:
+    """What vertices on the screen have by name, if stages do not take the sets in order.
+
+    D3DTSS_TEXCOORDINDEX chooses the set of each stage; nothing is generated or transformed.
+    """
+    indices = [_set_of(state, n) for n in range(sets)]
+    if indices == list(range(sets)):
+        return ()
+    named = elements_by_name(layout)
+    wanted = {f"{_TEXCOORD}{n}": named.get(f"{_TEXCOORD}{i}") for n, i in enumerate(indices)}
+    return tuple(Attribute(name, element) for name, element in {**named, **wanted}.items())
+
+
+def _element(source: Source, found: InputRegister) -> Element | None:
+    """The element an input register reads: by usage, or by number as in DirectX 8."""
+    if found.usage is None:
+        return source.tokens.element(found.register) if source.tokens else None
+    wanted = (found.usage, found.index)
+    return next((e for e in source.layout.elements if (e.usage, e.index) == wanted), None)
+
+
+def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
+    """The constant registers that a shader reads as they are now, with its own on top."""
+    files = constants.files
+    found: dict[str, Lanes] = {}
+    for file in lowered.program.files:
+        if file.name in files:
+            values = files[file.name].values
+            values = values.reshape(-1) != 0 if file.name == "b" else values
+            found[file.name] = overlaid(file.name, values, lowered.constants).reshape(-1)
+    return found
+
+
+# From raw state to the cascade of texture stages: its key and its numbers.
+#
+# Sources: the Direct3D 9 documentation of the texture stage states.  A stage whose colour needs a
+# texture that is not bound ends the cascade as D3DTOP_DISABLE does; one whose alpha does leaves
+# alpha as it is.  Values that name no operation or argument are a Fault, if something reads them.
+
+_SELECT_MASK, _COUNT_MASK = 0xF, 0xFF
+
+
+_E = TypeVar("_E", bound=SdkEnum)
+
+
+class _States(NamedTuple):
+    """An operation and its arguments 0, 1 and 2."""
+
+    op: TextureStageState
+    arguments: tuple[TextureStageState, TextureStageState, TextureStageState]
+
+
+_COLOR = _States(
+    TextureStageState.COLOROP,
+    (TextureStageState.COLORARG0, TextureStageState.COLORARG1, TextureStageState.COLORARG2),
+)
+
+
+_ALPHA = _States(
+    TextureStageState.ALPHAOP,
+    (TextureStageState.ALPHAARG0, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2),
+)
+
+
+_BUMPS = (
+    TextureStageState.BUMPENVMAT00,
+    TextureStageState.BUMPENVMAT01,
+    TextureStageState.BUMPENVMAT10,
+    TextureStageState.BUMPENVMAT11,
+    TextureStageState.BUMPENVLSCALE,
+    TextureStageState.BUMPENVLOFFSET,
+)
+
+
+def cascade(
+    state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
+) -> tuple[TextureStage, ...]:
+    """The stages up to the one that ends the cascade; ``kinds`` are the textures bound.
+
+    ``alpha`` is the largest that of stage 0 can store, which a texture map blend wants to know.
+    """
+    if state.map_blend:
+        only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), alpha)
+        return () if only is None else (only,)
+    stages: list[TextureStage] = []
+    for number in range(STAGES):
+        stage = _stage(state, number, kinds.get(number))
+        if stage is None:
+            break
+        stages.append(stage)
+    return tuple(stages)
+
+
+def _stage(state: State, number: int, texture: TextureKind | None) -> TextureStage | None:
+    row = state.stage(number)
+    color = _combination(row, number, _COLOR)
+    if color.op is TextureOp.DISABLE or (texture is None and reads_texture(color)):
+        return None
+    alpha = KEPT
+    if color.op is not TextureOp.DOTPRODUCT3:
+        alpha = _combination(row, number, _ALPHA)
+    if texture is None and reads_texture(alpha):
+        alpha = KEPT
+    temp = row[TextureStageState.RESULTARG] & _SELECT_MASK == TextureArgument.TEMP
+    return TextureStage(color, alpha, temp, texture, projection(state, number))
+
+
+def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
+    """Arguments the operation does not read stay out of the key."""
+    op = _member(TextureOp, row[states.op], states.op, stage)
+    read = arguments_of(op)
+    zero, one, two = (
+        _argument(row[state], state, stage) if place in read else CURRENT
+        for place, state in enumerate(states.arguments)
+    )
+    return Combination(op, (zero, one, two))
+
+
+def _argument(value: int, state: TextureStageState, stage: int) -> Argument:
+    return Argument(
+        _member(TextureArgument, value & _SELECT_MASK, state, stage),
+        bool(value & ArgumentModifier.COMPLEMENT),
+        bool(value & ArgumentModifier.ALPHAREPLICATE),
+    )
+
+
+def _member(enum: type[_E], value: int, state: TextureStageState, stage: int) -> _E:
+    try:
+        return enum(value)
+    except ValueError:
+        what = f"{state.sdk} of stage {stage} is {value}, which is no {enum.__name__}"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
+
+
+def projection(state: State, stage: int) -> int | None:
+    """The coordinate, 1 to 3, by which D3DTTFF_PROJECTED divides: the last that is counted.
+
+    Without a count, or with one beyond, it is the fourth; a single coordinate is not divided.
+    """
+    flags = state.stage(stage)[TextureStageState.TEXTURETRANSFORMFLAGS]
+    if not flags & TextureTransformFlags.PROJECTED:
+        return None
+    count = min(flags & _COUNT_MASK, 4) or 4
+    return count - 1 if count > 1 else None
+
+
+def cascade_uniforms(state: State) -> dict[str, F32]:
+    """The numbers of texture stages, for the cascade and for pixel shaders alike."""
+    rows = [state.stage(stage) for stage in range(STAGES)]
+    return stage_uniforms(
+        color(state.render_states[RenderState.TEXTUREFACTOR]),
+        [color(row[TextureStageState.CONSTANT]) for row in rows],
+        [[bits_float(row[number]) for number in _BUMPS] for row in rows],
+    )

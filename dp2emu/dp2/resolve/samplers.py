@@ -1,0 +1,269 @@
+"""From raw state to how textures are sampled: keys of sampler programs, and their numbers.
+
+On the wire sampler states are texture stage states with the numbers of DirectX 8; how filters are
+numbered is up to the interface version (wire format, "Texture stages and samplers").  A value that
+names no address mode or filter is a Fault at the draw that samples with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Use
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import (
+    MagFilter7,
+    MinFilter7,
+    MipFilter7,
+    RenderState7,
+    TextureStageState8,
+)
+from dp2emu.dp2.resolve.convolution import Convolution
+from dp2emu.dp2.states.raw_state import SRGB_TEXTURE, State, bits_float
+from dp2emu.dp2.states.setting_kinds import Kind
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.bindings import TextureBinding
+from dp2emu.gpu.command.pipeline import Samplers
+from dp2emu.gpu.resource.heap import Surface, SurfaceKind
+from dp2emu.records import dataclass
+from dp2emu.shader.ir import TextureKind
+from dp2emu.shader.texture.bindings import weights_of
+from dp2emu.shader.texture.records import MAX_ANISOTROPY, Addresses, SamplerKey
+
+KINDS = {
+    SurfaceKind.SURFACE: TextureKind.TEX2D,
+    SurfaceKind.TEXTURE: TextureKind.TEX2D,
+    SurfaceKind.CUBETEXTURE: TextureKind.CUBE,
+    SurfaceKind.VOLUME: TextureKind.VOLUME,
+    SurfaceKind.VOLUMETEXTURE: TextureKind.VOLUME,
+}
+"""Shapes of what can be bound as a texture."""
+
+_ADDRESSES = (
+    TextureStageState8.ADDRESSU,
+    TextureStageState8.ADDRESSV,
+    TextureStageState8.ADDRESSW,
+)
+_FILTERS = (
+    TextureStageState8.MAGFILTER,
+    TextureStageState8.MINFILTER,
+    TextureStageState8.MIPFILTER,
+)
+_COLOR_KEYS = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
+_ALPHA_BLOCKS: dict[AnyFormat, int] = {
+    Format.A1: 1,
+    **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
+}
+"""The largest alpha of formats whose pixels share bytes."""
+_MODES = {int(mode): mode for mode in TextureAddress}
+_WRAP = (TextureAddress.WRAP,) * 3
+_M = TypeVar("_M", TextureAddress, TextureFilter)
+
+
+def is_texture(surface: Surface) -> bool:
+    """Whether a surface can be sampled: no buffer, not multisampled, of a format for its shape."""
+    row, kind = FORMATS.get(surface.format), KINDS.get(surface.desc.kind)
+    if row is None or kind is None or surface.samples > 1 or Use.TEXTURE not in row.uses:
+        return False
+    return kind is TextureKind.TEX2D or Use.SHADOW not in row.uses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundTexture:
+    """A texture where it is bound, and what hangs on it.
+
+    ``palette`` has 256 A8R8G8B8 words, whose alpha counts if ``alpha_palette``.
+    """
+
+    surface: Surface
+    palette: NDArray[np.uint32] | None = None
+    alpha_palette: bool = False
+    most_detailed: int = 0
+
+    @property
+    def kind(self) -> TextureKind:
+        """What it is to a sampler; a depth format is compared with."""
+        kind, row = KINDS[self.surface.desc.kind], FORMATS.get(self.surface.format)
+        shadow = kind is TextureKind.TEX2D and row is not None and Use.SHADOW in row.uses
+        return TextureKind.SHADOW if shadow else kind
+
+    @property
+    def color_key(self) -> tuple[int, int]:
+        """The range of its colour key, 0 to 0 without one."""
+        low, high = self.surface.color_key or (0, 0)
+        mask = FORMATS[self.surface.format].mask
+        return low & mask, high & mask
+
+    @property
+    def alpha(self) -> int:
+        """The largest alpha a texel can store, 0 if it has none of its own."""
+        row = FORMATS[self.surface.format]
+        if row.alpha is not None:
+            return row.alpha.max
+        if Use.PALETTE in row.uses:
+            return 255 if self.alpha_palette else 0
+        return _ALPHA_BLOCKS.get(row.format, 0)
+
+
+BoundTextures = Mapping[int, BoundTexture]
+"""By stage, as the wire numbers them: 0 to 15 and 257 to 260."""
+
+
+class _Filters(NamedTuple):
+    """What the numbers of a generation mean in DirectX 9's."""
+
+    mag: Mapping[int, TextureFilter]
+    min: Mapping[int, TextureFilter]
+    mip: Mapping[int, TextureFilter]
+
+
+_FILTERS_7 = _Filters(
+    mag={
+        MagFilter7.POINT: TextureFilter.POINT,
+        MagFilter7.LINEAR: TextureFilter.LINEAR,
+        MagFilter7.FLATCUBIC: TextureFilter.FLATCUBIC,
+        MagFilter7.GAUSSIANCUBIC: TextureFilter.GAUSSIANCUBIC,
+        MagFilter7.ANISOTROPIC: TextureFilter.ANISOTROPIC,
+    },
+    min={
+        MinFilter7.POINT: TextureFilter.POINT,
+        MinFilter7.LINEAR: TextureFilter.LINEAR,
+        MinFilter7.ANISOTROPIC: TextureFilter.ANISOTROPIC,
+    },
+    mip={
+        0: TextureFilter.NONE,
+        MipFilter7.NONE: TextureFilter.NONE,
+        MipFilter7.POINT: TextureFilter.POINT,
+        MipFilter7.LINEAR: TextureFilter.LINEAR,
+    },
+)
+_IN_LEVEL = {int(filter): filter for filter in TextureFilter} | {0: TextureFilter.POINT}
+_BETWEEN_LEVELS = {int(filter): filter for filter in (TextureFilter.NONE, TextureFilter.POINT)} | {
+    int(filter): TextureFilter.LINEAR for filter in TextureFilter if filter > 1
+}
+_FILTERS_8 = _Filters(_IN_LEVEL, _IN_LEVEL, _BETWEEN_LEVELS)
+"""Inside a level D3DTEXF_NONE is point, and between levels the finer filters are linear."""
+
+
+def samplers(
+    state: State,
+    interface: int,
+    textures: BoundTextures,
+    used: Iterable[tuple[int, int, TextureKind]],
+) -> tuple[Samplers, dict[int, TextureBinding]]:
+    """Keys and bindings of a program's samplers.
+
+    ``used`` has the number a program gives a sampler, the stage that is behind it, and the shape
+    of texture it expects there.  A texture of another shape counts as none.
+    """
+    keys, bindings = [], {}
+    for number, stage, kind in used:
+        bound = textures.get(stage)
+        if bound is not None and bound.kind is kind:
+            asked = _Asked(
+                stage, state.stage(stage), interface, keyed(state, interface, bound),
+                state.plain[Kind.CONVOLUTION],
+            )  # fmt: skip
+            keys.append((number, asked.key(bound)))
+            bindings[number] = asked.binding(bound)
+    return tuple(keys), bindings
+
+
+def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
+    """Whether a colour key makes some texels transparent, before DirectX 8."""
+    enabled = any(state.render_states[number] for number in _COLOR_KEYS)
+    return interface < 8 and enabled and bound.surface.color_key is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The states of a stage, the interface that numbers them, whether a colour key counts, and
+    the kernel of convolutions.
+    """
+
+    stage: int
+    row: Sequence[int]
+    interface: int
+    keyed: bool
+    convolution: Convolution
+
+    def key(self, bound: BoundTexture) -> SamplerKey:
+        mag, min_, mip = self.filters()
+        if TextureFilter.CONVOLUTIONMONO in (mag, min_):
+            return self.convolving(bound)
+        levels = bound.surface.desc.levels > 1
+        stretched = TextureFilter.ANISOTROPIC in (mag, min_)
+        most = self.row[TextureStageState8.MAXANISOTROPY]
+        return SamplerKey(
+            kind=bound.kind,
+            format=bound.surface.format,
+            address=self.addresses(bound.kind),
+            mag=mag,
+            min=min_,
+            mip=mip if levels else TextureFilter.NONE,
+            anisotropy=max(1, min(most, MAX_ANISOTROPY)) if stretched else 1,
+            srgb=bool(self.row[SRGB_TEXTURE] & 1),
+            levels=levels,
+            alpha_palette=bound.alpha_palette,
+            color_key=self.keyed,
+        )
+
+    def convolving(self, bound: BoundTexture) -> SamplerKey:
+        """Raises Fault for what is not monochrome, which drivers are to refuse."""
+        surface = bound.surface
+        if surface.format is not Format.A1 or bound.kind is not TextureKind.TEX2D:
+            what = f"convolution of {surface.format.sdk} at stage {self.stage}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return SamplerKey(
+            kind=bound.kind,
+            format=surface.format,
+            address=(TextureAddress.BORDER, TextureAddress.BORDER, TextureAddress.WRAP),
+            mag=TextureFilter.CONVOLUTIONMONO,
+            min=TextureFilter.CONVOLUTIONMONO,
+            levels=surface.desc.levels > 1,
+            color_key=self.keyed,
+            kernel=(len(self.convolution.rows), len(self.convolution.columns)),
+        )
+
+    def binding(self, bound: BoundTexture) -> TextureBinding:
+        last = bound.surface.desc.levels - 1
+        return TextureBinding(
+            surface=bound.surface,
+            lod_bias=bits_float(self.row[TextureStageState8.MIPMAPLODBIAS]),
+            max_level=min(self.max_level(), last),
+            most_detailed=min(bound.most_detailed, last),
+            border=self.row[TextureStageState8.BORDERCOLOR],
+            palette=bound.palette,
+            color_key=bound.color_key,
+            weights=weights_of(self.convolution.rows, self.convolution.columns),
+        )
+
+    def max_level(self) -> int:
+        """D3DSAMP_MAXMIPLEVEL, which without a mip filter does not count."""
+        _, _, mip = self.filters()
+        return 0 if mip is TextureFilter.NONE else self.row[TextureStageState8.MAXMIPLEVEL]
+
+    def addresses(self, kind: TextureKind) -> Addresses:
+        """WRAP where the shape has no such coordinate; faces of a cube end at their edges."""
+        count = 0 if kind is TextureKind.CUBE else kind.axes
+        modes = [self.meaning(_MODES, number) for number in _ADDRESSES[:count]]
+        u, v, w = (*modes, *_WRAP)[:3]
+        return u, v, w
+
+    def filters(self) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
+        tables = _FILTERS_7 if self.interface < 8 else _FILTERS_8
+        pairs = zip(tables, _FILTERS, strict=True)
+        mag, min_, mip = (self.meaning(table, number) for table, number in pairs)
+        return mag, min_, mip
+
+    def meaning(self, table: Mapping[int, _M], number: TextureStageState8) -> _M:
+        found = table.get(self.row[number])
+        if found is None:
+            what = f"{number.sdk} of stage {self.stage} is {self.row[number]}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return found

@@ -1,0 +1,113 @@
+"""Shader constant registers of one context (wire format, "Shaders and constants")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Fault
+
+
+class _File(NamedTuple):
+    """A register file: how many registers, and what one holds."""
+
+    registers: int
+    width: int
+    storage: str
+
+
+VERTEX_FILES: Mapping[str, _File] = {
+    "c": _File(256, 4, "<f4"),
+    "i": _File(16, 4, "<i4"),
+    "b": _File(16, 1, "<u4"),
+}
+PIXEL_FILES: Mapping[str, _File] = {**VERTEX_FILES, "c": _File(224, 4, "<f4")}
+"""Float registers of ps_3_0; earlier versions can name fewer of them."""
+
+
+class Registers:
+    """One register file.  Mutable: tokens write it.
+
+    ``values`` (registers, width) is a read-only array that never changes once handed out: a
+    write after that goes to a copy, so that a queued draw keeps what it was given.
+    """
+
+    def __init__(self, file: _File) -> None:
+        self._values: NDArray[Any] = np.zeros((file.registers, file.width), file.storage)
+        self._written = np.zeros(file.registers, bool)
+        self._shared = False
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The registers as they are now."""
+        self._shared = True
+        self._values.flags.writeable = False
+        return self._values
+
+    def write(self, first: int, values: NDArray[Any]) -> None:
+        """Store whole registers from ``first`` on; those the file does not have are dropped."""
+        count = min(len(values), max(len(self) - first, 0))
+        if not count:
+            return
+        if self._shared:
+            self._values, self._shared = self._values.copy(), False
+        self._values[first : first + count] = values[:count]
+        self._written[first : first + count] = True
+
+    def raw(self, number: int) -> bytes:
+        """The bytes of a register."""
+        return bytes(self._values[number].data)
+
+    def written(self) -> Iterator[tuple[int, list[Any]]]:
+        """Number and values of each register that was ever written."""
+        for number in np.flatnonzero(self._written).tolist():
+            yield number, self._values[number].tolist()
+
+
+class Constants:
+    """The ``c``, ``i`` and ``b`` registers of one kind of shader.  Mutable: tokens write them,
+    and ``version`` grows with that.
+    """
+
+    def __init__(self, files: Mapping[str, _File], options: Options) -> None:
+        self.files = {name: Registers(file) for name, file in files.items()}
+        self._rows = files
+        self._strict = options.strict
+        self.version = 0
+
+    def write(self, name: str, first: int, data: bytes | memoryview) -> None:
+        """SET*SHADERCONST*: ``data`` is what the wire has for whole registers from ``first``.
+
+        Registers the file does not have are dropped; with ``Options.strict`` they raise Fault
+        (D3DERR_DRIVERINVALIDCALL), and nothing is written.
+        """
+        self.files[name].write(first, self._values(name, first, data))
+        self.version += 1
+
+    def split(
+        self, name: str, first: int, data: bytes | memoryview
+    ) -> Iterator[tuple[int, bytes]]:
+        """What ``write`` would store: number and bytes of each register.  Raises as that does."""
+        values = self._values(name, first, data)
+        for number, value in zip(range(first, len(self.files[name])), values, strict=False):
+            yield number, value.tobytes()
+
+    def register(self, name: str, number: int) -> bytes:
+        """What would write a register as it is now."""
+        return self.files[name].raw(number)
+
+    def _values(self, name: str, first: int, data: bytes | memoryview) -> NDArray[Any]:
+        row, file = self._rows[name], self.files[name]
+        values = np.frombuffer(data, row.storage).reshape(-1, row.width)
+        if self._strict and first + len(values) > len(file):
+            what = f"{name}{first} to {name}{first + len(values) - 1} of {len(file)}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"registers {what}")
+        return values

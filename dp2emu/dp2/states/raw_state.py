@@ -1,0 +1,260 @@
+"""Raw DirectX 6 to 9 device state of one context, as the tokens set it.
+
+Nothing is interpreted here; ``resolve`` turns it into the GPU's pipeline records.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dp2emu.d3d.defaults import EARLY_RENDER_STATES, SAMPLER_STATES, stage_state
+from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
+from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
+from dp2emu.dp2.states.setting_kinds import PLAIN, Kind
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.limits import GENEROUS, Limits
+
+RENDER_STATES = 256
+"""The header bounds render state numbers; higher ones are ignored (wire format, "Render
+states")."""
+STAGE_STATES = 33
+PIXEL_SAMPLERS = 16
+"""The first eight are texture stages too."""
+VERTEX_SAMPLER = 257
+"""Wire number of the first vertex sampler."""
+STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), *range(256, 261)])}
+"""Wire numbers of stages and pixel samplers, of the displacement sampler and of the vertex
+samplers -> rows (wire format, "Texture stages and samplers")."""
+TEXTURE_BIND = 0
+"""Texture stage state 0 is the DDI's texture bind: a surface handle (wire format, "Texture stages
+and samplers")."""
+LEAST_Z_RANGE = np.float32(0.001)
+"""The least distance of MaxZ above MinZ; a smaller MaxZ is raised (public tests of the
+runtimes)."""
+SRGB_TEXTURE = 29
+"""D3DSAMP_SRGBTEXTURE on the wire (wire format, "Texture stages and samplers")."""
+TARGETS = 4
+STREAMS = 16
+CLIP_PLANES = 32
+LIGHTS = GENEROUS.objects
+"""Lights a context may make by default, which is the number in D3DCAPS9."""
+
+_WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
+"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (wire format, "Transforms
+and clip planes")."""
+
+
+def bits_float(value: int) -> float:
+    """The float32 value of a DWORD, as a Python float."""
+    number: float = struct.unpack("<f", value.to_bytes(4, "little"))[0]
+    return number
+
+
+class State:
+    """The state that the tokens of one context have set.  Mutable: it is the register file.
+
+    ``version`` grows with every change that can alter how a draw is resolved.  Exceptions are
+    render states and stage states, which are in ``settings``, and the uniforms of the fixed
+    function (matrices before the projection, the material), which count in ``numbers``.
+    ``plain`` has the settings of ``PLAIN``.  ``map_blend`` is D3DRENDERSTATE_TEXTUREMAPBLEND
+    while it replaces stage operations, otherwise 0.
+    """
+
+    def __init__(self, *, has_depth: bool, limits: Limits = GENEROUS) -> None:
+        self._limits = limits
+        self.version = 0
+        self.numbers = 0
+        self.render_states = [0] * RENDER_STATES
+        for state, value in (*DEFAULT_RENDER_STATES.items(), *EARLY_RENDER_STATES.items()):
+            self.render_states[state] = int(value)
+        zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
+        self.render_states[RenderState.ZENABLE] = int(zenable)
+        self.stages = [row.copy() for row in _STAGE_DEFAULTS]
+        self._words = [array("I", part) for part in (self.render_states, *self.stages)]
+        self._stale: set[int] = set()
+        self._settings = [words.tobytes() for words in self._words]
+        self._settled = tuple(self._settings)
+        self.map_blend = 0
+        self.plain = {kind: row.default for kind, row in PLAIN.items()}
+        self.viewport = Viewport(0, 0, 0, 0)
+        self.scissor = Rect(0, 0, 0, 0)
+        self.transforms: dict[int, tuple[float, ...]] = {}
+        self.clip_planes: dict[int, tuple[float, ...]] = {}
+        self.lights: dict[int, Any] = {}
+        self.lights_enabled: set[int] = set()
+        self.material: Any = None
+
+    def set_render_state(self, state: int, value: int) -> None:
+        """RENDERSTATE; numbers beyond the table are ignored."""
+        if state < RENDER_STATES and self.render_states[state] != value:
+            self.render_states[state] = self._words[0][state] = value
+            self._stale.add(0)
+
+    def set_map_blend(self, mode: int) -> None:
+        """Set the texture map blend, which lasts until an operation of stage 0 is set."""
+        self.map_blend = mode
+        self.version += 1
+
+    def set_plain(self, kind: Kind, value: Any) -> None:
+        """Set the only setting of a kind that ``PLAIN`` has."""
+        self.plain[kind] = value
+        self.version += 1
+
+    @property
+    def scissor_enabled(self) -> bool:
+        """D3DRS_SCISSORTESTENABLE."""
+        return bool(self.render_states[RenderState.SCISSORTESTENABLE])
+
+    def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
+        """TEXTURESTAGESTATE; unknown stages and states are ignored."""
+        if stage in STAGE_ROWS and state < STAGE_STATES:
+            number = STAGE_ROWS[stage]
+            row, words = self.stages[number], self._words[1 + number]
+            for each in TOGETHER.get(state, (state,)):
+                row[each] = words[each] = value
+            self._stale.add(1 + number)
+            if stage == 0 and state in OPERATIONS and self.map_blend:
+                self.set_map_blend(0)
+
+    @property
+    def settings(self) -> tuple[bytes, ...]:
+        """Render states, then the states of each stage, as DWORDs; equal bytes are equal states.
+
+        It is the same object until a state changes, so that it is a cheap cache key.
+        """
+        if self._stale:
+            for number in self._stale:
+                self._settings[number] = self._words[number].tobytes()
+            self._stale.clear()
+            self._settled = tuple(self._settings)
+        return self._settled
+
+    def stage(self, number: int) -> list[int]:
+        """The states of a stage or sampler, as the wire numbers them."""
+        return self.stages[STAGE_ROWS[number]]
+
+    def set_viewport(self, x: int, y: int, width: int, height: int) -> None:
+        """VIEWPORTINFO; the depth range stays."""
+        self.version += 1
+        depth = self.viewport.min_z, self.viewport.max_z
+        self.viewport = Viewport(x, y, width, height, *depth)
+
+    def set_z_range(self, min_z: float, max_z: float) -> None:
+        """ZRANGE: the depth range of the viewport, which is never less than ``LEAST_Z_RANGE``."""
+        self.version += 1
+        view = self.viewport
+        deep = max(max_z, float(np.float32(min_z) + LEAST_Z_RANGE))
+        self.viewport = Viewport(view.x, view.y, view.width, view.height, min_z, deep)
+
+    def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
+        """SETSCISSORRECT; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
+        self.scissor = Rect(left, top, right, bottom)
+
+    def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
+        """SETTRANSFORM: 16 floats, row-major, for row vectors."""
+        number = transform_number(kind)
+        if number == TransformState.PROJECTION:
+            # An affine projection makes table fog read z instead of w.
+            self.version += 1
+        self.numbers += 1
+        if number is not None:
+            self.transforms[number] = tuple(matrix)
+
+    def set_material(self, material: Any) -> None:
+        """SETMATERIAL: a D3DMATERIAL7 record that is not written again; None for the default."""
+        self.numbers += 1
+        self.material = material
+
+    def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
+        """SETCLIPPLANE: visible where A x + B y + C z + D w >= 0."""
+        self.version += 1
+        if index < CLIP_PLANES:
+            self.clip_planes[index] = tuple(plane)
+
+    def create_light(self, index: int) -> None:
+        """CREATELIGHT: make room for a light number."""
+        self.version += 1
+        self._bound_light(index)
+        self.lights.setdefault(index, None)
+
+    def set_light(self, index: int, light: Any) -> None:
+        """SETLIGHT with data: a D3DLIGHT7 record that is not written again; None for none."""
+        self.version += 1
+        self._bound_light(index)
+        self.lights[index] = light
+
+    def light_enable(self, index: int, enable: bool) -> None:
+        """SETLIGHT enable or disable."""
+        self.version += 1
+        self._bound_light(index)
+        (self.lights_enabled.add if enable else self.lights_enabled.discard)(index)
+
+    def _bound_light(self, index: int) -> None:
+        known = index in self.lights or index in self.lights_enabled
+        most = self._limits.objects
+        if not known and max(len(self.lights), len(self.lights_enabled)) >= most:
+            what = f"light {index} is too many, limit objects {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+
+
+IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
+TRANSFORMS = (
+    int(TransformState.VIEW),
+    int(TransformState.PROJECTION),
+    *range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1),
+    *range(256, 512),
+)
+"""Numbers of matrices as DirectX 8 and 9 have them."""
+_KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
+
+
+def transform_number(kind: int) -> int | None:
+    """The number in ``TRANSFORMS`` of a SETTRANSFORM type; None for one that is ignored."""
+    number = _WORLD_7.get(kind, kind)
+    return number if number in _KNOWN_TRANSFORMS else None
+
+
+def transform_product(matrix: Sequence[float], current: Sequence[float]) -> tuple[float, ...]:
+    """``matrix`` x ``current``, both 4 x 4 by rows: float32, each element summed from k 0 to 3."""
+    left = np.array(matrix, np.float32).reshape(4, 4)
+    right = np.array(current, np.float32).reshape(4, 4)
+    with np.errstate(all="ignore"):
+        product = sum(left[:, k : k + 1] * right[k : k + 1, :] for k in range(4))
+    return tuple(np.asarray(product, np.float32).ravel().tolist())
+
+
+TOGETHER = {
+    int(TextureStageState7.ADDRESS): (
+        int(TextureStageState7.ADDRESS),
+        int(TextureStageState7.ADDRESSU),
+        int(TextureStageState7.ADDRESSV),
+    )
+}
+"""Stage states that set others as well."""
+OPERATIONS = frozenset(
+    {
+        TextureStageState.COLOROP, TextureStageState.COLORARG1, TextureStageState.COLORARG2,
+        TextureStageState.ALPHAOP, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2,
+    }
+)  # fmt: skip
+"""The stage states that a texture map blend replaces."""
+
+
+def _stage_defaults(stage: int) -> list[int]:
+    values = [0] * STAGE_STATES
+    for sampler, value in SAMPLER_STATES.items():
+        values[TextureStageState8[sampler.name]] = int(value)
+    for state in TextureStageState:
+        values[state] = stage_state(stage, state)
+    return values
+
+
+_STAGE_DEFAULTS = [_stage_defaults(stage) for stage in STAGE_ROWS]

@@ -1,0 +1,413 @@
+"""Settings: values that state tokens set, and how each kind is read, written and recorded.
+
+A state token calls ``Context.put``, which writes a setting at once or records it in a state
+block.  A captured block reads settings.  Tokens that draw, move memory, create or delete objects,
+choose targets or give commands set no state.
+
+Source: wire format, "Render states", "Texture stages and samplers" and "State blocks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import Any, NamedTuple, Protocol
+
+from dp2emu.d3d.enums import RenderState, StateBlockType
+from dp2emu.d3d.legacy import RenderState7
+from dp2emu.d3d.stateblocks import (
+    PIXEL_RENDER_STATES,
+    PIXEL_SAMPLER_STATES,
+    PIXEL_STAGE_STATES,
+    VERTEX_RENDER_STATES,
+    VERTEX_SAMPLER_STATES,
+    VERTEX_STAGE_STATES,
+)
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.resolve.vertices import VertexStreams, check_frequency, check_stream
+from dp2emu.dp2.shaders import Shaders
+from dp2emu.dp2.states.constants import Constants
+from dp2emu.dp2.states.raw_state import (
+    CLIP_PLANES,
+    IDENTITY,
+    OPERATIONS,
+    RENDER_STATES,
+    STAGE_ROWS,
+    STAGE_STATES,
+    STREAMS,
+    TOGETHER,
+    TRANSFORMS,
+    State,
+    transform_number,
+)
+from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, PLAIN, Kind, stage_index
+from dp2emu.dp2.states.stage7 import WRAPS, stage_states
+from dp2emu.gpu.command.packets import Indices, Stream
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.shader.stages import STAGES
+
+
+class DeviceState(Protocol):
+    """The parts of a context that settings are read from and written to."""
+
+    interface: int
+    options: Options
+    state: State
+    vertex_constants: Constants
+    pixel_constants: Constants
+    shaders: Shaders
+    streams: VertexStreams
+    indices: Indices | None
+
+    def set_render_state(self, state: int, value: int) -> None: ...
+    def set_texture_stage_state(self, stage: int, state: int, value: int) -> None: ...
+    def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None: ...
+    def set_stream_um(self, stream: int, stride: int) -> None: ...
+    def set_stream_frequency(self, stream: int, value: int) -> None: ...
+    def set_indices(self, handle: int, size: int) -> None: ...
+
+
+Key = tuple[Kind, int]
+Settings = Iterator[tuple[Key, Any]]
+_Indices = Callable[[DeviceState], Iterable[int]]
+
+
+def _none(context: DeviceState) -> Iterable[int]:
+    return ()
+
+
+def _only(context: DeviceState) -> Iterable[int]:
+    return (ONLY,)
+
+
+class Setting(NamedTuple):
+    """How settings of a kind are read and written.
+
+    ``read`` returns the value that would write the current one; ``write`` has the effect of the
+    token, and its errors.  ``parts`` splits a value into the settings that a block records one by
+    one, None if it is a single setting; it raises Fault for a meaningless index or value, and
+    leaves out ignored ones.  ``all``, ``pixel`` and ``vertex`` are the indices in the predefined
+    state blocks.
+    """
+
+    read: Callable[[DeviceState, int], Any]
+    write: Callable[[DeviceState, int, Any], None]
+    parts: Callable[[DeviceState, int, Any], Settings] | None = None
+    all: _Indices = _only
+    pixel: _Indices = _none
+    vertex: _Indices = _none
+
+
+def read(context: DeviceState, key: Key) -> Any:
+    """The current value of a setting."""
+    kind, index = key
+    return SETTINGS[kind].read(context, index)
+
+
+def write(context: DeviceState, key: Key, value: Any) -> None:
+    """Set a setting.  Raises Fault as the token's execution does."""
+    kind, index = key
+    SETTINGS[kind].write(context, index, value)
+
+
+def parts(context: DeviceState, key: Key, value: Any) -> Settings:
+    """The settings to record for a value.  Raises Fault for a meaningless index or value."""
+    kind, index = key
+    split = SETTINGS[kind].parts
+    return iter(((key, value),)) if split is None else split(context, index, value)
+
+
+def predefined(context: DeviceState, type: StateBlockType) -> Iterator[Key]:
+    """The settings of a predefined state block, in the order in which it sets them."""
+    for kind, setting in SETTINGS.items():
+        indices = {
+            StateBlockType.ALL: setting.all,
+            StateBlockType.PIXELSTATE: setting.pixel,
+            StateBlockType.VERTEXSTATE: setting.vertex,
+        }[type]
+        yield from ((kind, index) for index in indices(context))
+
+
+def _plain(kind: Kind) -> Setting:
+    held = [_only if type in PLAIN[kind].blocks else _none for type in StateBlockType]
+    return Setting(
+        lambda context, _: context.state.plain[kind],
+        lambda context, _, value: context.state.set_plain(kind, value),
+        None,
+        *held,
+    )
+
+
+def _fixed(numbers: Iterable[int]) -> _Indices:
+    """Indices that are the same in every context."""
+    known = tuple(sorted(numbers))
+    return lambda context: known
+
+
+# Texture stages and render states
+
+
+def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
+    """Indices of states in stages, both in order."""
+    known = tuple(
+        stage_index(stage, state)
+        for stages, states in pairs
+        for stage, state in product(stages, sorted(states))
+    )
+    return lambda context: known
+
+
+def _stage_of(index: int) -> tuple[int, int]:
+    """Stage and state of an index that ``stage_index`` made."""
+    return divmod(index, stage_index(1, 0))
+
+
+def _read_stage_state(context: DeviceState, index: int) -> int:
+    stage, state = _stage_of(index)
+    return context.state.stage(stage)[state]
+
+
+def _stage_state_parts(context: DeviceState, index: int, value: Any) -> Settings:
+    stage, state = _stage_of(index)
+    if stage not in STAGE_ROWS or state >= STAGE_STATES:
+        return
+    for number in TOGETHER.get(state, (state,)):
+        yield (Kind.STAGE_STATE, stage_index(stage, number)), value
+    if context.interface < 8 and stage == 0 and state in OPERATIONS:
+        yield (Kind.RENDER_STATE, int(RenderState7.TEXTUREMAPBLEND)), 0
+
+
+def _read_render_state(context: DeviceState, index: int) -> int:
+    states = context.state.render_states
+    if context.interface < 8 and index in WRAPS:
+        return int(bool(states[RenderState.WRAP0] & WRAPS[index]))
+    if context.interface < 8 and index == RenderState7.TEXTUREMAPBLEND:
+        return context.state.map_blend
+    return states[index]
+
+
+def _render_state_parts(context: DeviceState, index: int, value: Any) -> Settings:
+    """The render state, and the states of stage 0 that it sets before DirectX 8, which a block
+    captures as settings of their own.
+    """
+    if index >= RENDER_STATES:
+        return
+    yield (Kind.RENDER_STATE, index), value
+    if context.interface < 8:
+        for number, setting in stage_states(index, value):
+            yield from _stage_state_parts(context, stage_index(0, number), setting)
+
+
+def _render_states(context: DeviceState) -> Iterable[int]:
+    """All render states but those that are another spelling of a state of stage 0."""
+    for state in range(RENDER_STATES):
+        if state not in COMMANDS and not (context.interface < 8 and stage_states(state, 0)):
+            yield state
+
+
+# Viewport, transforms, planes and lights
+
+_NO_PLANE = (0.0, 0.0, 0.0, 0.0)
+
+
+def _read_viewport(context: DeviceState, index: int) -> tuple[int, int, int, int]:
+    view = context.state.viewport
+    return view.x, view.y, view.width, view.height
+
+
+def _read_scissor(context: DeviceState, index: int) -> tuple[int, int, int, int]:
+    rect = context.state.scissor
+    return rect.left, rect.top, rect.right, rect.bottom
+
+
+def _transform_parts(context: DeviceState, index: int, value: Any) -> Settings:
+    number = transform_number(index)
+    if number is not None:
+        yield (Kind.TRANSFORM, number), value
+
+
+def _clip_plane_parts(context: DeviceState, index: int, value: Any) -> Settings:
+    if index < CLIP_PLANES:
+        yield (Kind.CLIP_PLANE, index), value
+
+
+def _lights(context: DeviceState) -> Iterable[int]:
+    return sorted(context.state.lights.keys() | context.state.lights_enabled)
+
+
+# Streams
+
+
+def _read_stream(context: DeviceState, index: int) -> tuple[int, ...]:
+    bound = context.streams.bound.get(index)
+    if bound is None:
+        return 0, 0, 0
+    if not isinstance(bound, Stream):
+        return (bound.stride,)
+    handle = bound.data.handle if isinstance(bound.data, Surface) else 0
+    return handle, bound.offset, bound.stride
+
+
+def _write_stream(context: DeviceState, index: int, value: Any) -> None:
+    set_stream = context.set_stream_um if len(value) == 1 else context.set_stream
+    set_stream(index, *value)
+
+
+def _stream_parts(context: DeviceState, index: int, value: Any) -> Settings:
+    check_stream(index, value[-1])
+    yield (Kind.STREAM, index), value
+
+
+def _read_frequency(context: DeviceState, index: int) -> int:
+    found = context.streams.frequencies.get(index)
+    return int(found.flags) | found.number if found else 1
+
+
+def _frequency_parts(context: DeviceState, index: int, value: Any) -> Settings:
+    check_frequency(index, value)
+    yield (Kind.FREQUENCY, index), value
+
+
+def _read_indices(context: DeviceState, index: int) -> tuple[int, int]:
+    bound = context.indices
+    if bound is None or not isinstance(bound.data, Surface):
+        return 0, 0
+    return bound.data.handle, bound.size
+
+
+# Shaders and constants
+
+
+def _from_interface_9(context: DeviceState) -> Iterable[int]:
+    return (ONLY,) if context.interface >= 9 else ()
+
+
+def _before_interface_9(context: DeviceState) -> Iterable[int]:
+    return () if context.interface >= 9 else (ONLY,)
+
+
+def _constants(kind: Kind, name: str, of: Callable[[DeviceState], Constants]) -> Setting:
+    """Registers of one file, each a setting of its own in a block."""
+
+    def parts(context: DeviceState, index: int, value: Any) -> Settings:
+        for register, data in of(context).split(name, index, value):
+            yield (kind, register), data
+
+    def registers(context: DeviceState) -> Iterable[int]:
+        return range(len(of(context).files[name]))
+
+    pixel = kind >= Kind.PIXEL_SHADER
+    return Setting(
+        lambda context, index: of(context).register(name, index),
+        lambda context, index, value: of(context).write(name, index, value),
+        parts,
+        registers,
+        registers if pixel else _none,
+        _none if pixel else registers,
+    )
+
+
+def _vertex_constants(context: DeviceState) -> Constants:
+    return context.vertex_constants
+
+
+def _pixel_constants(context: DeviceState) -> Constants:
+    return context.pixel_constants
+
+
+_ROWS: dict[Kind, Setting] = {
+    Kind.STAGE_STATE: Setting(
+        _read_stage_state,
+        lambda context, index, value: context.set_texture_stage_state(*_stage_of(index), value),
+        _stage_state_parts,
+        _in_stages((STAGE_ROWS, range(STAGE_STATES))),
+        _in_stages((range(STAGES), PIXEL_STAGE_STATES), (STAGE_ROWS, PIXEL_SAMPLER_STATES)),
+        _in_stages((range(STAGES), VERTEX_STAGE_STATES), (STAGE_ROWS, VERTEX_SAMPLER_STATES)),
+    ),
+    Kind.RENDER_STATE: Setting(
+        _read_render_state,
+        lambda context, index, value: context.set_render_state(index, value),
+        _render_state_parts,
+        _render_states,
+        _fixed(PIXEL_RENDER_STATES),
+        _fixed(VERTEX_RENDER_STATES),
+    ),
+    Kind.VIEWPORT: Setting(
+        _read_viewport, lambda context, _, value: context.state.set_viewport(*value)
+    ),
+    Kind.Z_RANGE: Setting(
+        lambda context, _: (context.state.viewport.min_z, context.state.viewport.max_z),
+        lambda context, _, value: context.state.set_z_range(*value),
+    ),
+    Kind.SCISSOR: Setting(
+        _read_scissor, lambda context, _, value: context.state.set_scissor(*value)
+    ),
+    Kind.MATERIAL: Setting(
+        lambda context, _: context.state.material,
+        lambda context, _, value: context.state.set_material(value),
+    ),
+    Kind.INDICES: Setting(_read_indices, lambda context, _, value: context.set_indices(*value)),
+    Kind.TRANSFORM: Setting(
+        lambda context, index: context.state.transforms.get(index, IDENTITY),
+        lambda context, index, value: context.state.set_transform(index, value),
+        _transform_parts,
+        _fixed(TRANSFORMS),
+    ),
+    Kind.CLIP_PLANE: Setting(
+        lambda context, index: context.state.clip_planes.get(index, _NO_PLANE),
+        lambda context, index, value: context.state.set_clip_plane(index, value),
+        _clip_plane_parts,
+        _fixed(range(CLIP_PLANES)),
+    ),
+    Kind.LIGHT: Setting(
+        lambda context, index: context.state.lights.get(index),
+        lambda context, index, value: context.state.set_light(index, value),
+        all=_lights,
+        vertex=_lights,
+    ),
+    Kind.LIGHT_ENABLE: Setting(
+        lambda context, index: index in context.state.lights_enabled,
+        lambda context, index, value: context.state.light_enable(index, value),
+        all=_lights,
+        vertex=_lights,
+    ),
+    Kind.STREAM: Setting(_read_stream, _write_stream, _stream_parts, _fixed(range(STREAMS))),
+    Kind.FREQUENCY: Setting(
+        _read_frequency,
+        lambda context, index, value: context.set_stream_frequency(index, value),
+        _frequency_parts,
+        _fixed(range(STREAMS)),
+    ),
+    Kind.VERTEX_SHADER: Setting(
+        lambda context, _: context.shaders.vertex_format,
+        lambda context, _, value: context.shaders.set_vertex_shader(value),
+        all=_before_interface_9,
+        vertex=_before_interface_9,
+    ),
+    Kind.DECLARATION: Setting(
+        lambda context, _: context.shaders.vertex_format,
+        lambda context, _, value: context.shaders.set_declaration(value),
+        all=_from_interface_9,
+        vertex=_from_interface_9,
+    ),
+    Kind.FUNCTION: Setting(
+        lambda context, _: context.shaders.function.handle if context.shaders.function else 0,
+        lambda context, _, value: context.shaders.set_function(value),
+        all=_from_interface_9,
+        vertex=_from_interface_9,
+    ),
+    Kind.VERTEX_FLOATS: _constants(Kind.VERTEX_FLOATS, "c", _vertex_constants),
+    Kind.VERTEX_INTEGERS: _constants(Kind.VERTEX_INTEGERS, "i", _vertex_constants),
+    Kind.VERTEX_BOOLEANS: _constants(Kind.VERTEX_BOOLEANS, "b", _vertex_constants),
+    Kind.PIXEL_SHADER: Setting(
+        lambda context, _: context.shaders.pixel.handle if context.shaders.pixel else 0,
+        lambda context, _, value: context.shaders.set_pixel_shader(value),
+        pixel=_only,
+    ),
+    Kind.PIXEL_FLOATS: _constants(Kind.PIXEL_FLOATS, "c", _pixel_constants),
+    Kind.PIXEL_INTEGERS: _constants(Kind.PIXEL_INTEGERS, "i", _pixel_constants),
+    Kind.PIXEL_BOOLEANS: _constants(Kind.PIXEL_BOOLEANS, "b", _pixel_constants),
+}
+
+SETTINGS = {kind: _plain(kind) if kind in PLAIN else _ROWS[kind] for kind in Kind}
+"""Every kind of setting, in the order in which predefined state blocks set them."""

@@ -1,0 +1,1 @@
+"""Ground of the kernels: keys, memory layouts, and writers of LLVM text."""

@@ -1,0 +1,345 @@
+"""LLVM text with variables, branches and loops, and the lanes of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from dp2emu.records import dataclass
+from dp2emu.shader.jit.operations import canonical
+from dp2emu.shader.jit.writer import ZERO, Target, Writer
+
+ROWS = 2
+"""Of a block, which is as wide as its lanes allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Column and row, within the block, of each lane."""
+
+    columns: tuple[int, ...]
+    rows: tuple[int, ...]
+
+    def lanes_of(self, other: Order) -> tuple[int, ...]:
+        """Which lanes of another order these are."""
+        places = [*zip(other.columns, other.rows, strict=True)]
+        return tuple(places.index(place) for place in zip(self.columns, self.rows, strict=True))
+
+
+def memory_order(width: int) -> Order:
+    """A row after the other."""
+    columns = width // ROWS
+    return Order(tuple(range(columns)) * ROWS, (0,) * columns + (1,) * columns)
+
+
+def quad_order(width: int) -> Order:
+    """What programs want: a quad after the other, each row by row."""
+    quads = range(width // 4)
+    return Order(
+        tuple(2 * quad + column for quad in quads for column in (0, 1, 0, 1)),
+        (0, 0, 1, 1) * len(quads),
+    )
+
+
+class Code(Writer):
+    """Mutable: the text of a kernel, whose lanes have two orders, or one if programs take no
+    differences in ``quads``.
+    """
+
+    def __init__(self, target: Target, *, quads: bool = True) -> None:
+        super().__init__(target)
+        self.width = target.width
+        self.columns = target.width // ROWS
+        self.memory = memory_order(self.width)
+        self.quads = quad_order(self.width) if quads else self.memory
+
+    def variable(self, type: str, value: str) -> Variable:
+        """Memory that LLVM makes a register of, holding a value from here on."""
+        made = Variable(self, type, self.allocate(type))
+        made.set(value)
+        return made
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """What is written inside runs if an i1 is set."""
+        inside, after = self.fresh_label(), self.fresh_label()
+        self.do(f"br i1 {condition}, label {inside}, label {after}")
+        self.label(inside)
+        yield
+        self.do(f"br label {after}")
+        self.label(after)
+
+    def leave(self) -> None:
+        """Return, from within a block."""
+        self.do("ret void")
+        self.label(self.fresh_label())
+
+    @contextmanager
+    def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
+        """What is written inside runs for every ``step``-th number from ``first`` to ``end``."""
+        number = self.variable(type, first)
+        test, inside, after = (self.fresh_label() for _ in range(3))
+        self.do(f"br label {test}")
+        self.label(test)
+        value = number.value
+        more = self(f"icmp slt {type} {value}, {end}")
+        self.do(f"br i1 {more}, label {inside}, label {after}")
+        self.label(inside)
+        yield value
+        number.set(self(f"add {type} {value}, {step}"))
+        self.do(f"br label {test}")
+        self.label(after)
+
+    def place(self, base: str, offset: str) -> str:
+        """An address so many bytes, an i64, from another one."""
+        return self(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+    def word(self, type: str, base: str, number: int) -> str:
+        """A scalar in the 64-bit word of that number."""
+        return self(f"load {type}, ptr {self.place(base, str(8 * number))}, align 8")
+
+    def larger(self, type: str, x: str, y: str) -> str:
+        """Of two signed scalars."""
+        return self(f"select i1 {self(f'icmp sgt {type} {x}, {y}')}, {type} {x}, {type} {y}")
+
+    def smaller(self, type: str, x: str, y: str) -> str:
+        """Of two signed scalars."""
+        return self(f"select i1 {self(f'icmp slt {type} {x}, {y}')}, {type} {x}, {type} {y}")
+
+    def both(self, x: str, y: str) -> str:
+        """Lanes of two masks."""
+        return self(f"and {self.b} {x}, {y}")
+
+    def either(self, x: str, y: str) -> str:
+        """Lanes of one mask or the other."""
+        return self(f"or {self.b} {x}, {y}")
+
+    def population(self, mask: str) -> str:
+        """How many lanes are on, an i64."""
+        word = f"i{self.width}"
+        bits = self(f"bitcast {self.b} {mask} to {word}")
+        counted = self.call(f"llvm.ctpop.{word}", word, (word, bits))
+        return self(f"zext {word} {counted} to i64")
+
+    def to_quads(self, type: str, value: str) -> str:
+        """Lanes that are in memory order in quad order."""
+        return self._turned(type, value, self.quads, self.memory)
+
+    def to_memory(self, type: str, value: str) -> str:
+        """Lanes that are in quad order in memory order."""
+        return self._turned(type, value, self.memory, self.quads)
+
+    def _turned(self, type: str, value: str, to: Order, order: Order) -> str:
+        return value if to == order else self.picked(type, value, "poison", to.lanes_of(order))
+
+    def apply(self, name: str, type: str, *operands: str) -> str:
+        """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""
+        suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
+        full = f"llvm.{name}.v{self.width}{suffix}"
+        return self.call(full, type, *((type, each) for each in operands))
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a text."""
+
+    code: Code
+    type: str
+    address: str
+
+    @property
+    def value(self) -> str:
+        """What it holds where the text has got to."""
+        return self.code(f"load {self.type}, ptr {self.address}")
+
+    def set(self, value: str) -> None:
+        """Let it hold another value."""
+        self.code.do(f"store {self.type} {value}, ptr {self.address}")
+
+    def add(self, value: str) -> None:
+        """Let it hold an integer more."""
+        self.set(self.code(f"add {self.type} {self.value}, {value}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A component of colours: an F32 vector or, if it is ``whole``, the I32 bits of whatever the
+    target has (``encodings.encode``).
+    """
+
+    value: str
+    whole: bool = False
+
+    def floats(self, w: Code) -> str:
+        """As F32, any NaN."""
+        return (
+            canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}")) if self.whole else self.value
+        )
+
+    def bits(self, w: Code) -> str:
+        """As I32, of floats every NaN the canonical one."""
+        return (
+            self.value if self.whole else w(f"bitcast {w.f} {canonical(w, self.value)} to {w.i}")
+        )
+
+
+def numbers(type: str, lanes: tuple[int, ...]) -> str:
+    """A vector of integer constants."""
+    return f"<{', '.join(f'{type} {lane}' for lane in lanes)}>"
+
+
+def union(w: Code, masks: Sequence[str]) -> str:
+    """Lanes of any of the masks."""
+    found = masks[0]
+    for mask in masks[1:]:
+        found = w.either(found, mask)
+    return found
+
+
+# Words of pixels: how a block of a target is read and written.
+#
+# A sample is one or more parts of 32 bits, or one smaller word; the samples of a pixel lie side
+# by side.  Lanes that are off are not written.  What is read may lie a row and ``memory.BESIDE``
+# bytes beyond a target, where surfaces have memory.  Masks and values are in memory order.
+
+Parts = list[str]
+"""Parts of a sample, vectors of i32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A target: ``base`` is a pointer, ``pitch`` the bytes of a row, an i64.
+
+    ``size`` bytes a sample, ``samples`` of them a pixel.
+    """
+
+    code: Code
+    base: str
+    pitch: str
+    size: int
+    samples: int
+
+    @property
+    def parts(self) -> int:
+        """Words of a sample."""
+        return max(1, self.size // 4)
+
+    @property
+    def together(self) -> int:
+        """Words of a pixel."""
+        return self.samples * self.parts
+
+    @property
+    def item(self) -> str:
+        """LLVM's type of a word."""
+        return f"i{8 * min(self.size, 4)}"
+
+    @property
+    def row(self) -> str:
+        """LLVM's type of a row of a block."""
+        return f"<{self.code.columns * self.together} x {self.item}>"
+
+    def at(self, x: str, y: str) -> Block:
+        """The block whose left top pixel is x, y (i32)."""
+        w = self.code
+        row = w(f"mul i64 {w(f'sext i32 {y} to i64')}, {self.pitch}")
+        column = w(f"mul i64 {w(f'sext i32 {x} to i64')}, {self.size * self.samples}")
+        return Block(self, w.place(self.base, w(f"add i64 {row}, {column}")))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a target, whose first pixel is at ``start``."""
+
+    words: Words
+    start: str
+
+    def load(self) -> list[Parts]:
+        """Parts by sample, of all lanes, even if there are no such pixels."""
+        words, w = self.words, self.words.code
+        upper, lower = (self._load(row) for row in range(ROWS))
+        count = w.columns * words.together
+        lanes = [
+            w.picked(words.row, upper, lower, tuple(
+                row * count + column * words.together + place
+                for row in range(ROWS) for column in range(w.columns)
+            ))
+            for place in range(words.together)
+        ]  # fmt: skip
+        wide = [self._wide(each) for each in lanes]
+        return [wide[at : at + words.parts] for at in range(0, words.together, words.parts)]
+
+    def fetch(self) -> None:
+        """Have the first pixels of its rows brought near; they need not be in the target."""
+        w = self.words.code
+        w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        for row in range(ROWS):
+            w.do(f"call void @llvm.prefetch.p0(ptr {self._row(row)}, i32 1, i32 3, i32 1)")
+
+    def store(self, masks: Sequence[str], samples: Sequence[Parts]) -> None:
+        """Replace samples, each where its mask is on."""
+        words, w = self.words, self.words.code
+        values = [self._narrow(part) for parts in samples for part in parts]
+        type = f"<{w.width} x {words.item}>"
+        for row in range(ROWS):
+            value = _row(w, type, values, row)
+            self._store(row, self._on(masks, row), value)
+
+    def _row(self, row: int) -> str:
+        return self.words.code.place(self.start, self.words.pitch) if row else self.start
+
+    def _flags(self) -> str:
+        return f"<{self.words.code.columns * self.words.together} x i1>"
+
+    def _spread(self, row: int, mask: str) -> str:
+        """The mask of a row's words, by that of pixels."""
+        words, w = self.words, self.words.code
+        columns = range(row * w.columns, (row + 1) * w.columns)
+        return w.picked(w.b, mask, "poison", tuple(
+            column for column in columns for _ in range(words.together)
+        ))  # fmt: skip
+
+    def _on(self, masks: Sequence[str], row: int) -> str:
+        """The mask of a row's words, by those of samples."""
+        words, w = self.words, self.words.code
+        if words.samples == 1:
+            return self._spread(row, masks[0])
+        whole = [w(f"sext {w.b} {mask} to {w.i}") for mask in masks for _ in range(words.parts)]
+        count = w.columns * words.together
+        return w(f"icmp slt <{count} x i32> {_row(w, w.i, whole, row)}, {ZERO}")
+
+    def _load(self, row: int) -> str:
+        words = self.words
+        place = f"ptr {self._row(row)}, align {min(words.size, 4)}"
+        return words.code(f"load {words.row}, {place}")
+
+    def _store(self, row: int, mask: str, value: str) -> None:
+        words, w = self.words, self.words.code
+        name = f"llvm.masked.store.v{w.columns * words.together}{words.item}.p0"
+        w.declared.add(f"declare void @{name}({words.row}, ptr, i32, {self._flags()})")
+        align = min(words.size, 4)
+        given = f"{words.row} {value}, ptr {self._row(row)}, i32 {align}, {self._flags()} {mask}"
+        w.do(f"call void @{name}({given})")
+
+    def _wide(self, value: str) -> str:
+        item, w = self.words.item, self.words.code
+        return value if item == "i32" else w(f"zext <{w.width} x {item}> {value} to {w.i}")
+
+    def _narrow(self, value: str) -> str:
+        item, w = self.words.item, self.words.code
+        return value if item == "i32" else w(f"trunc {w.i} {value} to <{w.width} x {item}>")
+
+
+def _row(w: Code, type: str, lanes: Sequence[str], row: int) -> str:
+    """A row of vectors of a type, with what belongs to a pixel side by side."""
+    item = type.split()[-1].rstrip(">")
+    together, width, joined = len(lanes), w.width, list(lanes)
+    while len(joined) > 2:
+        pairs = [(joined[at], joined[min(at + 1, len(joined) - 1)])
+                 for at in range(0, len(joined), 2)]  # fmt: skip
+        vector = f"<{width} x {item}>"
+        joined = [w.picked(vector, *pair, tuple(range(2 * width))) for pair in pairs]
+        width *= 2
+    columns = range(row * w.columns, (row + 1) * w.columns)
+    picks = tuple(place * w.width + column for column in columns for place in range(together))
+    return w.picked(f"<{width} x {item}>", joined[0], joined[-1], picks)

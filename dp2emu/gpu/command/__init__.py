@@ -1,0 +1,1 @@
+"""Packets, and the records they carry: state, bindings, stages, queries."""

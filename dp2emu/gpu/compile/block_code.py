@@ -1,0 +1,369 @@
+"""What happens to a block of pixels of a primitive: ``gpu.draw.draw_stages`` from coverage to the
+targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.gpu.code.block_writer import ROWS as PAIR
+from dp2emu.gpu.code.block_writer import Code, Lane, Words, union
+from dp2emu.gpu.code.kernel_key import Key
+from dp2emu.gpu.code.kernel_layout import CLIPPED, FRONT, RESULTS, RHW, SLOPE, Layout
+from dp2emu.gpu.code.kernel_layout import DEPTH as Z
+from dp2emu.gpu.code.pixel_format_code import clamped, splat
+from dp2emu.gpu.command.pipeline import COVERAGE_PORT
+from dp2emu.gpu.output_merger.color_target_code import Coloring, alive_after
+from dp2emu.gpu.output_merger.depth_test_code import DepthTest, Numbers
+from dp2emu.gpu.pixel_shader.pixel_code import Shaded, Shader, Site, Way, pixel_routine
+from dp2emu.gpu.rasterizer.multisample import POSITIONS
+from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, offset, reciprocal
+from dp2emu.gpu.rasterizer.spans import CENTRE, ONE
+from dp2emu.gpu.rasterizer.spans_code import Bounds
+from dp2emu.records import dataclass
+from dp2emu.shader.jit.writer import ALL, ZERO, number
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A pair of rows of a primitive, from row ``y`` (even) on.
+
+    ``bounds`` are those of each sample and, if samples are covered for themselves, of the centre
+    last.  ``ways`` are those from the anchor down, in MEMORY order by sample, ``down`` in QUADS
+    order to the centre; ``planes`` are the rows of planes there, ``depths`` those of z by sample.
+    ``free`` is the mask of all lanes if no fragment goes for its z.
+    """
+
+    primitive: Primitive
+    y: str
+    bounds: Sequence[Bounds]
+    ways: Sequence[str]
+    down: str
+    planes: Mapping[str, str]
+    depths: Sequence[str]
+    free: str
+    coverage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A block of a row from column ``x`` on: what is covered by sample and, if samples are
+    covered for themselves, at the centre; of that the fragments there are, by sample; z and the
+    way to them, and to the centre.  All in MEMORY order.
+    """
+
+    row: Row
+    x: str
+    inside: Sequence[str]
+    masks: Sequence[str]
+    depths: Sequence[str]
+    ways: Sequence[str]
+    central: str
+
+
+class Blocks:
+    """Mutable: the text of a kernel, and the variables that count."""
+
+    def __init__(self, w: Code, key: Key, layout: Layout) -> None:
+        self.w, self.key, self.layout = w, key, layout
+        self.counts = {name: w.variable("i64", "0") for name in RESULTS}
+        self.routine = pixel_routine(key)
+        self.coloring = Coloring(w, key, layout)
+        self.shader = Shader(w, key, self.routine, self.argument("ptr", "program"))
+        self.depth = self._depth_test()
+        self.reference = self._splat("i32", "alpha.reference")
+        self.places = POSITIONS[key.samples] if key.by_sample else (CENTRE,) * key.samples
+
+    def argument(self, type: str, name: str) -> str:
+        """A word of the arguments."""
+        return self.w.word(type, "%arguments", self.layout.arguments[name])
+
+    def finish(self) -> None:
+        """Add what was counted to the results."""
+        w = self.w
+        for word, name in enumerate(RESULTS):
+            place = w.place("%results", str(8 * word))
+            total = w(f"add i64 {w(f'load i64, ptr {place}')}, {self.counts[name].value}")
+            w.do(f"store i64 {total}, ptr {place}")
+
+    def _depth_test(self) -> DepthTest | None:
+        key = self.key.depth
+        if key is None:
+            return None
+        base, pitch = self.argument("ptr", "depth.base"), self.argument("i64", "depth.pitch")
+        words = Words(self.w, base, pitch, ROWS[key.format].size, self.key.samples)
+        held = [self._splat("i32", f"stencil.{each}") for each in ("reference", "mask", "write")]
+        return DepthTest(self.w, key, words, Numbers(*held))
+
+    def _splat(self, type: str, name: str) -> str:
+        return self.w.spread(type, self.argument(type, name))
+
+    # Rows
+
+    def rows(
+        self,
+        primitive: Primitive,
+        y: str,
+        bounds: Sequence[Bounds],
+        ends: tuple[str, str],
+        coverage: str | None = None,
+    ) -> None:
+        """Work on a pair of rows, between the columns (i32) that no bound exceeds."""
+        w = self.w
+        centre = primitive.down(y, w.memory)
+        ways = [self._offset(centre, down) for _, down in self.places]
+        down = primitive.down(y, w.quads)
+        planes = {name: primitive.row(name, down) for name in self._read()}
+        depths = [primitive.row(Z, way) for way in ways]
+        row = Row(
+            primitive, y, bounds, ways, down, planes, depths, self._free(primitive), coverage
+        )
+        first = w(f"and i32 {ends[0]}, {-w.columns}")
+        self._fetch_next(y, ends)
+        with w.count("i32", first, ends[1], w.columns) as x:
+            self._block(row, x)
+
+    def _free(self, primitive: Primitive) -> str:
+        if not self.key.clipped:
+            return ALL
+        return self.w.spread("i1", self.w(f"xor i1 {primitive.flag(CLIPPED)}, true"))
+
+    def _fetch_next(self, y: str, ends: tuple[str, str]) -> None:
+        """Have depth near where the next pair of rows is likely to begin and to end: waiting for
+        it takes longer than all else that triangles of depth alone need.
+        """
+        if self.depth is not None:
+            below = self.w(f"add i32 {y}, {PAIR}")
+            for x in ends:
+                self.depth.words.at(x, below).fetch()
+
+    def _read(self) -> list[str]:
+        """Planes that programs read at centres."""
+        return [*self.layout.planes][1:] if self.key.runs else []
+
+    def _offset(self, way: str, grid: int) -> str:
+        return offset(self.w, way, grid, ONE) if self.key.by_sample else way
+
+    # Blocks
+
+    def _block(self, row: Row, x: str) -> None:
+        w, key = self.w, self.key
+        columns = lanes_from(w, x, w.memory.columns)
+        inside = [self._inside(columns, bounds) for bounds in row.bounds]
+        dx = row.primitive.along(x, w.memory)
+        ways = [self._offset(dx, along) for along, _ in self.places]
+        depths = [row.primitive.at(Z, *pair) for pair in zip(row.depths, ways, strict=True)]
+        masks = self._samples(inside[: key.samples])
+        masks = [self._kept(row, x, mask, z) for mask, z in zip(masks, depths, strict=True)]
+        spot = Spot(row, x, inside, masks, depths, ways, dx)
+        with w.when(w.any(union(self.w, masks))):
+            self._count("fragments", masks)
+            (self._late if key.late else self._early)(spot)
+
+    def _inside(self, columns: str, bounds: Bounds) -> str:
+        w = self.w
+        return w.both(
+            w(f"icmp sge {w.i} {columns}, {bounds.left}"),
+            w(f"icmp slt {w.i} {columns}, {bounds.right}"),
+        )
+
+    def _samples(self, inside: Sequence[str]) -> list[str]:
+        """Coverage of every sample that D3DRS_MULTISAMPLEMASK lets through."""
+        w, samples = self.w, self.key.samples
+        if samples == 1:
+            return list(inside)
+        bits, masks = self.argument("i64", "sample.mask"), []
+        for sample in range(samples):
+            covered = inside[sample if self.key.by_sample else 0]
+            on = w(f"trunc i64 {w(f'lshr i64 {bits}, {sample}')} to i1")
+            masks.append(w.both(covered, w.spread("i1", on)))
+        return masks
+
+    def _kept(self, row: Row, x: str, mask: str, z: str) -> str:
+        """Without what clipping in z and the stipple pattern take away."""
+        w = self.w
+        if self.key.clipped:
+            within = w.both(
+                w(f"fcmp oge {w.d} {z}, {ZERO}"),
+                w(f"fcmp ole {w.d} {z}, splat (double {number(1.0)})"),
+            )
+            mask = w.both(mask, w.either(within, row.free))
+        return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
+
+    def _stippled(self, y: str, x: str) -> str:
+        """Lanes whose bits of the pattern are set, of which the highest is leftmost."""
+        w = self.w
+        base, rows = self.argument("ptr", "stipple"), self.argument("i32", "stipple.rows")
+        words = []
+        for line in range(2):
+            turn = w(f"urem i32 {w(f'add i32 {y}, {line}')}, {rows}")
+            place = w(f"getelementptr i32, ptr {base}, i32 {turn}")
+            words.append(w.spread("i32", w(f"load i32, ptr {place}")))
+        bits = w.picked(
+            w.i, words[0], words[1], (*range(w.columns), *range(3 * w.columns, 4 * w.columns))
+        )
+        low = w(f"and {w.i} {lanes_from(w, x, w.memory.columns)}, {splat(31)}")
+        shift = w(f"sub {w.i} {splat(31)}, {low}")
+        return w(f"trunc {w.i} {w(f'lshr {w.i} {bits}, {shift}')} to {w.b}")
+
+    def _count(self, name: str, masks: Sequence[str]) -> None:
+        for mask in masks:
+            self.counts[name].add(self.w.population(mask))
+
+    # The order of tests and program
+
+    def _early(self, spot: Spot) -> None:
+        """Tests come first; the program runs for what passed."""
+        w, key = self.w, self.key
+        passed = self._test(spot, spot.masks, None)
+        seen = union(w, passed)
+        if self.depth is not None:
+            self._count("passed", passed)
+        if len(passed) > 1:
+            self._count("invocations", passed if key.each else [seen])
+        if key.colors:
+            # Without a test it is known that there is something.
+            with nullcontext() if self.depth is None else w.when(w.any(seen)):
+                shaded = self._shaded(spot)
+                drawn = self._alive(passed, shaded) if key.drops else passed
+                self._write(spot, drawn, shaded)
+
+    def _late(self, spot: Spot) -> None:
+        """The program has a say in what is tested, or at least in what is stored."""
+        if self.key.ahead and self.depth is not None:
+            self._ahead(spot, self.depth)
+            return
+        w = self.w
+        shaded = self._shaded(spot)
+        self._count_runs(spot)
+        masks = self._alive(spot.masks, shaded)
+        self._count("tested", masks)
+        with w.when(w.any(union(w, masks))):
+            depths = [each.depth for each in shaded]
+            written = [None if z is None else w.to_memory(w.f, z) for z in depths]
+            passed = self._test(spot, masks, written)
+            if self.depth is not None:
+                self._count("passed", passed)
+            self._write(spot, passed, shaded)
+
+    def _count_runs(self, spot: Spot) -> None:
+        """Count what the program runs for if it runs for all."""
+        if len(spot.masks) > 1:
+            run = spot.masks if self.key.each else [union(self.w, spot.masks)]
+            self._count("invocations", run)
+
+    def _ahead(self, spot: Spot, depth: DepthTest) -> None:
+        """The program counts as run for all, but what depth hides would never show it."""
+        w, x, y = self.w, spot.x, spot.row.y
+        self._count_runs(spot)
+        outcomes = depth.look(x, y, self._depths(spot, None), spot.masks, ZERO)
+        seen = [each.passed for each in outcomes]
+        with w.when(w.any(union(w, seen))):
+            shaded = self._shaded(spot)
+            masks = self._alive(seen, shaded)
+            with w.when(w.any(union(w, masks))):
+                self._count("passed", masks)
+                depth.store(x, y, outcomes, masks)
+                self._write(spot, masks, shaded)
+
+    def _alive(self, masks: Sequence[str], shaded: Sequence[Shaded]) -> list[str]:
+        """Lanes that neither their program nor their alpha drops, of each sample."""
+        w, samples = self.w, range(len(masks))
+        if self.key.each:
+            found = [alive_after(w, self.key, each, self.reference, [sample])[0]
+                     for sample, each in enumerate(shaded)]  # fmt: skip
+        else:
+            found = alive_after(w, self.key, shaded[0], self.reference, samples)
+        return [w.both(mask, w.to_memory(w.b, on)) for mask, on in zip(masks, found, strict=True)]
+
+    def _write(self, spot: Spot, masks: Sequence[str], shaded: Sequence[Shaded]) -> None:
+        self.coloring.write(spot.x, spot.row.y, masks, [each.colors for each in shaded])
+
+    def _test(
+        self, spot: Spot, masks: Sequence[str], written: Sequence[str | None] | None
+    ) -> Sequence[str]:
+        """Lanes that pass the tests, whose depth may be the one the program has written."""
+        if self.depth is None:
+            return masks
+        w, row = self.w, spot.row
+        back = w(f"fcmp olt {w.d} {row.primitive.splat(FRONT)}, {ZERO}")
+        return self.depth(spot.x, row.y, self._depths(spot, written), masks, back)
+
+    def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
+        """Doubles that are tested, by sample: the program's or the plane's."""
+        w = self.w
+        depths = [
+            self._biased(spot, sample) if z is None else w(f"fpext {w.f} {z} to {w.d}")
+            for sample, z in enumerate(written or [None] * len(spot.masks))
+        ]
+        low, high = (self._splat("double", f"depth.{end}") for end in ("low", "high"))
+        return [clamped(w, depth, low, high) for depth in depths]
+
+    def _biased(self, spot: Spot, sample: int) -> str:
+        """(z + bias) + slope, or with a w-buffer (1 / rhw - near) / range in the place of z."""
+        w, key, primitive = self.w, self.key, spot.row.primitive
+        z = spot.depths[sample]
+        if key.w_buffer:
+            rhw = primitive.at(RHW, primitive.row(RHW, spot.row.ways[sample]), spot.ways[sample])
+            near, range_ = (self._splat("double", name) for name in ("near", "range"))
+            z = w(f"fdiv {w.d} {w(f'fsub {w.d} {reciprocal(w, rhw)}, {near}')}, {range_}")
+        if key.biased:
+            z = w(f"fadd {w.d} {z}, {self._splat('double', 'bias')}")
+        return w(f"fadd {w.d} {z}, {primitive.splat(SLOPE)}") if key.sloped else z
+
+    # Shading
+
+    def _shaded(self, spot: Spot) -> list[Shaded]:
+        """By sample: of one run of the program, or of one for each of them."""
+        key, row = self.key, spot.row
+        same = self.w.quads == self.w.memory
+        along = spot.central if same else row.primitive.along(spot.x, self.w.quads)
+        central = along, row.down
+        covered = self._centroids(central, spot.inside) if key.by_sample else None
+        if not key.each:
+            return [self._shade(spot, central, covered, 0)] * key.samples
+        return [self._shade(spot, central, covered, sample) for sample in range(key.samples)]
+
+    def _shade(self, spot: Spot, central: Way, covered: Way | None, sample: int) -> Shaded:
+        w, row, key = self.w, spot.row, self.key
+        sampled = None
+        if key.samples > 1 and key.moved:
+            x, y = POSITIONS[key.samples][sample]
+            sampled = offset(w, central[0], x, ONE), offset(w, central[1], y, ONE)
+        coverage = self._coverage(spot) if COVERAGE_PORT in key.reads else ZERO
+        shaded = self.shader(Site(
+            row.primitive, spot.x, row.y, central, covered, sampled, row.planes, sample, coverage,
+            key.unclamped,
+        ))  # fmt: skip
+        if row.coverage is not None:
+            for color in shaded.colors.values():
+                alpha = color[3].floats(w)
+                color[3] = Lane(w(f"fmul {w.f} {alpha}, {row.coverage}"))
+        return shaded
+
+    def _coverage(self, spot: Spot) -> str:
+        """Bits of the samples of pixels that are covered and may be drawn to, in quad order."""
+        w, samples = self.w, self.key.samples
+        if samples == 1:
+            return splat(1)
+        bits = splat((1 << samples) - 1)
+        if self.key.by_sample:
+            bits = ZERO
+            for sample, mask in enumerate(spot.inside[:samples]):
+                bit = w(f"zext {w.b} {w.to_quads(w.b, mask)} to {w.i}")
+                bits = w(f"or {w.i} {bits}, {w(f'shl {w.i} {bit}, {splat(sample)}')}")
+        return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
+
+    def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
+        """The way to where lanes are covered: to the centre or else the first sample that is."""
+        w = self.w
+        dx, dy = ZERO, ZERO
+        turned = [w.to_quads(w.b, mask) for mask in inside]
+        candidates = (*zip(self.places, turned, strict=False), (CENTRE, turned[-1]))
+        for place, mask in (*candidates[-2::-1], candidates[-1]):
+            along, down = (f"splat (double {number(way / ONE)})" for way in place)
+            dx, dy = w.select(mask, w.d, along, dx), w.select(mask, w.d, down, dy)
+        x, y = central
+        return w(f"fadd {w.d} {x}, {dx}"), w(f"fadd {w.d} {y}, {dy}")

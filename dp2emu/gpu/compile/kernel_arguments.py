@@ -1,0 +1,251 @@
+"""What a kernel is given: its arguments and records, and what its programs read."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import Cull
+from dp2emu.gpu.arrays import F64, I64
+from dp2emu.gpu.code.kernel_key import Key
+from dp2emu.gpu.code.kernel_layout import (
+    CLIPPED,
+    DEPTH,
+    DIVIDED,
+    DIVISOR,
+    DOUBLES,
+    FLAGS,
+    FRONT,
+    INTEGERS,
+    NUMBER,
+    RHW,
+    SLOPE,
+    TOGETHER,
+    X0,
+    Y0,
+    Layout,
+    table_of,
+)
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.compile.kernel_code import target_of
+from dp2emu.gpu.output_merger.color_target import ColorTarget
+from dp2emu.gpu.output_merger.depth_test import DepthPlanes, DepthTarget, depth_range
+from dp2emu.gpu.pixel_shader.pixel_stage import Shading
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.planes import Plane
+from dp2emu.gpu.rasterizer.primitive_setup import Primitives
+from dp2emu.gpu.rasterizer.spans import HALF, Spans
+from dp2emu.records import dataclass
+from dp2emu.shader.fixed.output import output_program
+from dp2emu.shader.jit.bindings import Bindings, address
+from dp2emu.shader.jit.tiering import TieredFunction
+from dp2emu.shader.reference import Fetcher, Sampler
+
+U64 = NDArray[np.uint64]
+
+
+@dataclass(slots=True)
+class Arguments:
+    """Words of arguments by name.  Mutable; it keeps what they point to.
+
+    ``depth`` are those of the depth-stencil buffer: base, pitch, and the stencil's three numbers.
+    ``bindings`` are the programs', and may have something to complain of; ``program`` are the
+    words that the pixel program reads.
+    """
+
+    layout: Layout
+    words: U64
+    kept: list[Any]
+    depth: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    bindings: Bindings | None = None
+    program: U64 | None = None
+
+    def with_programs_of(self, other: Arguments) -> Arguments:
+        """A copy for another thread, whose programs are those of ``other``."""
+        words = self.words.copy()
+        words[self.layout.programs] = other.words[self.layout.programs]
+        return Arguments(self.layout, words, [self, other], self.depth, other.bindings)
+
+    def make(self, made: Made) -> None:
+        """Set triangles up from elsewhere."""
+        first = self.layout.arguments["records"]
+        self.words[first : first + len(made.words)] = made.words
+        self.kept.append(made)
+
+    def number(self, name: str, value: int) -> None:
+        """An integer of 64 bits."""
+        self.words[self.layout.arguments[name]] = value
+
+    def array(self, name: str, value: NDArray[Any]) -> None:
+        """The address of an array, which has to be in one piece."""
+        self.kept.append(value)
+        self.number(name, address(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What triangles are set up from, and room for the records of all of them."""
+
+    position: F64
+    varyings: F64
+    numbers: I64
+    records: F64
+
+    @classmethod
+    def of(cls, geometry: Geometry, layout: Layout) -> Made:
+        """``geometry``'s, in one piece, so that a corner is as far from the next one in all."""
+        vertices = geometry.vertices
+        position, varyings = (np.ascontiguousarray(each, np.float64)
+                              for each in (vertices.position, vertices.varyings))  # fmt: skip
+        room = _room(rooms(len(geometry.numbers)) * layout.size)
+        return cls(position, varyings, np.ascontiguousarray(geometry.numbers), room)
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """As arguments, from the records on."""
+        return (
+            address(self.records), len(self.numbers), address(self.position),
+            address(self.varyings), self.position.strides[0], self.position.strides[1],
+            address(self.numbers),
+        )  # fmt: skip
+
+
+def rooms(count: int) -> int:
+    """Records that there has to be room for so that ``count`` triangles can be set up."""
+    return -(-count // TOGETHER) * TOGETHER + TOGETHER
+
+
+_rooms = threading.local()
+
+
+def _room(size: int) -> F64:
+    """Memory of this thread, at least so many doubles, which no two draws use at a time."""
+    held: F64 | None = getattr(_rooms, "held", None)
+    if held is None or len(held) < size:
+        held = _rooms.held = np.empty(size)
+    return held
+
+
+_NOT_MADE = (0,) * 7
+_CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
+"""Sign of the area that is culled."""
+_NUMBERS = struct.Struct(f"={len(INTEGERS)}q{len(DOUBLES)}d")
+
+
+def of_draw(
+    draw: Draw, template: Arguments, region: Rect, bias: float, made: Made | None = None
+) -> Arguments:
+    """The arguments of a draw, without its spans; its targets and programs are in a template."""
+    words = template.words.copy()
+    numbers, state, raster = draw.output.merge, draw.pipeline.depth, draw.pipeline.raster
+    stipple = np.array(draw.raster.stipple, np.uint32) if draw.raster.stipple else None
+    near, far = draw.raster.w_range
+    base, pitch, *stencil = template.depth
+    _NUMBERS.pack_into(
+        words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,
+        numbers.alpha_reference * 257, numbers.sample_mask,
+        *((0, 1) if stipple is None else (address(stipple), len(stipple))), *stencil,
+        *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
+        bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,
+        state.slope, state.bias_clamp,
+    )  # fmt: skip
+    kept = [stipple, made, template]
+    return Arguments(template.layout, words, kept, template.depth, template.bindings)
+
+
+def with_targets(
+    given: Arguments, colors: tuple[ColorTarget, ...], depth: DepthTarget | None
+) -> None:
+    """Add where colours and depth are."""
+    if depth is not None:
+        given.kept.append(depth.words)
+        test = depth.stencil
+        given.depth = (
+            address(depth.words),
+            depth.pitch * depth.row.size,
+            0 if test is None else int(test.reference),
+            0 if test is None else int(test.mask),
+            0 if test is None else int(test.write_mask),
+        )
+    for color in colors:
+        size, bits = color.row.size, color.bits
+        parts = [bits >> 32 * part & 0xFFFFFFFF for part in range(max(1, size // 4))]
+        given.kept.append(color.words)
+        at = given.layout.arguments[f"color{color.number}.base"]
+        given.words[at : at + 2 + len(parts)] = address(color.words), color.pitch * size, *parts
+
+
+def with_programs(
+    given: Arguments,
+    key: Key,
+    uniforms: Mapping[str, NDArray[Any]],
+    colors: tuple[ColorTarget, ...],
+    sampler: Sampler,
+    fetcher: Fetcher | None,
+) -> None:
+    """Add what programs read, of which a part is a thread's own."""
+    direct = frozenset(asked for asked, _ in key.samplers)
+    given.bindings = bindings = Bindings(target_of(key), sampler, fetcher, direct=direct)
+    given.program = bindings.of(key.program, uniforms)
+    given.array("program", given.program)
+    for color, own in zip(colors, key.colors, strict=True):
+        if not own.output.plain:
+            words = bindings.of(output_program(own.output), color.uniforms)
+            given.array(f"color{color.number}.program", words)
+
+
+def with_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> None:
+    """Add what triangles of a kernel are set up from, whose depth is no plane of the table.
+
+    ``front`` is the kernel's, if it is another function.
+    """
+    layout = given.layout
+    words = {name: word for name, word in layout.planes.items() if name != DEPTH}
+    table = table_of(words, key.lanes, key.flat, key.perspective)
+    code = None if front is None else front.best()
+    place = 0 if code is None else code.code.address
+    given.kept += table, code
+    given.array("setup", np.array((
+        HALF if key.by_sample else 0, CLIPPED if key.clipped else 0, layout.size, layout.corners,
+        layout.planes.get(DIVISOR, 0), address(table), len(table), place,
+    ), np.int64))  # fmt: skip
+
+
+def with_spans(given: Arguments, spans: Spans) -> None:
+    """Add what spans cover."""
+    runs = spans if spans.runs is None else spans.runs
+    given.array("span.owner", np.ascontiguousarray(spans.primitive))
+    given.array("span.y", np.ascontiguousarray(spans.y))
+    given.array("span.left", np.ascontiguousarray(runs.left))
+    given.array("span.right", np.ascontiguousarray(runs.right))
+    if spans.coverage is not None:
+        given.array("span.coverage", spans.coverage)
+    given.number("span.spans", len(spans))
+
+
+def records(layout: Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading) -> F64:
+    """Records of primitives that were set up, shape (count, words)."""
+    frame = primitives.frame
+    count = len(frame.x0)
+    found = np.zeros((layout.size, count))
+    found[X0], found[Y0], found[FRONT] = frame.x0, frame.y0, primitives.front
+    integers = found.view(np.int64)
+    integers[NUMBER] = primitives.numbers
+    divided = DIVIDED if shader.divisor is not None else 0
+    integers[FLAGS] = depth.clipped * CLIPPED + divided
+    if depth.slope is not None:
+        found[SLOPE] = depth.slope
+    planes: dict[str, Plane | None] = {DEPTH: depth.plane, RHW: depth.rhw or shader.rhw,
+                                       DIVISOR: shader.divisor}  # fmt: skip
+    planes |= shader.plain | shader.divided
+    for name, word in layout.planes.items():
+        plane = planes[name]
+        assert plane is not None
+        found[word], found[word + 1], found[word + 2] = plane.value, plane.ddx, plane.ddy
+    return np.ascontiguousarray(found.T)

@@ -1,0 +1,188 @@
+"""What a pipeline and its targets mean for a kernel, found once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from dp2emu.d3d.formats import FormatRow
+from dp2emu.gpu.code.kernel_key import ColorKey, DepthKey, Key, Samplers
+from dp2emu.gpu.code.kernel_layout import Layout, layout_of, setup_key
+from dp2emu.gpu.command.pipeline import Pipeline, decides_coverage, in_quads, is_flat
+from dp2emu.gpu.compile.kernel_code import front_of, kernel, setup
+from dp2emu.gpu.output_merger.color_target import ColorTarget, output_of
+from dp2emu.gpu.output_merger.depth_test import DepthTarget, depth_used
+from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, linear_varyings, varyings_of
+from dp2emu.records import dataclass
+from dp2emu.shader.ir import Program, walk
+from dp2emu.shader.jit.code import Effort
+from dp2emu.shader.jit.layout import Sampled
+from dp2emu.shader.jit.layout import layout_of as body_layout
+from dp2emu.shader.jit.ranges import clamped
+from dp2emu.shader.jit.tiering import TieredFunction
+from dp2emu.shader.reference import Sampler
+
+NARROW, WIDE = 8, 16
+"""Lanes of kernels: more of them wait less for each other, fewer fit small triangles better."""
+LONG = 48
+"""Statements from which on a program is long."""
+
+_Color = tuple[int, FormatRow, bool]
+"""Number of a target, its format, and whether all bits are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """What a key has to know of targets; the second of ``depth`` is whether it can change."""
+
+    colors: tuple[_Color, ...]
+    depth: tuple[FormatRow, bool] | None
+
+    @classmethod
+    def of(cls, colors: tuple[ColorTarget, ...], depth: DepthTarget | None) -> Writes:
+        """Those of a draw."""
+        found = tuple((color.number, color.row, color.whole) for color in colors)
+        return cls(found, None if depth is None else (depth.row, depth.writes))
+
+
+SHORT, FEW = 400, 2
+"""Statements of programs that sample, and how many of these there may be, that become part of
+kernels; others stay functions of their own, which are compiled once for all kernels.
+"""
+
+
+def samplers_of(program: Program, sampler: Sampler) -> Samplers:
+    """What a program samples with that becomes part of its kernel."""
+    asked = _sampled(program)
+    bind = getattr(sampler, "bound", None)
+    if not asked or bind is None:
+        return ()
+    found = [(each, bind(each.sampler, each.kind, each.lod).program) for each in asked]
+    return tuple(each for each in found if len(each[1].statements) <= SHORT)
+
+
+@lru_cache(maxsize=1 << 10)
+def _sampled(program: Program) -> tuple[Sampled, ...]:
+    """How a program samples, if in few ways only."""
+    asked = tuple(each for each in body_layout(program).asked if isinstance(each, Sampled))
+    return asked if len(asked) <= FEW else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A kernel, where it finds its arguments, and what sets triangles up for it."""
+
+    key: Key
+    layout: Layout
+    kernel: TieredFunction
+    setup: TieredFunction
+
+    def front(self) -> TieredFunction | None:
+        """The front of the kernel, compiled if need be; None if there is good code, which is one
+        function.
+        """
+        if self.kernel.good:
+            return None
+        found = front_of(self.key.samples, self.key.by_sample)
+        found.ready(Effort.GOOD)
+        return found
+
+
+@lru_cache(maxsize=1 << 10)
+def triangle_plan(
+    pipeline: Pipeline,
+    writes: Writes,
+    samplers: Samplers,
+    lanes: tuple[str, ...],
+    level: bool,
+    stippled: bool,
+) -> Plan:
+    """For triangles with ``lanes`` of varyings; ``level`` if no rhw differs from another."""
+    return planned(triangle_key(pipeline, writes, samplers, lanes, level, stippled))
+
+
+def triangle_key(
+    pipeline: Pipeline,
+    writes: Writes,
+    samplers: Samplers,
+    lanes: tuple[str, ...],
+    level: bool,
+    stippled: bool,
+) -> Key:
+    """The key of the same."""
+    raster, state = pipeline.raster, pipeline.depth
+    names = [name for name in varyings_of(pipeline.pixel) if name in lanes]
+    flat = frozenset(name for name in names if is_flat(name, raster.flat))
+    plain = frozenset(names) if level else flat | linear_varyings(pipeline)
+    offset = state.bias_of_float or bool(state.bias_clamp)
+    return replace(
+        common_key(pipeline, writes, samplers, stippled),
+        plain=tuple(name for name in names if name in plain),
+        perspective=tuple(name for name in names if name not in plain),
+        lanes=lanes,
+        triangles=True,
+        flat=tuple(sorted(flat)),
+        biased=bool(state.bias) and not offset,
+        sloped=bool(state.slope) or offset,
+        tilted=bool(state.slope),
+        bias_of_float=state.bias_of_float,
+        clamp=(state.bias_clamp > 0) - (state.bias_clamp < 0),
+    )
+
+
+@lru_cache(maxsize=1 << 10)
+def planned(key: Key) -> Plan:
+    """The plan of a key."""
+    return Plan(key, layout_of(key), kernel(key), setup(setup_key(key)))
+
+
+@lru_cache(maxsize=1 << 10)
+def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled: bool) -> Key:
+    """What keys of all primitives have in common."""
+    return Key(
+        pipeline.pixel,
+        tuple(_color_key(pipeline, *color) for color in writes.colors),
+        writes.depth and _depth_key(pipeline, *writes.depth),
+        (),
+        (),
+        samples=pipeline.samples,
+        by_sample=pipeline.samples > 1 and pipeline.raster.multisample,
+        clipped=pipeline.raster.clip and pipeline.vertex is None,
+        stippled=stippled,
+        late=pipeline.tests_late,
+        ahead=pipeline.hides_early and writes.depth is not None,
+        alpha_test=pipeline.alpha_test,
+        alpha_to_coverage=pipeline.alpha_to_coverage,
+        w_buffer=pipeline.depth.w_buffer,
+        unclamped=pipeline.depth.in_viewport,
+        samplers=samplers,
+        each=pipeline.by_sample and pipeline.samples > 1,
+        moved=pipeline.samples > 1 and pipeline.raster.multisample,
+        drops=pipeline.early and (decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage),
+        quads=in_quads(pipeline.pixel, pipeline.samplers),
+        width=WIDE if _is_long(pipeline.pixel) or _reads_one(pipeline) else NARROW,
+    )
+
+
+def _reads_one(pipeline: Pipeline) -> bool:
+    """Whether there is a colour to be blended with, and only one."""
+    return pipeline.blending and pipeline.samples == 1
+
+
+def _is_long(program: Program) -> bool:
+    """Whether a program takes long enough to be worth filling vectors for, be it with helpers."""
+    return sum(1 for _ in walk(program.statements)) >= LONG
+
+
+def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:
+    output = output_of(pipeline, row, number)
+    read = {number, 1} if output.blend is not None and output.blend.second else {number}
+    if output.clamped and all(clamped(pipeline.pixel, COLOR_PORTS[each]) for each in read):
+        output = replace(output, within=True)
+    return ColorKey(number, row.format, output, pipeline.raster_op, whole)
+
+
+def _depth_key(pipeline: Pipeline, row: FormatRow, writes: bool) -> DepthKey:
+    used = depth_used(pipeline.depth, row)
+    stencil = None if row.stencil is None else pipeline.stencil
+    return DepthKey(row.format, used.func, used.write, stencil, writes)

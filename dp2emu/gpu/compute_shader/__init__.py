@@ -1,0 +1,1 @@
+"""The compute shader: dispatches of thread groups."""

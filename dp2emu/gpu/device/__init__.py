@@ -1,0 +1,1 @@
+"""The device: the packet queue, the virtual clock, timing models and usage."""

@@ -1,0 +1,531 @@
+"""The GPU: a FIFO of packets and a clock that only the caller moves.
+
+A packet executes when virtual time reaches it, not when it is submitted, so a host write that
+races a queued draw behaves as on hardware.  Nothing here waits, sleeps or looks at a real clock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from dp2emu.errors import Disagreement
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.command.packets import (
+    RECT_BYTES,
+    BeginQuery,
+    Blit,
+    Clear,
+    ClearUnordered,
+    Compose,
+    Copy,
+    CopyBytes,
+    Dispatch,
+    Draw,
+    EndQuery,
+    GenerateLevels,
+    IndirectDraw,
+    Observe,
+    Packet,
+    PageIn,
+    Predicated,
+    Swap,
+    Write,
+    WriteBytes,
+)
+from dp2emu.gpu.command.queries import (
+    Counters,
+    Observes,
+    Outcome,
+    QuerySlot,
+    Report,
+    Snapshot,
+    snapshot,
+)
+from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.device.timing import SERIAL, Overlap, Timing, instant
+from dp2emu.gpu.draw.draw_batch import DrawBatch
+from dp2emu.gpu.draw.draw_stages import Witness, count_work, execute_draw, prepare
+from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch, direct_draw
+from dp2emu.gpu.input_assembler.vertex_fetch import measured
+from dp2emu.gpu.resource.heap import Heap
+from dp2emu.gpu.resource.memory_residency import Budgets, Residency
+from dp2emu.gpu.shader_resources.constant_buffers import with_constants
+from dp2emu.gpu.transfer.blit import execute_blit
+from dp2emu.gpu.transfer.clear import execute_clear
+from dp2emu.gpu.transfer.compose import execute_compose
+from dp2emu.gpu.transfer.copy import (
+    execute_copy,
+    execute_copy_bytes,
+    execute_generate_levels,
+    execute_swap,
+    execute_write,
+    execute_write_bytes,
+)
+from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
+from dp2emu.limits import Limits
+from dp2emu.shader import reference
+from dp2emu.shader.engines import usable
+from dp2emu.shader.reference import Run
+
+QUEUE_DEPTH = 4096
+"""Packets the FIFO holds; a host that submits more waits for the GPU (INTERFACETIMINGS)."""
+
+QUEUE_BYTES = 64 << 20
+"""Bytes of vertices, indices and rectangles that packets in the FIFO may have brought along
+before the host waits as well."""
+
+_SUPERSEDED_KEPT = 1 << 14
+"""Reports nobody wants any more that may be on their way beside those that are wanted."""
+
+
+DRAWING: frozenset[type[Packet]] = frozenset(
+    {
+        Draw,
+        IndirectDraw,
+        Dispatch,
+        Clear,
+        ClearUnordered,
+        Copy,
+        Blit,
+        CopyBytes,
+        Compose,
+        GenerateLevels,
+        Swap,
+    }
+)
+"""Packets that write memory, for a GPU that only keeps order and answers."""
+
+_VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
+"""As plain numbers: a flag operation costs more than the snapshot beside it."""
+
+
+class Gpu:
+    """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
+
+    Packet taps are told what is executed, and not what a predicate skips; pixel taps which pixels
+    of a draw count, and while there are any no kernel draws.
+    ``run`` is the engine for the programs of draws; one that compiles draws on ``threads``;
+    ``overlap`` says how far units are busy at the same time.  Packets of the types in ``skipped``
+    do nothing and take no time.  ``spending`` is what draws, fills and copies may still do:
+    beyond ``limits`` a packet raises Exceeded and does nothing, a draw nothing more.
+    """
+
+    def __init__(
+        self,
+        timing: Timing | None = None,
+        limits: Limits | None = None,
+        run: Run = reference.run,
+        overlap: Overlap = SERIAL,
+        budgets: Budgets | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.residency = Residency(budgets)
+        self.overlap = overlap
+        self.skipped: frozenset[type[Packet]] = frozenset()
+        self._run_programs = run
+        prepare(run)
+        self._threads = threads
+        self._postponed = DrawBatch(run, threads)
+        self._draws = 0
+        self.timing = timing or instant()
+        self.heap = Heap(limits)
+        self.spending = WorkBudget(self.heap.limits)
+        self._promised = self._plenty = 0
+        self.counters = Counters()
+        self.now = 0
+        self.packet_taps: list[Callable[[Packet, int], None]] = []
+        self.report_taps: list[Callable[[Report], None]] = []
+        self.pixel_taps: list[Witness] = []
+        self._free = 0
+        self._fifo: deque[tuple[Packet, int, int, Counters | None]] = deque()
+        self._context: Counters | None = None
+        self._queued_bytes = 0
+        self._copied: bytes | None = None
+        self._worked = 0
+        self._reported: dict[int, int] = {}
+        self._last_visible: dict[int, int] = {}
+        self._reports: list[tuple[int, int, Report]] = []
+        self._reports_kept = _SUPERSEDED_KEPT
+        self._sequence = 0
+        self._cache_watchers: set[QuerySlot] = set()
+        self._seen: Snapshot | None = None
+
+    def begin_call(self) -> None:
+        """Start the budget of another call."""
+        self.spending.call, self.spending.draws = NOTHING_SPENT, 0
+
+    def submit(self, packet: Packet, context: Counters | None = None) -> None:
+        """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
+
+        What it draws counts in ``context`` as well.  Raises Exceeded for more draws of a call than
+        ``call_draws``, before they are queued.
+        """
+        if type(packet) is Draw:
+            self.spending.begin_draw()
+        while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
+            self.counters.wait_queue_ticks += self._wait_until(self._next_start())
+            self.run()
+        size = self._brought_along(packet)
+        self._queued_bytes += size
+        self._fifo.append((packet, self.now, size, context))
+
+    def advance(self, ticks: int) -> None:
+        """Let host time pass, and execute what starts until then."""
+        self.now += ticks
+        self.run()
+
+    def run(self) -> None:
+        """Execute every packet whose start is not in the future.
+
+        Draws may be put off in here, and only in here: whoever looks finds all of them drawn.
+        """
+        try:
+            self._run()
+        finally:
+            self._settle()
+
+    def _run(self) -> None:
+        fifo = self._fifo
+        while fifo:
+            packet, _, size, context = fifo[0]
+            start = self._next_start()
+            if start > self.now:
+                return
+            fifo.popleft()
+            self._queued_bytes -= size
+            self._free = start
+            self._context = context
+            if isinstance(packet, Predicated):
+                if packet.skips(start):
+                    continue
+                packet = packet.packet
+            for tap in self.packet_taps:
+                tap(packet, start)
+            if type(packet) in self.skipped:
+                continue
+            if type(packet) is Draw and self._put_off(packet):
+                continue
+            self._settle()
+            if type(packet) in DRAWING:
+                self.spending.admit(packet)
+            _EXECUTE[type(packet)](self, packet)
+
+    def finish(self) -> None:
+        """Move host time to when the GPU is idle and every report is visible."""
+        while self._fifo:
+            self._wait_until(self._next_start())
+            self.run()
+        visible = max(self._last_visible.values(), default=0)
+        self.now = max(self.now, self._free, visible)
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was submitted is done."""
+        return not self._fifo and self._free <= self.now
+
+    def wait_for_idle(self) -> None:
+        """The host waits until the FIFO has drained; the wait counts as waiting for a resource.
+
+        It is counted step by step, so that a query that ends on the way sees its part of it.
+        """
+        while self._fifo:
+            self.counters.wait_resource_ticks += self._wait_until(self._next_start())
+            self.run()
+        self.counters.wait_resource_ticks += self._wait_until(self._free)
+
+    def _next_start(self) -> int:
+        """When the oldest queued packet starts."""
+        packet, submitted, _, _ = self._fifo[0]
+        start = max(self._free, submitted)
+        return packet.start(start) if isinstance(packet, Predicated) else start
+
+    def _wait_until(self, time: int) -> int:
+        """Move host time there, unless it is past; how many ticks that took."""
+        waited = max(0, time - self.now)
+        self.now += waited
+        self._seen = None
+        return waited
+
+    def upload(self, size: int) -> None:
+        """The host handed over ``size`` bytes of commands or vertices."""
+        self.counters.upload_bytes += size
+        self._seen = None
+
+    def collect(self) -> list[Report]:
+        """Take the reports the host can see now, in the order they became visible."""
+        seen = []
+        while self._reports and self._reports[0][0] <= self.now:
+            seen.append(heappop(self._reports)[2])
+        return seen
+
+    def distribute(self) -> None:
+        """Give every report the host can see now to the front end that asked for it."""
+        for report in self.collect():
+            if report.slot.owner is not None:
+                report.slot.owner.receive(report)
+
+    def forget(self, slot: QuerySlot) -> None:
+        """A query object died; stop watching on its behalf."""
+        self._cache_watchers.discard(slot)
+
+    def change_clock(self) -> None:
+        """The clock was disturbed (power, heat): intervals around this moment are disjoint."""
+        self.counters.clock_changes += 1
+        self._seen = None
+
+    def _brought_along(self, packet: Packet) -> int:
+        """Bytes that a packet keeps alive; draws of one call share its vertices."""
+        if isinstance(packet, Draw):
+            before, self._copied = self._copied if self._fifo else None, _call_vertices(packet)
+            fresh = self._copied is not None and self._copied is not before
+            return _own_bytes(packet) + (len(self._copied or b"") if fresh else 0)
+        if isinstance(packet, Predicated):
+            return self._brought_along(packet.packet)
+        if isinstance(packet, Clear):
+            return RECT_BYTES * len(packet.rects)
+        return len(packet.data) if isinstance(packet, Write | WriteBytes) else 0
+
+    def _put_off(self, draw: Draw) -> bool:
+        """Let a draw wait for others, if nobody can tell."""
+        seen = self.packet_taps or self.pixel_taps or self._cache_watchers
+        if seen or self._context is not None or not self.timing.free:
+            return False
+        if self._postponed.full or self._promised + draw.input.count > self._plenty:
+            self._settle()
+            self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
+            if draw.input.count > self._plenty:
+                return False
+        self._promised += draw.input.count
+        return self._postponed.put(draw)
+
+    def _settle(self) -> None:
+        """Draw what waits.  Whatever is not drawn because of an error is to be executed again."""
+        if not self._postponed.waiting:
+            return
+        context, self._context = self._context, None
+        try:
+            drawn = self._postponed.settle(self._count_drawn, self._draw)
+        finally:
+            self._context = context
+            self._fifo.extendleft(
+                (draw, self._free, 0, None) for draw in reversed(self._postponed.take_back())
+            )
+        self._draws += drawn
+        self._worked += drawn
+        self._seen = None
+
+    def _count_drawn(self, like: Draw, work: Work) -> None:
+        """Count what draws of one state have done."""
+        count_work(like, work, self.counters)
+        self.spending.drawn(like, work)
+
+    def _draw(self, packet: Draw) -> None:
+        self.spending.admit_draw(packet)
+        watched = bool(self._cache_watchers)
+        number, self._draws = self._draws, self._draws + 1
+        counters = self.counters if self._context is None else Counters()
+        try:
+            work = execute_draw(
+                with_constants(measured(packet)),
+                counters,
+                watched,
+                self._engine(),
+                self._threads,
+                self._witness if self.pixel_taps else None,
+                self.spending,
+            )
+        except Disagreement as error:
+            raise error.within(f"draw {number}") from None
+        if self._context is not None:
+            self._context.add(counters)
+            self.counters.add(counters)
+        self._charge(work)
+
+    def _engine(self) -> Run:
+        """What runs programs: whether LLVM is of use shows when something is to be drawn."""
+        run = usable(self._run_programs)
+        if run is not self._run_programs:
+            self._run_programs, self._postponed = run, DrawBatch(run, self._threads)
+        return run
+
+    def _draw_indirect(self, packet: IndirectDraw) -> None:
+        draw = direct_draw(packet)
+        if draw is not None:
+            self._draw(draw)
+
+    def _dispatch(self, packet: Dispatch) -> None:
+        # Whoever does not compute has no need of all that it takes.
+        from dp2emu.gpu.compute_shader.dispatch import execute_dispatch
+
+        number, self._draws = self._draws, self._draws + 1
+        counters = Counters()
+        try:
+            direct = direct_dispatch(packet)
+            self.spending.admit_dispatch(direct)
+            work = execute_dispatch(direct, counters, self._engine())
+        except Disagreement as error:
+            raise error.within(f"dispatch {number}") from None
+        for each in (self.counters, self._context):
+            if each is not None:
+                each.add(counters)
+        self._charge(work)
+
+    def _clear_unordered(self, packet: ClearUnordered) -> None:
+        from dp2emu.gpu.shader_resources.unordered_access import clear
+
+        moved = clear(packet.view, packet.values, bits=packet.bits)
+        self.counters.unordered_bytes += moved
+        self._charge(Work(unordered_bytes=moved))
+
+    def _witness(self, x: I64, y: I64) -> None:
+        for tap in self.pixel_taps:
+            tap(x, y)
+
+    def _clear(self, packet: Clear) -> None:
+        self._charge_moved(execute_clear(packet, self.counters))
+
+    def _copy(self, packet: Copy) -> None:
+        self._charge_moved(execute_copy(packet, self.counters))
+
+    def _blit(self, packet: Blit) -> None:
+        self._charge_moved(execute_blit(packet, self.counters))
+
+    def _copy_bytes(self, packet: CopyBytes) -> None:
+        self._charge_moved(execute_copy_bytes(packet, self.counters))
+
+    def _write(self, packet: Write) -> None:
+        self._charge_moved(execute_write(packet, self.counters))
+
+    def _write_bytes(self, packet: WriteBytes) -> None:
+        self._charge_moved(execute_write_bytes(packet, self.counters))
+
+    def _compose(self, packet: Compose) -> None:
+        self._charge_moved(execute_compose(packet, self.counters))
+
+    def _swap(self, packet: Swap) -> None:
+        self._charge_moved(execute_swap(packet))
+
+    def _generate_levels(self, packet: GenerateLevels) -> None:
+        self._charge_moved(execute_generate_levels(packet, self.counters))
+
+    def _page_in(self, packet: PageIn) -> None:
+        paged = self.residency.use(packet.allocations)
+        if paged.bytes:
+            self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
+
+    def _charge_moved(self, work: Work) -> None:
+        """The same for what fills or copies."""
+        self.spending.moved(work)
+        self._charge(work)
+
+    def _charge(self, work: Work) -> None:
+        """Make the units busy for what a packet did; the next packet starts after that."""
+        cost = self.timing.cost(self._worked, work)
+        self._worked += 1
+        counters = self.counters
+        counters.vertex_memory_ticks += cost.vertex_memory
+        counters.vertex_compute_ticks += cost.vertex_compute
+        counters.geometry_memory_ticks += cost.geometry_memory
+        counters.geometry_compute_ticks += cost.geometry_compute
+        counters.pixel_memory_ticks += cost.pixel_memory
+        counters.pixel_compute_ticks += cost.pixel_compute
+        counters.other_ticks += cost.other
+        length = self.overlap.length(cost)
+        counters.busy_ticks += length
+        self._free += length
+        self._seen = None
+
+    def _look(self) -> Snapshot:
+        """The counters now.  Queries with no work between them share one look."""
+        if self._seen is None or self._seen.time != self._free:
+            self._seen = snapshot(self.counters, self._free)
+        return self._seen
+
+    def _look_for(self, slot: QuerySlot) -> Snapshot:
+        """What a query watches."""
+        return self._look() if slot.counters is None else snapshot(slot.counters, self._free)
+
+    def _begin_query(self, packet: BeginQuery) -> None:
+        slot = packet.slot
+        slot.begin = self._look_for(slot)
+        slot.begin_generation = packet.generation
+        if slot.observes & _VERTEX_CACHE and slot.generation == packet.generation:
+            self._cache_watchers.add(slot)
+
+    def _end_query(self, packet: EndQuery) -> None:
+        slot = packet.slot
+        end = self._look_for(slot)
+        begin = self._begin_of(packet) or end
+        number = self._reported.get(slot.kind, 0)
+        self._reported[slot.kind] = number + 1
+        # One kind is one FIFO: a report is never visible before an earlier one of its kind.
+        visible = self._free + self.timing.delivery(slot.kind, number)
+        visible = max(visible, self._last_visible.get(slot.kind, 0))
+        self._last_visible[slot.kind] = visible
+        heap = self.heap.use() if slot.observes & _HEAP else ()
+        report = Report(slot, packet.generation, begin, end, visible, heap)
+        if slot.verdict is not None:
+            slot.outcome = Outcome(slot.verdict(report), visible)
+        for tap in self.report_taps:
+            tap(report)
+        self._keep(report)
+        self._cache_watchers.discard(slot)
+
+    def _keep(self, report: Report) -> None:
+        """Queue a report until it is visible; now and then drop those nobody wants any more."""
+        heappush(self._reports, (report.visible, self._sequence, report))
+        self._sequence += 1
+        if len(self._reports) > self._reports_kept:
+            self._reports = [entry for entry in self._reports if entry[2].wanted]
+            heapify(self._reports)
+            self._reports_kept = 2 * len(self._reports) + _SUPERSEDED_KEPT
+
+    def _begin_of(self, packet: EndQuery) -> Snapshot | None:
+        slot = packet.slot
+        return slot.begin if slot.begin_generation == packet.generation else None
+
+    def _observe(self, packet: Observe) -> None:
+        packet.sink(packet.surface)
+
+
+def _call_vertices(draw: Draw) -> bytes | None:
+    """The vertices that the draw holds itself, None where all streams are buffers."""
+    for stream in draw.input.streams:
+        if stream is not None and isinstance(stream.data, bytes):
+            return stream.data
+    return None
+
+
+def _own_bytes(draw: Draw) -> int:
+    """The size of the index array and of the edge flags that the draw holds itself."""
+    edges, indices = draw.input.edge_flags, draw.input.indices
+    size = 0 if edges is None else edges.nbytes
+    if indices is not None and isinstance(indices.data, np.ndarray):
+        size += indices.data.nbytes
+    return size
+
+
+_EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
+    Draw: Gpu._draw,
+    Clear: Gpu._clear,
+    ClearUnordered: Gpu._clear_unordered,
+    Dispatch: Gpu._dispatch,
+    IndirectDraw: Gpu._draw_indirect,
+    Copy: Gpu._copy,
+    Blit: Gpu._blit,
+    CopyBytes: Gpu._copy_bytes,
+    Write: Gpu._write,
+    WriteBytes: Gpu._write_bytes,
+    Swap: Gpu._swap,
+    Compose: Gpu._compose,
+    GenerateLevels: Gpu._generate_levels,
+    PageIn: Gpu._page_in,
+    BeginQuery: Gpu._begin_query,
+    EndQuery: Gpu._end_query,
+    Observe: Gpu._observe,
+}

@@ -1,0 +1,44 @@
+"""How much of its time and of its peak rates the GPU used in an interval.
+
+Each is a pair of integers, part and whole, so that a front end may call it a fraction or a
+percentage and round once.
+"""
+
+from __future__ import annotations
+
+from dp2emu.gpu.command.queries import Report
+
+Usage = tuple[int, int]
+"""Part and whole; a whole of 0 is an interval of no length, or no work at all."""
+
+VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
+GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"
+PIXEL = "pixel_memory_ticks", "pixel_compute_ticks"
+TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "stream_bytes", "upload_bytes"
+
+
+def total(report: Report, *counters: str) -> int:
+    """The sum of what counters went up by."""
+    return sum(map(report.change, counters))
+
+
+def busy(report: Report, *counters: str) -> Usage:
+    """Busy ticks of the interval."""
+    return total(report, *counters), report.ticks
+
+
+def idle(report: Report) -> Usage:
+    """Ticks in which no unit was busy; an interval of no length is idle."""
+    if report.ticks == 0:
+        return 1, 1
+    return max(report.ticks - report.change("busy_ticks"), 0), report.ticks
+
+
+def used(report: Report, rate: tuple[int, int], *counters: str) -> Usage:
+    """Amount of what a peak rate allows in the interval; ``rate`` is (amount, ticks)."""
+    return total(report, *counters) * rate[1], report.ticks * rate[0]
+
+
+def part(report: Report, counter: str, *whole: str) -> Usage:
+    """One counter of the sum of several."""
+    return report.change(counter), total(report, *whole)

@@ -1,0 +1,1 @@
+"""A draw from packet to targets: set-up, stages, batches of small draws."""

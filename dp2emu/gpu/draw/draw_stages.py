@@ -1,0 +1,597 @@
+"""What draws of a state have in common, found once: targets, textures and the kernel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.output_merger.draw_targets import Targets
+from dp2emu.gpu.pixel_shader.pixel_stage import varyings_of
+from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
+from dp2emu.gpu.shader_resources.texture_cache import TextureCache
+from dp2emu.gpu.shader_resources.textures import Texturing, samples_targets
+from dp2emu.gpu.vertex_shader.stage_run import fetcher
+from dp2emu.identity_cache import Together
+from dp2emu.records import dataclass
+from dp2emu.shader.engines import REFERENCE, name_of
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.reference import Run
+
+if TYPE_CHECKING:
+    from dp2emu.gpu.compile.kernel_draw import Drawing
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, I64, Mask
+from dp2emu.gpu.command.pipeline import decides_coverage
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.command.raster_operations import COPY
+from dp2emu.gpu.command.topology import CORNERS, vertex_count
+from dp2emu.gpu.command.work import Streams, Work
+from dp2emu.gpu.input_assembler.vertex_cache import observe, observe_unindexed
+from dp2emu.gpu.input_assembler.vertex_fetch import (
+    instanced,
+    uncut,
+    vertex_bytes,
+    vertex_numbers,
+    vertices_read,
+)
+from dp2emu.gpu.output_merger.depth_test import (
+    DepthPlanes,
+    PixelGroups,
+    alpha_passes,
+    depth_planes,
+    fragment_depth,
+    kept_by_clipping,
+    last_of_each,
+    pixel_groups,
+    single_fragment_groups,
+)
+from dp2emu.gpu.patches.patch_draws import tessellated
+from dp2emu.gpu.pixel_shader.pixel_stage import Shaded, Shading, covered, joined, shade, shading
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.multisample import alpha_covers, at_samples, pixel_count, pixels_of
+from dp2emu.gpu.rasterizer.planes import Sites, sites
+from dp2emu.gpu.rasterizer.primitive_setup import set_up
+from dp2emu.gpu.rasterizer.spans import Fragments, batches
+from dp2emu.gpu.resource.pixel_format import as_floats
+from dp2emu.gpu.vertex_shader.stage_run import StageRun
+from dp2emu.gpu.vertex_shader.vertex_stage import geometry
+from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
+from dp2emu.records import write
+from dp2emu.shader import reference
+from dp2emu.shader.engines import CHECKED
+
+if TYPE_CHECKING:
+    from dp2emu.gpu.compile.kernel_draw import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class DrawSetup:
+    """What draws of a state have in common: what they write and read, and the kernel that draws
+    them, if there is one.
+    """
+
+    targets: Targets
+    texturing: Texturing
+    kernel: Drawing | None
+
+    @classmethod
+    def of(cls, draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
+        """That of a draw.  Raises Unsupported for state that is not built."""
+        targets, texturing = Targets.of(draw, run), Texturing.of(draw, cache, run)
+        if name_of(run) == REFERENCE:
+            return cls(targets, texturing, None)
+        from dp2emu.gpu.compile import kernel_draw
+
+        sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+        names = geometry_names(draw.pipeline.pixel)
+        kernel = kernel_draw.drawing(draw, targets, sampler, reads, threads, names)
+        return cls(targets, texturing, kernel)
+
+
+_settings: Together[DrawSetup] = Together()
+
+
+def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
+    """Settings come again; they are kept unless they hold copies or the model of a cache."""
+    if cache is not None:
+        return DrawSetup.of(draw, cache, run, threads)
+    pipeline, surfaces = draw.pipeline, (*draw.output.colors, draw.output.depth)
+    bindings = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
+    key = (
+        id(pipeline), *map(id, surfaces), *draw.pixel.textures, *map(id, bindings),
+        draw.scissor, draw.output.merge, run, threads,
+    )  # fmt: skip
+    found = _settings.get(key)
+    if found is None:
+        found = DrawSetup.of(draw, cache, run, threads)
+        # What fetches refers to its bindings.
+        if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
+            bound = (surface for surface in surfaces if surface is not None)
+            _settings.put(key, (pipeline, *bound, *bindings), found)
+    return found
+
+
+@lru_cache(maxsize=1 << 10)
+def geometry_names(pixel: Program) -> tuple[str, ...]:
+    """Varyings that primitives have for a pixel program, and the size that points have."""
+    return *varyings_of(pixel), POINT_SIZE
+
+
+# Draw: the stages in order, in chunks that bound memory whatever the primitive count.
+#
+# (tessellator ->) fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans
+# -> fragments -> z clip -> depth and stencil test -> pixel program -> blend, write; a program with
+# a say in coverage, and any program before an alpha test, runs before the depth test
+
+CHUNK = 1 << 13
+"""Primitives assembled together."""
+
+
+def prepare(run: Run) -> None:
+    """Import what an engine draws with, so that the first draw need not.
+
+    LLVM is not among it: that waits until a draw needs it.
+    """
+    if name_of(run) != REFERENCE:
+        for name in _COMPILED:
+            import_module(name)
+        import_module("dp2emu.shader.jit.code").prepare()
+        write(*(f"dp2emu.{name}" for name in _OF_DRAWS))
+
+
+_COMPILED = (
+    "dp2emu.gpu.compile.batch_template", "dp2emu.gpu.compile.checked_draw",
+    "dp2emu.gpu.compile.kernel_draw", "dp2emu.gpu.compile.large_draw",
+    "dp2emu.gpu.vertex_shader.vertex_kernel",
+)  # fmt: skip
+"""Modules that draw with compiled code."""
+
+_OF_DRAWS = (
+    "d3d.vertices", "gpu.code.kernel_key", "gpu.code.kernel_layout", "gpu.command.bindings",
+    "gpu.command.packets", "gpu.command.pipeline", "gpu.compile.batch_template",
+    "gpu.compile.kernel_arguments", "gpu.compile.kernel_draw", "gpu.compile.kernel_plan",
+    "gpu.compile.large_draw", "gpu.draw.draw_stages", "gpu.input_assembler.vertex_fetch",
+    "gpu.output_merger.color_target", "gpu.output_merger.depth_test",
+    "gpu.output_merger.draw_targets", "gpu.rasterizer.clip", "gpu.shader_resources.textures",
+    "gpu.transfer.clear", "gpu.vertex_shader.vertex_frame", "gpu.work_budget",
+    "shader.fixed.blend", "shader.fixed.cascade", "shader.fixed.operations",
+    "shader.fixed.output", "shader.fixed.records", "shader.ir", "shader.jit.bindings",
+    "shader.jit.code", "shader.jit.compiling", "shader.jit.layout", "shader.jit.machine",
+    "shader.jit.writer", "shader.sampling", "shader.simplify", "shader.texture.address",
+    "shader.texture.bindings", "shader.texture.fields", "shader.texture.reading",
+    "shader.texture.records", "shader.texture.sampler", "shader.values", "shader.verify",
+)  # fmt: skip
+"""Modules whose records next to every draw uses."""
+
+
+Witness = Callable[[I64, I64], None]
+"""Is told columns and rows of pixels, shape (count,) each; one for every sample that counts."""
+
+
+def execute_draw(
+    draw: Draw,
+    counters: Counters,
+    observe_cache: bool = False,
+    run: Run = reference.run,
+    threads: int = 1,
+    witness: Witness | None = None,
+    spending: WorkBudget | None = None,
+) -> Work:
+    """Draw all primitives in order, write the targets, and raise the counters.
+
+    ``observe_cache`` runs the models of the caches as well, which costs time: the order in which
+    the reference engine reads texels is what they are about, so programs run there.  ``run`` is
+    the engine otherwise; one that compiles draws on ``threads``.  Raises Unsupported for state
+    that is not built, before anything is written, and Disagreement if engines are checked.
+    With a ``witness`` no kernel draws, and it is told what passes as it does.  With ``spending``
+    it raises Exceeded where that ends, when earlier primitives are drawn.
+    """
+    if observe_cache:
+        run = reference.run
+    cache = TextureCache() if observe_cache else None
+    setting = partial(draw_setup, cache=cache, run=run, threads=threads)
+    # NaN and infinity are legal here and each stage says what becomes of them.
+    with np.errstate(all="ignore"):
+        work = _executed(draw, setting, _Beside(witness, spending))
+        if observe_cache:
+            for part in _parts(draw):
+                _observe_cache(part, counters)
+    if cache is not None:
+        cache.count(counters)
+    count_work(draw, work, counters)
+    return work
+
+
+_Find = Callable[[Draw], DrawSetup]
+
+
+class _Ways(NamedTuple):
+    """How primitives that are assembled are drawn, and by what many of them are drawn together,
+    within what may be spent.
+    """
+
+    rest: Rest
+    kernel: Drawing | None = None
+    spending: WorkBudget | None = None
+
+
+class _Beside(NamedTuple):
+    """Who is told what passes, and what primitives may still spend."""
+
+    witness: Witness | None
+    spending: WorkBudget | None
+
+
+def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
+    """All of a draw."""
+    found = setting(draw)
+    if draw.post_vertex is not None:
+        return _staged(draw, StageRun(found.texturing.run, found.texturing.cache), setting, beside)
+    return _by_engine(draw, found, beside, partial(_drawn, draw, found.texturing))
+
+
+def _by_engine(
+    draw: Draw, setting: DrawSetup, beside: _Beside, doing: Callable[[_Ways], Work]
+) -> Work:
+    """Through the stages, by a compiled kernel, or both ways to compare."""
+    texturing, kernel = setting.texturing, setting.kernel
+    witness, spending = beside
+    metering = partial(metered, region=setting.targets.region, spending=spending)
+    stages = _Ways(metering(partial(_draw_chunk, setting.targets, texturing, witness)))
+    if kernel is None or witness is not None:
+        return doing(stages)
+    if name_of(texturing.run) == CHECKED:
+        from dp2emu.gpu.compile import checked_draw
+
+        return checked_draw.compared(
+            draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel))
+        )
+    return doing(_Ways(metering(kernel.chunk), kernel, spending))
+
+
+def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> Work:
+    """All of a draw with stages between its vertex program and clipping."""
+    # Whoever has none, as all of Direct3D 9, has no need of what they are made of.
+    from dp2emu.gpu.draw.post_vertex import meshes, on_screen
+
+    names, enabled = geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
+    work = Work()
+    for instance in instanced(draw):
+        for mesh, done in meshes(instance, running):
+            work += done
+            if beside.spending is not None:
+                beside.spending.allow_later(instance, done)
+            if not enabled:
+                continue
+            work += Work(entered=mesh.count)
+            for shown, primitives in on_screen(instance, mesh, names):
+                drawing = partial(_rest_of, shown, primitives)
+                work += _by_engine(shown, setting(shown), beside, drawing)
+    return work
+
+
+def _rest_of(draw: Draw, assembled: Geometry, ways: _Ways) -> Work:
+    return ways.rest(draw, assembled)
+
+
+def _drawn(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
+    """All of a draw."""
+    work: Work | None = None
+    for part in _parts(draw):
+        done = _draw_part(part, texturing, ways)
+        work = done if work is None else work + done
+    return work or Work()
+
+
+def _parts(draw: Draw) -> Iterable[Draw]:
+    """Draws of one instance each, without cuts and patches."""
+    if draw.input.instances is None and draw.input.patch is None and not draw.input.cuts:
+        return (draw,)
+    return (part for one in instanced(draw) for part in tessellated(uncut(one)))
+
+
+def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
+    """All of a draw without patches."""
+    vertices = vertices_read(draw)
+    work = Work(
+        vertices=vertices,
+        vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
+        primitives=draw.input.count,
+        entered=draw.input.count if draw.pipeline.raster.enabled else 0,
+    )
+    if not draw.pipeline.raster.enabled:
+        return work
+    chunks = partial(_chunks, draw, texturing, ways.rest)
+    together = None if ways.kernel is None else _together(draw, ways, chunks)
+    return work + (chunks(0, draw.input.count) if together is None else together)
+
+
+def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
+    """Some of the primitives, assembled and drawn chunk by chunk."""
+    work = Work()
+    for start in range(first, end, CHUNK):
+        stop = min(start + CHUNK, end)
+        work += rest(draw, _assembled(draw, texturing, start, stop))
+    return work
+
+
+def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
+    """All of a draw of many triangles; None if it is none."""
+    from dp2emu.gpu.compile.large_draw import Large
+
+    kernel = ways.kernel
+    assert kernel is not None
+    found = Large.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
+    return None if found is None else found.whole(Meter(draw, kernel.region, ways.spending))
+
+
+def count_work(draw: Draw, work: Work, counters: Counters) -> None:
+    """Raise the counters by what was done for a draw, or for several of one state."""
+    _count_samples(draw, work.pixels, counters)
+    counters.fragments += work.shaded
+    counters.vertices += work.vertices
+    counters.primitives += work.primitives
+    counters.triangles += work.triangles
+    counters.clip_triangles += work.clip_triangles
+    counters.entered += work.entered
+    counters.clipped += work.clipped
+    counters.invocations += work.invocations
+    counters.hull_runs += work.hull_runs
+    counters.domain_runs += work.domain_runs
+    counters.geometry_runs += work.geometry_runs
+    counters.geometry_primitives += work.geometry_primitives
+    counters.vertex_bytes += work.vertex_bytes
+    counters.unordered_bytes += work.unordered_bytes
+    counters.pixel_bytes += work.pixel_bytes
+    if any(work.streams.needed):
+        _count_streams(work.streams, counters)
+        counters.stream_bytes += work.stream_bytes
+
+
+def _count_streams(streams: Streams, counters: Counters) -> None:
+    for what, counts in streams._asdict().items():
+        for stream, count in enumerate(counts):
+            name = f"stream{stream}_{what}"
+            setattr(counters, name, getattr(counters, name) + count)
+
+
+def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
+    """Samples of multisampled targets count by target: the first colour, or else the depth."""
+    samples = draw.pipeline.samples
+    if samples == 1:
+        counters.samples += passed
+        return
+    target = next(
+        surface for surface in (*draw.output.colors, draw.output.depth) if surface is not None
+    )
+    counters.multisamples.add(target.serial, samples, passed)
+
+
+def _draw_chunk(
+    targets: Targets,
+    texturing: Texturing,
+    witness: Witness | None,
+    draw: Draw,
+    assembled: Geometry,
+) -> Work:
+    """Primitives through the stages after the geometry stage."""
+    primitives = set_up(draw, assembled, targets.region)
+    depth = depth_planes(draw, primitives)
+    sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+    shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
+    stages = _Stages(draw, targets, depth, shader, witness)
+    work = Work(
+        triangles=primitives.triangles,
+        clip_triangles=assembled.extra,
+        clipped=len(assembled.numbers),
+    )
+    for spans in primitives.spans:
+        for batch in batches(spans, draw.pipeline.samples):
+            work += stages.merge(batch)
+    return work + Work(unordered_bytes=sum(shader.moved_bytes))
+
+
+def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
+    """Primitives on the screen, by code of the machine if the engine is one that compiles."""
+    names = geometry_names(draw.pipeline.pixel)
+    sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
+    reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
+    if engine == REFERENCE:
+        return geometry(draw, start, stop, names, sampler, run, reads)
+    from dp2emu.gpu.vertex_shader import vertex_kernel
+
+    if engine == CHECKED:
+        return vertex_kernel.checked(draw, start, stop, names, sampler, run, reads)
+    return vertex_kernel.geometry(draw, start, stop, names, sampler, reads)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """What follows coverage, for the primitives of one chunk."""
+
+    draw: Draw
+    targets: Targets
+    depth: DepthPlanes
+    shading: Shading
+    witness: Witness | None
+
+    @property
+    def samples(self) -> int:
+        """Per pixel of the targets."""
+        return self.draw.pipeline.samples
+
+    def merge(self, fragments: Fragments) -> Work:
+        """Clip, test, shade and write a batch of fragments, in order."""
+        here = sites(self.shading.frame, fragments)
+        if self.samples > 1:
+            here = at_samples(here, self.samples, self.draw.output.merge.sample_mask)
+        kept = kept_by_clipping(self.depth, here)
+        if kept is not None:
+            here = here.part(np.flatnonzero(kept))
+        if self.draw.raster.stipple and CORNERS[self.draw.input.topology] == 3:
+            here = here.part(np.flatnonzero(self._stippled(here)))
+        count = len(here.x)
+        if not self.draw.pipeline.tests_late or not count:
+            work = self._write(here, None) if count else Work()
+            return work + Work(fragments=count, shaded=work.pixels)
+        shaded = self._shade(here)
+        alive = np.flatnonzero(self._alive(here, shaded))
+        work = self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
+        runs = self._invocations(here, None)
+        moved = self._read_ahead(count - len(alive))
+        return work + Work(fragments=count, shaded=count, invocations=runs, pixel_bytes=moved)
+
+    def _read_ahead(self, dropped: int) -> int:
+        """Bytes of depth that are read for so many fragments that the program drops."""
+        target = self.targets.depth
+        if target is None or not self.draw.pipeline.hides_early:
+            return 0
+        return target.bytes_moved(dropped, 0)
+
+    def _stippled(self, here: Sites) -> Mask:
+        """Fragments on bits of the pattern that are set, of which the highest is leftmost."""
+        rows = np.array(self.draw.raster.stipple, np.uint32)
+        shift = 31 - here.x // self.samples % 32
+        found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0
+        return found
+
+    def _alive(self, here: Sites, shaded: Shaded) -> Mask:
+        """Fragments that neither their program nor their alpha drops."""
+        pipeline, alive = self.draw.pipeline, shaded.alive
+        alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
+        if pipeline.alpha_test is not None:
+            reference = self.draw.output.merge.alpha_reference
+            alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
+        if shaded.drawn is not None:
+            return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
+        if pipeline.alpha_to_coverage:
+            alive = alive & alpha_covers(alpha, here.x % self.samples, self.samples)
+        return alive
+
+    def _write(self, here: Sites, shaded: Shaded | None) -> Work:
+        """Test, shade unless that is done, and write fragments, of which there are some."""
+        stacks, target = self._stacks(here), self.targets.depth
+        passed, pixels, moved = None, len(here.x), 0
+        if target is not None:
+            z = fragment_depth(self.depth, here, None if shaded is None else shaded.depth)
+            faces = self._front(here) if target.two_sided else None
+            passed = target.test(z, faces, here.y * target.pitch + here.x, stacks)
+            pixels = int(np.count_nonzero(passed))
+            moved += target.bytes_moved(len(here.x), pixels)
+        if self.witness is not None:
+            chosen = slice(None) if passed is None else passed
+            self.witness(here.x[chosen] // self.samples, here.y[chosen])
+        runs = self._invocations(here, passed) if shaded is None else 0
+        if self.draw.pipeline.deeds and shaded is None and pixels:
+            self._act(here, passed)
+        elif self.targets.colors and pixels:
+            if self._drops_after_tests:
+                shaded = self._shade(here)
+                alive = self._alive(here, shaded)
+                passed = alive if passed is None else passed & alive
+            self._color(here, shaded, stacks, passed)
+            moved += pixels * sum(color.pixel_bytes for color in self.targets.colors)
+        return Work(pixels=pixels, pixel_bytes=moved, invocations=runs)
+
+    def _act(self, here: Sites, passed: Mask | None) -> None:
+        """Run a program that acts on memory for all that passed, and write what it leaves."""
+        here = here if passed is None else here.part(np.flatnonzero(passed))
+        shaded = self._shade(here)
+        alive = np.flatnonzero(self._alive(here, shaded))
+        if self.targets.colors and len(alive):
+            left = here.part(alive)
+            self._color(left, shaded.part(alive), self._stacks(left), None)
+
+    @property
+    def _drops_after_tests(self) -> bool:
+        """Whether a program that runs late drops fragments that passed the tests."""
+        pipeline = self.draw.pipeline
+        says = decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage
+        return pipeline.early and says
+
+    def _invocations(self, here: Sites, passed: Mask | None) -> int:
+        """Pixels, of a primitive each, that have fragments here that passed; or fragments, for
+        each of which a program runs by sample.
+        """
+        if not self.draw.pipeline.counts_pixels:
+            return 0
+        if self.samples > 1 and not self.draw.pipeline.by_sample:
+            return pixel_count(here, self.samples, passed)
+        return len(here.x) if passed is None else int(np.count_nonzero(passed))
+
+    def _front(self, here: Sites) -> F32:
+        """+1 or, for a fragment of a back face, -1."""
+        return self.shading.front[here.spans.primitive][here.span]
+
+    def _color(
+        self, here: Sites, shaded: Shaded | None, stacks: PixelGroups, passed: Mask | None
+    ) -> None:
+        """Write the colours of fragments that passed, of which there are some.
+
+        With blending or a raster operation each counts; otherwise only the last of a pixel is
+        seen.
+        """
+        if not self.draw.pipeline.blending and self.draw.pipeline.raster_op == COPY:
+            chosen = last_of_each(stacks, passed)
+            layers: Iterable[I64 | slice] = [slice(None)]
+        else:
+            chosen = np.arange(len(here.x)) if passed is None else np.flatnonzero(passed)
+            layers = (stacks if passed is None else stacks.part(passed)).layers()
+        final = shaded.part(chosen) if shaded else self._shade(here.part(chosen))
+        x, y = here.x[chosen], here.y[chosen]
+        for layer in layers:
+            colors = {n: [lane[layer] for lane in rgba] for n, rgba in final.colors.items()}
+            for target in self.targets.colors:
+                target.write(colors[target.number], x[layer], y[layer], colors.get(1))
+
+    def _shade(self, here: Sites) -> Shaded:
+        """Run the program, once for all samples of a pixel."""
+        if self.samples == 1:
+            shaded, coverage = shade(self.shading, here), here.spans.coverage
+            return shaded if coverage is None else covered(shaded, coverage[here.span])
+        if self.draw.pipeline.by_sample:
+            return self._shade_samples(here)
+        pixels, pixel = pixels_of(self.shading.frame, here, self.samples)
+        return shade(self.shading, pixels).part(pixel)
+
+    def _shade_samples(self, here: Sites) -> Shaded:
+        """Run the program for each sample, all first ones together, then the second ones."""
+        of_sample = [np.flatnonzero(here.x % self.samples == n) for n in range(self.samples)]
+        parts = []
+        for sample, chosen in enumerate(of_sample):
+            if len(chosen):
+                pixels, pixel = pixels_of(self.shading.frame, here.part(chosen), self.samples)
+                shading = replace(self.shading, sample=sample)
+                parts.append(shade(shading, pixels).part(pixel))
+        order = np.concatenate(of_sample)
+        return joined(parts).part(np.argsort(order, kind="stable"))
+
+    def _stacks(self, here: Sites) -> PixelGroups:
+        """Fragments by pixel, or by sample; those of a single primitive have one each."""
+        if here.one_primitive:
+            return single_fragment_groups(len(here.x))
+        region = self.targets.region
+        columns = (region.right - region.left) * self.samples
+        return pixel_groups(here.y * columns + here.x)
+
+
+def _observe_cache(draw: Draw, counters: Counters) -> None:
+    vertices = vertex_count(draw.input.topology, draw.input.count)
+    if draw.input.indices is None:
+        observe_unindexed(vertices, counters)
+        return
+    places = range(draw.input.first, draw.input.first + vertices, CHUNK)
+    end = draw.input.first + vertices
+    observe(
+        (vertex_numbers(draw.input.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
+        counters,
+    )

@@ -1,0 +1,1 @@
+"""The geometry shader and stream output."""

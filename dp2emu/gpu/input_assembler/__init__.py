@@ -1,0 +1,1 @@
+"""The input assembler: index and instance handling, vertex fetch, indirect arguments."""

@@ -1,0 +1,33 @@
+"""A model of the post-transform vertex cache, for the CACHEUTILIZATION query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.command.queries import Counters
+
+VCACHE_SIZE = 16
+"""Entries; first in, first out, and empty at the start of each draw."""
+
+_NEVER = -VCACHE_SIZE - 1
+
+
+def observe(indices: Iterable[I64], counters: Counters) -> None:
+    """Count lookups and hits of one indexed draw; ``indices`` in order, in any portions."""
+    inserted: dict[int, int] = {}
+    misses = lookups = 0
+    for portion in indices:
+        lookups += len(portion)
+        for index in portion.tolist():
+            # Miss k leaves the cache when miss k + size comes in.
+            if inserted.get(index, _NEVER) < misses - VCACHE_SIZE:
+                inserted[index] = misses
+                misses += 1
+    counters.vertex_cache_lookups += lookups
+    counters.vertex_cache_hits += lookups - misses
+
+
+def observe_unindexed(vertices: int, counters: Counters) -> None:
+    """Count a draw without indices: no vertex can be recognised again."""
+    counters.vertex_cache_lookups += vertices

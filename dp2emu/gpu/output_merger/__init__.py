@@ -1,0 +1,1 @@
+"""The output merger: alpha, depth and stencil tests, blending, masked writes."""

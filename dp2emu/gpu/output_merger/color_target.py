@@ -1,0 +1,194 @@
+"""Colour targets: what a fragment's colour becomes there, and masked writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from dp2emu.d3d.formats import Channel, Coding, FormatRow
+from dp2emu.gpu.arrays import F32, I64, Words
+from dp2emu.gpu.command.bindings import Uniforms
+from dp2emu.gpu.command.packets import Draw, MergeNumbers
+from dp2emu.gpu.command.pipeline import Pipeline
+from dp2emu.gpu.command.raster_operations import COPY, combine
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.pixel_format import (
+    as_floats,
+    color_format,
+    every_bit,
+    floats_of,
+    pack_color,
+    unpack_color,
+    unused_bits,
+    with_color,
+    write_bits,
+)
+from dp2emu.identity_cache import while_it_lives
+from dp2emu.records import dataclass
+from dp2emu.shader.engines import telling
+from dp2emu.shader.fixed.blend import BLEND_FILE
+from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
+from dp2emu.shader.ops import saturate
+from dp2emu.shader.reference import Run
+from dp2emu.shader.texture.bindings import linear_light
+from dp2emu.shader.types import I32
+
+COMPONENTS = "xyzw"
+
+SRGB_BITS = 8
+"""D3DRS_SRGBWRITEENABLE is for formats whose red, green and blue have this many bits."""
+PLANES = 0xFFFFFFFF
+"""Bits of a pixel that a plane mask speaks of."""
+DITHER_BELOW = 8
+"""D3DRS_DITHERENABLE is for channels of fewer bits, where steps can be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColorTarget:
+    """Render target ``number``; ``bits`` of its words can be written.
+
+    ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has
+    ``samples`` of them.  ``output`` says what happens to colours before they are packed, which the
+    engine ``run`` does, ``raster_op`` what to the words after.
+    """
+
+    number: int
+    words: Words
+    pitch: int
+    samples: int
+    row: FormatRow
+    bits: int
+    output: Output
+    uniforms: Uniforms
+    run: Run
+    raster_op: int = COPY
+
+    def write(
+        self,
+        rgba: Sequence[F32 | I32],
+        x: I64,
+        y: I64,
+        second: Sequence[F32 | I32] | None = None,
+    ) -> None:
+        """Merge colours, one for each of the samples, which must differ.
+
+        ``second`` are the second colours of the same fragments; None is 0.  Int32 lanes are the
+        bits of floats, or of what a target of integers gets.
+        """
+        address = y * self.pitch + x
+        if not self.output.plain:
+            first = [as_floats(lane) for lane in rgba]
+            other = [as_floats(lane) for lane in second or _NOTHING]
+            rgba = self._merged(first, other, x, y, address)
+        words = pack_color(self.row, rgba)
+        if self.raster_op != COPY:
+            words = combine(self.raster_op, words, self.words[address])
+        if not self.whole:
+            words = with_color(self.row, self.words[address], words, self.bits)
+        self.words[address] = words
+
+    def _merged(
+        self, rgba: Sequence[F32], second: Sequence[F32], x: I64, y: I64, address: I64
+    ) -> tuple[F32, ...]:
+        inputs = _lanes("source", rgba)
+        if self.output.blend is not None:
+            inputs |= _lanes("destination", unpack_color(self.row, self.words[address]))
+            inputs |= _lanes("second", second) if self.output.blend.second else {}
+        if any(self.output.dither):
+            pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
+            inputs |= _lanes("vpos", pixel)
+        with telling(lambda lane: f"pixel {x[lane] // self.samples}, {y[lane]}"):
+            outputs = self.run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
+        return tuple(outputs[f"result.{component}"] for component in COMPONENTS)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all bits of a pixel are written."""
+        return self.bits == every_bit(self.row)
+
+    @property
+    def pixel_bytes(self) -> int:
+        """Bytes moved for each sample: what blending reads, and what is written."""
+        reads = self.output.blend is not None or self.raster_op != COPY
+        return self.row.size * (2 if reads else 1)
+
+
+_NOTHING = (np.zeros(1, np.float32),) * len(COMPONENTS)
+
+
+def _lanes(name: str, lanes: Sequence[F32]) -> dict[str, F32]:
+    return {f"{name}.{c}": lane for c, lane in zip(COMPONENTS, lanes, strict=False)}
+
+
+def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTarget, ...]:
+    """Those of a draw's targets that change: bound, ``written`` by the program, not masked.
+
+    A target the program has no colour for keeps what it has.  Raises Unsupported for a format
+    that cannot be rendered to, whether it changes or not.
+    """
+    found = (
+        _target(surface, number, draw.pipeline, draw.output.merge, run)
+        for number, surface in enumerate(draw.output.colors[: len(draw.pipeline.write_masks)])
+        if surface is not None
+    )
+    return tuple(each for each in found if each is not None and each.number in written)
+
+
+@while_it_lives
+def _target(
+    surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
+) -> ColorTarget | None:
+    """Target ``number``; None if it is masked."""
+    row = color_format(surface)
+    bits = write_bits(row, pipeline.write_masks[number]) & (numbers.plane_mask | ~PLANES)
+    if not bits:
+        return None
+    words, pitch = row.view(surface.data), surface.pitch // row.size
+    output = output_of(pipeline, row, number)
+    uniforms = {BLEND_FILE: _blend_factor(numbers, output)}
+    if output.srgb:
+        uniforms[LINEAR_FILE] = linear_light()
+    operation = pipeline.raster_op
+    if operation != COPY:
+        bits &= ~unused_bits(row)
+    return ColorTarget(
+        number, words, pitch, surface.samples, row, bits, output, uniforms, run, operation
+    )
+
+
+def _blend_factor(numbers: MergeNumbers, output: Output) -> F32:
+    """Within what the target holds."""
+    factor = np.array(floats_of(numbers.blend_factor), np.float32)
+    if output.signed:
+        return np.clip(factor, np.float32(-1), np.float32(1))
+    return saturate(factor) if output.clamped else factor
+
+
+@lru_cache(maxsize=1 << 10)
+def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> Output:
+    """What a pipeline does to colours of a format, that of target ``number``."""
+    channels = (row.red, row.green, row.blue)
+    codings = {channel.coding for channel in row.channels.values()}
+    if codings & _WHOLE:
+        return Output(clamped=False)
+    encoded = pipeline.srgb_write and all(c and c.bits == SRGB_BITS for c in channels)
+    signed = Coding.SNORM in codings
+    return Output(
+        blend=pipeline.blend_of(number),
+        clamped=not (row.floating or signed),
+        srgb=row.srgb or encoded,
+        dither=(0, 0, 0) if not pipeline.dither else _dithered(channels),
+        signed=signed,
+    )
+
+
+_WHOLE = frozenset({Coding.UINT, Coding.SINT})
+"""Codings of targets that are neither blended nor clamped to fractions."""
+
+
+def _dithered(channels: tuple[Channel | None, ...]) -> tuple[int, int, int]:
+    """The largest numbers of those that are narrow enough, and 0 for the others."""
+    red, green, blue = (c.max if c is not None and c.bits < DITHER_BELOW else 0 for c in channels)
+    return red, green, blue

@@ -1,0 +1,253 @@
+"""The tessellator: draws of patches become draws of triangles, whose vertices are like any others.
+
+It runs when the GPU gets to the draw, so that control points are what the buffers hold then.  What
+vertices consist of is computed in float64, in the order given in ``splines`` and ``npatches``, and
+rounded to float32 once; components that an element's type lacks stay 0, 0, 0, 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, PrimitiveType
+from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
+from dp2emu.gpu.arrays import F32, F64, I64
+from dp2emu.gpu.command.packets import Draw, Indices, Stream
+from dp2emu.gpu.command.patches import Adaptive, Fineness, NPatch, Patch, TrianglePoints
+from dp2emu.gpu.command.pipeline import Attribute
+from dp2emu.gpu.command.topology import CORNERS, corners
+from dp2emu.gpu.input_assembler.vertex_fetch import VERTEX_TYPES, decode, vertex_numbers
+from dp2emu.gpu.patches.n_patches import interpolated
+from dp2emu.gpu.tessellation.patch_domains import MAX_SEGMENTS, Domain, segments_of
+from dp2emu.gpu.tessellation.splines import Weights, sum_of
+
+CHUNK_VERTICES = 1 << 16
+"""Vertices of N-patches made together, about."""
+
+_VERTEX_BYTES = TYPE_BYTES[DeclType.FLOAT4]
+_TRIANGLE = TrianglePoints(0, 1)
+
+Lanes = Mapping[Element, F64]
+"""Elements of vertices, float64, lanes of four components, or of as many as their type has."""
+
+
+def tessellated(draw: Draw) -> Iterator[Draw]:
+    """The draws of triangles that a draw comes to, in order: itself if it has no patches."""
+    patch = draw.input.patch
+    if patch is None or (isinstance(patch, NPatch) and CORNERS[draw.input.topology] < 3):
+        yield replace(draw, input=replace(draw.input, patch=None)) if patch else draw
+    elif isinstance(patch, NPatch):
+        yield from _curved(draw, patch)
+    else:
+        yield _surface(draw, patch)
+
+
+# Rectangles and triangles
+
+
+def _surface(draw: Draw, patch: Patch) -> Draw:
+    control = _control(draw, patch)
+    corners = list(patch.points.corners)
+    ends = {element: lanes[:, corners, None] for element, lanes in control.items()}
+    segments = _segments(patch.fineness, ends, (len(corners), 1))
+    domain = patch.points.domain(
+        tuple(segments[:, 0].tolist()), continuous=patch.fineness.continuous
+    )
+    weights = patch.points.weights(domain)
+    made = {}
+    for element in draw.pipeline.layout.elements:
+        points = control.get(element, _nothing(patch.points.count))
+        made[element] = _METHODS[element.method](points, weights, domain)
+    return _triangles(draw, made, len(domain.u), domain.triangles)
+
+
+def _control(draw: Draw, patch: Patch) -> Lanes:
+    """Control points by element; kept where that is asked for."""
+    if patch.kept is not None and not patch.brought:
+        return patch.kept.control
+    numbers = patch.points.numbers()
+    read = (e for e in draw.pipeline.layout.elements if e.type is not DeclType.UNUSED)
+    control = {e: decode(e, draw.input.streams, numbers).astype(np.float64) for e in read}
+    if patch.kept is not None:
+        patch.kept.control = control
+    return control
+
+
+def _nothing(count: int) -> F64:
+    """An element that is not there."""
+    lanes = np.zeros((4, count))
+    lanes[3] = 1
+    return lanes
+
+
+def _gathered(factors: F64, points: F64, weights: Weights) -> F64:
+    return sum_of(factors, points[:, weights.points])
+
+
+def _value(points: F64, weights: Weights, domain: Domain) -> F64:
+    return _gathered(weights.value, points, weights)
+
+
+def _partial_u(points: F64, weights: Weights, domain: Domain) -> F64:
+    return _gathered(weights.along_u, points, weights)
+
+
+def _partial_v(points: F64, weights: Weights, domain: Domain) -> F64:
+    return _gathered(weights.along_v, points, weights)
+
+
+def _normal(points: F64, weights: Weights, domain: Domain) -> F64:
+    """The cross product of both slopes over its length; 0 where it has none."""
+    a, b = _partial_u(points, weights, domain), _partial_v(points, weights, domain)
+    cross = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                      a[0] * b[1] - a[1] * b[0]])  # fmt: skip
+    length = np.sqrt((cross[0] * cross[0] + cross[1] * cross[1]) + cross[2] * cross[2])
+    return np.where(length > 0, cross / length, 0.0)
+
+
+def _place(points: F64, weights: Weights, domain: Domain) -> F64:
+    return np.stack([domain.u, domain.v])
+
+
+_METHODS: dict[DeclMethod, Callable[[F64, Weights, Domain], F64]] = {
+    DeclMethod.DEFAULT: _value,
+    DeclMethod.PARTIALU: _partial_u,
+    DeclMethod.PARTIALV: _partial_v,
+    DeclMethod.CROSSUV: _normal,
+    DeclMethod.UV: _place,
+}
+
+
+# N-patches
+
+
+def _curved(draw: Draw, patch: NPatch) -> Iterator[Draw]:
+    """Triangles by some at a time, each divided by itself."""
+    most = MAX_SEGMENTS if patch.fineness.adaptive else int(patch.fineness.segments[0])
+    step = max(1, 2 * CHUNK_VERTICES // ((most + 3) * (most + 3)))
+    for start in range(0, draw.input.count, step):
+        stop = min(start + step, draw.input.count)
+        yield _curved_part(
+            draw, patch, corners(draw.input.topology, draw.input.first, start, stop)
+        )
+
+
+def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
+    numbers = vertex_numbers(draw.input.indices, sequence.ravel())
+    elements = draw.pipeline.layout.elements
+    shape = 4, *sequence.shape
+    at_corners = {
+        e: decode(e, draw.input.streams, numbers).astype(np.float64).reshape(shape)
+        for e in elements
+    }
+    groups = _alike(patch.fineness, at_corners, sequence)
+    sizes = np.zeros((2, sequence.shape[1]), np.int64)
+    for domain, members in groups:
+        sizes[:, members] = [[len(domain.u)], [domain.triangles.shape[1]]]
+    starts, (count, total) = np.cumsum(sizes, axis=1) - sizes, sizes.sum(axis=1).tolist()
+    made = {e: np.empty((_components(e), count)) for e in elements}
+    triangles = np.empty((3, total), np.int64)
+    for domain, members in groups:
+        first, place = starts[:, members, None]
+        some = {e: lanes[:, :, members] for e, lanes in at_corners.items()}
+        for element, lanes in interpolated(some, patch, domain).items():
+            vertices = first + np.arange(len(domain.u))
+            made[element][:, vertices] = lanes[: _components(element)]
+        into = place + np.arange(domain.triangles.shape[1])
+        triangles[:, into] = domain.triangles[:, None] + first
+    return _triangles(draw, made, count, triangles)
+
+
+def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[Domain, list[int]]]:
+    """Triangles, by number, that are divided alike, and how."""
+    groups: dict[tuple[float, ...], list[int]] = {}
+    segments = _segments(fineness, at_corners, sequence.shape)
+    for number, key in enumerate(map(tuple, segments.T.tolist())):
+        groups.setdefault(key, []).append(number)
+    continuous = fineness.continuous
+    return [
+        (_TRIANGLE.domain(key, continuous=continuous), members) for key, members in groups.items()
+    ]
+
+
+# Both
+
+
+def _segments(fineness: Fineness, at_corners: Lanes, shape: tuple[int, ...]) -> F64:
+    """Segments of each edge, shape (corners, patches); edges begin at the corner of their number.
+
+    Elements at corners have shape (4, corners, patches).  Adaptively (Direct3D 9 documentation,
+    Tessellation) an edge has the mean of its number divided by the depths of its ends,
+    ((x * px + y * py) + z * pz) + pw, times their factors.
+    """
+    asked = np.broadcast_to(np.array(fineness.segments)[:, None], shape)
+    if fineness.adaptive is not None:
+        asked = _adapted(asked, fineness.adaptive, at_corners)
+    numbers = [segments_of(n, continuous=fineness.continuous) for n in asked.ravel().tolist()]
+    return np.array(numbers).reshape(shape)
+
+
+def _adapted(asked: F64, adaptive: Adaptive, at_corners: Lanes) -> F64:
+    x, y, z = _found(at_corners, DeclUsage.POSITION, np.zeros((4, 1, 1)))[:3]
+    factor = _found(at_corners, DeclUsage.TESSFACTOR, np.ones((4, 1, 1)))[0]
+    px, py, pz, pw = adaptive.plane
+    depth = np.broadcast_to(((x * px + y * py) + z * pz) + pw, asked.shape)
+    factor = np.broadcast_to(factor, asked.shape)
+    begin = asked * factor / depth
+    end = asked * np.roll(factor, -1, axis=0) / np.roll(depth, -1, axis=0)
+    level = (begin + end) / 2
+    level = np.where((level <= adaptive.most) & (level >= 0), level, adaptive.most)
+    return np.where(level < adaptive.least, adaptive.least, level)
+
+
+def _found(lanes: Lanes, usage: DeclUsage, otherwise: F64) -> F64:
+    """The element of a usage with index 0 that vertices have, not one that is computed."""
+    wanted = usage, 0, DeclMethod.DEFAULT
+    found = (e for e in lanes if (e.usage, e.index, e.method) == wanted)
+    return lanes.get(next(found, None), otherwise)  # type: ignore[arg-type]
+
+
+def _components(element: Element) -> int:
+    return VERTEX_TYPES[element.delivered].components
+
+
+def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
+    """A list of triangles of ``count`` vertices, whose elements are four floats each now."""
+    places = {e: n * _VERTEX_BYTES for n, e in enumerate(made)}
+    moved = {e: Element(0, at, DeclType.FLOAT4, e.usage, e.index) for e, at in places.items()}
+    vertices = _stored(made, count)
+    pipeline = draw.pipeline
+    return replace(
+        draw,
+        pipeline=replace(
+            pipeline,
+            layout=VertexLayout(tuple(moved.values()), pipeline.layout.transformed),
+            attributes=tuple(
+                Attribute(each.name, each.element and moved[each.element])
+                for each in pipeline.attributes
+            ),
+        ),
+        input=replace(
+            draw.input,
+            topology=PrimitiveType.TRIANGLELIST,
+            first=0,
+            count=triangles.shape[1],
+            streams=(Stream(vertices.tobytes(), 0, len(made) * _VERTEX_BYTES),),
+            indices=Indices(triangles.T.ravel().astype(np.uint32)),
+            edge_flags=None,
+            patch=None,
+        ),
+    )
+
+
+def _stored(made: Lanes, count: int) -> F32:
+    """Vertices as they lie in a stream, shape (count, elements, 4)."""
+    vertices = np.zeros((count, len(made), 4), "<f4")
+    vertices[:, :, 3] = 1
+    for number, (element, lanes) in enumerate(made.items()):
+        components = _components(element)
+        vertices[:, number, :components] = lanes[:components].T
+    return vertices

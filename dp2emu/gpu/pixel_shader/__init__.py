@@ -1,0 +1,1 @@
+"""The pixel stage: interpolated inputs, the program, its outputs."""

@@ -1,0 +1,259 @@
+"""The programs of a kernel: what the pixel program reads and gives, and what becomes of colours.
+
+All lanes are in QUADS order.  Programs are functions of the same text (``shader.jit.bodies``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from dp2emu.gpu.code.block_writer import Code, Lane
+from dp2emu.gpu.code.kernel_key import Key, Samplers
+from dp2emu.gpu.code.kernel_layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
+from dp2emu.gpu.code.pixel_format_code import clamped, splat
+from dp2emu.gpu.command.pipeline import COVERAGE_PORT, DEPTH_PORT, is_color
+from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, absent_value, targets_of
+from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, reciprocal
+from dp2emu.records import dataclass
+from dp2emu.shader.ir import Constant, Program
+from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.layout import Asked
+from dp2emu.shader.jit.ranges import Range, Sampled, output_ranges
+from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
+from dp2emu.shader.ports import CENTROID, CONSTANT, SAMPLE, varying
+from dp2emu.shader.sampling import ports
+from dp2emu.shader.types import Type
+
+Way = tuple[str, str]
+"""From the anchor to lanes, along x and down y: doubles."""
+ONES = f"splat (double {number(1.0)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A program as a function of the text, called ``name``; its ``arguments`` are its inputs in
+    order unless given, and ``direct`` names the functions that answer what it asks, of which
+    ``sampled`` is known.
+    """
+
+    name: str
+    program: Program
+    arguments: tuple[str, ...] = ()
+    direct: Mapping[Asked, str] = field(default_factory=dict)
+    sampled: Sampled = field(default_factory=dict)
+
+    def text(self, target: Target, *, inline: bool, paired: bool = True) -> tuple[str, Writer]:
+        """Header and text of the function."""
+        names = self.arguments or tuple(port.name for port in self.program.inputs)
+        header, text = body(
+            self.program, names,
+            target=target, masked=False, name=self.name, visible=False, direct=self.direct,
+            sampled=self.sampled, paired=paired,
+        )  # fmt: skip
+        header = header.replace("define ", "define internal ", 1)
+        return f"{header} {'alwaysinline' if inline else 'noinline'}", text
+
+    def call(
+        self, w: Code, bindings: str, inputs: Mapping[str, str]
+    ) -> tuple[dict[str, str], str]:
+        """Outputs by name, and the mask of the lanes that are alive."""
+        given = w.allocate(w.f, max(1, len(self.program.inputs)))
+        found = w.allocate(w.f, max(1, len(self.program.outputs)))
+        for row, port in enumerate(self.program.inputs):
+            place = w.place(given, str(row * w.target.row))
+            w.do(f"store {w.vector(port.type)} {inputs[port.name]}, ptr {place}, align 4")
+        bits = w(f"call i32 @{self.name}(ptr {bindings}, ptr {given}, ptr {found}, i32 -1)")
+        outputs = {}
+        for row, port in enumerate(self.program.outputs):
+            place = w.place(found, str(row * w.target.row))
+            outputs[port.name] = w(f"load {w.vector(port.type)}, ptr {place}, align 4")
+        return outputs, w.mask(bits)
+
+
+NOTHING = (Lane(ZERO),) * 4
+"""What a target has that the program does not write."""
+
+
+def sampling(samplers: Samplers) -> list[Routine]:
+    """The programs that sample."""
+    return [
+        Routine(f"sampler{number}", program, ports(asked.kind, asked.lod))
+        for number, (asked, program) in enumerate(samplers)
+    ]
+
+
+def pixel_routine(key: Key) -> Routine:
+    """The pixel program, which calls those that sample."""
+    direct: dict[Asked, str] = {}
+    sampled: dict[Asked, tuple[Range | None, ...]] = {}
+    for (asked, program), routine in zip(key.samplers, sampling(key.samplers), strict=True):
+        direct[asked] = routine.name
+        sampled[asked] = tuple(output_ranges(program).get(port.name) for port in program.outputs)
+    return Routine("pixel", key.program, direct=direct, sampled=sampled)
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """What the program gives: lanes by target, its depth if it has one, who is alive, and the
+    bits of the samples it draws, None if all.
+    """
+
+    colors: dict[int, list[Lane]]
+    depth: str | None
+    alive: str
+    drawn: str | None
+
+
+@dataclass(slots=True)
+class Site:
+    """Lanes of a block that are shaded.  Mutable: planes are evaluated when they are first read.
+
+    ``central`` is the way to the pixels' centres, where ``rows`` has rows of planes; ``covered``
+    the one to where they are covered and ``sampled`` the one to the sample that the program runs
+    for, None if that is the centre everywhere.  ``sample`` is its number, ``coverage`` the bits
+    of those that are covered, I32.  ``unclamped``: z is read as it is.
+    """
+
+    primitive: Primitive
+    x: str
+    y: str
+    central: Way
+    covered: Way | None
+    sampled: Way | None
+    rows: Mapping[str, str]
+    sample: int
+    coverage: str
+    unclamped: bool
+    reciprocals: dict[Way | None, str] = field(default_factory=dict)
+
+    def way_of(self, port: str) -> Way | None:
+        """Where an input is taken; None is the centre."""
+        if port.startswith(SAMPLE):
+            return self.sampled
+        return self.covered if port.startswith(CENTROID) or is_color(port) else None
+
+    def plane(self, name: str, way: Way | None = None) -> str:
+        """A plane's values: doubles."""
+        if way is not None:
+            return self.primitive.at(name, self.primitive.row(name, way[1]), way[0])
+        row = self.rows.get(name) or self.primitive.row(name, self.central[1])
+        return self.primitive.at(name, row, self.central[0])
+
+    def rhw(self, way: Way | None) -> str:
+        """What quotients of planes are multiplied by: 1 / divisor, 1 without perspective."""
+        if way not in self.reciprocals:
+            w = self.primitive.code
+            found = w.variable(w.d, ONES)
+            with w.when(self.primitive.flag(DIVIDED)):
+                found.set(reciprocal(w, self.plane(DIVISOR, way)))
+            self.reciprocals[way] = found.value
+        return self.reciprocals[way]
+
+
+def _column(site: Site) -> str:
+    return _whole(site, site.x, site.primitive.code.quads.columns)
+
+
+def _row(site: Site) -> str:
+    return _whole(site, site.y, site.primitive.code.quads.rows)
+
+
+def _whole(site: Site, first: str, lanes: tuple[int, ...]) -> str:
+    w = site.primitive.code
+    return w(f"sitofp {w.i} {lanes_from(w, first, lanes)} to {w.f}")
+
+
+def _face(site: Site) -> str:
+    return rounded(site.primitive.code, site.primitive.splat(FRONT))
+
+
+def _depth(site: Site) -> str:
+    w, z = site.primitive.code, site.plane(DEPTH)
+    return rounded(w, z if site.unclamped else clamped(w, z))
+
+
+def _eye_w(site: Site) -> str:
+    w = site.primitive.code
+    return rounded(w, reciprocal(w, site.plane(RHW)))
+
+
+def _number(site: Site) -> str:
+    w = site.primitive.code
+    number = w(f"trunc i64 {site.primitive.integer(NUMBER)} to i32")
+    return w.spread("i32", number)
+
+
+def _sample(site: Site) -> str:
+    return splat(site.sample)
+
+
+def _coverage(site: Site) -> str:
+    return site.coverage
+
+
+SYSTEM: dict[str, Callable[[Site], str]] = {
+    "vpos.x": _column,
+    "vpos.y": _row,
+    "vface.x": _face,
+    "depth.x": _depth,
+    "w.x": _eye_w,
+    "primitive_id.x": _number,
+    "sample_index.x": _sample,
+    COVERAGE_PORT: _coverage,
+}
+"""Inputs that no vertex provides."""
+
+
+def rounded(w: Code, value: str) -> str:
+    """Doubles as floats."""
+    return w(f"fptrunc {w.d} {value} to {w.f}")
+
+
+@dataclass(frozen=True, slots=True)
+class Shader:
+    """The pixel program of a kernel; ``bindings`` is a pointer to what it reads."""
+
+    code: Code
+    key: Key
+    routine: Routine
+    bindings: str
+
+    def __call__(self, site: Site) -> Shaded:
+        """Run the program for all lanes."""
+        w, program = self.code, self.key.program
+        inputs = {port.name: self._input(site, port.name) for port in program.inputs}
+        outputs, alive = self.routine.call(w, self.bindings, inputs)
+        whole = {port.name for port in program.outputs if port.type is Type.I32}
+        colors = {
+            n: [Lane(outputs.get(name, ZERO), name in whole) for name in COLOR_PORTS[n]]
+            for n in targets_of(program)
+        }
+        return Shaded(colors, outputs.get(DEPTH_PORT), alive, outputs.get(COVERAGE_PORT))
+
+    def _input(self, site: Site, name: str) -> str:
+        if name in SYSTEM:
+            return SYSTEM[name](site)
+        key, source = self.key, varying(name)
+        if source not in key.plain and source not in key.perspective:
+            return _constant(name)
+        way = site.way_of(name)
+        value = site.plane(source, way)
+        if source in key.perspective:
+            w = self.code
+            value = w(f"fmul {w.d} {value}, {site.rhw(way)}")
+        return self._typed(name, value)
+
+    def _typed(self, name: str, value: str) -> str:
+        w = self.code
+        if name.startswith(CONSTANT):
+            return w(f"fptosi {w.d} {value} to {w.i}")
+        return rounded(w, value)
+
+
+def _constant(name: str) -> str:
+    """An input that no vertex wrote."""
+    value = absent_value(name)
+    if name.startswith(CONSTANT):
+        return f"splat (i32 {int(value)})" if value else ZERO
+    return constant(Constant.of(Type.F32, value))

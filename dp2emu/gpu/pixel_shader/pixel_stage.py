@@ -1,0 +1,454 @@
+"""What pixel programs give: colours by target, depth, and which fragments are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.pipeline import (
+    COVERAGE_PORT,
+    DEPTH_PORT,
+    Pipeline,
+    in_quads,
+    is_color,
+    is_flat,
+)
+from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
+from dp2emu.gpu.rasterizer.multisample import POSITIONS, centroids, coverage
+from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane
+from dp2emu.gpu.rasterizer.primitive_setup import Primitives
+from dp2emu.gpu.rasterizer.quads import quads
+from dp2emu.gpu.rasterizer.spans import ONE
+from dp2emu.gpu.resource.pixel_format import as_floats
+from dp2emu.records import dataclass
+from dp2emu.shader.engines import telling
+from dp2emu.shader.ir import Program, of_program
+from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
+from dp2emu.shader.reference import Run, Sampler
+from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.types import I32, Lanes, canonical
+
+if TYPE_CHECKING:
+    # Draws of older interfaces have no need of what it imports.
+    from dp2emu.gpu.shader_resources.memory_operations import Accesses
+    from dp2emu.gpu.shader_resources.resource_reads import StageFetcher, Words
+from dp2emu.gpu.command.pipeline import LANE_PORT
+
+MAX_TARGETS = 8
+"""Of Direct3D 10; before there are four."""
+
+COLOR_PORTS = tuple(
+    tuple(f"target{number}.{component}" for component in COMPONENTS)
+    for number in range(MAX_TARGETS)
+)
+
+
+@lru_cache(maxsize=1 << 10)
+def targets_of(program: Program) -> tuple[int, ...]:
+    """The targets a pixel program has a colour for."""
+    names = {port.name for port in program.outputs}
+    return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
+    the bits of whatever the target has; the depth the program wrote, if it writes one; which
+    fragments it did not kill; and which samples of their pixels it draws, None if all.
+    """
+
+    colors: dict[int, tuple[F32 | I32, ...]]
+    depth: F32 | None
+    alive: Mask
+    drawn: I32 | None = None
+
+    def part(self, chosen: I64) -> Shaded:
+        """Some of the fragments."""
+        depth = None if self.depth is None else self.depth[chosen]
+        colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
+        drawn = None if self.drawn is None else self.drawn[chosen]
+        return Shaded(colors, depth, self.alive[chosen], drawn)
+
+
+def covered(shaded: Shaded, coverage: F32) -> Shaded:
+    """With all alphas multiplied by how much of each pixel is covered."""
+    colors = {n: (*rgba[:3], as_floats(rgba[3]) * coverage) for n, rgba in shaded.colors.items()}
+    return replace(shaded, colors=colors)
+
+
+def joined(parts: Sequence[Shaded]) -> Shaded:
+    """Fragments one after the other; there are some parts."""
+    depths = [part.depth for part in parts if part.depth is not None]
+    masks = [part.drawn for part in parts if part.drawn is not None]
+    return Shaded(
+        {n: _joined([part.colors[n] for part in parts]) for n in parts[0].colors},
+        np.concatenate(depths) if depths else None,
+        np.concatenate([part.alive for part in parts]),
+        np.concatenate(masks) if masks else None,
+    )
+
+
+def _joined(parts: list[tuple[F32 | I32, ...]]) -> tuple[F32 | I32, ...]:
+    return tuple(np.concatenate(lanes) for lanes in zip(*parts, strict=True))
+
+
+# Interpolate what the pixel program reads, and run it.
+
+TEXTURE_COORDINATE = "texcoord"
+"""What names of texture coordinates begin with."""
+
+LANES = 1 << 15
+"""Fragments shaded together: what a program holds for each of them is not small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shading:
+    """A program and what feeds it.
+
+    ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
+    are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
+    true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
+    ``numbers`` are those of the primitives in their draw.  ``run`` is the engine.  ``sample`` is
+    the one the program runs for, if it does so by sample.  ``moved_bytes`` collects how much of
+    unordered memory the program reads and writes.
+    """
+
+    program: Program
+    draw: Draw
+    frame: Frame
+    plain: dict[str, Plane]
+    divided: dict[str, Plane]
+    divisor: Plane | None
+    depth: Plane
+    rhw: Plane | None
+    front: F32
+    numbers: I32
+    sampler: Sampler | None
+    run: Run
+    fetcher: StageFetcher | None = None
+    sample: int = 0
+    moved_bytes: list[int] = field(default_factory=list)
+
+    @property
+    def moved(self) -> bool:
+        """Whether samples lie beside the centre."""
+        return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
+
+
+@of_program
+def varyings_of(program: Program) -> tuple[str, ...]:
+    """The varyings a pixel program reads."""
+    names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
+    return tuple(dict.fromkeys(names))
+
+
+def shading(
+    draw: Draw,
+    primitives: Primitives,
+    depth: Plane,
+    sampler: Sampler | None = None,
+    run: Run = run_reference,
+    fetcher: StageFetcher | None = None,
+) -> Shading:
+    """Planes for the corners of primitives; ``depth`` is the plane of their z.
+
+    With flat shading the colours are those of the first corner.  Any other varying c becomes
+    plane(c * rhw) * (1 / plane(rhw)), in float64; a primitive whose rhw are all equal counts as
+    rhw 1, which makes that the plane of c itself, as it is of what has no perspective.  Any rhw
+    is allowed: what is no number becomes 0 where it is clamped.
+    """
+    program, frame, vertices = draw.pipeline.pixel, primitives.frame, primitives.vertices
+    corners = {name: f.astype(np.float64)
+               for name, f in zip(vertices.names, vertices.varyings, strict=True)}  # fmt: skip
+    flat = [name for name in corners if is_flat(name, draw.pipeline.raster.flat)]
+    plain = {name: _constant(corners.pop(name)[0]) for name in flat}
+    if primitives.sprites is not None:
+        across = _sprite_planes(program, primitives.sprites)
+        plain |= across
+        corners = {name: f for name, f in corners.items() if name not in across}
+    rhw = vertices.position[3].astype(np.float64)
+    true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
+    linear = linear_varyings(draw.pipeline) & corners.keys()
+    plain |= {name: plane(frame, corners.pop(name)) for name in linear}
+    equal = (rhw == rhw[0]).all(axis=0)
+    divided: dict[str, Plane] = {}
+    divisor = None
+    if equal.all() or not corners:
+        plain |= {name: plane(frame, f) for name, f in corners.items()}
+    else:
+        rhw = np.where(equal, 1.0, rhw)
+        divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
+        divisor = plane(frame, rhw)
+    return Shading(
+        program,
+        draw,
+        frame,
+        plain,
+        divided,
+        divisor,
+        depth,
+        true_rhw,
+        primitives.front,
+        primitives.numbers.astype(np.int32),
+        sampler,
+        run,
+        fetcher,
+    )
+
+
+def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
+    """Varyings that are linear on the screen."""
+    flattened = "" if pipeline.raster.perspective else TEXTURE_COORDINATE
+    return _without_perspective(pipeline.pixel, flattened)
+
+
+@of_program
+def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
+    """What a program reads so, and what begins with ``flattened``, if that is anything."""
+    names = [port.name for port in program.inputs if port.name not in _SYSTEM]
+    beginning = {name for name in map(varying, names) if flattened and name.startswith(flattened)}
+    return frozenset(beginning | {varying(name) for name in names if NOPERSPECTIVE in name})
+
+
+def _sprite_planes(program: Program, sizes: F64) -> dict[str, Plane]:
+    """Texture coordinates of points: 0.5 + (x - centre) / size, the same for y, then 0 and 1."""
+    zero, one = np.zeros_like(sizes), np.ones_like(sizes)
+    axes = {
+        "x": Plane(one / 2, one / sizes, zero),
+        "y": Plane(one / 2, zero, one / sizes),
+        "z": _constant(zero),
+        "w": _constant(one),
+    }
+    read = [name for name in varyings_of(program) if name.startswith(TEXTURE_COORDINATE)]
+    return {name: axes[name[-1]] for name in read}
+
+
+def _reads(program: Program, name: str) -> bool:
+    return any(port.name == name for port in program.inputs)
+
+
+def _constant(value: F64) -> Plane:
+    zero = np.zeros_like(value)
+    return Plane(value, zero, zero)
+
+
+def shade(shading: Shading, sites: Sites) -> Shaded:
+    """Run the program for fragments, of which there are some."""
+    count = len(sites.x)
+    cuts = [np.arange(at, min(at + LANES, count)) for at in range(0, count, LANES)]
+    if len(cuts) == 1:
+        return _shade(shading, sites)
+    return joined([_shade(shading, sites.part(cut)) for cut in cuts])
+
+
+def _shade(shading: Shading, sites: Sites) -> Shaded:
+    pipeline = shading.draw.pipeline
+    way = centroids(sites, pipeline.samples) if pipeline.samples > 1 else None
+    reads = _reads(shading.program, COVERAGE_PORT)
+    mask = _coverage(shading, sites) if reads else _NO_COVERAGE
+    if not in_quads(shading.program, pipeline.samplers):
+        return _run(shading, sites, way, mask)
+    completed = quads(shading.frame, sites)
+    if way is not None:
+        beside, way = way, np.zeros((2, len(completed.sites.x)))
+        way[:, completed.lane] = beside
+    if reads:
+        covered, mask = mask, np.zeros(len(completed.sites.x), np.int32)
+        mask[completed.lane] = covered
+    real = np.zeros(len(completed.sites.x), np.bool_)
+    real[completed.lane] = True
+    return _run(shading, completed.sites, way, mask, real).part(completed.lane)
+
+
+_NO_COVERAGE = np.zeros(1, np.int32)
+
+
+def _coverage(shading: Shading, sites: Sites) -> I32:
+    """Bits of the samples of pixels that are covered and may be drawn to; one is all of a pixel
+    that has no others.
+    """
+    samples, mask = shading.draw.pipeline.samples, shading.draw.output.merge.sample_mask
+    if samples == 1:
+        return np.ones(1, np.int32)
+    bits = np.left_shift(coverage(sites, samples), np.arange(samples), dtype=np.int64)
+    covered: I32 = (bits.sum(axis=1) & mask).astype(np.int32)
+    return covered
+
+
+def _run(
+    shading: Shading, sites: Sites, way: F64 | None, mask: I32, real: Mask | None = None
+) -> Shaded:
+    """``way`` leads from the sites to where pixels are covered, None if nowhere else; ``mask``
+    is which of their samples are.  Those that are not ``real`` complete quads; None means all are.
+    """
+    count = len(sites.x)
+    inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel.uniforms
+    if _reads(shading.program, COVERAGE_PORT):
+        inputs[COVERAGE_PORT] = mask
+    memory = _memory(shading, count, real)
+    with telling(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
+        result = shading.run(
+            shading.program,
+            inputs,
+            uniforms,
+            count,
+            sampler=shading.sampler,
+            fetcher=_looking(shading, sites),
+            memory=memory,
+        )
+    if memory is not None:
+        shading.moved_bytes.append(memory.bytes)
+    outputs, nothing = result.outputs, np.zeros(count, np.float32)
+    colors = {
+        n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])
+        for n in targets_of(shading.program)
+    }
+    drawn = outputs.get(COVERAGE_PORT)
+    return Shaded(colors, outputs.get(DEPTH_PORT), result.alive, drawn)
+
+
+def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
+    """What the program acts on, if it does."""
+    pipeline = shading.draw.pipeline
+    if not pipeline.deeds:
+        return None
+    # Few programs do.
+    from dp2emu.gpu.shader_resources.memory_operations import Accesses
+
+    return Accesses(pipeline.deeds, shading.draw.output.unordered, lanes, real=real)
+
+
+def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:
+    """The fetcher with eyes for these fragments."""
+    fetcher = shading.fetcher
+    return fetcher and replace(fetcher, look=partial(_looked, shading, sites))
+
+
+def _looked(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
+    """The bits of an input of some of the fragments at another place."""
+    there = sites.part(lanes.astype(np.int64)).moved(way)
+    names = [f"v{register}.{component}" for component in COMPONENTS]
+    found = _interpolated(shading, there, names)
+    nothing = np.zeros(1, np.float32)
+    x, y, z, w = (canonical(found.get(name, nothing)).view(np.int32) for name in names)
+    return x, y, z, w
+
+
+def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]:
+    """Inputs of the program by name; those of a varying not written have shape (1,).
+
+    Constants are int32, all else float32.  Colours and centroids are taken where the pixel is
+    covered, and what is of samples at the one the program runs for.
+    """
+    names = [port.name for port in shading.program.inputs if port.name != COVERAGE_PORT]
+    moved = [name for name in names if shading.moved and name.startswith(SAMPLE)]
+    covered = [name for name in names
+               if way is not None and (name.startswith(CENTROID) or is_color(name))]  # fmt: skip
+    central = [name for name in names if name not in covered and name not in moved]
+    inputs = _interpolated(shading, sites, central)
+    if way is not None:
+        inputs |= _interpolated(shading, sites.moved(way), covered)
+    if moved:
+        inputs |= _interpolated(shading, sites.moved(_way_to(shading, sites)), moved)
+    for name in names:
+        if name in _SYSTEM:
+            inputs[name] = _SYSTEM[name](shading, sites)
+        elif name not in inputs:
+            inputs[name] = _absent(name)
+    return inputs
+
+
+def _way_to(shading: Shading, sites: Sites) -> F64:
+    """From pixels to the sample that the program runs for, shape (2, n)."""
+    x, y = POSITIONS[shading.draw.pipeline.samples][shading.sample]
+    return np.repeat([[x / ONE], [y / ONE]], len(sites.x), axis=1)
+
+
+def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, Lanes]:
+    """Those of the inputs that vertices wrote."""
+    plain = {name: shading.plain[varying(name)] for name in names
+             if varying(name) in shading.plain}  # fmt: skip
+    divided = {name: shading.divided[varying(name)] for name in names
+               if varying(name) in shading.divided}  # fmt: skip
+    values = {name: sites.at(plane) for name, plane in plain.items()}
+    if divided and shading.divisor is not None:
+        w = 1.0 / sites.at(shading.divisor)
+        values |= {name: sites.at(plane) * w for name, plane in divided.items()}
+    return {name: value.astype(_type(name)) for name, value in values.items()}
+
+
+def _type(name: str) -> type[np.float32 | np.int32]:
+    """Integers are exact in planes that are level."""
+    return np.int32 if name.startswith(CONSTANT) else np.float32
+
+
+def absent_value(name: str) -> float:
+    """What an input reads of a varying that no vertex wrote."""
+    return float(varying(name) in _ONES)
+
+
+def _absent(name: str) -> Lanes:
+    return np.full(1, absent_value(name), _type(name))
+
+
+_ONES = frozenset(f"color0.{component}" for component in COMPONENTS)
+"""A varying that no vertex wrote is 0; the diffuse colour is white."""
+
+
+def _column(shading: Shading, sites: Sites) -> F32:
+    return sites.x.astype(np.float32)
+
+
+def _row(shading: Shading, sites: Sites) -> F32:
+    return sites.y.astype(np.float32)
+
+
+def _face(shading: Shading, sites: Sites) -> F32:
+    return shading.front[sites.spans.primitive][sites.span]
+
+
+def _depth(shading: Shading, sites: Sites) -> F32:
+    """z before any bias, clamped to 0..1, a NaN being 0; in Direct3D 10 it is not clamped."""
+    z = sites.at(shading.depth)
+    if shading.draw.pipeline.depth.in_viewport:
+        return z.astype(np.float32)
+    z = np.where(z > 0, z, 0.0)
+    return np.where(z < 1, z, 1.0).astype(np.float32)
+
+
+def _eye_w(shading: Shading, sites: Sites) -> F32:
+    """1 / rhw, rounded to float32 last."""
+    assert shading.rhw is not None
+    return (1.0 / sites.at(shading.rhw)).astype(np.float32)
+
+
+def _lane(shading: Shading, sites: Sites) -> Lanes:
+    return np.arange(len(sites.x), dtype=np.int32)
+
+
+def _sample(shading: Shading, sites: Sites) -> Lanes:
+    return np.array([shading.sample], np.int32)
+
+
+def _number(shading: Shading, sites: Sites) -> Lanes:
+    """Of the primitive in the draw, or in its instance."""
+    return shading.numbers[sites.spans.primitive][sites.span]
+
+
+_SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
+    "vpos.x": _column,
+    "vpos.y": _row,
+    "vface.x": _face,
+    "depth.x": _depth,
+    "w.x": _eye_w,
+    "primitive_id.x": _number,
+    "sample_index.x": _sample,
+    LANE_PORT: _lane,
+}
+"""Inputs of a pixel program that no vertex provides."""

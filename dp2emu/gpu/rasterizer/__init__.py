@@ -1,0 +1,1 @@
+"""The rasterizer: clipping, set-up, coverage and interpolation."""

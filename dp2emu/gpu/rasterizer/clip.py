@@ -1,0 +1,343 @@
+"""Clipping in homogeneous coordinates (Sutherland and Hodgman), so that what is left has w > 0.
+
+In this order: near plane z >= 0 and far plane z <= w (both only with D3DRS_CLIPPING), the guard
+band |x| <= GUARD * w and |y| <= GUARD * w, then the user's planes.  The guard band lies far
+outside of every target, and what it cuts off is never seen; it is there because it leaves nothing
+with a negative w and no coordinate too large to interpolate over.  Within it x and y are not
+clipped, since rasterisation is exact everywhere.  A corner with w = 0 survives only if it is the
+eye itself; its primitive has no place on the screen and is not drawn.
+
+A new corner is always computed from the corner inside towards the one outside, in float64:
+
+    t = d_inside / (d_inside - d_outside)
+    v = v_inside + t * (v_outside - v_inside)
+
+for the position, the varyings and the distances to the user's planes alike, and with every
+operation rounded.  It depends on the edge alone, so triangles that share an edge share the new
+corner, bit for bit, and no crack opens between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.command.bindings import FloatViewport, Viewport
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.pipeline import is_flat
+from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, Vertices
+from dp2emu.gpu.rasterizer.spans import expand
+from dp2emu.records import dataclass
+from dp2emu.shader.types import Lanes
+
+GUARD = 128.0
+"""Half the width of the guard band in half widths of the viewport; a power of two, so that the
+products are exact."""
+
+Distance = Callable[[F64], F64]
+"""From lanes, x y z w first, to the signed distance to a plane."""
+
+_DEPTH: tuple[Distance, ...] = (lambda v: v[2], lambda v: v[3] - v[2])
+
+
+_BAND: tuple[Distance, ...] = (
+    lambda v: GUARD * v[3] + v[0],
+    lambda v: GUARD * v[3] - v[0],
+    lambda v: GUARD * v[3] + v[1],
+    lambda v: GUARD * v[3] - v[1],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """What clipping leaves, in drawing order: lanes of shape (rows, 3, n).
+
+    ``source`` is the primitive each comes from.  ``edges`` says, shape (3, n), whether the edge
+    from corner i to the next is one of the primitive: edges that clipping makes are not.
+    ``extra`` counts the triangles clipping added.
+    """
+
+    lanes: F64
+    source: I64
+    edges: Mask
+    extra: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Polygons:
+    """Lanes of shape (rows, k, n), of which the first ``count`` corners are there, and whether
+    the edge that begins at each belongs to the primitive.
+    """
+
+    lanes: F64
+    edges: Mask
+    count: I64
+
+
+def clip(lanes: F64, edges: Mask | None, corners: int, *, depth: bool, user: int) -> Clipped:
+    """Clip points, lines or triangles (1, 2 or 3 ``corners``), lanes of shape (rows, 3, n).
+
+    ``edges`` says which edges are there, shape (3, n), None meaning all of them.
+
+    Rows are x, y, z and w, then anything that is linear in clip space; the last ``user`` rows are
+    distances to planes of which the negative side is cut off.  With an infinity or a NaN in its
+    position a primitive is not drawn.
+    """
+    rows = range(len(lanes) - user, len(lanes))
+    planes = (*(_DEPTH if depth else ()), *_BAND, *(_row(row) for row in rows))
+    inside = np.stack([plane(lanes) >= 0 for plane in planes])
+    finite = np.isfinite(lanes[:4]).all(axis=(0, 1))
+    visible = inside.any(axis=1).all(axis=0) & finite
+    whole = inside.all(axis=(0, 1)) & (lanes[3] > 0).all(axis=0) & finite
+    accepted, cut = np.flatnonzero(whole), np.flatnonzero(visible & ~whole)
+    kept = lanes[..., accepted]
+    edges = np.ones(lanes.shape[1:], np.bool_) if edges is None else edges
+    if not len(cut):
+        return Clipped(kept, accepted, edges[:, accepted], 0)
+    polygons = _Polygons(
+        lanes[:, :corners, cut], edges[:corners, cut], np.full(len(cut), corners, np.int64)
+    )
+    for plane in planes:
+        polygons = _cut(polygons, plane(polygons.lanes), ring=corners == 3)
+    pieces, piece_edges, which, extra = _pieces(polygons, corners)
+    source = np.concatenate((accepted, cut[which]))
+    order = np.argsort(source, kind="stable")
+    return Clipped(
+        np.concatenate((kept, pieces), axis=-1)[..., order],
+        source[order],
+        np.concatenate((edges[:, accepted], piece_edges), axis=-1)[:, order],
+        extra,
+    )
+
+
+def _row(row: int) -> Distance:
+    return lambda v: v[row]
+
+
+def _pieces(polygons: _Polygons, corners: int) -> tuple[F64, Mask, I64, int]:
+    """Lanes, edges and polygon of the primitives that polygons consist of; triangles added."""
+    pieces = np.maximum(polygons.count - corners + 1, 0)
+    which, step = expand(pieces)
+    if corners == 3:
+        # A fan around the first corner keeps the direction the triangle turns.
+        corner = np.stack((np.zeros_like(step), step + 1, step + 2))
+    else:
+        corner = np.stack((np.zeros_like(step), np.full_like(step, corners - 1), 0 * step))
+    edges = polygons.edges[corner, which]
+    edges[0] &= step == 0
+    edges[2] &= step == polygons.count[which] - corners
+    extra = int((pieces - 1)[pieces > 0].sum())
+    return polygons.lanes[:, corner, which], edges, which, extra
+
+
+def _cut(polygons: _Polygons, distance: F64, *, ring: bool) -> _Polygons:
+    """Cut off where ``distance``, shape (k, n), is negative or a NaN.
+
+    ``ring``: an edge leads from the last corner back to the first.
+    """
+    lanes, count = polygons.lanes, polygons.count
+    slot = np.broadcast_to(np.arange(len(distance))[:, None], distance.shape)
+    live = slot < count
+    last = slot == count - 1
+    following = np.where(live & ~last, slot + 1, 0 if ring else slot)
+    ahead = np.take_along_axis(distance, following, axis=0)
+    inside = live & (distance >= 0)
+    if (inside == live).all():
+        return polygons
+    leaving, entering = live & (distance > 0) & (ahead < 0), live & (distance < 0) & (ahead > 0)
+    crossing = leaving | entering
+    k, n = np.nonzero(crossing)
+    forward = leaving[k, n]
+    after = following[k, n]
+    begin, end = np.where(forward, k, after), np.where(forward, after, k)
+    t = distance[begin, n] / (distance[begin, n] - distance[end, n])
+    start = lanes[:, begin, n]
+
+    cut = np.empty((len(lanes), 2 * len(distance), len(count)))
+    cut[:, 0::2], cut[:, 1::2] = lanes, 0.0
+    cut[:, 2 * k + 1, n] = start + t * (lanes[:, end, n] - start)
+    on_plane = (distance == 0) & (ahead < 0)
+    kept = _interleave(inside, crossing)
+    edges = _interleave(polygons.edges & ~on_plane, polygons.edges & entering)
+    kept_count = np.count_nonzero(kept, axis=0)
+    order = np.argsort(~kept, axis=0, kind="stable")[: max(int(kept_count.max()), 1)]
+    return _Polygons(
+        np.take_along_axis(cut, order[None], axis=1),
+        np.take_along_axis(edges, order, axis=0),
+        kept_count,
+    )
+
+
+def _interleave(first: Mask, second: Mask) -> Mask:
+    """Rows of both in turn."""
+    return np.stack((first, second), axis=1).reshape(-1, first.shape[1])
+
+
+# The geometry stage: from vertex numbers to corners on the screen.
+#
+# Each vertex of a chunk is shaded once, however often it is used, and clipped
+# (``gpu.rasterizer.clip``).  What is left goes to the screen in float64, every operation
+# rounded:
+#
+# rhw = 1 / w
+# x = view.x + (1 + x / w) * (view.width / 2)
+# y = view.y + (1 - y / w) * (view.height / 2)
+# z = view.min_z + (z / w) * (view.max_z - view.min_z)
+#
+# Pixel centres are at whole pixels, as Direct3D 9 has them.  Where they are at half pixels
+# (Direct3D 10), 0.5 is then taken off x and y, so that all that follows finds them at whole ones.
+
+
+POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
+"""Outputs of a vertex program: the position in clip space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Primitives on the screen, in drawing order.
+
+    ``numbers`` says which primitive of the draw each is or is a part of; ``edges``, shape (3, n),
+    whether the edge from corner i to the next is drawn in wireframe, None meaning all of them.
+    ``extra`` counts the triangles clipping added.
+    """
+
+    vertices: Vertices
+    numbers: I64
+    edges: Mask | None = None
+    extra: int = 0
+
+    def part(self, chosen: I64) -> Geometry:
+        """Some of the primitives."""
+        edges = None if self.edges is None else self.edges[:, chosen]
+        return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
+
+
+def placed(
+    draw: Draw,
+    outputs: Mapping[str, Lanes],
+    corner: I64,
+    numbers: I64,
+    names: tuple[str, ...],
+    edges: Mask | None = None,
+) -> Geometry:
+    """Primitives of vertices that programs have made, clipped and on the screen.
+
+    ``outputs`` are lanes of vertices by port, ``corner`` their numbers, shape (3, n).
+    """
+    lanes, written, user = _table(draw, outputs, corner, names)
+    varyings = slice(4, 4 + len(written))
+    _join(draw, written, lanes[varyings])
+    dropped = _dropped(draw, outputs, corner)
+    if dropped is not None:
+        kept = np.flatnonzero(~dropped)
+        lanes, numbers = lanes[..., kept], numbers[kept]
+        edges = None if edges is None else edges[:, kept]
+    depth = draw.pipeline.raster.clip
+    clipped = clip(lanes, edges, CORNERS[draw.input.topology], depth=depth, user=user)
+    projected = on_screen(clipped.lanes, draw.raster.viewport)
+    if draw.pipeline.raster.half_centres:
+        projected[:2] -= 0.5
+    vertices = Vertices(projected, written, clipped.lanes[varyings])
+    return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
+
+
+def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
+    """What a primitive makes of the varyings of its corners, in place, before it is clipped.
+
+    With flat shading all corners get the colours of the first, the provoking vertex, and so do
+    they always what is constant.  A texture
+    coordinate that wraps is moved by whole numbers until it lies at most half a texture from the
+    first corner's, which is the shortest way around (Direct3D 9 documentation, Texture Wrapping).
+    """
+    raster = draw.pipeline.raster
+    flat = [lane for lane, name in enumerate(names) if is_flat(name, raster.flat)]
+    if flat:
+        varyings[flat, 1:] = varyings[flat, :1]
+    around = [lane for lane, name in enumerate(names) if wraps(name, raster.wrap)]
+    if around:
+        first, others = varyings[around, :1], varyings[around, 1:]
+        varyings[around, 1:] = others - np.rint(others - first)
+
+
+def wraps(name: str, wrap: tuple[int, ...]) -> bool:
+    """Whether a varying goes the shortest way around, as ``RasterState.wrap`` says."""
+    register, _, component = name.rpartition(".")
+    number = register.removeprefix("texcoord")
+    if number == register or int(number) >= len(wrap):
+        return False
+    return bool(wrap[int(number)] >> COMPONENTS.index(component) & 1)
+
+
+class _Table(NamedTuple):
+    """Position, varyings and distances to planes, lanes of shape (rows, 3, n); which varyings were
+    ``written``; and how many of the distances, which come last, clip.
+    """
+
+    lanes: F64
+    written: tuple[str, ...]
+    user: int
+
+
+def _table(
+    draw: Draw, outputs: Mapping[str, Lanes], corner: I64, names: tuple[str, ...]
+) -> _Table:
+    nothing = np.zeros(1, np.float32)
+    lanes = next(iter(outputs.values()), None)
+    count = int(corner.max(initial=-1)) + 1 if lanes is None else len(lanes)
+    rows = [np.broadcast_to(outputs.get(name, nothing), count) for name in POSITION]
+    position = np.stack(rows).astype(np.float64)
+    written = tuple(name for name in names if name in outputs)
+    distances = _distances(draw, outputs, position)
+    table = np.stack([*position, *(outputs[name] for name in written), *distances])
+    return _Table(table[:, corner], written, len(distances))
+
+
+def _dropped(draw: Draw, outputs: Mapping[str, Lanes], corner: I64) -> Mask | None:
+    """Primitives with a clip distance that is no number, or a cull distance negative at all their
+    corners, where no number is negative (Direct3D 10).
+    """
+    raster = draw.pipeline.raster
+    clipping = [outputs[f"clip{n}.x"][corner] for n in range(raster.clip_distances)]
+    culling = [outputs[f"cull{n}.x"][corner] for n in range(raster.cull_distances)]
+    dropped = [np.isnan(distance).any(axis=0) for distance in clipping]
+    dropped += [~(distance >= 0).any(axis=0) for distance in culling]
+    return np.logical_or.reduce(dropped) if dropped else None
+
+
+def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[F64]:
+    """Distances of vertices to the user's planes in use.
+
+    The program says in ``clip0.x`` and so on, or else they are ((a * x + b * y) + c * z) + d * w
+    in clip space.  Those to planes without an equation come after them.
+    """
+    x, y, z, w = position
+    distances = []
+    for number in planes_used(draw):
+        a, b, c, d = draw.raster.clip_planes[number]
+        written = outputs.get(f"clip{number}.x")
+        distance = ((a * x + b * y) + c * z) + d * w if written is None else written
+        distances.append(distance.astype(np.float64))
+    own = (outputs[f"clip{number}.x"] for number in range(draw.pipeline.raster.clip_distances))
+    return [*distances, *(distance.astype(np.float64) for distance in own)]
+
+
+def planes_used(draw: Draw) -> tuple[int, ...]:
+    """Numbers of the user's planes that clip."""
+    bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
+    return tuple(n for n in range(len(draw.raster.clip_planes)) if bits >> n & 1) if bits else ()
+
+
+def on_screen(lanes: F64, view: Viewport | FloatViewport) -> F64:
+    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes."""
+    x, y, z, w = lanes[:4]
+    width, height, depth = view.width / 2, view.height / 2, view.max_z - view.min_z
+    return np.stack((
+        view.x + (1 + x / w) * width,
+        view.y + (1 - y / w) * height,
+        view.min_z + (z / w) * depth,
+        1 / w,
+    ))  # fmt: skip

@@ -1,0 +1,187 @@
+"""Multisampling: where the samples of a pixel are, and which of them a primitive covers.
+
+Direct3D 9 leaves the places open; these are the standard patterns of Direct3D 10.1, which lie on
+a grid of 1/16 pixel and so exactly on the sub-pixel grid.
+
+The merge stage knows nothing of samples: a multisampled target is to it a wider one, with a column
+for each sample, and every covered sample is a fragment.  Only shading asks for the pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.rasterizer.planes import Frame, Sites, sites
+from dp2emu.gpu.rasterizer.spans import (
+    CENTRE,
+    HALF,
+    ONE,
+    Fragments,
+    Offset,
+    SampleRuns,
+    Spans,
+    after_centre,
+    first_centre,
+    slices,
+)
+from dp2emu.shader.ops import saturate
+
+ROWS = 1 << 15
+"""Rows of primitives, counted once for each sample, whose coverage is worked out together."""
+
+_STEP = ONE // 16
+
+
+def _pattern(*sixteenths: Offset) -> tuple[Offset, ...]:
+    return tuple((x * _STEP, y * _STEP) for x, y in sixteenths)
+
+
+POSITIONS: dict[int, tuple[Offset, ...]] = {
+    1: (CENTRE,),
+    2: _pattern((4, 4), (-4, -4)),
+    4: _pattern((-2, -6), (6, -2), (-6, 2), (2, 6)),
+    8: _pattern((1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)),
+}
+"""By samples per pixel: from the pixel's centre, in grid units, y down."""
+
+Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
+"""Spans of chosen primitives, numbered from 0, at one sample of every pixel."""
+
+
+def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
+    """Rows in which primitives may cover some sample: ``reach`` grid units around ``y`` at most.
+
+    ``y`` has shape (corners, n).
+    """
+    top = first_centre(y.min(axis=0) - reach - HALF, region.top, region.bottom)
+    bottom = after_centre(y.max(axis=0) + reach + HALF, region.top, region.bottom)
+    return np.maximum(bottom - top, 0).astype(np.int64)
+
+
+def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
+    """Coverage of primitives by sample, in order.
+
+    ``rows``, shape (n,), bounds the rows of each; one that has none covers nothing.
+    """
+    visible = np.flatnonzero(rows)
+    for cut in slices(rows[visible] * samples, ROWS):
+        chosen = visible[cut]
+        places = (*POSITIONS[samples], CENTRE)
+        yield _together([list(cover(chosen, at)) for at in places], chosen)
+
+
+def _together(found: list[list[Spans]], chosen: I64) -> Spans:
+    """One span for each row of each primitive, from the spans of every sample and the centre."""
+    parts = [spans for at in found for spans in at]
+    sizes = [sum(map(len, at)) for at in found]
+    columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
+    primitive, y, left, right = (np.concatenate(c) for c in columns) if parts else _NOTHING
+    sample = np.repeat(np.arange(len(found)), sizes)
+    first = y.min(initial=0)
+    rows = y.max(initial=0) - first + 1
+    place, span = np.unique(primitive * rows + y - first, return_inverse=True)
+    lefts = np.zeros((len(found), len(place)), np.int64)
+    rights = np.zeros_like(lefts)
+    lefts[sample, span], rights[sample, span] = left, right
+    owner, row = np.divmod(place, rows)
+    empty = rights <= lefts
+    return Spans(
+        chosen[owner],
+        row + first,
+        np.where(empty, np.iinfo(np.int64).max, lefts).min(axis=0),
+        np.where(empty, np.iinfo(np.int64).min, rights).max(axis=0),
+        SampleRuns(lefts, rights),
+    )
+
+
+_NOTHING = (np.zeros(0, np.int64),) * 4
+
+
+def coverage(here: Sites, samples: int) -> Mask:
+    """Which samples of fragments their primitives cover, shape (fragments, samples)."""
+    if here.spans.runs is None:
+        return np.ones((len(here.x), samples), np.bool_)
+    return _inside(here, here.spans.runs)[:samples].T
+
+
+def centroids(here: Sites, samples: int) -> F64 | None:
+    """From the centres of pixels to where primitives cover them, shape (2, n), in pixels.
+
+    That is the centre if it is covered, and else the first sample that is.  None if it is the
+    centre of all.
+    """
+    if here.spans.runs is None:
+        return None
+    covered = _inside(here, here.spans.runs)
+    first = np.where(covered[samples], samples, covered.argmax(axis=0))
+    places = np.array((*POSITIONS[samples], CENTRE)) / ONE
+    return None if (first == samples).all() else places[first].T
+
+
+def _inside(here: Sites, runs: SampleRuns) -> Mask:
+    """Whether samples, and last of all the centre, are covered, shape (samples + 1, fragments)."""
+    span, x = here.span, here.x
+    return (x >= runs.left[:, span]) & (x < runs.right[:, span])
+
+
+def at_samples(here: Sites, samples: int, mask: int) -> Sites:
+    """A fragment for each covered sample, bit s of ``mask`` (D3DRS_MULTISAMPLEMASK) permitting.
+
+    Column ``x`` * ``samples`` + s of the target is sample s of pixel ``x``.  It lies as far from
+    the anchor as its pixel's centre, plus the way from there to the sample; those of primitives
+    that are not covered by sample lie at the centre.
+    """
+    covered = coverage(here, samples) & (mask >> np.arange(samples) & 1).astype(np.bool_)
+    fragment, sample = np.nonzero(covered)
+    spans, offsets = here.spans, np.array(POSITIONS[samples]) / ONE
+    if spans.runs is None:
+        offsets = np.zeros_like(offsets)
+    every = np.tile(np.arange(len(spans)), samples)
+    return Sites(
+        spans.part(every),
+        sample * len(spans) + here.span[fragment],
+        here.x[fragment] * samples + sample,
+        here.dx[fragment] + offsets[sample, 0],
+        here.dy[every] + np.repeat(offsets[:, 1], len(spans)),
+    )
+
+
+def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
+    """The pixels that fragments of ``at_samples`` belong to, at their centres, each once; and
+    which of them each fragment is of.
+    """
+    spans = here.spans.part(slice(0, len(here.spans) // samples))
+    places, columns = _places(here, samples)
+    pixel, number = np.unique(places, return_inverse=True)
+    span, column = np.divmod(pixel, columns)
+    return sites(frame, Fragments(spans, span, column)), number
+
+
+def pixel_count(here: Sites, samples: int, chosen: Mask | None) -> int:
+    """How many pixels the chosen fragments of ``at_samples`` belong to, None meaning all."""
+    places = _places(here, samples)[0]
+    return len(np.unique(places if chosen is None else places[chosen]))
+
+
+def _places(here: Sites, samples: int) -> tuple[I64, int]:
+    """A number for the pixel of each fragment, which is its span * columns + x; and columns."""
+    spans = len(here.spans) // samples
+    x = here.x // samples
+    columns = int(x.max(initial=0)) + 1
+    return here.span % spans * columns + x, columns
+
+
+def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
+    """Which fragments alpha to coverage keeps: of a pixel's samples the first
+    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.
+
+    ``sample`` is which sample of its pixel each fragment is.  The documents of the states that ask
+    for this leave the pattern open; this one does not depend on the pixel.
+    """
+    kept = np.floor(saturate(alpha).astype(np.float64) * samples + 0.5)
+    covered: Mask = sample < kept
+    return covered

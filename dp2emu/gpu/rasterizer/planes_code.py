@@ -1,0 +1,81 @@
+"""Records and planes: ``gpu.rasterizer.planes`` in LLVM instructions, in the same order of
+operations.
+"""
+
+from __future__ import annotations
+
+from dp2emu.gpu.code.block_writer import ROWS, Code, Order, numbers
+from dp2emu.gpu.code.kernel_layout import FLAGS, WORD, X0, Y0, Layout
+from dp2emu.records import dataclass
+from dp2emu.shader.jit.writer import number
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """The record of a primitive, at an address."""
+
+    code: Code
+    layout: Layout
+    address: str
+
+    def splat(self, word: int) -> str:
+        """A double of the record in all lanes."""
+        return self.code.spread("double", self._word("double", word))
+
+    def integer(self, word: int) -> str:
+        """An i64 of the record."""
+        return self._word("i64", word)
+
+    def _word(self, type: str, word: int) -> str:
+        w = self.code
+        return w(f"load {type}, ptr {w.place(self.address, str(WORD * word))}, align 8")
+
+    def flag(self, bit: int) -> str:
+        """An i1: whether a bit of the flags is set."""
+        w = self.code
+        found = w(f"and i64 {self.integer(FLAGS)}, {bit}")
+        return w(f"icmp ne i64 {found}, 0")
+
+    def down(self, y: str, order: Order) -> str:
+        """Rows from the anchor to the lanes of blocks that begin in row ``y``."""
+        return self._way(Y0, y, order.rows)
+
+    def along(self, x: str, order: Order) -> str:
+        """Columns from the anchor to the lanes of a block that begins in column ``x``."""
+        return self._way(X0, x, order.columns)
+
+    def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
+        w, row = self.code, lanes[: self.code.columns]
+        own = row if lanes == row * ROWS else lanes
+        type = f"<{len(own)} x double>"
+        places = w(f"sitofp <{len(own)} x i32> {lanes_from(w, first, own)} to {type}")
+        start = w.spread("double", self._word("double", anchor), len(own))
+        way = w(f"fsub {type} {places}, {start}")
+        # Of rows that are one value LLVM computes once what takes a vector of the CPU for each.
+        return way if own == lanes else w.picked(type, way, "poison", (*range(len(own)),) * ROWS)
+
+    def row(self, plane: str, dy: str) -> str:
+        """What a row has of a plane: value + ddy * dy."""
+        w, at = self.code, self.layout.planes[plane]
+        return w(f"fadd {w.d} {self.splat(at)}, {w(f'fmul {w.d} {self.splat(at + 2)}, {dy}')}")
+
+    def at(self, plane: str, row: str, dx: str) -> str:
+        """The plane where lanes are: row + ddx * dx."""
+        w, at = self.code, self.layout.planes[plane]
+        return w(f"fadd {w.d} {row}, {w(f'fmul {w.d} {self.splat(at + 1)}, {dx}')}")
+
+
+def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
+    """Columns or rows of lanes, i32."""
+    count = len(lanes)
+    return w(f"add <{count} x i32> {w.spread('i32', first, count)}, {numbers('i32', lanes)}")
+
+
+def offset(w: Code, way: str, grid: int, one: int) -> str:
+    """A way, doubles, and that many ``one``-ths of a pixel."""
+    return w(f"fadd {w.d} {way}, splat (double {number(grid / one)})")
+
+
+def reciprocal(w: Code, value: str) -> str:
+    """1 / doubles."""
+    return w(f"fdiv {w.d} splat (double {number(1.0)}), {value}")

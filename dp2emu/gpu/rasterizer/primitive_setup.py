@@ -1,0 +1,204 @@
+"""Primitive setup: corners on the sub-pixel grid, culling, fill mode, and the anchors of planes.
+
+Triangles that are not filled (D3DRS_FILLMODE) become lines or points after culling, and keep the
+depth bias of their triangle.  A line of a wireframe does not draw its last pixel where the next
+edge begins with it, so that an outline draws each of its pixels once; an edge that two triangles
+share is drawn by both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from dp2emu.d3d.enums import FillMode, PrimitiveType
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
+from dp2emu.gpu.rasterizer.multisample import Cover, multisample_spans, rows_near
+from dp2emu.gpu.rasterizer.planes import Frame, line_frame, plane, point_frame, triangle_frame
+from dp2emu.gpu.rasterizer.points import point_sizes, point_spans
+from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset, Spans, snap
+from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, triangle_spans
+from dp2emu.records import dataclass
+
+POINT_SIZE = "psize0.x"
+"""The varying that points have their size from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Primitives:
+    """The primitives of a chunk that are drawn, numbered as the spans number them.
+
+    ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for the back of a triangle, -1;
+    ``triangles`` counts those left after culling.  ``tilt`` is the larger
+    gradient of z of each triangle, None if no slope-scaled bias needs it.  ``numbers`` are those
+    of the primitives of the draw they come from.
+    ``sprites`` are the sizes of points in pixels, None if they get no texture coordinates.
+    """
+
+    vertices: Vertices
+    frame: Frame
+    spans: Iterator[Spans]
+    front: F32
+    numbers: I64
+    triangles: int = 0
+    tilt: F64 | None = None
+    sprites: F64 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Corners:
+    """Primitives that may be drawn: ``x`` and ``y`` are grid coordinates, shape (3, n)."""
+
+    geometry: Geometry
+    x: F64
+    y: F64
+
+    def part(self, chosen: I64) -> _Corners:
+        """Some of the primitives."""
+        return _Corners(self.geometry.part(chosen), self.x[:, chosen], self.y[:, chosen])
+
+    def take(self, corner: I64, primitive: I64) -> _Corners:
+        """New primitives from corners of these, both indices of shape (3, m)."""
+        geometry = self.geometry
+        vertices = Vertices(
+            geometry.vertices.position[:, corner, primitive],
+            geometry.vertices.names,
+            geometry.vertices.varyings[:, corner, primitive],
+        )
+        numbers = geometry.numbers[primitive[0]]
+        return _Corners(
+            Geometry(vertices, numbers), self.x[corner, primitive], self.y[corner, primitive]
+        )
+
+
+def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
+    """Primitives made ready; one with a NaN or an infinity among its x and y is not drawn."""
+    x, y = (snap(axis) for axis in geometry.vertices.position[:2])
+    corners = _Corners(geometry, x, y)
+    finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
+    if len(finite) < x.shape[1]:
+        corners = corners.part(finite)
+    return _KINDS[CORNERS[draw.input.topology]](draw, corners, region)
+
+
+def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
+    area = doubled_area(corners.x, corners.y)
+    kept = np.flatnonzero(drawn(area, draw.pipeline.raster.cull))
+    corners, area = corners.part(kept), area[kept]
+    x, y = corners.x, corners.y
+    frame = triangle_frame(x, y, area)
+    vertices = corners.geometry.vertices
+
+    def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
+        return triangle_spans(x[:, chosen], y[:, chosen], area[chosen], region, sample)
+
+    solid = Primitives(
+        vertices,
+        frame,
+        _covered(draw, corners, cover, region),
+        np.sign(-area if draw.pipeline.raster.turned else area).astype(np.float32),
+        corners.geometry.numbers,
+        len(kept),
+        _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
+    )
+    fill = _FILLS.get(draw.pipeline.raster.fill)
+    return fill(draw, corners, solid, region) if fill else solid
+
+
+def _covered(
+    draw: Draw, corners: _Corners, cover: Cover, region: Rect, reach: F64 | int = 0
+) -> Iterator[Spans]:
+    """By sample on a multisampled target, unless D3DRS_MULTISAMPLEANTIALIAS says otherwise."""
+    pipeline = draw.pipeline
+    if pipeline.samples == 1 or not pipeline.raster.multisample:
+        return cover(slice(None), CENTRE)
+    return multisample_spans(cover, rows_near(corners.y, reach, region), pipeline.samples)
+
+
+def _tilt(frame: Frame, vertices: Vertices) -> F64:
+    z = plane(frame, vertices.position[2])
+    ddx, ddy = np.abs(z.ddx), np.abs(z.ddy)
+    return np.where(ddx > ddy, ddx, ddy)
+
+
+def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
+    edges = _edges(corners)
+    triangle, start = np.nonzero(edges.T)
+    end = (start + 1) % 3
+    lines = corners.take(np.stack((start, end, start)), np.stack((triangle,) * 3))
+    last = ~edges[end, triangle] & draw.pipeline.raster.last_pixel
+    return _of_triangles(_line_primitives(draw, lines, last, region), solid, triangle)
+
+
+def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
+    """A point for each corner at which an edge begins that is drawn."""
+    triangle, start = np.nonzero(_edges(corners).T)
+    points = corners.take(np.stack((start,) * 3), np.stack((triangle,) * 3))
+    return _of_triangles(_points(draw, points, region), solid, triangle)
+
+
+def _edges(corners: _Corners) -> Mask:
+    edges = corners.geometry.edges
+    return np.ones(corners.x.shape, np.bool_) if edges is None else edges
+
+
+def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:
+    """Lines or points with what they have from their triangles."""
+    tilt = None if solid.tilt is None else solid.tilt[triangle]
+    return replace(parts, front=solid.front[triangle], triangles=solid.triangles, tilt=tilt)
+
+
+def _lines(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
+    """Each line of a list draws its last pixel, of a strip only the last line does."""
+    numbers = corners.geometry.numbers
+    ending = draw.input.topology == PrimitiveType.LINELIST or numbers == draw.input.count - 1
+    last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
+    return _line_primitives(draw, corners, last, region)
+
+
+def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) -> Primitives:
+    x, y = corners.x, corners.y
+    antialiased = draw.pipeline.raster.smooth_lines and draw.pipeline.samples == 1
+    rule = smooth if antialiased else diamond_exit
+    spans = line_spans(x, y, last, region, rule, draw.raster.line_pattern)
+    geometry = corners.geometry
+    return Primitives(geometry.vertices, line_frame(x, y), spans, _front(x), geometry.numbers)
+
+
+def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
+    x, y, vertices = corners.x, corners.y, corners.geometry.vertices
+    own = vertices.varying(POINT_SIZE)
+    sizes = point_sizes(None if own is None else own[0], draw.raster.point, x.shape[1])
+
+    def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
+        return point_spans(x[0, chosen], y[0, chosen], sizes[chosen], region, sample)
+
+    spans = _covered(draw, corners, cover, region, sizes / 2)
+    sprites = sizes / ONE if draw.pipeline.raster.point_sprites else None
+    numbers = corners.geometry.numbers
+    return Primitives(vertices, point_frame(x, y), spans, _front(x), numbers, sprites=sprites)
+
+
+def _front(x: F64) -> F32:
+    """Lines and points have no back."""
+    return np.ones(x.shape[1], np.float32)
+
+
+_FILLS: dict[FillMode, Callable[[Draw, _Corners, Primitives, Rect], Primitives]] = {
+    FillMode.WIREFRAME: _wireframe,
+    FillMode.POINT: _vertices,
+}
+_KINDS: dict[int, Callable[[Draw, _Corners, Rect], Primitives]] = {
+    1: _points,
+    2: _lines,
+    3: _triangles,
+}
+"""By how many corners a primitive has."""

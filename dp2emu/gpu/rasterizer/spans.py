@@ -1,0 +1,167 @@
+"""Positions on the sub-pixel grid: whole numbers of 1/256 pixel.
+
+Pixel centres are at whole pixels, so they are the multiples of 256.
+
+Grid coordinates are kept as float64, which holds every snapped float32 exactly (24 significant
+bits, up to 2**136).  Geometry computes with int64 where no product can overflow and with Python
+integers elsewhere, so coverage is exact whatever the coordinates are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.records import dataclass
+
+ONE = 256
+"""Grid units in a pixel: 8 sub-pixel bits."""
+
+
+HALF = ONE // 2
+
+Offset = tuple[int, int]
+"""From the centre of a pixel to a sample in it, x and y in grid units."""
+
+
+CENTRE: Offset = (0, 0)
+
+Limit = int | I64
+"""A bound in pixels, for all primitives or for each."""
+
+EXACT_LIMIT = 1 << 29
+"""Grid coordinates up to here (two million pixels) keep every product below 2**62."""
+
+
+def snap(position: F32 | F64) -> F64:
+    """Pixels -> grid units, rounding halves to even.  NaN and infinity stay what they are."""
+    return np.rint(position.astype(np.float64) * ONE)
+
+
+def fits_int64(x: F64, y: F64) -> Mask:
+    """Which primitives (columns of grid coordinates, shape (corners, n)) int64 can rasterise."""
+    fits: Mask = np.maximum(np.abs(x).max(axis=0), np.abs(y).max(axis=0)) <= EXACT_LIMIT
+    return fits
+
+
+def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
+    """The first pixel centre at or after a coordinate, kept within ``low``..``high``."""
+    centre: F64 = np.clip(np.ceil(grid / ONE), low, high)
+    return centre
+
+
+def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
+    """One past the last pixel centre at or before a coordinate, within ``low``..``high``."""
+    centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)
+    return centre
+
+
+def integers(grid: F64, primitive: int) -> list[int]:
+    """Coordinates of one primitive, column of shape (corners, n), as Python integers."""
+    return [int(value) for value in grid[:, primitive]]
+
+
+# Spans and fragments: what every kind of primitive becomes before it is shaded.
+
+BATCH = 1 << 17
+"""Fragments handled together, give or take one row of pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRuns:
+    """What samples of a multisampled target a span covers: sample s of the pixels
+    left[s] <= x < right[s], and last of all their centres; int64, shape (samples + 1, n).
+    """
+
+    left: I64
+    right: I64
+
+    def part(self, chosen: slice | I64) -> SampleRuns:
+        """Those of some spans."""
+        return SampleRuns(self.left[:, chosen], self.right[:, chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Runs of pixels left <= x < right in row y; int64, shape (n,), in drawing order.
+
+    ``primitive`` numbers the primitive in its chunk.  Spans of one primitive never overlap.
+    With ``runs`` a span is as wide as all its samples together, and may hold pixels of which none
+    is covered; without, all samples of its pixels are.  ``coverage`` is how much of its pixels a
+    span of an antialiased line covers, float32 of shape (n,); None is all.
+    """
+
+    primitive: I64
+    y: I64
+    left: I64
+    right: I64
+    runs: SampleRuns | None = None
+    coverage: F32 | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def part(self, chosen: slice | I64) -> Spans:
+        """Some of the spans, in the order asked for."""
+        runs = self.runs and self.runs.part(chosen)
+        coverage = None if self.coverage is None else self.coverage[chosen]
+        left, right = self.left[chosen], self.right[chosen]
+        return Spans(self.primitive[chosen], self.y[chosen], left, right, runs, coverage)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Single pixels of some spans, in drawing order: int64, shape (n,).
+
+    ``span`` says which span each belongs to.
+    """
+
+    spans: Spans
+    span: I64
+    x: I64
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def in_order(fast: Spans, slow: list[Spans]) -> Spans:
+    """Spans of some primitives and spans of others, back in drawing order."""
+    if not slow:
+        return fast
+    parts = (fast, *slow)
+    columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
+    primitive, y, left, right = (np.concatenate(column) for column in columns)
+    covers = [p.coverage for p in parts if p.coverage is not None]
+    spans = Spans(primitive, y, left, right, coverage=np.concatenate(covers) if covers else None)
+    return spans.part(np.argsort(spans.primitive, kind="stable"))
+
+
+def slices(sizes: I64, budget: int) -> Iterator[slice]:
+    """Cut items into runs that add up to ``budget`` at most, or are a single item."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + budget, side="right")), start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def expand(counts: I64) -> tuple[I64, I64]:
+    """For ``counts`` things each: which one a thing belongs to, and its number there."""
+    which = np.repeat(np.arange(len(counts)), counts)
+    return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
+
+
+def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:
+    """All fragments, in order, about ``BATCH`` of their samples at a time."""
+    for part in slices(spans.right - spans.left, BATCH // samples):
+        yield fragments(spans.part(part))
+
+
+def fragments(spans: Spans) -> Fragments:
+    """Every pixel of every span."""
+    span, step = expand(spans.right - spans.left)
+    return Fragments(spans, span, spans.left[span] + step)

@@ -1,0 +1,441 @@
+"""Triangles set up by code of the machine: ``gpu.rasterizer.primitive_setup``,
+``gpu.rasterizer.planes`` and ``gpu.output_merger.depth_test``.
+
+Lanes are triangles here, ``TOGETHER`` of them, and become records, unless
+one has no pixels.  Coordinates that int64 cannot rasterise are only counted: whoever called
+goes another way then.
+
+Which planes there are is looked up in a table (``setup_words``), so that the first draw of a state
+need not wait until code is compiled for its own.
+"""
+
+from __future__ import annotations
+
+from dp2emu.gpu.code.block_writer import Code, numbers
+from dp2emu.gpu.code.kernel_key import SetupKey
+from dp2emu.gpu.code.kernel_layout import (
+    ARGUMENTS,
+    DIVIDED,
+    FLAGS,
+    FLAT,
+    FRONT,
+    NUMBER,
+    PLACED,
+    PLANES,
+    SETUP_PLANE,
+    SLOPE,
+    TOGETHER,
+    TRIANGLES,
+    WORD,
+    X0,
+    Y0,
+)
+from dp2emu.gpu.code.kernel_layout import BY_RHW as IN_PERSPECTIVE
+from dp2emu.gpu.code.pixel_format_code import ONE, double
+from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT
+from dp2emu.gpu.rasterizer.spans import ONE as GRID
+from dp2emu.records import dataclass
+from dp2emu.shader.jit.writer import ZERO
+
+GRID_BITS = GRID.bit_length() - 1
+
+POSITION = ("x", "y", "z", "rhw")
+Triple = tuple[str, str, str]
+"""Something at corners 0 to 2."""
+
+
+def long(value: int) -> str:
+    """An i64 in all lanes."""
+    return f"splat (i64 {value})" if value else ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """``planes.Frame`` without the anchor, doubles."""
+
+    dx1: str
+    dy1: str
+    dx2: str
+    dy2: str
+    area: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Masks of triangles that are drawn, of those among them that have rows, and of those too
+    large to tell; doubled areas, pixels.
+    """
+
+    kept: str
+    seen: str
+    large: str
+    area: str
+
+
+class Setup:
+    """Mutable: the text that sets up the triangles of a chunk.
+
+    Words of the records of a group are collected behind these, a vector each.
+    """
+
+    def __init__(self, w: Code, key: SetupKey) -> None:
+        self.w, self.key = w, key
+        self.mask = self.given = self.size = self.rows = ""
+
+    def whole(self) -> None:
+        """Set up all of them, and count those left after culling and those that are too large."""
+        w = self.w
+        self.given = self.argument("ptr", "setup")
+        self.size = self._known("record")
+        triangles, large, made = (w.variable("i64", "0") for _ in range(3))
+        area = w.variable(w.l, ZERO)
+        count = self.argument("i64", "count")
+        with w.count("i64", "0", count, TOGETHER) as first:
+            self._group(first, count)
+            self.rows = w.place(self._record(made.value), self._bytes(str(TOGETHER)))
+            found = self._triangles(first)
+            made.set(self._store_records(found.seen, made.value))
+            triangles.add(w.population(found.kept))
+            large.add(w.population(found.large))
+            area.add(w.select(found.kept, w.l, found.area, ZERO))
+        total = w.call(f"llvm.vector.reduce.add.v{TOGETHER}i64", "i64", (w.l, area.value))
+        for word, value in enumerate((triangles.value, large.value, total, made.value)):
+            w.do(f"store i64 {value}, ptr {w.place('%results', str(8 * word))}")
+
+    def argument(self, type: str, name: str) -> str:
+        """A word of the arguments."""
+        return self.w.word(type, "%arguments", ARGUMENTS.index(name))
+
+    def _known(self, name: str, type: str = "i64") -> str:
+        """A word of what is known of the state."""
+        return self.w.word(type, self.given, TRIANGLES.index(name))
+
+    def _group(self, first: str, count: str) -> None:
+        """Which lanes there are triangles for."""
+        w = self.w
+        lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
+        self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
+
+    def _store(self, word: int | str, type: str, value: str) -> None:
+        """Set a word, a number or an i64, in the records of the group."""
+        self.w.do(f"store {type} {value}, ptr {self._row(word)}, align {WORD}")
+
+    def _bytes(self, records: str) -> str:
+        """Of so many records, i64."""
+        return self.w(f"mul i64 {self.w(f'mul i64 {self.size}, {WORD}')}, {records}")
+
+    def _record(self, number: str) -> str:
+        """Where a record begins."""
+        return self.w.place(self.argument("ptr", "records"), self._bytes(number))
+
+    def _row(self, word: int | str) -> str:
+        """Where a word of the group is."""
+        return self.w(f"getelementptr {self.w.l}, ptr {self.rows}, i64 {word}")
+
+    def _store_records(self, seen: str, made: str) -> str:
+        """Make all words records, behind ``made`` ones -> how many there are then.
+
+        Each is stored, and by the next one if it is not ``seen``.
+        """
+        w, records = self.w, []
+        for lane in range(TOGETHER):
+            records.append(self._record(made))
+            bit = w(f"zext i1 {w(f'extractelement {w.b} {seen}, i32 {lane}')} to i64")
+            made = w(f"add i64 {made}, {bit}")
+        with w.count("i64", "0", self.size, TOGETHER) as first:
+            row = self._row(first)
+            rows = [w(f"load {w.l}, ptr {w.place(row, str(word * TOGETHER * WORD))}, align {WORD}")
+                    for word in range(TOGETHER)]  # fmt: skip
+            for record, line in zip(records, self._turned(rows), strict=True):
+                place = w(f"getelementptr i64, ptr {record}, i64 {first}")
+                w.do(f"store {w.l} {line}, ptr {place}, align 8")
+        return made
+
+    def _turned(self, rows: list[str]) -> list[str]:
+        """As many rows as lanes, transposed: blocks beside the diagonal change places, small ones
+        first.
+        """
+        size = 1
+        while size < TOGETHER:
+            low = [lane & ~size | (lane & size) * TOGETHER // size for lane in range(TOGETHER)]
+            high = [lane + size for lane in low]
+            turned = rows.copy()
+            for row in (each for each in range(TOGETHER) if not each & size):
+                pair = rows[row], rows[row + size]
+                turned[row], turned[row + size] = (self._mixed(*pair, o) for o in (low, high))
+            rows, size = turned, 2 * size
+        return rows
+
+    def _mixed(self, one: str, other: str, lanes: list[int]) -> str:
+        """Lanes of two rows, those of the other one counted on."""
+        w, order = self.w, ", ".join(f"i32 {lane}" for lane in lanes)
+        return w(f"shufflevector {w.l} {one}, {w.l} {other}, <{TOGETHER} x i32> <{order}>")
+
+    def _corners(self, name: str, first: str) -> Triple:
+        """Doubles of positions at three corners."""
+        base = self.argument("ptr", "in.position")
+        return self._corners_at(base, str(POSITION.index(name)), first)
+
+    def _corners_at(self, base: str, row: str, first: str) -> Triple:
+        """Doubles of a row of what corners have."""
+        w = self.w
+        lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {row}"))
+        stride, found = self.argument("i64", "in.corner"), []
+        for corner in range(3):
+            place = w.place(lane, w(f"mul i64 {stride}, {corner}"))
+            found.append(self._load("f64", w.d, place, first))
+        return found[0], found[1], found[2]
+
+    def _load(self, suffix: str, type: str, row: str, first: str) -> str:
+        w = self.w
+        place = w(f"getelementptr i64, ptr {row}, i64 {first}")
+        return w.call(
+            f"llvm.masked.load.v{TOGETHER}{suffix}.p0", type, ("ptr", place), ("i32", "8"),
+            (w.b, self.mask), (type, ZERO),
+        )  # fmt: skip
+
+    # Triangles
+
+    def _triangles(self, first: str) -> _Found:
+        """Set up those of a group."""
+        w = self.w
+        x, y = (self._snapped(name, first) for name in "xy")
+        fits = self._each([self._within(each, EXACT_LIMIT) for each in (*x, *y)])
+        finite = self._each([self._within(each, float("inf")) for each in (*x, *y)])
+        large = w.both(self.mask, w(f"xor {w.b} {fits}, {finite}"))
+        ix, iy = (self._whole(axis, fits) for axis in (x, y))
+        area = self._area(ix, iy)
+        kept = w.both(w.both(self.mask, fits), self._drawn(area))
+        seen = self._rows(ix, iy, area, kept)
+        self._records(first, x, y, area)
+        size = w.call("llvm.abs.v8i64", w.l, (w.l, area), ("i1", "false"))
+        return _Found(kept, seen, large, w(f"lshr {w.l} {size}, {long(2 * GRID_BITS)}"))
+
+    def _snapped(self, name: str, first: str) -> Triple:
+        """Grid coordinates (``subpixel.snap``)."""
+        w = self.w
+        scaled = (w(f"fmul {w.d} {each}, {double(GRID)}") for each in self._corners(name, first))
+        a, b, c = (w.apply("rint", w.d, each) for each in scaled)
+        return a, b, c
+
+    def _within(self, value: str, limit: float) -> str:
+        """Whether a double is no farther from 0, or with no limit less far than infinity."""
+        w = self.w
+        size = w.apply("fabs", w.d, value)
+        if limit == float("inf"):
+            return w(f"fcmp one {w.d} {size}, splat (double 0x7FF0000000000000)")
+        return w(f"fcmp ole {w.d} {size}, {double(limit)}")
+
+    def _each(self, masks: list[str]) -> str:
+        found = masks[0]
+        for mask in masks[1:]:
+            found = self.w.both(found, mask)
+        return found
+
+    def _whole(self, axis: Triple, fits: str) -> Triple:
+        """Grid coordinates as i64, 0 where they do not fit."""
+        w = self.w
+        held = (w.select(fits, w.d, each, ZERO) for each in axis)
+        a, b, c = (w(f"sext {w.i} {w(f'fptosi {w.d} {each} to {w.i}')} to {w.l}") for each in held)
+        return a, b, c
+
+    def _area(self, x: Triple, y: Triple) -> str:
+        """Doubled signed area in grid units, exact."""
+        w = self.w
+        (x1, x2), (y1, y2) = ([w(f"sub {w.l} {each}, {axis[0]}") for each in axis[1:]]
+                              for axis in (x, y))  # fmt: skip
+        one, other = w(f"mul {w.l} {x1}, {y2}"), w(f"mul {w.l} {x2}, {y1}")
+        return w(f"sub {w.l} {one}, {other}")
+
+    def _drawn(self, area: str) -> str:
+        """Which have an area, of a sign that is not culled."""
+        w = self.w
+        culled = w.spread("i64", self.argument("i64", "culled"))
+        some = w(f"icmp ne {w.l} {area}, {ZERO}")
+        above = w(f"icmp sgt {w.l} {area}, {ZERO}")
+        signed = w.select(above, w.l, culled, w(f"sub {w.l} {ZERO}, {culled}"))
+        return w.both(some, w(f"icmp sle {w.l} {signed}, {ZERO}"))
+
+    def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> str:
+        """Corners, turned so that the area is positive, and rows of the region; the mask of those
+        that have any.
+        """
+        w = self.w
+        swap = w(f"icmp slt {w.l} {area}, {ZERO}")
+        corners = []
+        for axis in (x, y):
+            second, third = (w.select(swap, w.l, axis[a], axis[b]) for a, b in ((2, 1), (1, 2)))
+            corners.append((axis[0], second, third))
+        words = [corner for pair in zip(*corners, strict=True) for corner in pair]
+        left, right = self._extent(x, "left", "right")
+        top, bottom = self._extent(y, "top", "bottom")
+        corners_at = self._known("corners")
+        for word, value in enumerate((*words, top, bottom)):
+            self._store(w(f"add i64 {corners_at}, {word}"), w.l, value)
+        some = w.both(kept, w(f"icmp slt {w.l} {left}, {right}"))
+        return w.both(some, w(f"icmp slt {w.l} {top}, {bottom}"))
+
+    def _extent(self, axis: Triple, low: str, high: str) -> tuple[str, str]:
+        """First pixel of the region that may have a sample inside, and one past the last."""
+        w = self.w
+        reach = w.spread("i64", self._known("reach"))
+        least, most = self._extreme("smin", axis), self._extreme("smax", axis)
+        lowest, highest = w(f"sub {w.l} {least}, {reach}"), w(f"add {w.l} {most}, {reach}")
+        raised = w(f"add {w.l} {lowest}, {long(GRID - 1)}")
+        beyond = w(f"add {w.l} {highest}, {long(GRID)}")
+        first, end = (w(f"ashr {w.l} {each}, {long(GRID_BITS)}") for each in (raised, beyond))
+        bounds = (w.spread("i64", self.argument("i64", name)) for name in (low, high))
+        start, stop = bounds
+        return self._pair("smax", first, start), self._pair("smin", end, stop)
+
+    def _extreme(self, how: str, axis: Triple) -> str:
+        return self._pair(how, self._pair(how, axis[0], axis[1]), axis[2])
+
+    def _pair(self, how: str, one: str, other: str) -> str:
+        w = self.w
+        return w.apply(how, w.l, one, other)
+
+    # Records
+
+    def _records(self, first: str, x: Triple, y: Triple, area: str) -> None:
+        w = self.w
+        frame = self._frame(x, y, area)
+        front = self._front(frame.area)
+        numbers_ = self._load("i64", w.l, self.argument("ptr", "in.numbers"), first)
+        self._store(FRONT, w.d, front)
+        self._store(NUMBER, w.l, numbers_)
+        z = self._corners("z", first)
+        ddx, ddy = self._changes(frame, z)
+        for word, value in enumerate((z[0], ddx, ddy), PLANES):
+            self._store(word, w.d, value)
+        if self.key.sloped:
+            self._store(SLOPE, w.d, self._slope(z, ddx, ddy))
+        divided, rhw = self._divisor(first, frame)
+        self._planes(first, frame, rhw)
+        clips = w.spread("i64", self._known("clips"))
+        clipped = w.select(self._outside(z), w.l, clips, ZERO)
+        self._store(FLAGS, w.l, w(f"or {w.l} {clipped}, {divided}"))
+
+    def _frame(self, x: Triple, y: Triple, area: str) -> _Frame:
+        w = self.w
+        (x0, x1, x2), (y0, y1, y2) = ([w(f"fdiv {w.d} {each}, {double(GRID)}") for each in axis]
+                                      for axis in (x, y))  # fmt: skip
+        self._store(X0, w.d, x0)
+        self._store(Y0, w.d, y0)
+        dx1, dx2 = (w(f"fsub {w.d} {each}, {x0}") for each in (x1, x2))
+        dy1, dy2 = (w(f"fsub {w.d} {each}, {y0}") for each in (y1, y2))
+        wide = w(f"sitofp {w.l} {area} to {w.d}")
+        return _Frame(dx1, dy1, dx2, dy2, w(f"fdiv {w.d} {wide}, {double(GRID**2)}"))
+
+    def _front(self, area: str) -> str:
+        """+1 or -1, by the sign of the area and what the argument says of it."""
+        w = self.w
+        sign = w.spread("double", self.argument("double", "front"))
+        above = w(f"fcmp ogt {w.d} {area}, {ZERO}")
+        return w.select(above, w.d, sign, w(f"fneg {w.d} {sign}"))
+
+    def _changes(self, frame: _Frame, corners: Triple) -> tuple[str, str]:
+        """How a plane changes along x and y."""
+        w, (f0, f1, f2) = self.w, corners
+        d1, d2 = (w(f"fsub {w.d} {each}, {f0}") for each in (f1, f2))
+        ddx = self._change((d1, frame.dy2), (d2, frame.dy1), frame.area)
+        ddy = self._change((d2, frame.dx1), (d1, frame.dx2), frame.area)
+        return ddx, ddy
+
+    def _change(self, one: tuple[str, str], other: tuple[str, str], area: str) -> str:
+        w = self.w
+        first, second = (w(f"fmul {w.d} {a}, {b}") for a, b in (one, other))
+        return w(f"fdiv {w.d} {w(f'fsub {w.d} {first}, {second}')}, {area}")
+
+    def _planes(self, first: str, frame: _Frame, rhw: Triple) -> None:
+        """Those of the table."""
+        w = self.w
+        placed, others = (self.argument("ptr", f"in.{name}") for name in ("position", "varyings"))
+        table = self._known("planes", "ptr")
+        with w.count("i64", "0", self._known("plane_count"), 1) as number:
+            entry = w.place(table, w(f"mul i64 {number}, {len(SETUP_PLANE) * WORD}"))
+            row, word, kind = (w.word("i64", entry, place) for place in range(len(SETUP_PLANE)))
+            flat, divided, is_placed = (
+                w(f"icmp ne i64 {w(f'and i64 {kind}, {bit}')}, 0")
+                for bit in (FLAT, IN_PERSPECTIVE, PLACED)
+            )
+            base = w(f"select i1 {is_placed}, ptr {placed}, ptr {others}")
+            a, b, c = (
+                w(f"fmul {w.d} {f}, {self._either(divided, r, ONE)}")
+                for f, r in zip(self._corners_at(base, row, first), rhw, strict=True)
+            )
+            changes = (self._either(flat, ZERO, each) for each in self._changes(frame, (a, b, c)))
+            place = self._row(word)
+            for value in (a, *changes):
+                w.do(f"store {w.d} {value}, ptr {place}, align {WORD}")
+                place = w.place(place, str(TOGETHER * WORD))
+
+    def _either(self, which: str, one: str, other: str) -> str:
+        """One of two vectors of doubles, by an i1."""
+        w = self.w
+        return w(f"select i1 {which}, {w.d} {one}, {w.d} {other}")
+
+    def _divisor(self, first: str, frame: _Frame) -> tuple[str, Triple]:
+        """The flags of triangles with perspective, and what counts as rhw, of which the plane is
+        stored: 1 if all three are equal.  Nothing of either if nobody divides.
+        """
+        w, word = self.w, self._known("divisor")
+        divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, ONE) for _ in range(3)))
+        with w.when(w(f"icmp ne i64 {word}, 0")):
+            corners = self._corners("rhw", first)
+            same = w.both(*(w(f"fcmp oeq {w.d} {each}, {corners[0]}") for each in corners[1:]))
+            same = w.both(same, w(f"fcmp oeq {w.d} {corners[0]}, {corners[0]}"))
+            divided.set(w.select(same, w.l, ZERO, long(DIVIDED)))
+            a, b, c = (w.select(same, w.d, ONE, each) for each in corners)
+            for place, value in enumerate((a, *self._changes(frame, (a, b, c)))):
+                self._store(w(f"add i64 {word}, {place}"), w.d, value)
+            for variable, value in zip(rhw, (a, b, c), strict=True):
+                variable.set(value)
+        a, b, c = (variable.value for variable in rhw)
+        return divided.value, (a, b, c)
+
+    def _outside(self, z: Triple) -> str:
+        """Whether some corner is not within 0..1."""
+        w = self.w
+        inside = [w.both(w(f"fcmp oge {w.d} {each}, {ZERO}"), w(f"fcmp ole {w.d} {each}, {ONE}"))
+                  for each in z]  # fmt: skip
+        return w(f"xor {w.b} {self._each(inside)}, splat (i1 true)")
+
+    def _slope(self, z: Triple, ddx: str, ddy: str) -> str:
+        """What depth is offset by: ``depth.depth_planes``, with what Direct3D 10 has more."""
+        w, key = self.w, self.key
+        across, down = (w.apply("fabs", w.d, each) for each in (ddx, ddy))
+        tilt = w.select(w(f"fcmp ogt {w.d} {across}, {down}"), w.d, across, down)
+        slope = w(f"fmul {w.d} {self._number('slope')}, {tilt}") if key.tilted else None
+        if not key.offset:
+            return slope or ZERO
+        bias = self._number("bias")
+        if key.bias_of_float:
+            bias = w(f"fmul {w.d} {bias}, {self._last_place(z)}")
+        offset = bias if slope is None else w(f"fadd {w.d} {bias}, {slope}")
+        if key.clamp:
+            limit = self._number("clamp")
+            how = "olt" if key.clamp > 0 else "ogt"
+            offset = w.select(w(f"fcmp {how} {w.d} {offset}, {limit}"), w.d, offset, limit)
+        return offset
+
+    def _number(self, name: str) -> str:
+        return self.w.spread("double", self.argument("double", name))
+
+    def _last_place(self, z: Triple) -> str:
+        """2^(e - 23), e the exponent of the greatest z as a float."""
+        w = self.w
+        sizes = [w.apply("fabs", w.d, each) for each in z]
+        greatest = sizes[0]
+        for size in sizes[1:]:
+            more = w(f"fcmp ogt {w.d} {size}, {greatest}")
+            greatest = w.select(more, w.d, size, greatest)
+            greatest = w.select(w(f"fcmp uno {w.d} {size}, {ZERO}"), w.d, size, greatest)
+        rounded = w(f"fpext {w.f} {w(f'fptrunc {w.d} {greatest} to {w.f}')} to {w.d}")
+        field = w(f"lshr {w.l} {w(f'bitcast {w.d} {rounded} to {w.l}')}, {long(52)}")
+        # Of 0, and of what is no number, the exponent counts as 0.
+        odd = w(f"icmp eq {w.l} {field}, {ZERO}")
+        odd = w.either(odd, w(f"icmp eq {w.l} {field}, {long(0x7FF)}"))
+        field = w.select(odd, w.l, long(1022), field)
+        moved = w(f"shl {w.l} {w(f'sub {w.l} {field}, {long(23)}')}, {long(52)}")
+        return w(f"bitcast {w.l} {moved} to {w.d}")

@@ -1,0 +1,1 @@
+"""Resources: the heap, its subresources and views, and the formats of their bytes."""

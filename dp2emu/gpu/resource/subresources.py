@@ -1,0 +1,101 @@
+"""Where the levels, faces and slices of a surface lie in its memory.
+
+A texture is one allocation: face by face, and level by level within a face, each with its rows
+from top to bottom and its slices from front to back, without holes.  Compressed formats have rows
+of blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.records import dataclass
+
+CUBE_FACES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Texels:
+    """The unit a format stores: ``bytes`` for ``width`` x ``height`` texels."""
+
+    bytes: int
+    width: int = 1
+    height: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A resource's top level in texels, and how many levels and faces it has.
+
+    ``pitch`` is bytes from row to row, 0 for rows without holes; it must be 0 with several
+    levels.
+    """
+
+    width: int
+    height: int = 1
+    depth: int = 1
+    levels: int = 1
+    faces: int = 1
+    pitch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """One level of one face: bytes and texels.  ``rows`` counts rows of blocks."""
+
+    offset: int
+    pitch: int
+    rows: int
+    width: int
+    height: int
+    depth: int
+
+    @property
+    def slice_pitch(self) -> int:
+        """Bytes from one slice to the next."""
+        return self.pitch * self.rows
+
+    @property
+    def size(self) -> int:
+        """Bytes of all slices."""
+        return self.slice_pitch * self.depth
+
+
+def full_chain(width: int, height: int, depth: int = 1) -> int:
+    """How many levels there are down to a single texel."""
+    return max(width, height, depth).bit_length()
+
+
+def subresources(shape: Shape, texels: Texels) -> tuple[Subresource, ...]:
+    """All levels of all faces, number face * levels + level."""
+    return tuple(_subresources(shape, texels))
+
+
+def _subresources(shape: Shape, texels: Texels) -> Iterator[Subresource]:
+    offset = 0
+    for _ in range(shape.faces):
+        for level in range(shape.levels):
+            width, height, depth = (
+                max(side >> level, 1) for side in (shape.width, shape.height, shape.depth)
+            )
+            pitch = shape.pitch or -(-width // texels.width) * texels.bytes
+            found = Subresource(offset, pitch, -(-height // texels.height), width, height, depth)
+            yield found
+            offset += found.size
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Half-open box of texels: left <= x < right, top <= y < bottom, front <= z < back."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    front: int = 0
+    back: int = 1
+
+    @property
+    def sides(self) -> tuple[int, int, int]:
+        """Width, height and depth."""
+        return self.right - self.left, self.bottom - self.top, self.back - self.front

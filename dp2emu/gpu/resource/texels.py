@@ -1,0 +1,102 @@
+"""Texels of subresources: as the bytes they are stored in, and as colours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.blocks import decode
+from dp2emu.d3d.compress import COMPRESSED, compress
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.formats import Coding, FormatRow, Use
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.pixel_format import pack_color, unpack_color
+from dp2emu.gpu.resource.resample import Lanes
+from dp2emu.gpu.resource.srgb import decoded, encoded
+from dp2emu.gpu.resource.subresources import Box
+
+Blocks = NDArray[np.uint8]
+"""Bytes of shape (slices, rows, columns, samples, bytes), a pixel or a block of them each."""
+
+
+def blocks(surface: Surface, index: int) -> Blocks:
+    """All of a subresource, a writable view."""
+    row, part = ROWS[surface.format], surface.subresources[index]
+    start = part.offset - surface.subresources[0].offset
+    columns = -(-part.width // row.block[0])
+    rows = surface.data[start : start + part.size].reshape(part.depth, part.rows, part.pitch)
+    used = rows[:, :, : columns * surface.samples * row.size]
+    return used.reshape(part.depth, part.rows, columns, surface.samples, row.size)
+
+
+def whole_blocks(row: FormatRow, box: Box) -> tuple[slice, slice, slice]:
+    """Slices, rows and columns of the blocks that a box touches."""
+    width, height = row.block
+    return (
+        slice(box.front, box.back),
+        slice(box.top // height, -(-box.bottom // height)),
+        slice(box.left // width, -(-box.right // width)),
+    )
+
+
+def read_texels(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
+    """The colours of texels at all of z, y and x, which have one sample each.
+
+    Red, green, blue and alpha as a sampler reads them, float32 (len(z), len(y), len(x)).
+    """
+    if row.blocked:
+        return _read_blocks(row, stored, z, y, x)
+    picked = stored[z[:, None, None], y[:, None], x, 0]
+    lanes = decoded(row, unpack_color(row, row.view(picked.reshape(-1))))
+    return tuple(lane.reshape(picked.shape[:-1]) for lane in lanes)
+
+
+def _read_blocks(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
+    """Only the blocks in which some of the texels are get decoded."""
+    width, height = row.block
+    rows, row_of = np.unique(y // height, return_inverse=True)
+    columns, column_of = np.unique(x // width, return_inverse=True)
+    slices = [
+        decode(
+            row.format,
+            np.ascontiguousarray(stored[number][rows][:, columns, 0]).reshape(-1),
+            len(columns) * width,
+            len(rows) * height,
+        )[(row_of * height + y % height)[:, None], column_of * width + x % width]
+        for number in z
+    ]
+    colors = np.stack(slices).astype(np.float32) / np.float32(255)
+    return tuple(colors[..., lane] for lane in range(4))
+
+
+def write_texels(row: FormatRow, stored: Blocks, lanes: Lanes) -> None:
+    """Store colours in all samples of the pixels of ``stored``, which has the lanes' shape."""
+    words = pack_color(row, encoded(row, [lane.reshape(-1) for lane in lanes]))
+    data = words.view(np.uint8).reshape(*lanes[0].shape, 1, row.size)
+    stored[...] = data
+
+
+def encodable(row: FormatRow) -> bool:
+    """Whether ``encode_texels`` takes a format."""
+    if row.blocked:
+        return row.format in COMPRESSED
+    colors = not row.uses & (Use.DEPTH | Use.PALETTE)
+    return colors and all(c.coding in _STORED for c in row.channels.values())
+
+
+_STORED = (Coding.UNORM, Coding.FLOAT)
+
+
+def encode_texels(row: FormatRow, lanes: Lanes) -> Blocks:
+    """Colours of shape (height, width) as bytes (rows, columns, bytes) of pixels or blocks.
+
+    Compressed ones are rounded to 8 bits first: floor(c * 255 + 0.5) of what is in 0..1.
+    """
+    height, width = lanes[0].shape
+    if not row.blocked:
+        words = pack_color(row, [np.ascontiguousarray(lane).reshape(-1) for lane in lanes])
+        return words.view(np.uint8).reshape(height, width, row.size)
+    clipped = [np.clip(np.nan_to_num(lane), 0, 1).astype(np.float64) for lane in lanes]
+    colors = np.stack([np.floor(lane * 255 + 0.5) for lane in clipped], axis=-1)
+    return compress(row.format, colors.astype(np.uint8))

@@ -1,0 +1,1 @@
+"""Resources that shaders read and write: textures, constants, unordered access."""

@@ -1,0 +1,52 @@
+"""A model of the texture cache, for the CACHEUTILIZATION query.
+
+Direct mapped, empty at the start of each draw.  Texels are looked up pixel by pixel, those of a
+pixel in the order in which its sampler reads them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.command.queries import Counters
+
+LINE_WORDS = 16
+"""32-bit words of a line: 64 bytes of texels that follow each other in memory."""
+LINES = 256
+"""Lines there are: 16 KiB in all.  Line n of a texture has the place n modulo that."""
+
+_LINE_BITS = 32
+
+
+class TextureCache:
+    """Mutable: it is a memory, and counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self._held = np.full(LINES, -1, np.int64)
+        self.lookups = 0
+        self.hits = 0
+
+    def look_up(self, texture: int, words: I64) -> None:
+        """Words of the texture with a serial number, one after the other."""
+        lines = words // LINE_WORDS
+        places = lines % LINES
+        tags = np.int64(texture) << _LINE_BITS | lines
+        # What is in a place is what was last looked up there.
+        order = np.argsort(places, kind="stable")
+        places, tags = places[order], tags[order]
+        before = np.empty_like(tags)
+        before[1:] = tags[:-1]
+        first = np.ones(len(places), np.bool_)
+        first[1:] = places[1:] != places[:-1]
+        before[first] = self._held[places[first]]
+        last = np.ones_like(first)
+        last[:-1] = first[1:]
+        self._held[places[last]] = tags[last]
+        self.lookups += len(tags)
+        self.hits += int(np.count_nonzero(before == tags))
+
+    def count(self, counters: Counters) -> None:
+        """Add what it was asked for."""
+        counters.texture_cache_lookups += self.lookups
+        counters.texture_cache_hits += self.hits

@@ -1,0 +1,265 @@
+"""The samplers of a draw: its textures behind what the shading engine samples with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.command.bindings import TextureBinding, Textures, Uniforms
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.pipeline import Samplers
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
+from dp2emu.gpu.resource.pixel_format import floats_of
+from dp2emu.gpu.shader_resources.texture_cache import TextureCache
+from dp2emu.identity_cache import while_it_lives
+from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Lod, Stage, TextureKind
+from dp2emu.shader.reference import Run
+from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.sampling import COMPONENTS, Bound, ports
+from dp2emu.shader.texture.bindings import (
+    level_rows,
+    limits_of,
+    linear_light,
+    sampler_numbers,
+    weights_of,
+)
+from dp2emu.shader.texture.fields import row_of
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.texture.sampler import sampler_program
+from dp2emu.shader.types import F32, I32, Mask
+
+if TYPE_CHECKING:
+    from dp2emu.shader.resources import Unit as Asked
+
+
+_ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
+
+
+_ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
+"""What a sampler without a texture gives, or with one of another kind than the program says."""
+
+
+_UNBOUND = (_ZERO, _ZERO, _ZERO, _ZERO)
+"""The same in Direct3D 10."""
+
+_NO_PALETTE = np.zeros(256, np.int32)
+
+
+_NO_TABLE = np.zeros(0, np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Unit:
+    """One sampler: the key of its program, what that reads, and the texture's serial number."""
+
+    key: SamplerKey
+    files: Uniforms
+    texture: int
+
+    @classmethod
+    def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> Unit:
+        """``words`` are the texture's, or a copy of them.
+
+        Raises Unsupported for formats that are none here.
+        """
+        row_of(key)
+        surface, palette = binding.surface, binding.palette
+        if surface.samples > 1 and surface.desc.dxgi is None:
+            raise Unsupported("textures of several samples")
+        rows = [
+            (at.offset, at.pitch, at.slice_pitch, at.width, at.height, at.depth)
+            for at in surface.subresources
+        ]
+        first = max(binding.max_level, binding.most_detailed)
+        return cls(key, {
+            "texels": words,
+            "levels": level_rows(rows),
+            "numbers": sampler_numbers(binding.lod_bias, floats_of(binding.border), binding.lods),
+            "limits": limits_of(
+                surface.desc.levels,
+                first,
+                binding.color_key,
+                surface.desc.layers,
+                surface.samples,
+            ),
+            "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
+            "linear": linear_light() if key.srgb else _NO_TABLE,
+            "weights": weights_of() if binding.weights is None else binding.weights,
+        }, surface.serial)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Texturing:
+    """What the programs of a draw sample with.
+
+    ``cache`` is asked for every texel they read; ``run`` is the engine for samplers that are
+    called.  ``asked`` are the units of shaders of Direct3D 10, whose samplers without a texture
+    give 0.
+    """
+
+    units: Mapping[Stage, Mapping[int, Unit]]
+    cache: TextureCache | None = None
+    run: Run = run_reference
+    asked: Mapping[Stage, tuple[Asked, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, draw: Draw, cache: TextureCache | None = None, run: Run = run_reference
+    ) -> Texturing:
+        """The samplers of a pipeline that have a texture.
+
+        What is drawn to is read as it was before the draw.  Raises Unsupported for what is no
+        texture here.
+        """
+        pipeline = draw.pipeline
+        asked = pipeline.units or pipeline.vertex_units
+        if not (asked or draw.pixel.textures or draw.vertex.textures):
+            return cls(_NOTHING_BOUND, cache, run)
+        before = texels_before(draw)
+        return cls({
+            Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex.textures, before),
+            Stage.PIXEL: _units(pipeline.samplers, draw.pixel.textures, before),
+        }, cache, run, {
+            Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
+        })  # fmt: skip
+
+    @classmethod
+    def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
+        """What is bound to a stage of its own.  Raises Unsupported for what is no texture."""
+        units = _units(bound.samplers, bound.textures, {})
+        return cls({stage: units}, None, run, {stage: bound.units})
+
+    def sampler(self, stage: Stage) -> StageSampler:
+        """What the engine calls for programs of a stage."""
+        return StageSampler(self, stage)
+
+
+@dataclass(frozen=True, slots=True)
+class StageSampler:
+    """The samplers that programs of a stage see: called, or bound to what samples them."""
+
+    texturing: Texturing
+    stage: Stage
+
+    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> Bound:
+        """The program that samples in this way, and what it reads."""
+        unit = self._unit(sampler, kind)
+        if unit is None:
+            return _nothing(tuple(float(value[0]) for value in self._absent))
+        return _sampled(unit, lod, self.stage)
+
+    def __call__(
+        self,
+        sampler: int,
+        kind: TextureKind,
+        coordinates: tuple[F32, ...],
+        lod: Lod,
+        arguments: tuple[F32, ...],
+        active: Mask | None,
+    ) -> tuple[F32, F32, F32, F32]:
+        """All lanes are sampled, active or not: differences in a quad are of them all."""
+        unit, cache = self._unit(sampler, kind), self.texturing.cache
+        if unit is None:
+            return self._absent
+        bound, lanes = self.bound(sampler, kind, lod), len(coordinates[0])
+        inputs = dict(zip(ports(kind, lod), coordinates + arguments, strict=True))
+        reads = None if cache is None else Reads(lanes, active)
+        outputs = self.texturing.run(
+            bound.program, inputs, bound.uniforms, lanes, watch=reads
+        ).outputs
+        if cache is not None and reads is not None:
+            cache.look_up(unit.texture, reads.words(len(unit.files["texels"])))
+        red, green, blue, alpha = (outputs[f"texel.{component}"] for component in COMPONENTS)
+        return red, green, blue, alpha
+
+    @property
+    def _absent(self) -> tuple[F32, F32, F32, F32]:
+        return _UNBOUND if self.texturing.asked.get(self.stage) else _ABSENT
+
+    def _unit(self, sampler: int, kind: TextureKind) -> Unit | None:
+        unit = self.texturing.units[self.stage].get(sampler)
+        return unit if unit is not None and unit.key.kind is kind else None
+
+
+@lru_cache(maxsize=2)
+def _nothing(values: tuple[float, ...]) -> Bound:
+    """What gives what samplers without a texture do."""
+    b = Builder(Stage.PIXEL)
+    for component, value in zip(COMPONENTS, values, strict=True):
+        b.output(f"texel.{component}", value)
+    return Bound(b.program(), {})
+
+
+_NOTHING_BOUND: Mapping[Stage, Mapping[int, Unit]] = {Stage.VERTEX: {}, Stage.PIXEL: {}}
+
+
+def texels_before(draw: Draw) -> dict[int, I32]:
+    """Copies of the words that are both sampled and drawn to, by the identity of these."""
+    return {id(words): words.copy() for words in _shared(draw)}
+
+
+def samples_targets(draw: Draw) -> bool:
+    """Whether a draw samples what it draws to, and so a copy of that."""
+    return bool(_shared(draw))
+
+
+def _shared(draw: Draw) -> list[I32]:
+    """The words that are both sampled and drawn to, each once."""
+    targets = {id(s.words) for s in (*draw.output.colors, draw.output.depth) if s is not None}
+    bound = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
+    read = {id(binding.surface.words): binding.surface.words for binding in bound}
+    return [words for number, words in read.items() if number in targets]
+
+
+def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> dict[int, Unit]:
+    units = {}
+    for number, key in samplers:
+        binding = textures.get(number)
+        if binding is not None:
+            copy = before.get(id(binding.surface.words)) if before else None
+            units[number] = _bound(binding, key) if copy is None else Unit.of(key, binding, copy)
+    return units
+
+
+@while_it_lives
+def _bound(binding: TextureBinding, key: SamplerKey) -> Unit:
+    """What is bound and not drawn to."""
+    return Unit.of(key, binding, binding.surface.words)
+
+
+@while_it_lives
+def _sampled(unit: Unit, lod: Lod, stage: Stage) -> Bound:
+    return Bound(sampler_program(unit.key, lod, stage), unit.files)
+
+
+class Reads:
+    """Words of the texture that lanes read, as the engine reports them.  Mutable: it collects."""
+
+    def __init__(self, lanes: int, active: Mask | None) -> None:
+        self._lanes = lanes
+        self._active = active
+        self._found: list[I64] = []
+
+    def __call__(self, file: str, index: I64, active: Mask | None) -> None:
+        if file == "texels":
+            on = np.ones(1, np.bool_) if active is None else active
+            if self._active is not None:
+                on = on & self._active
+            self._found.append(np.broadcast_to(np.where(on, index, -1), self._lanes))
+
+    def words(self, count: int) -> I64:
+        """Lane by lane, those of a lane in the order of the program; what lies outside of its
+        memory is not looked up.
+        """
+        if not self._found:
+            return np.zeros(0, np.int64)
+        words = np.stack(self._found, axis=1).ravel()
+        return words[(words >= 0) & (words < count)]

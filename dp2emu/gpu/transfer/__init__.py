@@ -1,0 +1,1 @@
+"""Transfers between resources: clear, copy, blit, compose, resolve."""

@@ -1,0 +1,1 @@
+"""The vertex stage, and running of the shader stages that follow it."""

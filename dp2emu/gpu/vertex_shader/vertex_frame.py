@@ -1,0 +1,522 @@
+"""What the vertex stages read and write for a pipeline, found once for all its draws."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
+from functools import lru_cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.formats import Channel, Coding, FormatRow
+from dp2emu.d3d.vertices import Element
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.code.vertex_arguments import (
+    FLAT,
+    FRACTION,
+    HALF,
+    LANE,
+    PLANE,
+    RAW,
+    SIGNED,
+    SMALL,
+    SMOOTH,
+    SOURCE,
+    UNSIGNED,
+    VARYING,
+    VERTEX_WORDS,
+    WHOLE,
+    WHOLE_SIGNED,
+    WHOLE_UNSIGNED,
+    WRAPPED,
+)
+from dp2emu.gpu.command.bindings import Topology
+from dp2emu.gpu.command.pipeline import Pipeline, RasterState, is_flat
+from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
+from dp2emu.gpu.input_assembler.vertex_fetch import (
+    COMPONENTS,
+    VertexType,
+    format_of,
+    sources_of,
+    type_of,
+)
+from dp2emu.gpu.rasterizer.clip import POSITION, wraps
+from dp2emu.gpu.rasterizer.viewport_code import FIXED_PLANES
+from dp2emu.gpu.vertex_shader.vertex_stage import VERTEX_NUMBER
+from dp2emu.records import dataclass
+from dp2emu.shader.ir import Program
+from dp2emu.shader.jit.batches import batch_loop
+from dp2emu.shader.jit.bindings import address
+from dp2emu.shader.jit.code import body_source
+from dp2emu.shader.jit.machine import target
+from dp2emu.shader.jit.tiering import TieredFunction
+from dp2emu.shader.ports import CONSTANT
+
+WORD_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A component of an element: how it is taken from the 32-bit ``word`` (``vertex_words``)."""
+
+    element: Element
+    word: int
+    left: int
+    right: int
+    mode: int
+    scale: int
+
+
+StreamSource = Component | int | None
+"""Where a float of a vertex comes from: a component, or the bits of one that all have; None is the
+vertex's number."""
+
+
+ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
+"""Bits of components that are not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class VertexPlan:
+    """``sources`` of what the program reads, or without one of position and varyings.
+
+    ``names`` are the varyings there are, ``modes`` what becomes of them.  ``depth``: z is clipped.
+    ``own_planes`` and ``culls`` are the distances that clip without a plane, and that cull.
+    """
+
+    program: Program | None
+    sources: tuple[StreamSource, ...]
+    names: tuple[str, ...]
+    modes: tuple[int, ...]
+    depth: bool
+    own_planes: int = 0
+    culls: int = 0
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """All that is read, each once."""
+        found = (source for source in self.sources if isinstance(source, Component))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements that they belong to, each once."""
+        return tuple(dict.fromkeys(component.element for component in self.components))
+
+
+@lru_cache(maxsize=1 << 10)
+def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> VertexPlan:
+    """The plan for those varyings of ``names`` that there are.
+
+    Raises Unsupported for what the reference's stages refuse.
+    """
+    if pipeline.vertex is None:
+        position, found = sources_of(pipeline.layout, names, pipeline.attributes)
+        taken = [*((position, component) for component in range(4)), *found.values()]
+        sources = tuple(_component(*each) for each in taken)
+        return VertexPlan(None, sources, tuple(found), _modes(found, pipeline.raster), False)
+    outputs = {port.name for port in pipeline.vertex.outputs}
+    written = tuple(name for name in names if name in outputs)
+    inputs, raster = _inputs(pipeline, pipeline.vertex), pipeline.raster
+    own = raster.clip_distances, raster.cull_distances
+    return VertexPlan(pipeline.vertex, inputs, written, _modes(written, raster), raster.clip, *own)
+
+
+def _inputs(pipeline: Pipeline, program: Program) -> tuple[StreamSource, ...]:
+    elements = {attribute.name: attribute.element for attribute in pipeline.attributes}
+    sources: list[StreamSource] = []
+    for port in program.inputs:
+        register, component = port.name.split(".")
+        if port.name == VERTEX_NUMBER:
+            sources.append(None)
+        else:
+            number = COMPONENTS.index(component)
+            sources.append(_component(elements.get(register), number))
+    return tuple(sources)
+
+
+def _component(element: Element | None, number: int) -> Component | int:
+    """A component; one that is not there is 0, or 1 if it is the last."""
+    format = None if element is None else format_of(element)
+    if element is not None and format is not None:
+        return _channel(element, format, number)
+    row = None if element is None else type_of(element)
+    if element is None or row is None or number >= row.components:
+        return ONE if number == len(COMPONENTS) - 1 else ZERO
+    word, left, right, mode = _bits(row, row.order[number])
+    return Component(element, word, left, right, mode, row.scale)
+
+
+def _channel(element: Element, row: FormatRow, number: int) -> Component | int:
+    """The same of a format (``gpu.resource.pixel_format.unpack_bits``)."""
+    lane = row.lanes[number]
+    if not isinstance(lane, Channel):
+        whole = {each.coding for each in row.channels.values()} & {Coding.UINT, Coding.SINT}
+        return (WHOLE_ONE if whole else ONE) if lane else ZERO
+    mode, scale = _CODINGS[lane.coding](lane)
+    word, place = divmod(lane.shift, WORD_BITS)
+    spare = WORD_BITS - lane.bits
+    return Component(element, word, spare - place, spare, mode, scale)
+
+
+_CODINGS: dict[Coding, Callable[[Channel], tuple[int, int]]] = {
+    Coding.UNORM: lambda channel: (UNSIGNED, channel.max),
+    Coding.SNORM: lambda channel: (FRACTION, channel.max >> 1),
+    Coding.UINT: lambda _: (WHOLE_UNSIGNED, 1),
+    Coding.SINT: lambda _: (WHOLE_SIGNED, 1),
+    Coding.FLOAT: lambda channel: (RAW if channel.bits == WORD_BITS else SMALL, 1),
+}
+"""Mode and scale of a channel."""
+
+
+_MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
+          "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
+
+
+_PACKED_BITS = 10
+
+
+def _bits(row: VertexType, number: int) -> tuple[int, int, int, int]:
+    """Word, shifts and mode of a component of an element as it is stored."""
+    mode = _MODES[row.storage.lstrip("<")]
+    bits = _PACKED_BITS if row.packed else 8 * np.dtype(row.storage).itemsize
+    word, place = divmod(number * bits, WORD_BITS)
+    return word, WORD_BITS - bits - place, WORD_BITS - bits, mode
+
+
+def _modes(names: Iterable[str], raster: RasterState) -> tuple[int, ...]:
+    """What a primitive makes of its corners' varyings (``gpu.rasterizer.clip``)."""
+    return tuple(_mode(name, raster) for name in names)
+
+
+def _mode(name: str, raster: RasterState) -> int:
+    if name.startswith(CONSTANT):
+        return WHOLE
+    flat = is_flat(name, raster.flat)
+    return FLAT if flat else WRAPPED if wraps(name, raster.wrap) else SMOOTH
+
+
+# The memory that the vertex stages work in, and the words that say where everything is.
+
+WORD = 8
+
+
+_PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
+
+
+_ALIGNMENT = 64
+
+
+_FEWEST = 16
+"""Corners that there is room for at least."""
+
+
+FRAMES = 256
+"""Frames that are kept."""
+
+
+class _Room:
+    """Hands out parts of a block of memory, of which it counts the bytes.  Mutable."""
+
+    def __init__(self, base: int = 0) -> None:
+        self.base = base
+        self.size = 0
+
+    def take(self, count: int, item: int) -> int:
+        """The address of so many items."""
+        place = self.base + self.size
+        self.size += -(-count * item // _ALIGNMENT) * _ALIGNMENT
+        return place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """Words for draws of one plan, topology and number of corners at most, from ``start`` on.
+
+    What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
+    each of the ``elements``, which are in ``streams``, ``planes`` those of ``PLANE`` for each of
+    the user's.  No two frames have the same ``number``.  ``functions`` run the program, by the
+    words that say where they are, which is in ``code``.
+    """
+
+    words: memoryview
+    start: int
+    number: int
+    elements: tuple[Element, ...]
+    streams: tuple[int, ...]
+    sources: memoryview
+    planes: I64
+    kept: tuple[Any, ...]
+    functions: tuple[tuple[str, TieredFunction], ...]
+    code: dict[str, Any] = field(default_factory=dict)
+
+    def refresh(self) -> None:
+        """Have the best code of the program that there is by now, which each use asks for."""
+        for name, function in self.functions:
+            best = function.best()
+            if self.code.get(name) is not best:
+                self.code[name] = best
+                _ADDRESS.pack_into(self.words, WORD * _PLACES[name], best.code.address)
+
+
+_ADDRESS = struct.Struct("=q")
+
+
+class Memory:
+    """What vertices are worked on in: one frame of it at a time.  Mutable: it grows, by powers of
+    two, so that what earlier frames keep of it is less than what there is.
+    """
+
+    def __init__(self) -> None:
+        self._block = np.empty(0, np.uint8)
+
+    def frame(
+        self, plan: VertexPlan, topology: Topology, capacity: int, planes: tuple[int, ...]
+    ) -> Frame:
+        """A new one for ``capacity`` corners.  What earlier ones point to stays while they do.
+
+        Raises ImportError without llvmlite.
+        """
+        needed = _Room()
+        _Layout(plan, capacity, planes, needed)
+        if needed.size > len(self._block):
+            self._block = np.empty(1 << (needed.size + _ALIGNMENT).bit_length(), np.uint8)
+        layout = _Layout(plan, capacity, planes, _Room(address(self._block)))
+        return layout.frame(topology, self._block)
+
+
+class Frames:
+    """Frames that one thread at a time uses, and their memory.  Mutable: it remembers them."""
+
+    def __init__(self) -> None:
+        self._memory = Memory()
+        self._frames: dict[tuple[Any, ...], Frame] = {}
+
+    def of(
+        self, plan: VertexPlan, topology: Topology, count: int, planes: tuple[int, ...]
+    ) -> Frame:
+        """A frame for ``count`` primitives and those of the user's planes.
+
+        Using one makes what the last held worthless.
+        Raises ImportError without llvmlite.
+        """
+        capacity = capacity_of(count)
+        key = id(plan), topology, capacity, planes
+        found = self._frames.get(key)
+        if found is None:
+            found = self._memory.frame(plan, topology, capacity, planes)
+            if len(self._frames) >= FRAMES:
+                del self._frames[next(iter(self._frames))]
+            self._frames[key] = found
+        return found
+
+
+class _Own(threading.local):
+    """A thread's."""
+
+    def __init__(self) -> None:
+        self.frames = Frames()
+
+
+_own = _Own()
+
+
+_numbers = count()
+
+
+def own_frames() -> Frames:
+    """Those of the calling thread."""
+    return _own.frames
+
+
+def capacity_of(count: int) -> int:
+    """Corners that a frame for ``count`` primitives has room for."""
+    return max(_FEWEST, 1 << (3 * count - 1).bit_length())
+
+
+class _Layout:
+    """Where everything is: addresses of rows that have room for ``capacity`` vertices."""
+
+    def __init__(
+        self, plan: VertexPlan, capacity: int, planes: tuple[int, ...], room: _Room
+    ) -> None:
+        self.plan = plan
+        self.planes = (*planes, *range(plan.own_planes))
+        self.used = len(planes)
+        self.capacity = capacity
+        take = room.take
+        program = plan.program
+        self.rows = {each: take(capacity, 4) for each in plan.components}
+        self.identity = take(capacity, 4)
+        self.outputs = [take(capacity, 4) for _ in (program.outputs if program else ())]
+        self.alive = take(capacity, 1)
+        count = len(self.planes)
+        self.most = FIXED_PLANES + count + 2 + 3
+        self.words: dict[str, int] = {
+            "numbers": take(capacity, 8),
+            "distinct": take(capacity, 8),
+            "places": take(capacity, 4),
+            "table": take(2 * capacity, 8),
+            "slots": take(2 * capacity, 4),
+            "table_size": 2 * capacity,
+            "room": capacity,
+            "screen": take(4 * capacity, 8),
+            "inside": take(capacity, 8),
+            "depth": int(plan.depth),
+            "plane_count": count,
+            "distances": take(count * capacity, 8),
+            "chosen": take(capacity, 4),
+            "polygons": take(2 * self.most * (5 + len(plan.names) + count), 8),
+            "most": self.most,
+        }
+        self.constants = {
+            bits: constants(capacity, bits)
+            for bits in {ZERO, *(each for each in plan.sources if isinstance(each, int))}
+        }
+
+    def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
+        """The words, ``block`` being the memory that has the rows."""
+        sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
+        planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
+        lanes = self._lanes(address(sources))
+        varyings = self._varyings()
+        kept: list[Any] = [
+            self.plan, sources, planes, lanes, varyings, self.constants, block,
+        ]  # fmt: skip
+        self.words |= _steps(topology) | {
+            "corners": CORNERS[topology],
+            "lane_words": address(lanes),
+            "lane_count": len(self.rows),
+            "identity": self.identity if None in self.plan.sources else 0,
+            "varying_count": len(self.plan.names),
+            "varyings": address(varyings),
+            "single": int(self.plan.program is None),
+            "planes": address(planes),
+        }
+        self.words |= dict(zip("xyzw", self._positions(), strict=True))
+        if self.plan.program is not None:
+            kept.append(self._program())
+            for place, number in enumerate(self.planes):
+                planes[place, 0] = self._output(f"clip{number}.x", 0)
+                planes[place, 1] = place >= self.used
+            culls = [self._output(f"cull{n}.x", 0) for n in range(self.plan.culls)]
+            kept.append(np.array(culls or [0], np.int64))
+            self.words |= {"cull_count": len(culls), "culls": address(kept[-1])}
+        words = np.zeros(len(VERTEX_WORDS), np.int64)
+        for name, value in self.words.items():
+            words[_PLACES[name]] = value
+        kept.append(words)
+        held = words.data.cast("B"), address(words)
+        elements = self.plan.elements
+        streams = tuple(sorted({element.stream for element in elements}))
+        read = sources.data.cast("B")
+        program = self.plan.program
+        functions = () if program is None else _functions(program)
+        return Frame(
+            *held, next(_numbers), elements, streams, read, planes, tuple(kept), functions
+        )
+
+    def _lanes(self, sources: int) -> I64:
+        """``LANE`` words."""
+        places = {e: sources + n * len(SOURCE) * WORD for n, e in enumerate(self.plan.elements)}
+        rows = [
+            (places[c.element], c.word, c.left, c.right, c.mode, double(c.scale), row)
+            for c, row in self.rows.items()
+        ]
+        return _table(rows, len(LANE))
+
+    def _row(self, source: StreamSource) -> int:
+        """Where the floats of a source are."""
+        if source is None:
+            return self.identity
+        if isinstance(source, Component):
+            return self.rows[source]
+        return address(self.constants[source])
+
+    def _output(self, name: str, otherwise: int) -> int:
+        program = self.plan.program
+        names = [port.name for port in program.outputs] if program else []
+        return self.outputs[names.index(name)] if name in names else otherwise
+
+    def _positions(self) -> list[int]:
+        if self.plan.program is None:
+            return [self._row(source) for source in self.plan.sources[:4]]
+        return [self._output(name, address(self.constants[ZERO])) for name in POSITION]
+
+    def _varyings(self) -> I64:
+        """``VARYING`` words."""
+        plan = self.plan
+        if plan.program is None:
+            rows = [self._row(source) for source in plan.sources[4:]]
+        else:
+            rows = [self._output(name, 0) for name in plan.names]
+        words = list(zip(rows, plan.modes, strict=True))
+        return _table(words, len(VARYING))
+
+    def _program(self) -> tuple[Any, ...]:
+        """Say how the program is run; what comes back has to be kept."""
+        plan, own = self.plan, target()
+        assert plan.program is not None
+        inputs = [
+            (self._row(source), 0 if isinstance(source, int) else 4, 4) for source in plan.sources
+        ]
+        outputs = [*((row, 4, 4) for row in self.outputs), (self.alive, 1, 1)]
+        described = [_table(rows, 3) for rows in (inputs, outputs)]
+        rooms = [np.empty((len(rows) + 1) * own.row, np.uint8) for rows in (inputs, outputs)]
+        self.words |= {
+            "in": address(rooms[0]),
+            "inputs": address(described[0]),
+            "input_count": len(inputs),
+            "out": address(rooms[1]),
+            "outputs": address(described[1]),
+            "output_count": len(self.outputs),
+        }
+        return described, rooms
+
+
+@lru_cache(maxsize=1 << 10)
+def _functions(program: Program) -> tuple[tuple[str, TieredFunction], ...]:
+    """What runs a program, by the words that say where it is."""
+    names = tuple(port.name for port in program.inputs)
+    source = body_source(program, names, target(), masked=False)
+    return ("loop", batch_loop(target())), ("body", TieredFunction(source, _BODY))
+
+
+_BODY = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
+)
+
+
+@lru_cache(maxsize=32)
+def constants(capacity: int, bits: int) -> NDArray[np.uint32]:
+    """A row of words that are all the same."""
+    return np.full(capacity, bits, np.uint32)
+
+
+def _table(rows: Sequence[tuple[int, ...]], width: int) -> I64:
+    """Words, at least a row of them."""
+    return np.array(rows or [(0,) * width], np.int64)
+
+
+def double(value: float) -> int:
+    """The bits of a double as a word."""
+    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
+    return bits
+
+
+@lru_cache(maxsize=16)
+def _steps(topology: Topology) -> dict[str, int]:
+    """The numbers that ``gpu.command.topology`` has as functions."""
+    found: dict[str, int] = {}
+    for corner, row in enumerate(TOPOLOGIES[topology].corners(np.arange(3, dtype=np.int64))):
+        zero, one, two = row.tolist()
+        step = (two - zero) // 2
+        steps = {"step": step, "odd": one - zero - step, "offset": zero}
+        found |= {f"{what}{corner}": value for what, value in steps.items()}
+    return found

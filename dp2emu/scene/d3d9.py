@@ -1,0 +1,517 @@
+"""Direct3D 9 scenes: the player on ``Device9``, and the table of operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from dp2emu.capture.records import TIMING, Record
+from dp2emu.d3d.enums import (
+    Basis,
+    Degree,
+    Format,
+    LightType,
+    PrimitiveType,
+    QueryType,
+    RenderState,
+    SamplerState,
+    TextureFilter,
+    TextureStageState,
+    TransformState,
+)
+from dp2emu.d3d.flags import Clear, Issue
+from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.capabilities import capabilities
+from dp2emu.dp2.driver import Driver
+from dp2emu.errors import Fault, SceneError, Unsupported, UsageError
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.texels import blocks
+from dp2emu.picture import take_picture
+from dp2emu.runtime import (
+    Declaration,
+    Device9,
+    IndexBuffer,
+    Light,
+    Material,
+    PixelShader,
+    Query,
+    QueryData,
+    RectPatchInfo,
+    Refused,
+    Texture,
+    TriPatchInfo,
+    VertexShader,
+)
+from dp2emu.runtime.availability import check_format
+from dp2emu.scene.document import PICTURE_PIXELS, Scene9
+from dp2emu.scene.player import (
+    DATA,
+    Action,
+    Dialect,
+    Missing,
+    Player,
+    calling,
+)
+from dp2emu.scene.results import Results, hr_text
+from dp2emu.scene.values import (
+    INT,
+    UINT,
+    Argument,
+    Default,
+    Fields,
+    PlayerReader,
+    dword,
+    file_name,
+    floating,
+    floats,
+    list_of,
+    listing,
+    member,
+    optional,
+    rect,
+    states,
+    surface_format,
+    text,
+    truth,
+    whole,
+)
+
+FINAL = "final"
+"""Label of the picture taken at the end; its file has no label in its name."""
+
+_DIALECT = Dialect(
+    kind="type",
+    name="id",
+    operation="command",
+    failed=("command", "call"),
+    refused=Refused,
+    problems=(Fault, Unsupported),
+    nouns={
+        SurfaceDesc: "a surface",
+        IndexBuffer: "an index buffer",
+        Declaration: "a vertex declaration",
+        VertexShader: "a vertex shader",
+        PixelShader: "a pixel shader",
+        Texture: "a texture",
+        Query: "a query",
+    },
+)
+
+
+class Player9(Player[Device9]):
+    """A Direct3D 9 device with the resources of a scene.  Mutable.
+
+    A query that could not be created is a resource None, whose operations have no effect.
+    """
+
+    def __init__(
+        self,
+        scene: Scene9,
+        driver: Driver,
+        command_bytes: int,
+        record: Callable[[Record], None] | None,
+    ) -> None:
+        device = Device9(
+            driver,
+            scene.width,
+            scene.height,
+            format=scene.format,
+            depth=scene.depth,
+            samples=scene.samples,
+            command_bytes=command_bytes,
+            record=record,
+        )
+        title = f"{scene.category}/{scene.name}"
+        sections: dict[str, Any] = {"schema": 1, "scene": title, "failed_calls": []}
+        sections |= {name: {} for name in ("queries", "issues", "values", "images")}
+        super().__init__(_DIALECT, device, Results(scene.name, sections))
+        device.session.annotate("title", title)
+        device.session.annotate(TIMING, driver.gpu.timing.name)
+        self.driver = driver
+        self.pixels = 2 * scene.width * scene.height
+        self.resources["backbuffer"] = device.back_buffer
+        if device.depth_buffer is not None:
+            self.resources["depth"] = device.depth_buffer
+        self._read_back = scene.read_back
+        self._pictured = 0
+
+    def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
+        """Make a resource; False if the driver refused it.
+
+        What the runtime refuses is a failed call, and so is every operation that uses it.
+        """
+
+        def act(player: Player9, fields: Fields) -> None:
+            fields.ignore("pool")
+            # Replaced below, unless the runtime refuses the creation.
+            unusable = Refused(HResult.D3DERR_INVALIDCALL, f"{name} could not be created")
+            player.resources[name] = Missing(unusable)
+            player.resources[name] = maker(player, fields)
+
+        return self.perform(kind, fields, act)
+
+    def start(self) -> None:
+        """BeginScene."""
+        self.device.begin_scene()
+
+    def finish(self) -> None:
+        """EndScene, Present, and the picture of the back buffer."""
+        if self.device.in_scene:
+            self.device.end_scene()
+        if self._read_back:
+            self.observe(self.device.back_buffer, FINAL)
+        self.device.present()
+        self.driver.finish()
+
+    def position(self) -> tuple[int, int]:
+        """Call and offset of the next token that the runtime writes."""
+        return self.device.session.position
+
+    def surface(self, value: object) -> SurfaceDesc:
+        """A reader of surfaces: ``id``, ``id@level`` of a texture, ``id@face@level`` of a cube."""
+        name, *numbers = text(value).split("@")
+        if not numbers:
+            return self.find(SurfaceDesc)(name)
+        texture = self.find(Texture)(name)
+        cube = texture.desc.kind is SurfaceKind.CUBETEXTURE
+        if len(numbers) != 1 + cube or not all(re.fullmatch("[0-9]{1,2}", n) for n in numbers):
+            form = f"{name}@face@level" if cube else f"{name}@level"
+            raise SceneError(f"expected {form} of the texture, got {value!r}")
+        *face, level = map(int, numbers)
+        return self.device.textures.surface(texture, level, *face)
+
+    def query(self, value: object) -> tuple[str, Query | None]:
+        """A reader of queries: the name, and the query unless its creation was refused."""
+        name = text(value)
+        lost = name in self.resources and self.resources[name] is None
+        return name, None if lost else self.find(Query)(name)
+
+    def observe(self, surface: SurfaceDesc, label: str) -> None:
+        """Take a picture of a surface when the GPU has done all work so far.
+
+        Raises UsageError if the pictures, which are kept until the end, become too large.
+        """
+        self._pictured += surface.width * surface.height * surface.samples
+        if self._pictured > PICTURE_PIXELS:
+            raise UsageError(f"the scene's pictures have more than {PICTURE_PIXELS} pixels")
+        if label in self.document["images"]:
+            raise UsageError(f"label {label!r} is used twice")
+        self.document["images"][label] = {}
+        self.device.session.flush()
+        self.driver.observe(surface.handle, lambda seen: self._add_image(label, seen))
+
+    def _add_image(self, label: str, surface: Surface) -> None:
+        """Add a PNG, or the bytes of the surface without padding if PNG has no such format."""
+        suffix = "" if label == FINAL else f".{label}"
+        row = COLOR.get(surface.format)
+        if row is not None and not row.floating:
+            file = self.results.add_file(f"{suffix}.png", take_picture(surface).png)
+        else:
+            file = self.results.add_file(f"{suffix}.raw", blocks(surface, 0).tobytes())
+        self.document["images"][label] = {
+            "file": file,
+            "width": surface.width,
+            "height": surface.height,
+            "d3dformat": surface.desc.format,
+        }
+
+
+# Arguments
+
+_COORDINATE = whole(0, (1 << 31) - 1)
+_STRIDE = whole(0, 0xFFFF)
+_STREAM = whole(0, 15)
+_STAGE = whole(0, 7)
+_SAMPLER = whole(0, 260)
+"""0 to D3DVERTEXTEXTURESAMPLER3."""
+_BUFFER = whole(0, 1 << 16)
+"""Size of a GetData buffer in bytes."""
+_WORLD = 256
+"""D3DTS_WORLD."""
+
+_DWORD_0 = Default(dword, 0)
+_UINT_0 = Default(UINT, 0)
+_FLOAT_0 = Default(floating, 0.0)
+_COLOR = Default(floats(4), (0.0, 0.0, 0.0, 0.0))
+_TRIPLE = Default(floats(3), (0.0, 0.0, 0.0))
+_PRIMITIVE = member(PrimitiveType)
+_SURFACE = PlayerReader(lambda player: player.surface)
+_SURFACE_OR_NULL = PlayerReader(lambda player: optional(player.surface))
+_RECT_OR_NULL = Default(optional(rect), None)
+
+_CLEAR_FLAGS = {"target": Clear.TARGET, "zbuffer": Clear.ZBUFFER, "stencil": Clear.STENCIL}
+_CLEAR_ALL = int(Clear.TARGET | Clear.ZBUFFER | Clear.STENCIL)
+_ISSUE_FLAGS = {"BEGIN": Issue.BEGIN, "END": Issue.END}
+
+
+def _named_or_null(kind: type) -> PlayerReader:
+    """A reader of names of resources of one type, or null."""
+    return PlayerReader(lambda player: optional(player.find(kind)))
+
+
+def _transform_state(value: object) -> int:
+    """WORLD, WORLDn, or a name of D3DTRANSFORMSTATETYPE."""
+    name = text(value)
+    number = name.removeprefix("WORLD") or "0"
+    if name.startswith("WORLD") and number in {str(index) for index in range(256)}:
+        return _WORLD + int(number)
+    return member(TransformState)(name)
+
+
+def _clear_flags(value: object) -> int:
+    flags = 0
+    for name in value if isinstance(value, list) else [value]:
+        if not isinstance(name, str) or name not in _CLEAR_FLAGS:
+            raise SceneError(f"expected some of {', '.join(_CLEAR_FLAGS)}, got {name!r}")
+        flags |= _CLEAR_FLAGS[name]
+    return flags
+
+
+def _issue_flags(value: object) -> tuple[str, Issue]:
+    """BEGIN, END or both: the text in lower case, and the flags."""
+    flags = Issue(0)
+    for name in text(value).split("|"):
+        if name not in _ISSUE_FLAGS:
+            raise SceneError(f"expected BEGIN or END, got {name!r}")
+        flags |= _ISSUE_FLAGS[name]
+    return text(value).lower(), flags
+
+
+def _patch_info(build: Callable[..., Any], count: int) -> Callable[[object], Any]:
+    """A list of ``count`` numbers, a basis and a degree."""
+
+    def read(value: object) -> Any:
+        *numbers, basis, degree = listing(value, count + 2)
+        return build(*map(UINT, numbers), member(Basis)(basis), member(Degree)(degree))
+
+    return read
+
+
+def _resource_type(value: object) -> SurfaceKind:
+    name = text(value)
+    if name == SurfaceKind.MEMORY.name or name not in SurfaceKind.__members__:
+        raise SceneError(f"expected a resource type such as TEXTURE, got {name!r}")
+    return SurfaceKind[name]
+
+
+# Operations
+
+
+def _states(setter: Callable[..., None], enum: type[Any], **place: Argument) -> Action:
+    """Set several states of a stage or sampler, or of the device."""
+
+    def act(device: Device9, *values: Any) -> None:
+        *numbers, pairs = values
+        for state, value in pairs:
+            setter(device, *numbers, state, value)
+
+    return calling(act, **place, states=states(enum))
+
+
+def _constants(setter: Callable[..., None], read: Callable[[object], Any]) -> Action:
+    """Set constant registers, each of which is read by ``read``."""
+    return calling(setter, start=UINT, values=list_of(read))
+
+
+def _set_light(device: Device9, index: int, *values: Any) -> None:
+    """SetLight and LightEnable."""
+    *others, attenuation, theta, phi = values
+    members = (*others, *attenuation, theta, phi)
+    device.set_light(index, Light(*members))
+    device.light_enable(index, True)
+
+
+def _read_back(player: Player9, fields: Fields) -> None:
+    player.observe(fields.take("surface", player.surface), fields.take("label", file_name))
+
+
+def _issue(player: Player9, fields: Fields) -> None:
+    name, query = fields.take("id", player.query)
+    word, flags = fields.take("flag", _issue_flags)
+    label = fields.take("label", text, f"{name}.{word}.{player.index}")
+    if query is not None:
+        query.issue(flags)
+        player.document["issues"][label] = hr_text(HResult.S_OK)
+
+
+def _polling(poll: Callable[..., QueryData], **options: Argument) -> Action:
+    """Ask a query for its result; one that could not be created has none."""
+
+    def act(player: Player9, fields: Fields) -> None:
+        fields.ignore("varies", "informative")
+        name, query = fields.take("id", player.query)
+        label = fields.take("label", text)
+        values = fields.take_all({"size": Default(_BUFFER, None), **options})
+        found = poll(query, *values) if query is not None else None
+        data = found.data if found is not None else None
+        player.document["queries"][label] = {
+            "query": name,
+            "hr": hr_text(found.hr) if found is not None else None,
+            "value": found.value if found is not None else None,
+            "size": len(data) if data is not None else 0,
+            "data_hex": data.hex() if data is not None else None,
+        }
+
+    return act
+
+
+def _asking(function: Callable[..., Any], /, key: str = "value", **arguments: Argument) -> Action:
+    """Add an entry to ``values``: the result of a function, 0 if it raises Refused."""
+
+    def act(player: Player9, fields: Fields) -> None:
+        arguments_ = fields.take_all(arguments, player)
+        hr, value = int(HResult.S_OK), 0
+        try:
+            value = function(player.device, *arguments_)
+        except Refused as refusal:
+            hr = refusal.hr
+        player.document["values"][fields.take("label", text)] = {"hr": hr_text(hr), key: value}
+
+    return act
+
+
+def _about_adapter(function: Callable[[], Any]) -> Action:
+    """Add an entry to ``values``; all arguments are ignored."""
+
+    def act(player: Player9, fields: Fields) -> None:
+        fields.ignore_others()
+        _asking(lambda device: function())(player, fields)
+
+    return act
+
+
+def _query_support(device: Device9, kind: QueryType | None) -> Any:
+    """CreateQuery without a query: whether a type exists, or all types by name."""
+    announced = device.query_types()
+    if kind is None:
+        return {each.name: int(each in announced) for each in QueryType}
+    if kind not in announced:
+        raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{kind.sdk} queries")
+    return 1
+
+
+def _check_multisample(device: Device9, format: Format, samples: int) -> int:
+    """CheckDeviceMultiSampleType: the number of quality levels."""
+    drawn = format in COLOR or format in DEPTH
+    if samples > 1 and not (samples in SAMPLE_COUNTS and drawn):
+        raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{samples} samples of {format.sdk}")
+    return 1
+
+
+def _viewport(device: Device9) -> list[Any]:
+    view = device.viewport
+    # A viewport's depth may be infinite, which JSON cannot express as a number.
+    depth = [z if isfinite(z) else str(z) for z in (view.min_z, view.max_z)]
+    return [view.x, view.y, view.width, view.height, *depth]
+
+
+def _scissor(device: Device9) -> list[int]:
+    box = device.scissor
+    return [box.left, box.top, box.right, box.bottom]
+
+
+OPERATIONS: dict[str, Action] = {
+    # State
+    "rs": _states(Device9.set_render_state, RenderState),
+    "tss": _states(Device9.set_texture_stage_state, TextureStageState, stage=_STAGE),
+    "ss": _states(Device9.set_sampler_state, SamplerState, sampler=_SAMPLER),
+    "transform": calling(Device9.set_transform, state=_transform_state, matrix=floats(16)),
+    "material": calling(
+        lambda device, *values: device.set_material(Material(*values)), diffuse=_COLOR,
+        ambient=_COLOR, specular=_COLOR, emissive=_COLOR, power=_FLOAT_0,
+    ),
+    "light": calling(
+        _set_light, index=UINT, type=member(LightType), diffuse=_COLOR, specular=_COLOR,
+        ambient=_COLOR, position=_TRIPLE, direction=_TRIPLE, range=_FLOAT_0, falloff=_FLOAT_0,
+        attenuation=_TRIPLE, theta=_FLOAT_0, phi=_FLOAT_0,
+    ),
+    "lightenable": calling(Device9.light_enable, index=UINT, enable=truth),
+    "setdecl": calling(Device9.set_vertex_declaration, id=_named_or_null(Declaration)),
+    "setvs": calling(Device9.set_vertex_shader, id=_named_or_null(VertexShader)),
+    "setps": calling(Device9.set_pixel_shader, id=_named_or_null(PixelShader)),
+    "vsf": _constants(Device9.set_vertex_constants, floats(4)),
+    "vsi": _constants(Device9.set_vertex_integers, list_of(INT, 4)),
+    "vsb": _constants(Device9.set_vertex_booleans, truth),
+    "psf": _constants(Device9.set_pixel_constants, floats(4)),
+    "psi": _constants(Device9.set_pixel_integers, list_of(INT, 4)),
+    "psb": _constants(Device9.set_pixel_booleans, truth),
+    "viewport": calling(
+        Device9.set_viewport, x=_COORDINATE, y=_COORDINATE, width=_COORDINATE, height=_COORDINATE,
+        minz=_FLOAT_0, maxz=Default(floating, 1.0),
+    ),
+    "scissor": calling(lambda device, box: device.set_scissor(*box), rect=rect),
+    "clipplane": calling(Device9.set_clip_plane, index=whole(0, 5), plane=floats(4)),
+    "fvf": calling(Device9.set_fvf, fvf=dword),
+    "stream": calling(
+        Device9.set_stream_source, stream=_STREAM, id=_named_or_null(SurfaceDesc), offset=_UINT_0,
+        stride=Default(_STRIDE, 0),
+    ),
+    "streamfreq": calling(Device9.set_stream_frequency, stream=_STREAM, value=dword),
+    "indices": calling(Device9.set_indices, id=_named_or_null(IndexBuffer)),
+    "settex": calling(Device9.set_texture, stage=_SAMPLER, id=_named_or_null(Texture)),
+    "setrt": calling(
+        Device9.set_render_target, index=Default(whole(0, 3), 0), surface=_SURFACE_OR_NULL,
+    ),
+    "setds": calling(Device9.set_depth_stencil, surface=_SURFACE_OR_NULL),
+    # Drawing and copying
+    "begin": calling(Device9.begin_scene),
+    "end": calling(Device9.end_scene),
+    "clear": calling(
+        Device9.clear, flags=Default(_clear_flags, _CLEAR_ALL), color=_DWORD_0,
+        z=Default(floating, 1.0), stencil=_DWORD_0, rects=Default(optional(list_of(rect)), None),
+    ),
+    "draw": calling(Device9.draw_primitive, prim=_PRIMITIVE, start=_UINT_0, count=UINT),
+    "draw_indexed": calling(
+        Device9.draw_indexed_primitive, prim=_PRIMITIVE, base=Default(INT, 0), min=_UINT_0,
+        num_vertices=_UINT_0, start=_UINT_0, count=UINT,
+    ),
+    "draw_up": calling(
+        Device9.draw_primitive_up, prim=_PRIMITIVE, count=UINT, vertices=DATA, stride=_STRIDE,
+    ),
+    "draw_indexed_up": calling(
+        Device9.draw_indexed_primitive_up, prim=_PRIMITIVE, min=_UINT_0, num_vertices=UINT,
+        count=UINT, indices=DATA, index_format=Default(surface_format, Format.INDEX16),
+        vertices=DATA, stride=_STRIDE,
+    ),
+    "rectpatch": calling(
+        Device9.draw_rect_patch, handle=_UINT_0, segments=Default(optional(floats(4)), None),
+        info=Default(optional(_patch_info(RectPatchInfo, 5)), None),
+    ),
+    "tripatch": calling(
+        Device9.draw_tri_patch, handle=_UINT_0, segments=Default(optional(floats(3)), None),
+        info=Default(optional(_patch_info(TriPatchInfo, 2)), None),
+    ),
+    "deletepatch": calling(Device9.delete_patch, handle=UINT),
+    "npatch": calling(Device9.set_npatch_mode, segments=floating),
+    "stretch": calling(
+        Device9.stretch_rect, src=_SURFACE, dst=_SURFACE, src_rect=_RECT_OR_NULL,
+        dst_rect=_RECT_OR_NULL, filter=Default(member(TextureFilter), TextureFilter.NONE),
+    ),
+    "colorfill": calling(Device9.color_fill, surface=_SURFACE, rect=_RECT_OR_NULL, color=_DWORD_0),
+    "readback": _read_back,
+    # Queries
+    "issue": _issue,
+    "getdata": _polling(
+        lambda query, size, flush: query.get_data(size, flush=flush), flush=Default(truth, False),
+    ),
+    "wait": _polling(Query.wait),
+    # Values of the interface
+    "querysupport": _asking(_query_support, query=Default(member(QueryType), None)),
+    "checkfmt": _asking(
+        lambda device, *values: int(check_format(*values)), usage=_DWORD_0, rtype=_resource_type,
+        format=surface_format,
+    ),
+    "checkms": _asking(_check_multisample, format=surface_format, samples=whole(0, 16)),
+    "getrs": _asking(Device9.render_state, state=member(RenderState)),
+    "gettss": _asking(Device9.texture_stage_state, stage=_STAGE, state=member(TextureStageState)),
+    "getss": _asking(Device9.sampler_state, sampler=_SAMPLER, state=member(SamplerState)),
+    "getviewport": _asking(_viewport, "viewport"),
+    "getscissor": _asking(_scissor, "rect"),
+    "validate": _asking(Device9.validate_device),
+    "adapter": _about_adapter(lambda: {"Driver": "dp2emu", "Description": "dp2emu"}),
+    "caps": _about_adapter(capabilities),
+}  # fmt: skip
+"""The operations of Direct3D 9 scenes by ``op``."""

@@ -1,0 +1,329 @@
+"""Loads and stores of a program's files, as LLVM instructions.
+
+No lane ever leaves a file's memory: out of range it reads the first scalar, which nobody sees, and
+stores into a row that nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dp2emu.records import dataclass
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Constant,
+    File,
+    Load,
+    Operand,
+    Program,
+    Slot,
+    Statement,
+    blocks,
+    of_program,
+    walk,
+    written,
+)
+from dp2emu.shader.jit.layout import Layout, within
+from dp2emu.shader.jit.writer import ALL, ZERO, ZEROS, Writer
+from dp2emu.shader.types import Type
+from dp2emu.shader.verify import MAX_UNIFORM_SIZE
+
+_STORED = {Type.F32: "float", Type.I32: "i32", Type.BOOL: "i32"}
+
+
+_I32_OFFSETS = range(2**31 - MAX_UNIFORM_SIZE)
+"""Offsets that an unsigned sum of 32 bits cannot carry around into a file: a signed index with
+such an offset is in range if and only if the sum, read as unsigned, is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A program's files, and where code finds them."""
+
+    w: Writer
+    files: dict[str, File]
+    layout: Layout
+
+    def word(self, type: str, number: int) -> str:
+        """A word of the bindings."""
+        place = self.w(f"getelementptr i64, ptr %bindings, i64 {number}")
+        return self.w(f"load {type}, ptr {place}")
+
+    def clear(self) -> None:
+        """Local files start as 0."""
+        w = self.w
+        for file in self.files.values():
+            if not file.uniform:
+                size = file.size * w.target.row
+                w.declared.add(ZEROS)
+                w.do(f"call void @zeros(ptr {self._start(file)}, i64 {size})")
+
+    def load(self, name: str, address: Address, index: str | None) -> str:
+        """What each lane reads; ``index`` names the value of the address's."""
+        file = self.files[name]
+        if index is None and not within(file, address):
+            return ZERO
+        if index is None:
+            return self._typed(file, self._fixed(file, address.offset))
+        return self._typed(file, self._gathered(file, address, index))
+
+    def load_two(self, name: str, address: Address, one: str, other: str) -> tuple[str, str]:
+        """The same of a uniform file for two indexes, which are mostly one apart."""
+        file, w = self.files[name], self.w
+        type, offset = self._vector(file), f"splat (i32 {address.offset})"
+        first, second = (w(f"add {w.i} {index}, {offset}") for index in (one, other))
+        count = w(f"trunc i64 {self._scalars(file)} to i32")
+        last = w.call("llvm.usub.sat.i32", "i32", ("i32", count), ("i32", "1"))
+        inside = w(f"icmp ult {w.i} {first}, {w.spread('i32', last)}")
+        next = w(f"icmp eq {w.i} {second}, {w(f'add {w.i} {first}, splat (i32 1)')}")
+        together, apart, after = (w.fresh_label() for _ in range(3))
+        found = [w.allocate(type) for _ in range(2)]
+        whole = w.all(w(f"and {w.b} {inside}, {next}"))
+        w.do(f"br i1 {whole}, label {together}, label {apart}")
+        w.label(together)
+        self._keep(found, self._words_of_two(file, first), type)
+        w.do(f"br label {after}")
+        w.label(apart)
+        self._keep(found, [self._gathered(file, address, index) for index in (one, other)], type)
+        w.do(f"br label {after}")
+        w.label(after)
+        low, high = (w(f"load {type}, ptr {place}") for place in found)
+        return low, high
+
+    def _keep(self, places: Sequence[str], values: Sequence[str], type: str) -> None:
+        for place, value in zip(places, values, strict=True):
+            self.w.do(f"store {type} {value}, ptr {place}")
+
+    def _gathered(self, file: File, address: Address, index: str) -> str:
+        """What each lane reads of a file, 0 out of range."""
+        place, inside = self._place(file, address, index)
+        place = place if file.uniform else self._columns(place)
+        return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
+
+    def _words_of_two(self, file: File, places: str) -> list[str]:
+        """Scalars at places, and the next ones."""
+        w, width, start = self.w, self.w.target.width, self._start(file)
+        held = w.allocate(w.i)
+        # LLVM takes lanes out of vectors one by one if it sees what is stored.
+        w.do(f"store volatile {w.i} {places}, ptr {held}")
+        # Halves so that one instruction takes lanes of both to where they belong.
+        lower, upper = (self._words_at(start, held, [n for n in range(width) if n & 2 == half])
+                        for half in (0, 2))  # fmt: skip
+        lanes = [n // 4 * 4 + n % 2 * 2 + (width if n & 2 else 0) for n in range(width)]
+        pairs = [w.picked(w.i, lower, upper, tuple(lane + part for lane in lanes))
+                 for part in range(2)]  # fmt: skip
+        type = self._vector(file)
+        return [each if type == w.i else w(f"bitcast {w.i} {each} to {type}") for each in pairs]
+
+    def _words_at(self, start: str, held: str, lanes: list[int]) -> str:
+        """Words of 64 bits for half of the lanes, whose places are held in memory, as I32."""
+        w, type = self.w, f"<{len(lanes)} x i64>"
+        words = "poison"
+        for number, lane in enumerate(lanes):
+            place = w(f"load i32, ptr {w(f'getelementptr i32, ptr {held}, i64 {lane}')}")
+            at = w(f"getelementptr i32, ptr {start}, i64 {w(f'zext i32 {place} to i64')}")
+            word = w(f"load i64, ptr {at}, align 4")
+            words = w(f"insertelement {type} {words}, i64 {word}, i32 {number}")
+        return w(f"bitcast {type} {words} to {w.i}")
+
+    def store(
+        self, name: str, address: Address, index: str | None, value: str, active: str | None
+    ) -> None:
+        """Assign in the active lanes; None means all."""
+        file, w = self.files[name], self.w
+        if file.type is Type.BOOL:
+            value = w(f"zext {w.b} {value} to {w.i}")
+        if index is not None:
+            self._scatter(file, address, index, value, active)
+        elif within(file, address):
+            if active is not None:
+                old = self._fixed(file, address.offset)
+                value = w.select(active, self._vector(file), value, old)
+            row = self._row(file, address.offset)
+            w.do(f"store {self._vector(file)} {value}, ptr {row}, align 4")
+
+    def _start(self, file: File) -> str:
+        return self.word("ptr", self.layout.files[file.name])
+
+    def _vector(self, file: File) -> str:
+        return self.w.f if file.type is Type.F32 else self.w.i
+
+    def _typed(self, file: File, words: str) -> str:
+        """A slot's lanes for a file's words."""
+        return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
+
+    def _row(self, file: File, number: int) -> str:
+        """Where a scalar lies: the only one, or a vector of all lanes'."""
+        size = 4 if file.uniform else self.w.target.row
+        return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
+
+    def _fixed(self, file: File, number: int) -> str:
+        """The words of a scalar in range."""
+        row, stored = self._row(file, number), _STORED[file.type]
+        if not file.uniform:
+            return self.w(f"load {self._vector(file)}, ptr {row}, align 4")
+        return self.w.spread(stored, self.w(f"load {stored}, ptr {row}, align 4"))
+
+    def _place(self, file: File, address: Address, index: str) -> tuple[str, str]:
+        """Scalar numbers, i32 and 0 where out of range, and the mask of those in range."""
+        w, type = self.w, self.w.i
+        if address.stride == 1 and address.offset in _I32_OFFSETS:
+            number = w(f"add {type} {index}, splat (i32 {address.offset})")
+        else:
+            type = w.l
+            wide = w(f"sext {w.i} {index} to {type}")
+            scaled = w(f"mul {type} {wide}, splat (i64 {address.stride})")
+            number = w(f"add {type} {scaled}, splat (i64 {address.offset})")
+        inside = w(f"icmp ult {type} {number}, {self._count(file, type)}")
+        if type == w.l:
+            number = w(f"trunc {type} {number} to {w.i}")
+        return w.select(inside, w.i, number, ZERO), inside
+
+    def _count(self, file: File, type: str) -> str:
+        """Scalars that there are."""
+        scalar = "i32" if type == self.w.i else "i64"
+        if not file.uniform:
+            return f"splat ({scalar} {file.size})"
+        count = self._scalars(file)
+        return self.w.spread(
+            scalar, count if scalar == "i64" else self.w(f"trunc i64 {count} to i32")
+        )
+
+    def _scalars(self, file: File) -> str:
+        """How many there are of a uniform file, i64."""
+        return self.word("i64", self.layout.files[file.name] + 1)
+
+    def _columns(self, place: str) -> str:
+        """Places of words for rows, each lane having its own column."""
+        w, width = self.w, self.w.target.width
+        row = w(f"mul {w.i} {place}, splat (i32 {width})")
+        lanes = ", ".join(f"i32 {lane}" for lane in range(width))
+        return w(f"add {w.i} {row}, <{lanes}>")
+
+    def _pointers(self, file: File, place: str) -> tuple[str, str]:
+        w = self.w
+        start = self._start(file)
+        pointers = w(f"getelementptr i32, ptr {start}, {w.i} {place}")
+        return f"<{w.target.width} x ptr>", pointers
+
+    def _gather(self, file: File, place: str) -> str:
+        w, width, letter = self.w, self.w.target.width, "f" if file.type is Type.F32 else "i"
+        vector = self._vector(file)
+        return w.call(
+            f"llvm.masked.gather.v{width}{letter}32.v{width}p0", vector,
+            self._pointers(file, place), ("i32", "4"), (w.b, ALL), (vector, "poison"),
+        )  # fmt: skip
+
+    def _scatter(
+        self, file: File, address: Address, index: str, value: str, active: str | None
+    ) -> None:
+        w, width = self.w, self.w.target.width
+        place, inside = self._place(file, address, index)
+        if active is not None:
+            inside = w(f"and {w.b} {inside}, {active}")
+        place = self._columns(w.select(inside, w.i, place, f"splat (i32 {file.size})"))
+        letter = "f" if file.type is Type.F32 else "i"
+        name = f"llvm.masked.scatter.v{width}{letter}32.v{width}p0"
+        vector = self._vector(file)
+        pointers, pointer = self._pointers(file, place)
+        w.declared.add(f"declare void @{name}({vector}, {pointers}, i32, {w.b})")
+        w.do(f"call void @{name}({vector} {value}, {pointers} {pointer}, i32 4, {w.b} {ALL})")
+
+
+# Loads of two scalars that mostly lie side by side, as texels along a row do.
+#
+# A filter reads a texel and the next one.  Of both a CPU can have one word of 64 bits for each
+# lane, which takes far less than gathering lanes twice.
+
+WORD_SHIFT = Constant(Type.I32, 2)
+"""What bytes are shifted by to be scalars."""
+
+
+_WORD = Constant(Type.I32, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The second load of two: what it assigns, and the terms of the bytes that it is at."""
+
+    slot: int
+    common: Slot
+    step: Slot
+
+
+_Made = dict[int, Statement]
+"""What assigns slots that are assigned in one place."""
+
+
+_Address = tuple[Slot, Slot]
+"""Common and step: (common + step) >> 2, the step a number of words times 4."""
+
+
+@of_program
+def pairs(program: Program) -> dict[int, Pair]:
+    """Second loads by the slot that the first one assigns, which stands before it in a block.
+
+    Both are of a uniform file and at as many bytes from a common place as there are words before
+    them; all terms are known at the first one.
+    """
+    places = Counter(slot for s in walk(program.statements) for slot in written(s))
+    made: _Made = {slot: s for s in walk(program.statements) for slot in written(s)
+                   if places[slot] == 1}  # fmt: skip
+    uniform = {file.name for file in program.files if file.uniform}
+    found: dict[int, Pair] = {}
+    for block in _all_blocks(program.statements):
+        found |= _of_block(block, made, uniform)
+    return found
+
+
+def _of_block(block: tuple[Statement, ...], made: _Made, uniform: set[str]) -> dict[int, Pair]:
+    number = {slot: at for at, s in enumerate(block) for slot in written(s)}
+    first: dict[tuple[str, int, Slot], Load] = {}
+    found: dict[int, Pair] = {}
+    for statement in block:
+        if not isinstance(statement, Load) or statement.file not in uniform:
+            continue
+        address = _address(statement, made)
+        if address is None:
+            continue
+        common, step = address
+        before = first.pop((statement.file, statement.address.offset, common), None)
+        if before is None:
+            first[statement.file, statement.address.offset, common] = statement
+        elif number.get(step.number, len(block)) < number[before.slot]:
+            found[before.slot] = Pair(statement.slot, common, step)
+    return found
+
+
+def _all_blocks(statements: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+    yield statements
+    for statement in walk(statements):
+        yield from blocks(statement)
+
+
+def _address(load: Load, made: _Made) -> _Address | None:
+    """The terms that the index of a load is made of."""
+    index = load.address.index
+    if index is None or load.address.stride != 1 or load.address.offset < 0:
+        return None
+    shifted = _assigned(index, "ishr", made)
+    if shifted is None or shifted.operands[1] != WORD_SHIFT:
+        return None
+    added = _assigned(shifted.operands[0], "iadd", made)
+    if added is None:
+        return None
+    common, step = added.operands
+    stepped = _assigned(step, "imul", made)
+    if stepped is None or stepped.operands[1] != _WORD:
+        return None
+    if not isinstance(common, Slot) or not isinstance(step, Slot) or common.number not in made:
+        return None
+    return common, step
+
+
+def _assigned(operand: Operand, op: str, made: _Made) -> Assign | None:
+    """The assignment that an operand has its value from, if it is of such an op."""
+    found = made.get(operand.number) if isinstance(operand, Slot) else None
+    return found if isinstance(found, Assign) and found.op == op else None

@@ -1,0 +1,480 @@
+"""What the documents allow each pipeline statistic to be, for a list of draws.
+
+Source: Direct3D 10/11 DDI, "Pipeline statistics" and "Topologies", and its table of four
+triangles.  Everything is exact: counts are integers and clipping is done in fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from fractions import Fraction
+from math import isfinite, prod
+from typing import NamedTuple, Self
+
+from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.errors import UsageError
+from dp2emu.records import dataclass
+
+VERTICES = 1 << 24
+"""Vertices a draw may have for its interval to be told, all instances together."""
+
+Position = Sequence[float]
+"""x y z w in clip space."""
+
+
+class Interval(NamedTuple):
+    """Integers from ``low`` to ``high``, both included."""
+
+    low: int
+    high: int
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int) and self.low <= value <= self.high
+
+    def plus(self, other: Interval) -> Interval:
+        """The sums of a number of each."""
+        return Interval(self.low + other.low, self.high + other.high)
+
+
+class Ranges(NamedTuple):
+    """An interval for each field of ``Statistics``."""
+
+    IAVertices: Interval
+    IAPrimitives: Interval
+    VSInvocations: Interval
+    GSInvocations: Interval
+    GSPrimitives: Interval
+    CInvocations: Interval
+    CPrimitives: Interval
+    PSInvocations: Interval
+    HSInvocations: Interval
+    DSInvocations: Interval
+    CSInvocations: Interval
+
+    @classmethod
+    def of(cls, **fields: Interval) -> Self:
+        """Fields that are not named are 0."""
+        return cls(**{name: fields.get(name, Interval(0, 0)) for name in cls._fields})
+
+    def outside(self, found: Statistics) -> list[str]:
+        """Names of the fields of ``found`` that are not in their interval."""
+        return [
+            name
+            for name, interval, value in zip(self._fields, self, found, strict=True)
+            if value not in interval
+        ]
+
+
+class Depth(Enum):
+    """Who decides how deep a pixel is."""
+
+    INTERPOLATED = "interpolated"
+    WRITTEN = "written by the pixel shader"
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """What hull and domain shaders make of the patches of an instance of a draw.
+
+    ``points`` are those of the domains of all patches, each counted once in its patch, and
+    ``primitives`` what they are the corners of, ``corners`` each; of patches that are culled both
+    are 0.  ``outlines`` are the positions of these corners, one primitive after another; None
+    leaves open what is clipped.
+    """
+
+    points: int = 0
+    primitives: int = 0
+    corners: int = 3
+    outlines: Sequence[Sequence[Position]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Amplified:
+    """What a geometry shader does in an instance of a draw.
+
+    ``adjacent`` is whether it declares adjacent vertices; it runs ``instances`` times for each
+    primitive.  ``primitives`` are the whole ones it puts out, all streams together, of which
+    ``drawn`` are in the stream that is rasterized, None being all; ``broken`` are its strips that
+    end before their first primitive does.  ``outlines`` are the positions of the corners of what
+    is drawn, one primitive after another; None leaves open what is clipped, and ``corners`` says
+    how many each has.
+    """
+
+    adjacent: bool = False
+    instances: int = 1
+    primitives: int = 0
+    drawn: int | None = None
+    broken: int = 0
+    outlines: Sequence[Sequence[Position]] | None = None
+    corners: int = 3
+
+    @property
+    def entering(self) -> int:
+        """Whole primitives that are rasterized."""
+        return self.primitives if self.drawn is None else self.drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A draw, as far as its statistics depend on it.
+
+    ``topology`` is a D3D10_DDI_PRIMITIVE_TOPOLOGY.  ``vertices`` is how many are drawn without
+    indices; with ``indices`` those are the values read, in order, and ``cut`` is the one that
+    ends a strip.  ``positions`` are those of the vertices by number, for each instance the same;
+    None leaves open what is clipped.  ``passed`` and ``failed`` are pixels that the depth and
+    stencil tests pass and fail.  ``depth`` None means that there is no pixel shader.  ``culls``
+    is whether triangles may be culled for their side.  ``streams`` is whether primitives stream
+    out without a geometry shader, which may count as one that puts out what it gets.
+    ``tessellation`` is what hull and domain shaders do, ``geometry`` what a geometry shader does,
+    None if there are none.
+    """
+
+    topology: int
+    vertices: int = 0
+    indices: Sequence[int] | None = None
+    cut: int = 0xFFFFFFFF
+    instances: int = 1
+    positions: Sequence[Position] | None = None
+    rasterized: bool = True
+    depth_clip: bool = True
+    culls: bool = False
+    passed: int = 0
+    failed: int = 0
+    depth: Depth | None = Depth.INTERPOLATED
+    streams: bool = False
+    tessellation: Divided | None = None
+    geometry: Amplified | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """A dispatch: so many groups, by x, y and z, of so many threads, likewise."""
+
+    groups: tuple[int, int, int]
+    threads: tuple[int, int, int]
+
+
+def ranges(draws: Iterable[Case | Dispatched]) -> Ranges:
+    """The intervals of the statistics over some draws and dispatches.
+
+    Raises UsageError for a topology that there is not, a negative number, or too many vertices.
+    """
+    total = Ranges.of()
+    for draw in draws:
+        found = _of_dispatch(draw) if isinstance(draw, Dispatched) else _of_draw(draw)
+        total = Ranges(*(a.plus(b) for a, b in zip(total, found, strict=True)))
+    return total
+
+
+def _of_dispatch(dispatch: Dispatched) -> Ranges:
+    """Every thread of every group runs, and nothing else counts."""
+    if min(*dispatch.groups, *dispatch.threads) < 0:
+        raise UsageError(f"a dispatch of {dispatch.groups} groups of {dispatch.threads} threads")
+    threads = prod(dispatch.groups) * prod(dispatch.threads)
+    return Ranges.of(CSInvocations=Interval(threads, threads))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A topology: vertices of the first primitive and of each further one, and the same without
+    adjacent vertices.
+    """
+
+    size: int
+    step: int
+    core: int
+    core_step: int
+
+    def primitives(self, vertices: int) -> int:
+        """Whole primitives of a run of vertices."""
+        return (vertices - self.size) // self.step + 1 if vertices >= self.size else 0
+
+    def used(self, vertices: int) -> int:
+        """Vertices of the whole primitives of a run."""
+        count = self.primitives(vertices)
+        return self.size + (count - 1) * self.step if count else 0
+
+    def needed(self, vertices: int) -> int:
+        """The same without adjacent vertices."""
+        count = self.primitives(vertices)
+        return self.core + (count - 1) * self.core_step if count else 0
+
+    def corners(self, primitive: int) -> list[int]:
+        """Places, in a run, of a primitive's vertices without adjacent ones."""
+        first = primitive * self.step
+        if self.size == self.core:
+            return list(range(first, first + self.core))
+        if self.core == _TRIANGLE:
+            return [first, first + 2, first + 4]
+        return [first + 1, first + 2]
+
+
+_TRIANGLE = 3
+_PATCH_1, _PATCH_32 = 33, 64
+
+_SHAPES = {
+    1: _Shape(1, 1, 1, 1),
+    2: _Shape(2, 2, 2, 2),
+    3: _Shape(2, 1, 2, 1),
+    4: _Shape(3, 3, 3, 3),
+    5: _Shape(3, 1, 3, 1),
+    10: _Shape(4, 4, 2, 2),
+    11: _Shape(4, 1, 2, 1),
+    12: _Shape(6, 6, 3, 3),
+    13: _Shape(6, 2, 3, 1),
+    **{
+        topology: _Shape(*[topology - _PATCH_1 + 1] * 4)
+        for topology in range(_PATCH_1, _PATCH_32 + 1)
+    },
+}
+"""By D3D10_DDI_PRIMITIVE_TOPOLOGY: points, lines, triangles, with adjacency, patches."""
+
+_STRIPS = frozenset({3, 5, 11, 13})
+"""Topologies in which an index can end a strip."""
+
+
+def _of_draw(draw: Case) -> Ranges:
+    shape = _checked(draw)
+    runs = list(_runs(draw, shape))
+    cuts = _cuts(draw, runs)
+    whole = sum(shape.primitives(len(run)) for run in runs)
+    partial = sum(len(run) > shape.used(len(run)) for run in runs)
+    needed = shape.used if _reads_adjacent(draw) else shape.needed
+    vertices = Interval(sum(needed(len(run)) for run in runs), sum(map(len, runs)) + cuts)
+    primitives = Interval(whole, whole + partial)
+    once = {
+        "IAVertices": vertices,
+        "IAPrimitives": primitives,
+        "VSInvocations": _shaded(draw, shape, runs, vertices),
+        **_after_vertices(draw, shape, runs, primitives),
+    }
+    if not draw.rasterized:
+        once |= dict.fromkeys(("CInvocations", "CPrimitives"), Interval(0, 0))
+    each = draw.instances
+    times = {name: Interval(row.low * each, row.high * each) for name, row in once.items()}
+    return Ranges.of(**times, PSInvocations=_pixels(draw))
+
+
+def _reads_adjacent(draw: Case) -> bool:
+    return draw.geometry is not None and draw.geometry.adjacent
+
+
+def _after_vertices(
+    draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
+) -> dict[str, Interval]:
+    """The statistics from the hull shader to the clipper, of one instance."""
+    divided = _divided(draw, primitives)
+    if draw.tessellation is not None:
+        primitives = Interval(draw.tessellation.primitives, draw.tessellation.primitives)
+    return {**divided, **_after_division(draw, shape, runs, primitives)}
+
+
+def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
+    """Hull shaders run for each patch; domain shaders once for a point, or for each corner."""
+    made = draw.tessellation
+    if made is None:
+        return {}
+    runs = Interval(made.points, max(made.points, made.primitives * made.corners))
+    return {"HSInvocations": patches, "DSInvocations": runs}
+
+
+def _after_division(
+    draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
+) -> dict[str, Interval]:
+    """The statistics from the geometry shader to the clipper, of one instance."""
+    geometry = draw.geometry
+    if geometry is None:
+        return {
+            "GSInvocations": Interval(0, primitives.high if draw.streams else 0),
+            "GSPrimitives": Interval(0, primitives.high),
+            "CInvocations": _entering(draw, primitives),
+            "CPrimitives": _without_geometry(draw, shape, runs, primitives),
+        }
+    put, broken, entering = geometry.primitives, geometry.broken, geometry.entering
+    return {
+        "GSInvocations": Interval(primitives.low, primitives.high * geometry.instances),
+        "GSPrimitives": Interval(put, put + broken),
+        "CInvocations": Interval(entering, entering + broken),
+        "CPrimitives": _left_of(draw, geometry),
+    }
+
+
+def _entering(draw: Case, primitives: Interval) -> Interval:
+    """Patches that nothing divides are not to be rasterized; what then happens is left open."""
+    open_ = draw.topology >= _PATCH_1 and draw.tessellation is None
+    return Interval(0 if open_ else primitives.low, primitives.high)
+
+
+def _without_geometry(
+    draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
+) -> Interval:
+    """What the clipper lets through of what is assembled, or divided."""
+    made = draw.tessellation
+    if made is not None:
+        return _of_outlines(draw, made.outlines, made.primitives, made.corners)
+    if draw.topology >= _PATCH_1:
+        return Interval(0, primitives.high)
+    return _leaving(draw, shape, runs, primitives.high - primitives.low)
+
+
+def _left_of(draw: Case, geometry: Amplified) -> Interval:
+    """What the clipper lets through of what a geometry shader puts out."""
+    whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
+    return whole.plus(Interval(0, geometry.broken))
+
+
+def _of_outlines(
+    draw: Case, outlines: Sequence[Sequence[Position]] | None, primitives: int, corners: int
+) -> Interval:
+    """What the clipper lets through of so many primitives, whose corners may be known."""
+    if outlines is None:
+        return Interval(0, primitives * (_PIECES if corners == _TRIANGLE else 1))
+    total = Interval(0, 0)
+    for outline in outlines:
+        total = total.plus(_clipped_at(draw, outline))
+    return total
+
+
+def _checked(draw: Case) -> _Shape:
+    shape = _SHAPES.get(draw.topology)
+    if shape is None:
+        raise UsageError(f"{draw.topology} is no primitive topology")
+    count = draw.vertices if draw.indices is None else len(draw.indices)
+    geometry = draw.geometry or Amplified()
+    made = draw.tessellation or Divided()
+    numbers = (geometry.instances, geometry.primitives, geometry.entering, geometry.broken,
+               made.points, made.primitives)  # fmt: skip
+    if min(count, draw.instances, draw.passed, draw.failed, *numbers) < 0:
+        raise UsageError("a draw of a negative number")
+    if count * max(draw.instances, 1) > VERTICES:
+        raise UsageError(f"more than {VERTICES} vertices")
+    return shape
+
+
+def _runs(draw: Case, shape: _Shape) -> Iterator[list[int]]:
+    """Vertex numbers between the cuts."""
+    if draw.indices is None:
+        yield list(range(draw.vertices))
+        return
+    run: list[int] = []
+    for index in draw.indices:
+        if index == draw.cut and draw.topology in _STRIPS:
+            yield run
+            run = []
+        else:
+            run.append(index)
+    yield run
+
+
+def _cuts(draw: Case, runs: Sequence[list[int]]) -> int:
+    """Indices that end strips; whether they count as vertices is nowhere said."""
+    return 0 if draw.indices is None else len(draw.indices) - sum(map(len, runs))
+
+
+def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Interval) -> Interval:
+    """From a perfect cache to none at all.
+
+    The table allows a list of triangles without indices what it allows a strip of as many.
+    """
+    distinct: set[int] = set()
+    uncached = 0
+    for run in runs:
+        count = shape.primitives(len(run))
+        if _reads_adjacent(draw):
+            distinct.update(run[: shape.used(len(run))])
+        for primitive in range(count):
+            distinct.update(run[place] for place in shape.corners(primitive))
+        uncached += count * shape.size + len(run) - shape.used(len(run))
+    low = len(distinct)
+    if draw.indices is None and (shape.size, shape.step) == (_TRIANGLE, _TRIANGLE) and low:
+        low = min(low, low // _TRIANGLE + 2)
+    return Interval(low, max(uncached + _cuts(draw, runs), vertices.high))
+
+
+def _pixels(draw: Case) -> Interval:
+    if draw.depth is None or not draw.rasterized:
+        return Interval(0, 0)
+    covered = draw.passed + draw.failed
+    return Interval(covered if draw.depth is Depth.WRITTEN else draw.passed, covered)
+
+
+# Clipping
+
+
+_PIECES = 7
+"""What six planes can make of a triangle at most: nine corners."""
+
+
+def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
+    """What the clipper lets through, between an infinite guard band and none."""
+    total = Interval(0, partial)
+    for run in runs:
+        for primitive in range(shape.primitives(len(run))):
+            corners = [run[place] for place in shape.corners(primitive)]
+            total = total.plus(_clipped(draw, corners))
+    return total
+
+
+def _clipped(draw: Case, corners: Sequence[int]) -> Interval:
+    if draw.positions is None:
+        return Interval(0, _PIECES if len(corners) == _TRIANGLE else 1)
+    return _clipped_at(draw, [_position(draw.positions, corner) for corner in corners])
+
+
+def _clipped_at(draw: Case, positions: Sequence[Position]) -> Interval:
+    triangle = len(positions) == _TRIANGLE
+    if not all(isfinite(x) for place in positions for x in place):
+        return Interval(0, _PIECES if triangle else 1)
+    places = [tuple(map(Fraction, place)) for place in positions]
+    depth = _DEPTH if draw.depth_clip else _DEPTH[:1]
+    ends = [_pieces(places, planes) for planes in (depth, (*depth, *_SIDES))]
+    vanishes = triangle and draw.culls
+    return Interval(0 if vanishes else min(e.low for e in ends), max(e.high for e in ends))
+
+
+def _position(positions: Sequence[Position], corner: int) -> Position:
+    """A vertex that is not there is all zeros, as a read behind the end of a buffer is."""
+    return positions[corner] if corner < len(positions) else (0, 0, 0, 0)
+
+
+_Plane = tuple[int, int, int, int]
+_DEPTH: tuple[_Plane, ...] = ((0, 0, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
+_SIDES: tuple[_Plane, ...] = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
+"""Planes by their coefficients; inside is where x y z w give nothing negative."""
+
+_Corner = tuple[Fraction, ...]
+
+
+def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
+    """Primitives that are left of one: a polygon of n corners is n - 2 triangles.
+
+    Triangles without an area, and lines without a length, may be left or not.
+    """
+    left = list(corners)
+    for plane in planes:
+        left = _cut(left, plane)
+    return Interval(_count(len(set(left)), len(corners)), _count(len(left), len(corners)))
+
+
+def _count(left: int, size: int) -> int:
+    """Primitives of ``size`` corners that ``left`` corners are."""
+    return max(left - 2, 0) if size == _TRIANGLE else int(left >= size)
+
+
+def _cut(corners: list[_Corner], plane: _Plane) -> list[_Corner]:
+    """The part of a polygon, line or point that is inside of a plane."""
+    kept: list[_Corner] = []
+    for number, corner in enumerate(corners):
+        before = corners[number - 1]
+        here, there = _height(corner, plane), _height(before, plane)
+        if (here < 0) != (there < 0):
+            part = there / (there - here)
+            kept.append(tuple(b + part * (c - b) for b, c in zip(before, corner, strict=True)))
+        if here >= 0:
+            kept.append(corner)
+    return kept
+
+
+def _height(corner: _Corner, plane: _Plane) -> Fraction:
+    return sum((a * b for a, b in zip(corner, plane, strict=True)), Fraction(0))

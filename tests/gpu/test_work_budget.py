@@ -1,0 +1,222 @@
+"""What calls spend is the sum of what they do, and a bound on it is never below that."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Exceeded
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
+from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.work_budget import NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
+from dp2emu.limits import Limits
+from dp2emu.shader.budget import EXECUTED
+from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
+from dp2emu.shader.types import Type
+from tests.dp2.rigging import Bench, clear, header, rectangle, render_state, triangle_list
+
+TRUE = Constant(Type.BOOL, 1)
+STEP = Break(TRUE)
+
+
+def program(*statements: Statement) -> Program:
+    return Program(Stage.PIXEL, (), (), (), (), statements)
+
+
+@pytest.mark.parametrize(
+    ("statements", "most"),
+    [
+        ((), 0),
+        ((STEP, STEP), 2),
+        ((If(TRUE, (STEP,), (STEP, STEP)),), 4),
+        ((Loop((STEP, STEP), 10),), 21),
+        ((Loop((Loop((STEP,), 3), STEP), 5), STEP), 1 + 5 * (1 + 3 + 1) + 1),
+        ((Loop((Loop((STEP,), 1 << 18),), 1 << 18),), 3 + EXECUTED * 16),
+    ],
+)
+def test_a_program_costs_its_statements_with_all_rounds(
+    statements: tuple[Statement, ...], most: int
+) -> None:
+    assert cost(program(*statements)) == most
+
+
+def test_no_program_costs_nothing() -> None:
+    assert cost(None) == 0
+
+
+def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
+    spending = WorkBudget(Limits(call_vertices=10, capture_vertices=15, call_pixels=7))
+    spending.spend(vertices=8, pixels=3)
+    assert spending.left()[:2] == (2, 4)
+    spending.call, spending.draws = NOTHING_SPENT, 0
+    assert spending.left()[:2] == (7, 7)
+    spending.allow(vertices=7)
+    with pytest.raises(Exceeded, match="vertices of a capture are too many, limit"):
+        spending.allow(vertices=8)
+    spending.spend(vertices=8)
+    assert spending.left().vertices == -1
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        (Limits(call_vertices=30), 10),
+        (Limits(call_pixels=1000), 10),
+        (Limits(call_instructions=100 * 4096 * 7), 7),
+    ],
+)
+def test_primitives_without_a_closer_look(limits: Limits, most: int) -> None:
+    assert WorkBudget(limits).primitives(100) == most
+
+
+def test_without_a_meter_nothing_is_between() -> None:
+    def rest(draw: object, assembled: object) -> Work:
+        return Work()
+
+    assert metered(rest, Rect(0, 0, 1, 1), None) is rest
+
+
+def spent(commands: bytes, vertices: bytes, engine: str) -> Costs:
+    bench = Bench(options=Options(engine=engine))
+    bench.ok(commands, vertices)
+    return bench.driver.gpu.spending._capture
+
+
+@pytest.mark.parametrize("engine", ["reference", "jit", "checked"])
+@pytest.mark.parametrize(
+    ("commands", "vertices", "pixels"),
+    [
+        (clear(), 0, 64 * 64 * 2),
+        (triangle_list(0, 2), 6, 80),
+        (triangle_list(0, 2) * 5, 30, 400),
+        (render_state(8, 1) + triangle_list(0, 2), 6, 6),
+    ],
+)
+def test_calls_spend_what_they_draw(
+    engine: str, commands: bytes, vertices: int, pixels: int
+) -> None:
+    found = spent(commands, rectangle(1, 2, 10, 8), engine)
+    assert found[:2] == (vertices, pixels)
+    assert (found.instructions > 0) == (vertices > 0)
+
+
+@pytest.mark.parametrize("mode", [1, 2, 3])
+def test_the_rectangles_around_primitives_are_enough(mode: int) -> None:
+    quad = rectangle(20, 20, 10, 10)
+    closely = Bench(options=Options(limits=Limits(call_pixels=400)))
+    closely.ok(render_state(8, mode) + triangle_list(0, 2), quad)
+    with pytest.raises(Exceeded):
+        Bench(options=Options(limits=Limits(call_pixels=3))).call(
+            render_state(8, mode) + triangle_list(0, 2), quad
+        )
+
+
+def test_points_have_a_size_and_count_as_all_there_is() -> None:
+    commands = header(1, 1) + (6).to_bytes(2, "little") + (0).to_bytes(2, "little")
+    with pytest.raises(Exceeded, match="call_pixels"):
+        Bench(options=Options(limits=Limits(call_pixels=64 * 64))).call(
+            commands, rectangle(20, 20, 10, 10)
+        )
+
+
+def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
+    quad = np.frombuffer(rectangle(20, 20, 10, 10), np.float32).copy()
+    quad[[0, 6]] = np.nan, np.inf
+    bench = Bench(options=Options(limits=Limits(call_pixels=64 * 64 * 4)))
+    bench.ok(triangle_list(0, 2), quad.tobytes())
+
+
+def test_threads_of_a_dispatch_run_its_program() -> None:
+    stage = SimpleNamespace(program=program(STEP, Loop((STEP,), 4)))
+    dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
+    spending = WorkBudget(Limits(call_instructions=24 * 6))
+    spending.admit_dispatch(dispatch)
+    assert spending.left().instructions == 0
+    with pytest.raises(Exceeded, match="limit call_instructions 144"):
+        spending.admit_dispatch(dispatch)
+
+
+def test_draws_spend_their_vertices_and_what_covers_pixels() -> None:
+    pipeline = SimpleNamespace(vertex=program(*[STEP] * 3), pixel=program(*[STEP] * 5))
+    spending = WorkBudget(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
+    spending.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
+    assert spending.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
+
+
+def metering(spending: WorkBudget | None) -> Meter:
+    """Of pixel programs of three statements, on 10 x 10 pixels of two samples."""
+    pipeline = SimpleNamespace(samples=2, pixel=program(*[STEP] * 3))
+    return Meter(cast(Draw, SimpleNamespace(pipeline=pipeline)), Rect(5, 5, 15, 15), spending)
+
+
+def test_without_limits_any_number_of_primitives_is_drawn() -> None:
+    meter, work = metering(None), Work(fragments=9)
+    assert meter.most() == sys.maxsize
+    assert meter.spent(work) is work
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        (Limits(call_pixels=1199), 5),
+        (Limits(call_instructions=2399), 3),
+        (Limits(call_instructions=2400), 4),
+    ],
+)
+def test_as_many_primitives_are_drawn_as_could_cover_all(limits: Limits, most: int) -> None:
+    assert metering(WorkBudget(limits)).most() == most
+
+
+def test_pixels_and_what_their_programs_execute_are_spent() -> None:
+    spending = WorkBudget(Limits(call_pixels=10, call_instructions=100))
+    work = Work(fragments=9)
+    assert metering(spending).spent(work) is work
+    assert spending.left()[1:] == (1, 100 - 9 * 3)
+
+
+@pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])
+def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) -> None:
+    def bound(steps: int) -> SimpleNamespace:
+        return SimpleNamespace(program=program(*[STEP] * steps))
+
+    constants = (
+        SimpleNamespace(instances=3, bound=bound(2)),
+        SimpleNamespace(instances=1, bound=bound(4)),
+    )
+    hull = SimpleNamespace(
+        constants=constants, points=points and SimpleNamespace(program=points), makes=6
+    )
+    tessellation = SimpleNamespace(hull=hull, domain=bound(7))
+    geometry = SimpleNamespace(bound=bound(9))
+    work = Work(hull_runs=10, domain_runs=100, geometry_runs=1000, geometry_primitives=3)
+    patch = 3 * 2 + 4 + (6 * 5 if points else 0)
+    for later, executed in (
+        (None, 0),
+        (SimpleNamespace(tessellation=None, geometry=None), 0),
+        (SimpleNamespace(tessellation=tessellation, geometry=None), 10 * patch + 100 * 7),
+        (SimpleNamespace(tessellation=None, geometry=geometry), 1000 * 9),
+        (
+            SimpleNamespace(tessellation=tessellation, geometry=geometry),
+            10 * patch + 100 * 7 + 1000 * 9,
+        ),
+    ):
+        spending = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
+        spending.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
+        assert spending.left()[::2] == (0, 0 if executed else 1)
+        with pytest.raises(Exceeded, match="limit call_vertices 103"):
+            spending.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
+
+
+def test_what_was_copied_too_much_stops_the_next_packet() -> None:
+    spending = WorkBudget(Limits(capture_pixels=10))
+    spending.moved(Work(pixels=3, pixel_bytes=40))
+    spending.admit(cast(Packet, None))
+    spending.moved(Work(pixels=3, pixel_bytes=4))
+    with pytest.raises(Exceeded, match="limit capture_pixels 10"):
+        spending.admit(cast(Packet, None))
