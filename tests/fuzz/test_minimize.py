@@ -28,7 +28,7 @@ from dp2emu.fuzz import stage
 from dp2emu.fuzz.findings import sealed
 from dp2emu.fuzz.minimize import Check, minimize
 from dp2emu.rig import Rig
-from dp2emu.rig.pipe import PipeRig
+from dp2emu.rig.served import PipeRig
 from tests.cli.running import dp2emu
 from tests.conform.test_kit import PLANTED, WIDE
 from tests.dp2.rigging import END, create, issue
