@@ -13,7 +13,7 @@ from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, RECORD, pack
 from dp2emu.capture.records import Record
-from dp2emu.dp2.table import Op
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
 from dp2emu.fuzz.mutations import Mutation

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from random import Random
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.generate import generate, generate_stream
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.fuzz.mutations import BOUNDARIES, over
 from dp2emu.fuzz.mutations import mutate as mutate_bytes

@@ -12,11 +12,12 @@ import numpy as np
 from construct import Array, Container
 
 from dp2emu.capture.records import Called, ContextCreated, Record, SurfaceCreated
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.parse import parse
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import Body, Op, Tail, Token
+from dp2emu.dp2.table import Body, Tail, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import ResponseError
 from dp2emu.fuzz import grammar, stage

@@ -21,8 +21,8 @@ from dp2emu.capture.records import (
 )
 from dp2emu.conform import Verdict, kit, run_kit
 from dp2emu.conform.exporting import recorded
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Answer
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.fuzz import stage
 from dp2emu.fuzz.findings import sealed

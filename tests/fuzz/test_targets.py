@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dp2emu.capture import open_capture
-from dp2emu.dp2.table import Op
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import files, grammar, stage, streams, targets
 from dp2emu.fuzz.findings import sealed
