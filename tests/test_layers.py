@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "escaping",
         "identity_cache",
         "records",
+        "process",
         "d3d",
     ),
     ("shader",),

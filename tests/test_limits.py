@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from dp2emu.cli import run
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Exceeded, Fault, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dp2emu.d3d.devinfo import PAYLOADS
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.ddi10.codes import DdiCode
@@ -16,7 +17,7 @@ from dp2emu.ddi10.queries.counters import Counter
 from dp2emu.ddi10.queries.query_types import QUERY_TYPES
 from dp2emu.dp2.queries import KINDS as QUERY_KINDS
 from dp2emu.dp2.queries import Window
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.shader.sm import opcodes as sm
 from dp2emu.shader.sm4 import opcodes as sm4

@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from dp2emu.capture.records import SurfaceCreated
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState, TransformState
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.snapshot import Moment, moment, snapshot, snapshot_text

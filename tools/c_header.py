@@ -14,6 +14,7 @@ from typing import Any
 from construct import Array, Construct, FormatField
 
 from dp2emu.d3d import ddsurface, devinfo, dp2structs, hal
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType, QueryType
 from dp2emu.d3d.flags import (
     DDHAL_DRIVER_HANDLED,
@@ -26,7 +27,7 @@ from dp2emu.d3d.flags import (
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.structs import ALIASES
 from dp2emu.dp2.header_scan import row_of
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 
 HEADER = Path(__file__).parents[1] / "dp2emu" / "capture" / "c" / "dp2.h"
 

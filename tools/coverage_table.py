@@ -23,8 +23,9 @@ from token_table import simple_table
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Answered
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.replay import replay
 

@@ -35,6 +35,7 @@ from filming import (
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Annotation
 from dp2emu.d3d import fvf
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Cull,
     Degree,
@@ -48,7 +49,6 @@ from dp2emu.d3d.flags import ColorWrite, Dp2Flags
 from dp2emu.d3d.legacy import Opcode
 from dp2emu.d3d.legacy import RenderState7 as R
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Device9, RectPatchInfo, TriPatchInfo
 

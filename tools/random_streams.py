@@ -24,12 +24,13 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind

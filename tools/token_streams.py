@@ -8,6 +8,7 @@ from collections.abc import Callable
 from filming import COLORED, ONE_SET, STRIDE, Studio, finish, hue, stream, vertex_bytes
 
 from dp2emu.d3d import fvf
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Cull,
     DeclMethod,
@@ -25,7 +26,6 @@ from dp2emu.d3d.enums import (
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.states.setting_kinds import EVICT_MANAGED
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Device9, Session, VertexElement
 from dp2emu.runtime.arguments import Box

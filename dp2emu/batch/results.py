@@ -1,4 +1,4 @@
-"""Files of results: a JSON object per line, which a later run goes on with."""
+"""The results log of a batch: a JSON object a line, which a later run continues."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from dp2emu.errors import UsageError
 
 
 def rows_of(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a file of results; a last line that was cut off is left out.
+    """Yield the rows of a results log, without a last line that is incomplete.
 
-    Raises UsageError for lines that are none, and OSError.
+    Raises UsageError for a line that is not a row, and OSError.
     """
     with open(path, encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
@@ -30,18 +29,18 @@ def _row(line: str, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or not isinstance(row.get("file"), str):
-        raise UsageError(f"{where} is no row of results")
+        raise UsageError(f"{where} is not a row of results")
     return row
 
 
 class Results:
-    """A file of results that is written row by row.  Mutable: ``done`` grows.
+    """A results log, written row by row.  Mutable: ``done``, the paths with a row, grows.
 
-    With ``resume`` what is there stays and ``done`` names the files it has.
+    With ``resume`` the rows of an existing log stay.
     """
 
     def __init__(self, path: str | PathLike[str], *, resume: bool = False) -> None:
-        """Raises UsageError for a file that has something else in it, and OSError."""
+        """Raises UsageError if the file is not a results log, and OSError."""
         self.done: set[str] = set()
         place = Path(path)
         if resume and place.exists():
@@ -50,7 +49,7 @@ class Results:
         self._out = place.open("a" if resume else "w", encoding="utf-8", newline="\n")
 
     def write(self, row: dict[str, Any]) -> None:
-        """Append a row, which is in the file when this returns."""
+        """Append a row and flush it to the file."""
         self._out.write(json.dumps(row) + "\n")
         self._out.flush()
         self.done.add(row["file"])
@@ -58,17 +57,12 @@ class Results:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._out.close()
 
 
 def _cut(path: Path) -> None:
-    """Drop what stands behind the last whole line."""
+    """Remove an incomplete last line."""
     with path.open("rb+") as file:
         data = file.read()
         file.truncate(data.rfind(b"\n") + 1)

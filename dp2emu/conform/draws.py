@@ -29,8 +29,8 @@ from dp2emu.conform.script import (
     token,
     vertices,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, PrimitiveType, QueryType, RenderState
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceKind
 
 BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))

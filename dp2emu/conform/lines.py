@@ -17,11 +17,11 @@ from dp2emu.conform.pictures import (
 from dp2emu.conform.script import (
     token,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     RenderState,
 )
 from dp2emu.d3d.legacy import TextureStageState8
-from dp2emu.dp2.table import Op
 
 _RS, _TSS = RenderState, TextureStageState8
 

@@ -26,6 +26,7 @@ from dp2emu.conform.script import (
     render_state,
     token,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Blend,
     BlendOp,
@@ -34,7 +35,6 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import Clear, ColorWrite
 from dp2emu.d3d.legacy import TextureStageState8
-from dp2emu.dp2.table import Op
 
 _RS, _TSS = RenderState, TextureStageState8
 

@@ -21,6 +21,7 @@ from dp2emu.conform.script import (
     stage_state,
     token,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Cull,
     RenderState,
@@ -30,7 +31,6 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.legacy import TextureStageState8
-from dp2emu.dp2.table import Op
 
 Pixel = tuple[int, int]
 Pixels = dict[Pixel, int]

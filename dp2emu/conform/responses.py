@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.script import COMMANDS, SMALL, Script, create, end, token
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import HEADER_BYTES
 from dp2emu.gpu.resource.heap import SurfaceKind
 

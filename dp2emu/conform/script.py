@@ -17,10 +17,10 @@ from dp2emu.capture.records import (
 )
 from dp2emu.conform.case import Case, Expect, Owed, Shown
 from dp2emu.d3d.devinfo import PAYLOADS
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 

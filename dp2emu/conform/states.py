@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dp2emu.conform.case import Case
 from dp2emu.conform.draws import BOX, box, counted, pixels_of
 from dp2emu.conform.script import Script, create, dwords, end, render_state, token
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, QueryType, RenderState
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.stateset import StateSetOperation
 
 _SOURCE = 'wire format, "State blocks"'

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.script import MANAGED, Script, create, dwords, end, token
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import HEADER_BYTES
 
 _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED

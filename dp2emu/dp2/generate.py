@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.dp2 import tokens
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.table import TABLE, Token
 
 COUNTS = (0, 1, 1, 1, 2, 3, 8)
 """The choice of values of n."""

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from construct import Array, Bytes, ConstructError, Container, Struct
 
-from dp2emu.d3d.dp2structs import D3DHAL_DP2COMMAND
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.d3d.dp2structs import D3DHAL_DP2COMMAND, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.layout import Buffer
 

@@ -1,7 +1,6 @@
-"""Fuzzing: inputs by the grammar of the token table, targets that promise something of each.
+"""Fuzzing: inputs made by the grammar of the token table, and targets that check a property.
 
-``dp2emu fuzz`` is a shell around ``campaign``; findings are captures that ``replay`` opens.
-Nothing is imported here: what watches coverage must come before what it watches.
+``dp2emu fuzz`` calls ``campaign``; findings are captures that ``replay`` opens.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from dp2emu.fuzz.target import Target
 
+TARGET_MODULES = ("dp2emu.fuzz.streams", "dp2emu.fuzz.files")
+
 
 @cache
 def targets() -> dict[str, Target]:
-    """Every target by name."""
-    from dp2emu.fuzz import driving, files, streams, traces
-
-    found = (*streams.TARGETS, *driving.TARGETS, *files.TARGETS, *traces.TARGETS)
+    """Return the targets by name."""
+    found = [target for name in TARGET_MODULES for target in import_module(name).TARGETS]
     return {target.name: target for target in found}
 
 
 def target_named(name: str) -> Target:
-    """A target of ours, or one of somebody else's, as ``module:name``.
+    """Return a target of dp2emu, or a user's target, named ``module:name``.
 
-    Raises UsageError for what is none.
+    Raises UsageError if there is none of that name.
     """
     from dp2emu.errors import UsageError
 
@@ -34,6 +33,7 @@ def target_named(name: str) -> Target:
     try:
         found = getattr(import_module(module), attribute) if colon else targets()[name]
     except (ImportError, AttributeError, KeyError):
-        what = f"target {name!r} is none of {', '.join(targets())}, nor MODULE:NAME of another"
+        known = ", ".join(targets())
+        what = f"no target {name!r}: it has to be one of {known}, or MODULE:NAME of your own"
         raise UsageError(what) from None
     return cast("Target", found)

@@ -1,7 +1,7 @@
 """A custom mutator for AFL++: ``AFL_PYTHON_MODULE=dp2emu.fuzz.afl``.
 
-AFL++ calls ``init`` once and ``fuzz`` for every input; PYTHONPATH must lead to dp2emu.  The
-inputs are command buffers, whatever the program that is tried does with them.
+AFL++ calls ``init`` once and ``fuzz`` for every input; dp2emu must be in PYTHONPATH.
+Inputs are command buffers.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ _random = Random(0)
 
 
 def init(seed: int) -> None:
-    """AFL++ says hello, with the seed of the run."""
+    """Seed the random numbers; AFL++ calls this first."""
     _random.seed(seed)
 
 
 def deinit() -> None:
-    """AFL++ says goodbye."""
+    """Do nothing; AFL++ calls this last."""
 
 
 def fuzz(buf: bytearray, add_buf: bytearray, max_size: int) -> bytearray:
-    """Another command buffer, of at most ``max_size`` bytes; ``add_buf`` is one to take from."""
+    """Return a mutation of ``buf`` of at most ``max_size`` bytes, with parts of ``add_buf``."""
     changed = grammar.mutate(_random, bytes(buf), bytes(add_buf or b""))
     return bytearray(changed[:max_size] or bytes(1))

@@ -1,4 +1,4 @@
-"""Fuzzing in processes that are watched: a crash or a hang of one is a finding, not the end."""
+"""A fuzzing campaign in supervised workers: a crash or a hang of a worker is a finding."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import json
 import math
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -20,34 +18,35 @@ from typing import Any
 
 from dp2emu import __version__
 from dp2emu.errors import UsageError
-from dp2emu.fuzz import target_named
+from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.findings import Finding, Findings
 from dp2emu.fuzz.guided import reached
 from dp2emu.fuzz.worker import Board, Vitals
 from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
+from dp2emu.process.child import Child
+from dp2emu.process.forking import ForkServer
+from dp2emu.process.worker import call_of
 from dp2emu.records import dataclass
 
-_GLANCE = 0.1
-"""Seconds between looks at the workers."""
-_START = 60.0
-"""Seconds a worker may take for its first input: it imports what it tries."""
+_POLL_SECONDS = 0.1
+_START_SECONDS = 60.0
+"""Time until a worker's first input: it imports its target."""
 _PATIENCE = 6
-"""Timeouts that an input may last whose process works less: other processes have the processor."""
-_LAST_WORDS = 4000
-"""Characters of what a worker that died had said."""
-_STATUS = 1 << 16
-"""Bytes of what a worker says that are looked at for how far it is."""
+"""Timeouts in wall time after which an input is a hang even if its process got no processor."""
+_REPORT_BYTES = 4000
+"""Bytes at the end of a crashed worker's output that its finding quotes."""
+_STATUS_BYTES = 1 << 16
+"""Bytes at the end of a worker's output that are searched for libFuzzer's progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do: ``execs`` inputs in all or ``seconds``, None for no end, by ``jobs`` processes.
+    """Settings of a campaign: ``jobs`` processes try ``execs`` inputs or stop after ``seconds``.
 
-    ``timeout`` is how many seconds of a processor an input may take, where the system tells it
-    (Linux), and how many seconds elsewhere.  ``guided``: atheris chooses inputs by
-    coverage.  ``seed`` decides which inputs there are, ``resume`` whether to go on behind those of
-    the last time.
+    None is no end.  ``timeout`` bounds an input in seconds of processor time where the system
+    reports that (Linux), and in wall time elsewhere.  ``guided``: atheris chooses inputs by
+    coverage.  ``seed`` determines the inputs; ``resume`` continues behind those of an earlier run.
     """
 
     folder: Path
@@ -62,9 +61,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is: inputs tried, by all processes and, resumed, those before; kinds of
-    inputs and lines covered by the process that has most, or branches where inputs are chosen by
-    coverage; inputs kept; findings by name.
+    """Progress of a campaign.
+
+    ``execs`` are the inputs tried by all processes, and before if resumed.  ``features`` (kinds of
+    inputs) and ``lines`` (covered ones, of a guided campaign branches) are those of the process
+    that has most.  ``corpus`` counts the inputs kept, ``findings`` are names.
     """
 
     target: str
@@ -77,12 +78,12 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Inputs a second."""
+        """Return the inputs tried per second."""
         return self.execs / self.seconds if self.seconds else 0.0
 
 
 def summary(progress: Progress, plan: Plan) -> dict[str, Any]:
-    """How it ended, for JSON, with what it takes to try the same again: the plan and versions."""
+    """Return the result for JSON, with what a repetition needs: the plan and versions."""
     return asdict(progress) | {
         "rate": round(progress.rate),
         "seed": plan.seed,
@@ -93,7 +94,7 @@ def summary(progress: Progress, plan: Plan) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    """Ours, that of Python, and those of what is installed and has a say in inputs or results."""
+    """Return the versions of dp2emu, Python and the libraries that inputs or results depend on."""
     known = {"dp2emu": __version__, "python": python_version()}
     for name in ("numpy", "construct", "llvmlite", "atheris"):
         with suppress(PackageNotFoundError):
@@ -104,41 +105,48 @@ def _versions() -> dict[str, str]:
 def campaign(
     name: str, plan: Plan, watch: Callable[[Progress], None] = lambda progress: None
 ) -> Progress:
-    """Fuzz the target of that name (``target_named``).  ``watch`` is told about once a second how
-    it goes, and at the end how it went.
+    """Fuzz the target ``name`` (``target_named``).  ``watch`` is called about once a second, and
+    at the end.
 
-    Findings and corpus are in ``plan.folder``; ends early at KeyboardInterrupt, which is passed on
-    when all that is told and kept.  Raises UsageError for a name that is none and, resumed, for a
-    summary that is none, and OSError.
+    Findings and corpus are in ``plan.folder``.  A KeyboardInterrupt ends the campaign and is
+    raised again when its result is saved.  Raises UsageError if there is no such target or, if
+    resumed, the earlier summary is damaged, and OSError.
     """
     with tempfile.TemporaryDirectory(prefix="dp2emu-fuzz-") as boards:
-        crew = _Crew(name, plan, Path(boards))
+        running = _Campaign(name, plan, Path(boards))
         try:
-            crew.work(watch)
+            running.work(watch)
         finally:
-            crew.stop()
-            ended = crew.closed()
+            running.stop()
+            ended = running.closed()
             watch(ended)
         return ended
 
 
 @dataclass
-class _Member:
-    """A worker.  Mutable: processes come and go, ``execs`` only grows."""
+class _Job:
+    """A worker and its successors.  Mutable: processes come and go, ``execs`` grows.
+
+    ``changed`` is when the current input began, ``worked`` the processor time until then.
+    """
 
     number: int
-    board: Board
     path: Path
+    board: Board
     execs: int
-    process: subprocess.Popen[bytes] | None = None
-    words: Path = field(default_factory=Path)
+    worker: Child | None = None
     changed: float = 0.0
     worked: float = 0.0
     done: bool = False
 
+    @property
+    def output(self) -> Path:
+        """Return the file of what the worker prints."""
+        return self.path.with_suffix(".txt")
 
-class _Crew:
-    """All workers of a campaign.  Mutable."""
+
+class _Campaign:
+    """The workers of a campaign.  Mutable."""
 
     def __init__(self, name: str, plan: Plan, boards: Path) -> None:
         self._name = name
@@ -148,15 +156,16 @@ class _Crew:
         self._findings = Findings(plan.folder / "findings")
         self._before = self._remembered()
         self._started = time.monotonic()
-        each = self._before.execs // plan.jobs
-        self._members = [
-            _Member(number, Board(path, target.most), path, each)
+        self._jobs = [
+            _Job(number, path, Board(path, target.most), self._before.execs // plan.jobs)
             for number in range(plan.jobs)
             for path in (boards / f"{number}",)
         ]
-        self._stdin, self._life = os.pipe()  # workers end when nobody can write to theirs
+        module = "dp2emu.fuzz.guided" if plan.guided else "dp2emu.fuzz.worker"
+        self._function = f"{module}:main"
+        self._server = ForkServer(module, *(() if ":" in name else TARGET_MODULES))
 
-    # What went before, and what comes after
+    # Progress, and the summary that a later campaign continues
 
     @property
     def _state(self) -> Path:
@@ -172,20 +181,20 @@ class _Crew:
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             execs, seconds = -1, 0.0
         if execs < 0 or not 0 <= seconds < math.inf:
-            raise UsageError("no summary of a campaign", stream=str(self._state))
+            raise UsageError("not the summary of a campaign", stream=str(self._state))
         return replace(nothing, execs=execs, seconds=seconds)
 
     def closed(self) -> Progress:
-        """How it ended, which the folder remembers."""
+        """Save the summary and return the final progress."""
         progress = self.progress()
         text = json.dumps(summary(progress, self._plan), indent=1)
         write_file(self._state, text.encode() + b"\n")
         return progress
 
     def progress(self) -> Progress:
-        """How far it is."""
-        seen = [self._vitals(member) for member in self._members]
-        execs = sum(max(v.execs, m.execs) for v, m in zip(seen, self._members, strict=True))
+        """Return the current progress."""
+        seen = [self._vitals(job) for job in self._jobs]
+        execs = sum(max(v.execs, job.execs) for v, job in zip(seen, self._jobs, strict=True))
         names = [n for n in self._findings.names() if n.startswith(f"{self._target.name}-")]
         return Progress(
             self._target.name,
@@ -197,124 +206,108 @@ class _Crew:
             tuple(names),
         )
 
-    def _vitals(self, member: _Member) -> Vitals:
-        """What a worker has done; of coverage libFuzzer tells where it is what chooses inputs."""
-        vitals = member.board.read()
-        if not self._plan.guided or member.process is None:
+    def _vitals(self, job: _Job) -> Vitals:
+        """Return the vitals of a worker; in a guided campaign libFuzzer reports its coverage."""
+        vitals = job.board.read()
+        if not self._plan.guided or job.worker is None:
             return vitals
-        features, lines, corpus = reached(_end_of(member.words, _STATUS))
+        features, lines, corpus = reached(_end_of(job.output, _STATUS_BYTES))
         return replace(vitals, features=features, lines=lines, corpus=corpus)
 
-    # Work
+    # Supervision
 
     def work(self, watch: Callable[[Progress], None]) -> None:
-        """Until every worker is done."""
+        """Supervise the workers until all are done."""
         told = 0.0
-        while not all(member.done for member in self._members):
-            for member in self._members:
-                self._look_after(member)
-            time.sleep(_GLANCE)
+        while not all(job.done for job in self._jobs):
+            for job in self._jobs:
+                if not job.done:
+                    self._supervise(job)
+            time.sleep(_POLL_SECONDS)
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()
                 watch(self.progress())
 
-    def _look_after(self, member: _Member) -> None:
+    def _supervise(self, job: _Job) -> None:
         now = time.monotonic()
-        if member.done:
+        if job.worker is None:
+            self._start(job)
             return
-        if member.process is None:
-            self._start(member)
-            return
-        vitals, code = member.board.read(), member.process.poll()
-        if vitals.execs != member.execs:
-            member.execs, member.changed = vitals.execs, now
-            member.worked = _worked(member.process.pid, now)
+        vitals, code = job.board.read(), job.worker.poll()
+        if vitals.execs != job.execs:
+            job.execs, job.changed = vitals.execs, now
+            job.worked = _worked(job.worker.pid, now)
         elif not vitals.data:
-            member.changed = now + _START
+            job.changed = now + _START_SECONDS
         if code == 0:
-            member.done = True
-            member.execs = vitals.execs + bool(vitals.data)  # libFuzzer says no last word
+            job.done = True
+            job.execs = vitals.execs + bool(vitals.data)  # libFuzzer ends without a last count
         elif code is not None:
-            self._lost(member, f"the process ended with {_ending(code)}")
-        elif vitals.data and self._overdue(member, now):
-            member.process.kill()
-            member.process.wait()
-            self._lost(member, f"no end after {self._plan.timeout:g} seconds")
+            self._lost(job, f"the process ended with {_ending(code)}")
+        elif vitals.data and self._overdue(job, job.worker.pid, now):
+            self._lost(job, f"no end after {self._plan.timeout:g} seconds")
 
-    def _overdue(self, member: _Member, now: float) -> bool:
-        assert member.process is not None
-        lasted, most = now - member.changed, self._plan.timeout
+    def _overdue(self, job: _Job, process: int, now: float) -> bool:
+        lasted, most = now - job.changed, self._plan.timeout
         if lasted <= most:
             return False
-        worked = _worked(member.process.pid, now) - member.worked
-        return worked > most or lasted > _PATIENCE * most
+        return _worked(process, now) - job.worked > most or lasted > _PATIENCE * most
 
-    def _lost(self, member: _Member, how: str) -> None:
-        """A worker is gone, and the input it had is why."""
-        vitals = member.board.read()
-        words = _end_of(member.words, _LAST_WORDS).decode("utf-8", "replace")
-        member.process = None
-        member.execs = vitals.execs + 1
-        finding = Finding(self._target.name, how, f"{how}\n\n{words}", vitals.data)
+    def _lost(self, job: _Job, how: str) -> None:
+        """Save the input of a worker that crashed or hangs as a finding."""
+        assert job.worker is not None
+        job.worker.close()
+        job.worker = None
+        vitals = job.board.read()
+        output = _end_of(job.output, _REPORT_BYTES).decode("utf-8", "replace")
+        job.execs = vitals.execs + 1
+        finding = Finding(self._target.name, how, f"{how}\n\n{output}", vitals.data)
         if not self._findings.has(finding):
             self._findings.save(finding, self._target)
 
-    def _start(self, member: _Member) -> None:
-        left = self._seconds_left()
-        if left is not None and left <= 0:
-            member.done = True
-            return
-        plan = self._plan
-        execs = None if plan.execs is None else self._share(member)
-        member.words = member.path.with_suffix(".txt")
-        member.changed = time.monotonic() + _START
-        arguments = (
-            self._name, plan.folder, member.path, plan.seed * 1009 + member.number,
-            member.execs, "" if execs is None else execs, "" if left is None else left,
-        )  # fmt: skip
-        module = "dp2emu.fuzz.guided" if plan.guided else "dp2emu.fuzz.worker"
-        command = [sys.executable, "-m", module, *map(str, arguments)]
-        with open(member.words, "wb") as words:
-            member.process = subprocess.Popen(
-                command, stdin=self._stdin, stdout=words, stderr=words
-            )
+    def _start(self, job: _Job) -> None:
+        plan, left = self._plan, None
+        if plan.seconds is not None:
+            left = plan.seconds - (time.monotonic() - self._started)
+            if left <= 0:
+                job.done = True
+                return
+        job.output.write_bytes(b"")
+        job.changed = time.monotonic() + _START_SECONDS
+        paths = map(str, (plan.folder, job.path, job.output))
+        seed = plan.seed * 1009 + job.number
+        call = call_of(self._function, self._name, *paths, seed, job.execs, self._last(job), left)
+        job.worker = self._server.start(call)
 
-    def _share(self, member: _Member) -> int:
-        """Where a worker stops: it counts from what was tried before."""
-        assert self._plan.execs is not None
-        jobs = self._plan.jobs
-        share = self._plan.execs // jobs + (member.number < self._plan.execs % jobs)
-        return self._before.execs // jobs + share
-
-    def _seconds_left(self) -> float | None:
-        if self._plan.seconds is None:
+    def _last(self, job: _Job) -> int | None:
+        """Return the count of inputs at which a worker stops, earlier campaigns included."""
+        execs, jobs = self._plan.execs, self._plan.jobs
+        if execs is None:
             return None
-        return self._plan.seconds - (time.monotonic() - self._started)
+        return self._before.execs // jobs + execs // jobs + (job.number < execs % jobs)
 
     def stop(self) -> None:
         """End all processes."""
-        os.close(self._life)
-        os.close(self._stdin)
-        for member in self._members:
-            if member.process is not None and member.process.poll() is None:
-                member.process.kill()
-                member.process.wait()
+        for job in self._jobs:
+            if job.worker is not None:
+                job.worker.close()
+        self._server.close()
 
 
 def _end_of(path: Path, most: int) -> bytes:
-    """The last bytes of a file."""
+    """Return the last ``most`` bytes of a file."""
     with path.open("rb") as file:
         file.seek(max(path.stat().st_size - most, 0))
         return file.read(most)
 
 
 def _worked(process: int, now: float) -> float:
-    """Seconds of a processor that a process has had, or the time where the system does not say."""
+    """Return the processor time of a process in seconds, wall time if it is not reported."""
     try:
-        told = Path(f"/proc/{process}/stat").read_bytes()
+        stat = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:
         return now
-    user, system = told.rpartition(b")")[2].split()[11:13]
+    user, system = stat.rpartition(b")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 

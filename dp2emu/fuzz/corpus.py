@@ -1,4 +1,4 @@
-"""A folder of inputs that several processes share, named by what is in them."""
+"""The corpus of a target: a directory of inputs that processes share, named by their content."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from dp2emu.outputs import write_file
 _NAME = 16
 """Characters of a name: 64 bits of SHA-256."""
 HELD = 1 << 14
-"""Inputs held in memory; of more, some by chance."""
+"""Inputs held in memory; further ones replace others by hash."""
 
 
 def name_of(data: bytes) -> str:
-    """The file name of an input."""
+    """Return the file name of an input."""
     return hashlib.sha256(data).hexdigest()[:_NAME]
 
 
 class Corpus:
-    """Inputs worth changing.  Mutable: it grows, by this process and by others.
+    """Inputs worth mutating.  Mutable: this process and others add inputs.
 
-    ``folder`` None keeps them in memory alone.  Inputs of more than ``most`` bytes are cut.
+    Without ``folder`` they are in memory alone.  Inputs are cut to ``most`` bytes.
     """
 
     def __init__(self, folder: Path | None, most: int, seeds: Iterable[bytes] = ()) -> None:
@@ -43,7 +43,7 @@ class Corpus:
         return len(self._inputs)
 
     def add(self, data: bytes) -> bool:
-        """Keep an input, in the folder too; whether it is new.  Raises OSError."""
+        """Keep an input, also in the directory; returns whether it is new.  Raises OSError."""
         name = name_of(data)
         if name in self._names:
             return False
@@ -53,11 +53,11 @@ class Corpus:
         return True
 
     def pick(self, rng: Random) -> bytes:
-        """Any input.  There must be one."""
+        """Return a random input; the corpus must not be empty."""
         return self._inputs[int(rng.random() * len(self._inputs))]
 
     def refresh(self) -> None:
-        """Take over what others have put into the folder; files that cannot be read are none."""
+        """Add the inputs that other processes have written, except unreadable files."""
         if self._folder is None:
             return
         for entry in sorted(os.scandir(self._folder), key=lambda entry: entry.name):

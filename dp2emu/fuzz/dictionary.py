@@ -1,4 +1,4 @@
-"""What fuzzers of other drivers need: a corpus, a dictionary, and a mutator for AFL++."""
+"""Export for fuzzers of other drivers: a corpus and a dictionary."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dp2emu.fuzz.mutations import BOUNDARIES
 from dp2emu.outputs import write_file
 
 STREAMS = 64
-"""Streams of several tokens in a corpus, beside one of each opcode."""
+"""Number of streams of several tokens in a corpus, beside the samples of each opcode."""
 DICTIONARY = "dp2.dict"
 
 
 def dictionary() -> str:
-    """Words as libFuzzer and AFL++ read them: headers, samples, and where numbers end.
+    """Return words for libFuzzer and AFL++: headers, samples and boundary values.
 
     >>> 'ISSUEQUERY' in dictionary()
     True
@@ -43,9 +43,9 @@ def _quoted(word: bytes) -> str:
 
 
 def export(folder: Path, seed: int = 0) -> int:
-    """Write a corpus of command buffers, and the dictionary, into a folder; returns how many.
+    """Write a corpus of command buffers and the dictionary; returns the number of buffers.
 
-    Of each opcode there is a sample or two by chance.  The same seed gives the same files.
+    Each opcode has two, samples or else random ones.  The same seed gives the same files.
     Raises OSError.
     """
     corpus = folder / "corpus"

@@ -1,4 +1,4 @@
-"""Targets that read files and messages: captures, their text, shaders, responses, drivers."""
+"""Targets of files and messages: captures, texts, shaders, responses, rigs, traces."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from itertools import islice
 from random import Random
 
 from dp2emu.capture import CaptureWriter, LogWriter, open_capture
+from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, RECORD, pack
-from dp2emu.dp2.table import Op
+from dp2emu.capture.records import Record
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
 from dp2emu.fuzz.mutations import Mutation
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.limits import FUZZING
+from dp2emu.retrace import METHODS, Import
 from dp2emu.rig.served import Served
 from dp2emu.rig.wire import Message, Reply, receive
 from dp2emu.runtime.responses import parse_responses
@@ -28,7 +31,6 @@ from dp2emu.shader.sm4.lower import lower
 from dp2emu.testing.random_shaders import generate
 from dp2emu.testing.random_shaders4 import generate as generate4
 from dp2emu.text.answers import response_blocks
-from dp2emu.text.dump import TextWriter
 from dp2emu.text.textfile import TextCapture
 
 _RECORDS = 2000
@@ -37,22 +39,22 @@ _RECORDS = 2000
 
 
 def capture(data: bytes) -> Hashable:
-    """Read all records of a capture of any binary form; as text they are the same."""
+    """A capture of any binary form has the same records as its text."""
     opened = open_capture(io.BytesIO(data), limits=FUZZING)
     records = list(islice(opened.records(), _RECORDS))
-    text = io.StringIO()
-    writer = TextWriter(text)
-    for record in records:
-        writer.write(record)
-    text.seek(0)
-    if [*TextCapture(text).records()] != records:
+    return opened.kind, _kinds(records), opened.damage and opened.damage.what
+
+
+def _kinds(records: list[Record]) -> frozenset[str]:
+    """Return the kinds of records, which are the same after a conversion to text and back."""
+    again = io.StringIO(stage.text_of(records))
+    if [*TextCapture(again).records()] != records:
         raise Broken("the text has other records")
-    kinds = frozenset(type(record).__name__ for record in records)
-    return opened.kind, kinds, opened.damage and opened.damage.what
+    return frozenset(type(record).__name__ for record in records)
 
 
 def capture_file(rng: Random) -> bytes:
-    """A capture of some calls: sealed, packed or not, or a driver's log."""
+    """Return a capture of some calls: sealed, compressed or not, or a driver's log."""
     records = stage.records(stage.program(rng))[rng.choice((0, 10, -3)) :]
     out = io.BytesIO()
     kind = rng.randrange(3)
@@ -67,7 +69,7 @@ def capture_file(rng: Random) -> bytes:
 
 
 def mutate_capture(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change bytes; of a log mostly inside a record, whose checksum is made right again."""
+    """Mutate bytes, of a log mostly in the payload of a record, whose checksum is corrected."""
     if data.startswith(MAGIC) and rng.random() < 0.7:
         records = list(_log_records(data))
         if records:
@@ -79,7 +81,7 @@ def mutate_capture(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Tag, time and payload of each whole record of a log."""
+    """Yield tag, time and payload of each complete record of a log."""
     at = len(MAGIC)
     while at + RECORD.size <= len(data):
         tag, length, time, _ = RECORD.unpack(data[at : at + RECORD.size])
@@ -94,30 +96,18 @@ def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def text(data: bytes) -> Hashable:
-    """Read a capture's text; what it says is written and read as the same."""
+    """The records of a text are those of the text written from them."""
     opened = TextCapture(io.StringIO(data.decode("utf-8", "replace")))
-    records = list(islice(opened.records(), _RECORDS))
-    again = io.StringIO()
-    writer = TextWriter(again)
-    for record in records:
-        writer.write(record)
-    again.seek(0)
-    if [*TextCapture(again).records()] != records:
-        raise Broken("the text has other records")
-    return frozenset(type(record).__name__ for record in records)
+    return _kinds(list(islice(opened.records(), _RECORDS)))
 
 
 def text_file(rng: Random) -> bytes:
-    """The text of some calls."""
-    out = io.StringIO()
-    writer = TextWriter(out)
-    for record in stage.records(stage.program(rng))[-4:]:
-        writer.write(record)
-    return out.getvalue().encode()
+    """Return the text of some calls."""
+    return stage.text_of(stage.records(stage.program(rng))[-4:]).encode()
 
 
 def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change bytes, or lines."""
+    """Mutate bytes or lines."""
     if rng.random() < 0.5:
         return mutations.mutate(rng, data, other)
     lines, others = data.split(b"\n"), other.split(b"\n")
@@ -138,7 +128,7 @@ def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def shader(data: bytes) -> Hashable:
-    """Code as text is the same code again, and what is accepted can be lowered."""
+    """The text of a shader assembles to the same code, and lowering does not crash."""
     shown = translate(data)
     if isinstance(shown, bytes):
         return len(shown) // 16
@@ -148,7 +138,7 @@ def shader(data: bytes) -> Hashable:
 
 
 def _lowered(data: bytes) -> str:
-    """How the lowering of code that can be decoded ends."""
+    """Return the error of lowering a shader, empty if there is none."""
     lower: Callable[[bytes], object] = _lower4 if data[1:2] == b"\0" else _lower
     try:
         lower(data)
@@ -167,13 +157,13 @@ def _lower4(data: bytes) -> object:
 
 
 def code(rng: Random) -> bytes:
-    """A valid shader of any version."""
+    """Return a valid shader of any version."""
     make = generate4 if rng.random() < 0.5 else generate
     return make(rng, length=rng.randrange(1, 8))
 
 
 def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change DWORDs, which code is made of, or bytes."""
+    """Mutate DWORDs or bytes."""
     if rng.random() < 0.25 or len(data) < 8:
         return mutations.mutate(rng, data, other)
     words = [data[at : at + 4] for at in range(0, len(data), 4)]
@@ -195,7 +185,7 @@ def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def responses(data: bytes) -> Hashable:
-    """Both readers of responses find the same blocks."""
+    """The two parsers of responses find the same blocks."""
     blocks = list(response_blocks(data))
     whole = sum(block.place.end - block.place.offset for block in blocks) == len(data)
     try:
@@ -211,11 +201,11 @@ def responses(data: bytes) -> Hashable:
 
 
 _PAYLOADS = (4, 8, 4, 1, 16, None)
-"""Sizes of answers by query id; one is no query."""
+"""Sizes of answers by query id; None is an unknown query."""
 
 
 def response_bytes(rng: Random) -> bytes:
-    """Some blocks, as a driver writes them."""
+    """Return some blocks as a driver writes them."""
     data = b"".join(_block(rng) for _ in range(rng.randrange(1, 4)))
     more = struct.pack("<BBHI", Op.RESPONSECONTINUE, 0, 0, 8)
     return data + more if rng.random() < 0.3 else data
@@ -232,25 +222,25 @@ def _block(rng: Random) -> bytes:
     return head + records
 
 
-# Drivers elsewhere
+# Served rigs
 
 
 class _Canned(Served):
-    """A driver whose replies are the input."""
+    """A served rig whose driver replies with the input."""
 
     def __init__(self, data: bytes) -> None:
-        super().__init__(("nobody",))
+        super().__init__(("unused",))
         self._replies = io.BytesIO(data)
-        self._abi, self._room = 64, 1 << 16
+        self._abi, self._payload_bytes = 64, 1 << 16
 
     def _start(self) -> None:
-        """There is nothing to start."""
+        """Start no process."""
 
     def _exchange(self, tag: int, payload: object, before: bytes = b"") -> Message:
         try:
             return receive(self._take)
         except EOFError:
-            raise Dp2Error("the driver is gone") from None
+            raise Dp2Error("the driver has ended") from None
 
     def _take(self, size: int) -> bytes:
         data = self._replies.read(size)
@@ -260,9 +250,9 @@ class _Canned(Served):
 
 
 def rig(data: bytes) -> Hashable:
-    """Whatever a driver elsewhere replies is an answer or an error."""
+    """Every reply of a driver is an answer or an error."""
     driver = _Canned(data)
-    heard: list[Hashable] = []
+    results: list[Hashable] = []
     call = next(stage.calls_of(b"\0"))
     steps: tuple[Callable[[], object], ...] = (
         lambda: driver.create_surface(stage.SURFACES[0]),
@@ -273,25 +263,110 @@ def rig(data: bytes) -> Hashable:
     )
     for step in steps:
         try:
-            heard.append(repr(step()))
+            results.append(repr(step()))
         except Dp2Error as error:
-            heard.append(f"{type(error).__name__} {error.what[:16]}")
-    return tuple(heard)
+            results.append(f"{type(error).__name__} {error.what[:16]}")
+    return tuple(results)
 
 
 def replies(rng: Random) -> bytes:
-    """What a driver would reply."""
+    """Return valid replies of a driver."""
     done = struct.pack("<I", rng.choice((0, 0, 0, 0x80070057, 0xE0000001)))
     answer = struct.pack("<4I", 0, 8, 1, 8) + rng.randbytes(8)
     memory = struct.pack("<QQ", 1, 0) + rng.randbytes(16)
-    said = (Reply.DONE, done)
-    told = (said, said, (Kind.ANSWER, answer), (Kind.MEMORY, memory), said)
-    return b"".join(pack(tag, 0, payload) for tag, payload in told)
+    ok = (Reply.DONE, done)
+    sent = (ok, ok, (Kind.ANSWER, answer), (Kind.MEMORY, memory), ok)
+    return b"".join(pack(tag, 0, payload) for tag, payload in sent)
 
 
 def mutate_replies(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change a payload, whose checksum is made right again, or bytes."""
+    """Mutate bytes, or a payload, whose checksum is corrected."""
     return mutate_capture(rng, MAGIC + data, other)[len(MAGIC) :]
+
+
+# Traces of API calls
+
+_VERSION = 5
+_ENTER, _LEAVE = b"\0", b"\1"
+_ARGUMENT, _RESULT = b"\1", b"\2"
+_CREATE = "Direct3DCreate9"
+_NAMES = (_CREATE, *sorted(METHODS))
+_POINTERS = 4
+"""Number of objects of a program: few, so that calls use the same ones."""
+
+
+def trace(data: bytes) -> Hashable:
+    """Import a stream of events, in the container that tracers write."""
+    imported = Import(open_trace(io.BytesIO(stored(data)), limits=FUZZING))
+    number = sum(1 for _ in islice(imported.records(), _RECORDS))
+    return number, imported.damage and imported.damage.what
+
+
+def stored(data: bytes) -> bytes:
+    """Return a snappy container with one uncompressed chunk."""
+    literals = (data[at : at + 60] for at in range(0, len(data), 60))
+    packed = _uint(len(data)) + b"".join(bytes((len(p) - 1 << 2,)) + p for p in literals)
+    return b"at" + struct.pack("<I", len(packed)) + packed
+
+
+def events(rng: Random) -> bytes:
+    """Return a program that makes an object and calls methods with random values."""
+    known: dict[str, int] = {}
+    calls = [_CREATE, *rng.choices(_NAMES, k=rng.randrange(1, 8))]
+    return _uint(_VERSION) + b"".join(
+        b"".join(_call(rng, number, name, known)) for number, name in enumerate(calls)
+    )
+
+
+def mutate_events(rng: Random, data: bytes, other: bytes) -> bytes:
+    """Mutate bytes, or replace the last calls; the version mostly stays."""
+    if rng.random() < 0.2:
+        return data[: rng.randrange(1, len(data) + 1)] + events(rng)[1:]
+    changed = mutations.mutate(rng, data[1:], other[1:])
+    return (data[:1] or b"\5") + changed
+
+
+def _call(rng: Random, number: int, name: str, known: dict[str, int]) -> Iterator[bytes]:
+    count = rng.randrange(6)
+    yield _ENTER + _uint(0)
+    if name in known:
+        yield _uint(known[name])
+    else:
+        known[name] = len(known)
+        yield _uint(known[name]) + _string(name) + _uint(count)
+        yield from (_string(f"a{index}") for index in range(count))
+    for index in range(count):
+        yield _ARGUMENT + _uint(index) + _value(rng, 0)
+    yield b"\0" + _LEAVE + _uint(number) + _RESULT + _value(rng, 0) + b"\0"
+
+
+def _value(rng: Random, depth: int) -> bytes:
+    kind = rng.randrange(9 if depth < 3 else 7)
+    if kind == 0:
+        return b"\0"
+    if kind < 3:
+        return b"\4" + _uint(rng.choice((0, 1, 2, 8, 64, 21, 0xFFFFFFFF, rng.getrandbits(32))))
+    if kind == 3:
+        return b"\5" + struct.pack("<f", rng.uniform(-2, 2))
+    if kind == 4:
+        blob = rng.randbytes(rng.choice((0, 4, 64)))
+        return b"\x08" + _uint(len(blob)) + blob
+    if kind < 7:
+        return b"\x0d" + _uint(0x1000 * rng.randrange(1, _POINTERS))
+    items = [_value(rng, depth + 1) for _ in range(rng.randrange(3))]
+    return b"\x0b" + _uint(len(items)) + b"".join(items)
+
+
+def _uint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
+
+
+def _string(text: str) -> bytes:
+    return _uint(len(text)) + text.encode()
 
 
 def _target(
@@ -314,4 +389,6 @@ TARGETS = (
             "shader", ".bin"),
     _target("rig", "replies of a driver elsewhere", rig, replies, mutate_replies, 512, "rig",
             ".replies"),
+    Target("trace", "read a trace of API calls and import it", lambda: trace, events,
+           mutate_events, 4096, ("dp2emu.capture.apitrace", "dp2emu.retrace"), suffix=".events"),
 )  # fmt: skip

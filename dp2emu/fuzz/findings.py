@@ -1,4 +1,4 @@
-"""What was found: one of each site, saved so that it can be replayed."""
+"""Findings of a campaign: one per site, saved so that it can be replayed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from dp2emu.outputs import write_file
 from dp2emu.records import dataclass
 
 _INNERMOST = 3
-"""Frames of ours that make the site of an exception."""
+"""Innermost frames of dp2emu that identify the site of an exception."""
 _NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 _OURS = "dp2emu."
 _FUZZ = "dp2emu.fuzz."
-_CALLERS = ("dp2emu.fuzz.worker.", "__main__.")
-"""Who tries inputs, by one way or another."""
+_CALLERS = "dp2emu.fuzz.worker."
+"""Frames that call trials, which identify no site."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``site`` is the same for the same mistake; ``what`` is all that is known of this one."""
+    """A finding: ``site`` identifies the mistake, ``what`` is the full report of this instance."""
 
     target: str
     site: str
@@ -36,19 +36,19 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """Of its files, without suffix."""
+        """Return the name of its files, without suffix."""
         return f"{self.target}-{name_of(self.site.encode())[:8]}"
 
 
 def finding_of(target: str, error: BaseException, data: bytes) -> Finding:
-    """What an exception says of an input."""
+    """Return the finding for an exception that an input raised."""
     what = "".join(traceback.format_exception(error))
     return Finding(target, site_of(error), what, data)
 
 
 def site_of(error: BaseException) -> str:
-    """Kind and innermost functions of ours, or of a target that is none of ours; of a broken
-    promise, its words without numbers.
+    """Return the exception's class and innermost functions of dp2emu, or else of the target; of
+    ``Broken`` the message without its numbers.
 
     >>> site_of(Broken("a token at 5 instead of 7"))
     'Broken: a token at # instead of #'
@@ -75,10 +75,10 @@ def _where(frame: FrameType) -> str:
 
 
 class Findings:
-    """A folder of findings that several processes share; one of each site.
+    """A directory of findings that processes share, one per site.
 
-    Each is three files: what was raised (``.txt``), the input (``.input``), and the capture that
-    shows it, if the input is not the file itself (its suffix is then the target's).
+    A finding is three files: the report (``.txt``), the input (``.input``), and a capture that
+    reproduces it, or the input as a file with the target's suffix.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -89,27 +89,27 @@ class Findings:
         return len(self.names())
 
     def names(self) -> list[str]:
-        """Of all findings, whoever made them."""
+        """Return the names of all findings."""
         return sorted(path.stem for path in self.folder.glob("*.txt"))
 
     def has(self, finding: Finding) -> bool:
-        """Whether the site is known."""
+        """Return whether the site has a finding."""
         return (self.folder / f"{finding.name}.txt").exists()
 
     def save(self, finding: Finding, target: Target) -> Path:
-        """Write the files; returns the one to replay.  Raises OSError."""
+        """Write the files and return the one to replay.  Raises OSError."""
         records = target.records(finding.data)
         shown = finding.data if records is None else sealed(records)
         suffix = target.suffix if records is None else ".dp2"
         write_file(self.folder / f"{finding.name}{suffix}", shown)
         write_file(self.folder / f"{finding.name}.input", finding.data)
-        said = f"{finding.site}\n\n{finding.what}"
-        write_file(self.folder / f"{finding.name}.txt", said.encode("utf-8", "backslashreplace"))
+        report = f"{finding.site}\n\n{finding.what}"
+        write_file(self.folder / f"{finding.name}.txt", report.encode("utf-8", "backslashreplace"))
         return self.folder / f"{finding.name}{suffix}"
 
 
 def sealed(records: Sequence[Record]) -> bytes:
-    """Records as a sealed capture."""
+    """Return a sealed capture of records."""
     out = BytesIO()
     with CaptureWriter(out) as writer:
         for record in records:

@@ -1,7 +1,7 @@
-"""Command bytes by chance, and mutations that know where tokens begin.
+"""Random command streams, and mutations that know where tokens begin.
 
-All is derived from the token table: what a token is, how long, and which of its numbers count
-things.  What comes out is often valid and always near to it.
+Layout and size of tokens come from the token table.  The results are often valid and always
+nearly so.
 """
 
 from __future__ import annotations
@@ -10,37 +10,36 @@ from collections.abc import Callable
 from random import Random
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.generate import generate, generate_stream
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.fuzz.mutations import BOUNDARIES, over
 from dp2emu.fuzz.mutations import mutate as mutate_bytes
 
 VERTEX_SIZE = 28
-"""Bytes of a vertex wherever one is meant: XYZRHW, DIFFUSE and a texture coordinate."""
+"""Bytes of a vertex: XYZRHW, DIFFUSE and a texture coordinate."""
 
 Tokens = list[bytes]
-"""A stream cut where its tokens begin; the last piece may be none."""
+"""The tokens of a stream; the last piece may be an incomplete one."""
 
 QUERIES = (Op.CREATEQUERY, Op.ISSUEQUERY, Op.DELETEQUERY)
 _ISSUING = bytes(QUERIES)
 _HEADER = 4
 _RAW = 0.25
-"""Share of mutations that are blind."""
+"""Share of mutations that are blind to tokens."""
 _MOST_TOKENS = 64
 
 
 def stream(rng: Random) -> bytes:
-    """A few tokens: anything of their shape, or their samples, which mostly mean something."""
+    """Return a few tokens: random ones of valid layout, or samples, mostly meaningful."""
     if rng.random() < 0.5:
         return generate_stream(rng, rng.randrange(1, 5), vertex_size=VERTEX_SIZE)
     return b"".join(sample(rng) for _ in range(rng.randrange(1, 5)))
 
 
 def sample(rng: Random, op: int | None = None) -> bytes:
-    """A token, of opcode ``op`` if given, as it would be sent, or anything of its shape if it has
-    no sample.
-    """
+    """Return a sample of opcode ``op``, by default any, or a random token if it has no sample."""
     token = rng.choice(_TOKENS) if op is None else TABLE[op]
     if token.samples and token.vertices is None:
         return rng.choice(token.samples)
@@ -48,7 +47,7 @@ def sample(rng: Random, op: int | None = None) -> bytes:
 
 
 def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change a stream: its tokens, their numbers, or just bytes."""
+    """Mutate a stream: its tokens, their fields, or bytes."""
     if rng.random() < _RAW:
         return mutate_bytes(rng, data, other)
     tokens = tokens_of(data)
@@ -59,17 +58,17 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def tokens_of(data: bytes) -> Tokens:
-    """The bytes of each token, and whatever follows the last."""
+    """Return the bytes of each token, and those behind the last."""
     found = scan(data, 0, len(data), VERTEX_SIZE)
     pieces = [data[at:stop] for at, _, _, _, stop in found.commands]
     return [*pieces, data[found.stop :]] if found.stop < len(data) else pieces
 
 
-# Mutations.  Each changes and returns the list it is given.
+# Mutations.  Each changes and returns the list.
 
 
 def splice(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Tokens of another stream go in between."""
+    """Insert tokens of the other stream."""
     found = tokens_of(other) or [sample(rng)]
     start = rng.randrange(len(found))
     at = rng.randrange(len(tokens) + 1)
@@ -78,46 +77,44 @@ def splice(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def repeat(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A token comes several times."""
+    """Repeat a token."""
     at = rng.randrange(len(tokens))
     tokens[at:at] = [tokens[at]] * rng.choice((1, 1, 2, 7))
     return tokens
 
 
 def remove(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A token is gone."""
+    """Remove a token."""
     del tokens[rng.randrange(len(tokens))]
     return tokens
 
 
 def exchange(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Two tokens change places."""
+    """Exchange two tokens."""
     a, b = rng.randrange(len(tokens)), rng.randrange(len(tokens))
     tokens[a], tokens[b] = tokens[b], tokens[a]
     return tokens
 
 
 def fresh(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A new token goes in between."""
+    """Insert a new token."""
     tokens.insert(rng.randrange(len(tokens) + 1), sample(rng))
     return tokens
 
 
 def count(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A header lies about how many there are."""
+    """Change the count in a header."""
     return _changed(rng, tokens, lambda token: over(token, 2, _near(rng, token, 2, 2)))
 
 
 def opcode(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A token says that it is another, or that it is none."""
+    """Change an opcode to another or an invalid one."""
     value = rng.choice(_OPS) if rng.random() < 0.9 else rng.getrandbits(8)
     return _changed(rng, tokens, lambda token: over(token, 0, bytes((value,))))
 
 
 def number(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A field becomes a number where numbers of its width end, or nearly what it was: sizes,
-    counts, handles, offsets and enumerations are all fields.
-    """
+    """Change a field (size, count, handle, offset, enumeration) to a boundary or nearby value."""
 
     def change(token: bytes) -> bytes:
         width = rng.choice((1, 2, 4, 4, 4))
@@ -129,7 +126,7 @@ def number(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def name(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """A handle or an id becomes another's: four bytes of a token are copied into another."""
+    """Copy four bytes, which may be a handle, from one token into another."""
     giver = rng.choice(tokens)
     start = _HEADER + 4 * rng.randrange(max((len(giver) - _HEADER) // 4, 1))
     word = giver[start : start + 4]
@@ -141,7 +138,7 @@ def name(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def misalign(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Bytes appear or go inside a token, so that inline vertices lie elsewhere."""
+    """Insert or remove bytes inside a token, which moves inline vertices."""
 
     def change(token: bytes) -> bytes:
         at = rng.randrange(len(token) + 1)
@@ -153,7 +150,7 @@ def misalign(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def reorder(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Tokens about queries come in another order, or one more does."""
+    """Shuffle the tokens about queries, or insert one."""
     places = [at for at, token in enumerate(tokens) if token[0] in _ISSUING]
     if len(places) < 2:
         return splice(rng, tokens, generate(TABLE[rng.choice(QUERIES)], rng))
@@ -171,7 +168,7 @@ def _changed(rng: Random, tokens: Tokens, change: Callable[[bytes], bytes]) -> T
 
 
 def _near(rng: Random, token: bytes, at: int, width: int) -> bytes:
-    """A boundary of the width, a number near the one that is there, or any."""
+    """Return a boundary value, one near the current value, or a random one."""
     kind = rng.randrange(4)
     if kind < 2:
         value = rng.choice(BOUNDARIES[width])

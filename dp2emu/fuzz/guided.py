@@ -1,8 +1,6 @@
-"""Inputs chosen by coverage: the same trials under atheris, whose engine is libFuzzer.
+"""The worker of a guided campaign: atheris, whose engine is libFuzzer, chooses inputs by coverage.
 
-    python -m dp2emu.fuzz.guided TARGET FOLDER BOARD SEED EXECS-BEFORE EXECS SECONDS
-
-atheris is in the extra ``fuzz``.  It ends its process when it is done, so this is one of its own.
+atheris is in the extra ``fuzz``.
 """
 
 from __future__ import annotations
@@ -15,51 +13,52 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import FunctionType
+from typing import BinaryIO
 
-from dp2emu.fuzz import target_named
 from dp2emu.fuzz.target import Target
-from dp2emu.fuzz.worker import Board, Worker, end_with_parent
+from dp2emu.fuzz.worker import start
 
 _STRUCTURED = 16
-"""One of so many mutations knows what it changes; the others cost nothing."""
+"""One in so many mutations is the target's, which costs time; the others are libFuzzer's."""
 _NEVER = 1 << 30
-"""Seconds.  Whoever started this process watches how long inputs take, and by another clock."""
+"""Seconds: libFuzzer reports no slow inputs, since the campaign measures processor time."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""What libFuzzer says of how far it is, on each of its lines."""
+"""Counts in each line that libFuzzer prints."""
 
 
 def available() -> bool:
-    """Whether atheris is installed."""
+    """Return whether atheris is installed."""
     return find_spec("atheris") is not None
 
 
-def reached(words: bytes) -> tuple[int, int, int]:
-    """Kinds of inputs, branches covered and inputs kept by what libFuzzer said last.
+def reached(output: bytes) -> tuple[int, int, int]:
+    """Return kinds of inputs, branches covered and inputs kept by libFuzzer's last line.
 
     >>> reached(b"#2 INITED cov: 9 ft: 12 corp: 3/40b exec/s: 0 rss: 75Mb")
     (12, 9, 3)
     """
-    said = _STATUS.findall(words)
-    covered, kinds, kept = map(int, said[-1]) if said else (0, 0, 0)
+    lines = _STATUS.findall(output)
+    covered, kinds, kept = map(int, lines[-1]) if lines else (0, 0, 0)
     return kinds, covered, kept
 
 
-def main(arguments: list[str]) -> None:
+def main(
+    reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
+    seed: int, before: int, execs: int | None, seconds: float | None,
+) -> None:  # fmt: skip
     """Fuzz until libFuzzer ends the process."""
     import atheris
     from atheris.instrument_bytecode import patch_code
 
-    end_with_parent()
-    name, folder, board, seed, before, execs, seconds = arguments
-    target = target_named(name)
-    worker = Worker(target, Path(folder), Board(Path(board), target.most), int(seed), int(before))
+    worker = start(reader, name, folder, board, output, seed, before)
+    target = worker.target
     for function in _functions(target.cover):
         function.__code__ = patch_code(function.__code__, trace_dataflow=target.compares)
     options = [
         f"-max_len={target.most}",
-        f"-seed={int(seed) % (1 << 31) + 1}",
-        f"-runs={max(int(execs) - int(before), 0) if execs else -1}",
-        f"-max_total_time={int(float(seconds)) + 1 if seconds else 0}",
+        f"-seed={seed % (1 << 31) + 1}",
+        f"-runs={-1 if execs is None else max(execs - before, 0)}",
+        f"-max_total_time={int(seconds) + 1 if seconds else 0}",
         "-reload=5",
         "-print_funcs=0",
         f"-report_slow_units={_NEVER}",
@@ -68,14 +67,14 @@ def main(arguments: list[str]) -> None:
     atheris.Setup(
         ["dp2emu", *options, str(Path(folder) / target.name)],
         worker.try_guided,
-        custom_mutator=_mutator(target, Random(seed)),
+        custom_mutator=_mutator(target, Random(str(seed))),
     )
     gc.freeze()
     atheris.Fuzz()
 
 
 def _functions(modules: tuple[str, ...]) -> Iterator[FunctionType]:
-    """All functions and methods of modules, and of those below them, that are imported."""
+    """Yield the functions and methods of imported modules and their submodules."""
     for name, module in sorted(sys.modules.items()):
         if any(name == each or name.startswith(f"{each}.") for each in modules):
             for value in vars(module).values():
@@ -86,7 +85,7 @@ def _functions(modules: tuple[str, ...]) -> Iterator[FunctionType]:
 
 
 def _mutator(target: Target, rng: Random) -> Callable[[bytes, int, int], bytes]:
-    """libFuzzer's own mutations, and now and then one of the target's."""
+    """Return a function that applies libFuzzer's mutations, and sometimes the target's."""
     import atheris
 
     last = [b""]
@@ -99,7 +98,3 @@ def _mutator(target: Target, rng: Random) -> Callable[[bytes, int, int], bytes]:
         return target.mutate(rng, data, other)[:most]
 
     return change
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

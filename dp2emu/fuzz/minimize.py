@@ -1,17 +1,14 @@
-"""The smallest capture that still fails: fewer calls and records, then tokens, then bytes."""
+"""Minimizing a capture that fails: fewer calls and records, then tokens, then bytes."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
@@ -19,37 +16,35 @@ from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import UsageError
 from dp2emu.fuzz.shrinking import Budget, shrink, shrink_bytes
 from dp2emu.outputs import whole_output
+from dp2emu.process.child import Command, split_command
 from dp2emu.text.contexts import Contexts
 
 TRIES = 5000
-"""Captures tried unless told otherwise."""
-_HERE = "{}"
-_NOTHING = subprocess.DEVNULL
+"""Captures that are tried by default, at most."""
+_PLACEHOLDER = "{}"
+_TIMED_OUT = -1 << 16
 
 Fails = Callable[[Sequence[Record]], bool]
 
 
 class Check:
-    """Whether a command fails for a capture as it did for the first.  Mutable: it remembers how.
+    """A command that checks whether a capture fails as the first did.  Mutable: it stores how.
 
-    ``command`` is split as a shell does it; ``{}`` is the capture's path, which otherwise is its
-    last argument.  A command that takes longer than ``timeout`` seconds fails with that.
+    ``command`` is split as a shell does; ``{}`` is replaced by the capture's path, which otherwise
+    is the last argument.  Taking longer than ``timeout`` seconds is a failure of its own kind.
     """
 
     def __init__(self, command: str, timeout: float = 60.0) -> None:
-        try:
-            words = shlex.split(command)
-        except ValueError as error:
-            raise UsageError(f"command {command!r}: {error}") from None
-        if not words:
-            raise UsageError("a check needs a command")
-        self._words = words if any(_HERE in word for word in words) else [*words, _HERE]
+        words = split_command(command, "a check")
+        if not any(_PLACEHOLDER in word for word in words):
+            words.append(_PLACEHOLDER)
+        self._words = words
         self._timeout = timeout
         self._failure: int | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="dp2emu-minimize-")
 
     def first(self, records: Sequence[Record]) -> bool:
-        """Run it for the capture to be made smaller; whether it fails."""
+        """Run the command on the capture to be minimized; returns whether it fails."""
         self._failure = self._run(records)
         return self._failure != 0
 
@@ -57,59 +52,48 @@ class Check:
         return self._run(records) == self._failure
 
     def close(self) -> None:
-        """Remove the captures that were tried."""
+        """Remove the capture that was tried last."""
         self._folder.cleanup()
 
     def _run(self, records: Sequence[Record]) -> int:
         path = Path(self._folder.name) / "tried.dp2"
         save(records, path)
-        words = [word.replace(_HERE, str(path)) for word in self._words]
+        words = [word.replace(_PLACEHOLDER, str(path)) for word in self._words]
+        null = subprocess.DEVNULL
         try:
-            process = subprocess.Popen(
-                words, stdin=_NOTHING, stdout=_NOTHING, stderr=_NOTHING, start_new_session=True
-            )
+            process = Command(words, group=True, stdin=null, stdout=null, stderr=null)
         except OSError as error:
             raise UsageError(f"{words[0]}: {error.strerror}") from None
-        with process:
-            try:
-                return process.wait(self._timeout)
-            except subprocess.TimeoutExpired:
-                return -1 << 16
-            finally:
-                _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command, and whatever it has started and left."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+        try:
+            return process.wait(self._timeout)
+        except subprocess.TimeoutExpired:
+            return _TIMED_OUT
+        finally:
+            process.close()  # also ends what the command has left running
 
 
 def save(records: Iterable[Record], path: Path) -> None:
-    """Write records as a sealed capture, whole or not at all.  Raises OSError."""
+    """Write records as a sealed capture, atomically.  Raises OSError."""
     with whole_output(path) as file, CaptureWriter(file) as writer:
         for record in records:
             writer.write(record)
 
 
 def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> list[Record]:
-    """As few and as small records as still fail.  ``fails`` is true of those given."""
+    """Return few and small records that still fail; ``fails`` is true of those given."""
     budget = Budget(tries)
     kept = list(records)
     while True:
         before = kept
         kept = _fewer_records(kept, fails, budget)
-        for part in (_tokens, _vertices, _memory, _bytes):
-            kept = _each(kept, part, fails, budget)
+        for split in (_tokens, _vertices, _memory, _bytes):
+            kept = _each(kept, split, fails, budget)
         if kept == before or budget.left <= 0:
             return kept
 
 
 def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> list[Record]:
-    """A call goes with its answer."""
+    """Leave out records, calls together with their answers."""
     groups: list[list[Record]] = []
     for record in records:
         if isinstance(record, Answered) and groups:
@@ -120,24 +104,37 @@ def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> l
     return [record for group in kept for record in group]
 
 
-_Part = Callable[[Record, Contexts, Callable[[Record], bool], Budget], Record]
-"""(a record, the contexts as they are there, whether another in its place fails) -> smaller."""
+_Parts = tuple[Any, Callable[[Any], Record]] | None
+"""Parts or bytes of a record, and a function from fewer of them to a record."""
 
 
-def _each(records: list[Record], part: _Part, fails: Fails, budget: Budget) -> list[Record]:
+def _each(
+    records: list[Record],
+    split: Callable[[Record, Contexts], _Parts],
+    fails: Fails,
+    budget: Budget,
+) -> list[Record]:
+    """Leave out parts or bytes of each record."""
     kept, contexts = list(records), Contexts()
-    for at in range(len(kept)):
-        contexts.see(kept[at])
+    for at, record in enumerate(records):
+        contexts.see(record)
+        found = split(record, contexts)
+        if found is None:
+            continue
+        parts, joined = found
 
-        def still(other: Record, at: int = at) -> bool:
-            return fails([*kept[:at], other, *kept[at + 1 :]])
+        def still(some: Any, at: int = at, joined: Callable[[Any], Record] = joined) -> bool:
+            return fails([*kept[:at], joined(some), *kept[at + 1 :]])
 
-        kept[at] = part(kept[at], contexts, still, budget)
+        shrinking = shrink_bytes if isinstance(parts, bytes) else shrink
+        fewer = shrinking(parts, still, budget)
+        if fewer != parts:
+            kept[at] = joined(fewer)
     return kept
 
 
 def _with(record: Called, commands: bytes) -> Called:
-    """A call with other commands, of which it covers as many as before or all."""
+    """Return a call with other commands; dwCommandLength stays if it covered only a part."""
     call = record.call
     assert call.commands is not None
     covered = min(call.dwCommandLength, len(commands))
@@ -146,58 +143,36 @@ def _with(record: Called, commands: bytes) -> Called:
     return replace(record, call=replace(call, commands=commands, dwCommandLength=covered))
 
 
-def _tokens(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Fewer tokens of a call."""
+def _tokens(record: Record, contexts: Contexts) -> _Parts:
+    """Return the commands of a call, cut where tokens begin."""
     if not isinstance(record, Called) or not record.call.commands:
-        return record
-    pieces = _cut(record, contexts)
-    kept = shrink(pieces, lambda some: still(_with(record, b"".join(some))), budget)
-    return _with(record, b"".join(kept)) if len(kept) < len(pieces) else record
-
-
-def _cut(record: Called, contexts: Contexts) -> list[bytes]:
-    """The commands of a call where its tokens begin."""
-    data = record.call.commands or b""
+        return None
+    data = record.call.commands
     stream = CommandStream(record.call, data)
     size = contexts.vertex_format(record.call).size
     found = (at for each in stream.stretches(size) for at, *_ in each.commands)
     starts = sorted({0, *(at - stream.start for at in found), len(data)})
-    return [data[start:stop] for start, stop in pairwise(starts)]
+    tokens = [data[start:stop] for start, stop in pairwise(starts)]
+    return tokens, lambda some: _with(record, b"".join(some))
 
 
-def _vertices(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Fewer bytes behind lpVertices."""
+def _vertices(record: Record, contexts: Contexts) -> _Parts:
+    """Return the bytes of a call's user vertices."""
     if not isinstance(record, Called) or not record.call.vertices:
-        return record
+        return None
     call = record.call
-    data = shrink_bytes(
-        call.vertices or b"",
-        lambda some: still(replace(record, call=replace(call, vertices=some))),
-        budget,
-    )
-    return replace(record, call=replace(call, vertices=data))
+    return call.vertices, lambda some: replace(record, call=replace(call, vertices=some))
 
 
-def _memory(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Fewer bytes of a memory write."""
+def _memory(record: Record, contexts: Contexts) -> _Parts:
+    """Return the bytes of a memory write."""
     if not isinstance(record, MemoryWritten) or not record.data:
-        return record
-    data = shrink_bytes(record.data, lambda some: still(replace(record, data=some)), budget)
-    return replace(record, data=data)
+        return None
+    return record.data, lambda some: replace(record, data=some)
 
 
-def _bytes(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Fewer bytes of commands."""
+def _bytes(record: Record, contexts: Contexts) -> _Parts:
+    """Return the bytes of a call's commands."""
     if not isinstance(record, Called) or not record.call.commands:
-        return record
-    return _with(
-        record, shrink_bytes(record.call.commands, lambda some: still(_with(record, some)), budget)
-    )
+        return None
+    return record.call.commands, lambda some: _with(record, some)

@@ -1,6 +1,6 @@
-"""Mutations of bytes that know nothing of what they mean.
+"""Mutations of bytes that are blind to their meaning.
 
-Each takes random numbers, the bytes and others to take from, and returns new bytes.
+Each takes random numbers, the bytes and another input, and returns new bytes.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from collections.abc import Callable
 from random import Random
 
 Mutation = Callable[[Random, bytes, bytes], bytes]
-"""(random numbers, bytes, other bytes of the same kind) -> changed bytes."""
+"""(random numbers, bytes, another input) -> mutated bytes."""
 
 BOUNDARIES: dict[int, tuple[int, ...]] = {
     width: (0, 1, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 2, (1 << bits) - 1)
     for width, bits in ((1, 8), (2, 16), (4, 32), (8, 64))
 }
-"""By width in bytes: where numbers end, signed and unsigned."""
+"""Boundary values, signed and unsigned, by width in bytes."""
 
 _LONGEST_RUN = 32
 
 
 def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
-    """One to four mutations, mostly few."""
+    """Apply one to four mutations, mostly one."""
     for _ in range(1 + int(3.99 * rng.random() ** 3)):
         data = rng.choice(MUTATIONS)(rng, data, other)
     return data
 
 
 def flip_bit(rng: Random, data: bytes, other: bytes) -> bytes:
-    """A bit is another."""
+    """Flip a bit."""
     if not data:
         return data
     at = int(rng.random() * len(data))
@@ -36,14 +36,14 @@ def flip_bit(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def boundary(rng: Random, data: bytes, other: bytes) -> bytes:
-    """A number of 1 to 8 bytes becomes one where numbers end."""
+    """Replace a number of 1 to 8 bytes by a boundary value."""
     width = rng.choice((1, 2, 4, 4, 8))
     value = rng.choice(BOUNDARIES[width]).to_bytes(width, "little")
     return over(data, int(rng.random() * (len(data) + 1)), value)
 
 
 def arithmetic(rng: Random, data: bytes, other: bytes) -> bytes:
-    """A number of 1 to 4 bytes becomes a little more or less."""
+    """Add up to 16 to a number of 1 to 4 bytes, or subtract."""
     width = rng.choice((1, 2, 4))
     at = int(rng.random() * max(len(data) - width + 1, 1))
     number = int.from_bytes(data[at : at + width], "little") + rng.randrange(-16, 17)
@@ -51,45 +51,45 @@ def arithmetic(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def remove(rng: Random, data: bytes, other: bytes) -> bytes:
-    """A run of bytes is gone."""
+    """Remove a run of bytes."""
     at = int(rng.random() * (len(data) + 1))
     return data[:at] + data[at + 1 + int(rng.random() * _LONGEST_RUN) :]
 
 
 def repeat(rng: Random, data: bytes, other: bytes) -> bytes:
-    """A run of bytes stands there twice."""
+    """Repeat a run of bytes."""
     at = int(rng.random() * (len(data) + 1))
     end = at + 1 + int(rng.random() * _LONGEST_RUN)
     return data[:end] + data[at:]
 
 
 def insert(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Some bytes stand where none were."""
+    """Insert random bytes."""
     at = int(rng.random() * (len(data) + 1))
     return data[:at] + rng.randbytes(1 + int(rng.random() * 8)) + data[at:]
 
 
 def cut(rng: Random, data: bytes, other: bytes) -> bytes:
-    """The end is missing."""
+    """Remove the end."""
     return data[: int(rng.random() * (len(data) + 1))]
 
 
 def splice(rng: Random, data: bytes, other: bytes) -> bytes:
-    """The end is that of others."""
+    """Replace the end by the end of the other input."""
     return (
         data[: int(rng.random() * (len(data) + 1))] + other[int(rng.random() * (len(other) + 1)) :]
     )
 
 
 def take(rng: Random, data: bytes, other: bytes) -> bytes:
-    """A run of bytes is from somewhere else."""
+    """Overwrite a run of bytes by one of the other input."""
     start = int(rng.random() * (len(other) + 1))
     run = other[start : start + 1 + int(rng.random() * _LONGEST_RUN)]
     return over(data, int(rng.random() * (len(data) + 1)), run)
 
 
 def over(data: bytes, at: int, piece: bytes) -> bytes:
-    """``piece`` over ``data`` at byte ``at``; what would stick out is left away.
+    """Return ``data`` overwritten by ``piece`` at byte ``at``; the size stays.
 
     >>> over(b"abcdef", 4, b"123")
     b'abcd12'

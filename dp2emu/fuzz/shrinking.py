@@ -1,7 +1,7 @@
-"""The smallest input that still does it: parts are left out as long as that succeeds.
+"""Delta debugging: the smallest input that still fails.
 
-Delta debugging: first halves, then quarters, down to single parts, from the end, since what stands
-at the end seldom matters to what stands before.
+Runs of parts are left out, first halves, then quarters, down to single parts, from the end, since
+later parts seldom affect earlier ones.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ _T = TypeVar("_T")
 
 
 class Budget:
-    """How many more tries there may be.  Mutable: they are spent."""
+    """The number of attempts that are left.  Mutable: it decreases."""
 
     def __init__(self, tries: int) -> None:
         self.left = tries
 
     def spend(self) -> bool:
-        """Whether there was one more."""
+        """Use an attempt; returns whether one was left."""
         self.left -= 1
         return self.left >= 0
 
 
 def shrink(parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: Budget) -> list[_T]:
-    """As few parts as will do, in order.  ``still`` tells whether some of them do.
+    """Return the fewest parts found, in order, for which ``still`` is true.
 
     >>> shrink(range(100), lambda some: {3, 77} <= set(some), Budget(1000))
     [3, 77]
@@ -44,7 +44,7 @@ def shrink(parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: B
 def _without(
     parts: list[_T], size: int, still: Callable[[Sequence[_T]], bool], budget: Budget
 ) -> list[_T]:
-    """Without all runs of ``size`` parts that can be spared."""
+    """Return the parts without each run of ``size`` that ``still`` does not need."""
     end = len(parts)
     while end > 0:
         start = max(end - size, 0)
@@ -58,7 +58,7 @@ def _without(
 
 
 def shrink_bytes(data: bytes, still: Callable[[bytes], bool], budget: Budget) -> bytes:
-    """As few bytes as will do, and of these as many zero as will do.
+    """Return the fewest bytes found for which ``still`` is true, as many of them zero as possible.
 
     >>> shrink_bytes(b"one two three", lambda some: b"two" in some, Budget(1000))
     b'two'

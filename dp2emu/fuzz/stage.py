@@ -1,12 +1,13 @@
-"""A small adapter on which inputs are executed, and the calls that an input is.
+"""The driver that inputs are executed on, and the calls that an input encodes.
 
-An input is a byte that chooses the DirectX version, then the command bytes of calls with ``CALL``
-between them.  What there is beside has small numbers, which handles mostly are.
+An input is a byte that chooses the DirectX version, then the command bytes of calls, separated by
+``CALL``.  Surfaces and the context have small handles, so that random handles often exist.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import io
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from struct import pack
@@ -31,20 +32,21 @@ from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_o
 from dp2emu.limits import FUZZING
 from dp2emu.records import dataclass
 from dp2emu.shader.engines import REFERENCE
+from dp2emu.text.dump import TextWriter
 
 CALL = b"\xffDP2"
-"""Between calls: no command has that opcode."""
+"""Separator of calls: no command has that opcode."""
 INTERFACES = (9, 8, 7, 6)
 COLOR, DEPTH, COMMANDS = 1, 2, 3
 ROOM = 4096
-"""Bytes of the command surface."""
+"""Size of the command surface."""
 FVF = 0x144
 VERTICES = 64
 MOST_CALLS = 8
 
 _WORK = ("vertices", "primitives", "entered", "clipped", "fragments", "samples", "vertex_bytes",
          "pixel_bytes", "upload_bytes", "texture_cache_lookups")  # fmt: skip
-"""The counters of the GPU that tell streams apart which end alike."""
+"""Counters of the GPU that are features of a stream."""
 
 _KIND = SurfaceKind
 SURFACES = (
@@ -63,7 +65,7 @@ SURFACES = (
     SurfaceDesc(13, _KIND.SURFACE, 64, 64, Format.X8R8G8B8, samples=4),
     SurfaceDesc(14, _KIND.TEXTURE, 64, 64, Format.A16B16G16R16F),
 )
-"""Of every kind one."""
+"""One surface of each kind."""
 
 
 def _vertices() -> bytes:
@@ -76,7 +78,7 @@ def _vertices() -> bytes:
 
 
 USER_VERTICES = _vertices()
-"""Around the screen; those of all calls."""
+"""Vertices on and around the screen, for all calls."""
 _BUFFERS = tuple(MemoryWritten(handle, 0, USER_VERTICES[: 1 << 8]) for handle in (4, 5, 6))
 _SIZES = {
     desc.handle: desc.width
@@ -87,13 +89,13 @@ _SIZES = {
 
 
 def program(rng: Random) -> bytes:
-    """Some calls by chance."""
+    """Return some random calls."""
     calls = [grammar.stream(rng) for _ in range(rng.randrange(1, 4))]
     return bytes((rng.choice((0, 0, 1, 2, 3)),)) + CALL.join(calls)
 
 
 def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change a call, or which calls there are."""
+    """Mutate a call, insert, repeat or remove one, or change the version."""
     head, calls = data[:1] or b"\0", data[1:].split(CALL)
     others = other[1:].split(CALL)
     at, kind = rng.randrange(len(calls)), rng.randrange(12)
@@ -111,7 +113,7 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def calls_of(data: bytes, context: int = 1) -> Iterator[Call]:
-    """The calls an input is, the last of them without commands, to fetch what is answered."""
+    """Yield the calls of an input, and an empty one that fetches the remaining responses."""
     for commands in (*data[1:].split(CALL)[:MOST_CALLS], b""):
         commands = commands[:ROOM]
         yield Call(
@@ -122,29 +124,38 @@ def calls_of(data: bytes, context: int = 1) -> Iterator[Call]:
 
 
 def shortened(call: Call, commands: bytes) -> Call:
-    """The call with only these commands."""
+    """Return the call with other commands."""
     return replace(call, commands=commands, dwCommandLength=len(commands))
 
 
 def interface_of(data: bytes) -> int:
-    """The DirectX version an input is for."""
+    """Return the DirectX version of an input."""
     return INTERFACES[data[0] % len(INTERFACES)] if data else INTERFACES[0]
 
 
 def setting(data: bytes) -> Sequence[Record]:
-    """What there is before the first call."""
+    """Return the records ahead of the first call."""
     made = tuple(SurfaceCreated(desc) for desc in SURFACES)
     return (*made, *_BUFFERS, ContextCreated(1, interface_of(data), COLOR, DEPTH))
 
 
 def records(data: bytes) -> Sequence[Record]:
-    """The capture of an input."""
+    """Return the capture of an input."""
     return (*setting(data), *map(Called, calls_of(data)))
+
+
+def text_of(records: Iterable[Record]) -> str:
+    """Return the text of records."""
+    text = io.StringIO()
+    writer = TextWriter(text)
+    for record in records:
+        writer.write(record)
+    return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call came to: ddrval, dwErrorOffset and response, or what was raised."""
+    """The result of a call: ddrval, dwErrorOffset and response, or the error raised."""
 
     ddrval: int
     offset: int
@@ -153,15 +164,15 @@ class Outcome:
 
 
 class Stage:
-    """A driver that inputs are played on.  Mutable: they leave what they leave."""
+    """A driver that executes inputs.  Mutable: inputs change its state."""
 
     def __init__(self, engine: str = REFERENCE) -> None:
-        # Threads would only fight for the processors that other jobs have.
+        # Threads would compete with other jobs for the processors.
         options = Options(engine=engine, threads=1)
         self.driver = Driver(parse_timing("fixed:call=10,packet=10,delivery=5"), options, FUZZING)
 
     def enter(self, data: bytes) -> None:
-        """Make everything there is before an input's first call."""
+        """Create the surfaces and the context of an input."""
         for desc in SURFACES:
             self.driver.create_surface(desc)
         for written in _BUFFERS:
@@ -169,18 +180,18 @@ class Stage:
         self.driver.create_context(1, interface=interface_of(data), color=COLOR, depth=DEPTH)
 
     def leave(self) -> None:
-        """Unmake it all, and what the input left."""
+        """Destroy the context and the surfaces."""
         self.driver.destroy_context(1)
         for desc in SURFACES:
             if self.driver.gpu.heap.get(desc.handle) is not None:
                 self.driver.destroy_surface(desc.handle)
 
     def play(self, data: bytes) -> list[Outcome]:
-        """All calls of an input."""
+        """Execute the calls of an input."""
         return [self.call(call) for call in calls_of(data)]
 
     def call(self, call: Call) -> Outcome:
-        """One call.  What is not built is an outcome, too."""
+        """Execute a call; an error is an outcome too."""
         try:
             answer: Answer = self.driver.submit(call)
         except Unsupported as error:
@@ -190,18 +201,18 @@ class Stage:
         return Outcome(answer.ddrval, answer.dwErrorOffset, answer.response)
 
     def memory(self) -> list[bytes]:
-        """What every surface holds when the GPU is idle."""
+        """Return the contents of all surfaces once the GPU is idle."""
         self.driver.finish()
         return [self.driver.read(handle, 0, size) for handle, size in _SIZES.items()]
 
     def work(self) -> frozenset[tuple[str, int]]:
-        """How much the GPU has done, in powers of two, of what it has done at all."""
+        """Return the nonzero counters of the GPU, rounded to powers of two."""
         counters = self.driver.gpu.counters
         done = ((name, int(getattr(counters, name))) for name in _WORK)
         return frozenset((name, number.bit_length()) for name, number in done if number)
 
     def state(self) -> Hashable:
-        """What every surface but that of the commands holds, and all state of the context."""
+        """Return the contents of all surfaces but that of commands, and the context's state."""
         memory = self.memory()
         del memory[COMMANDS - 1]
         context = self.driver.context(1)

@@ -1,26 +1,35 @@
-"""Targets that read a stream of commands and do nothing of it."""
+"""Targets of command streams: reading them, as tokens and as text, and executing them."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
 from construct import Array, Container
 
 from dp2emu.capture.records import Called, ContextCreated, Record, SurfaceCreated
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.context import Context
 from dp2emu.dp2.parse import parse
+from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Body, Tail, Token
 from dp2emu.dp2.walk import decode, scan
-from dp2emu.fuzz import grammar
-from dp2emu.fuzz.target import Broken, Target
+from dp2emu.errors import ResponseError
+from dp2emu.fuzz import grammar, stage
+from dp2emu.fuzz.stage import CALL, Outcome, Stage
+from dp2emu.fuzz.target import Broken, Target, Trial
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
+from dp2emu.runtime.responses import parse_responses
+from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.text import TextCapture
-from dp2emu.text.dump import TextWriter
 
+_MOST = 1024
+_COVER = ("dp2emu.dp2", "dp2emu.gpu")
 _BUFFER = 1 << 16
 _START = (
     SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 64, 64, 22)),
@@ -30,7 +39,7 @@ _START = (
 
 
 def walk(data: bytes) -> Hashable:
-    """Find all tokens; they must lie one behind the other up to where the walk stops."""
+    """Walk a stream: tokens are adjacent up to where the walk stops."""
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
     at = 0
     for offset, _, _, start, stop in found.commands:
@@ -46,7 +55,7 @@ def walk(data: bytes) -> Hashable:
 
 
 def agree(data: bytes) -> Hashable:
-    """Both readings of the token table agree on every token and every field."""
+    """The walk and construct read the same tokens and fields."""
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
     parsed = parse(data, 0, len(data), grammar.VERTEX_SIZE)
     if found.stop != parsed.stop or (found.problem is None) != (parsed.problem is None):
@@ -63,14 +72,14 @@ def agree(data: bytes) -> Hashable:
 
 
 def by_construct(fields: Container[Any]) -> tuple[Any, ...]:
-    """Count, head, items and vertices of a token as construct has read it, all plain."""
+    """Return count, head, items and vertices of a token that construct read, in plain types."""
     head, items = fields.get("head"), fields.get("items", [])
     count = fields.header.wPrimitiveCount
     return count, _plain(head), _plain(items), fields.get("vertices", b"")
 
 
 def by_view(token: Token, body: Body) -> tuple[Any, ...]:
-    """The same of the walk's views: an item's tail counts as its last fields."""
+    """Return the same of a token that the walk read; an item's tail is its last fields."""
     items = _plain(body.items)
     if token.tail is not None:
         tails = zip(body.items, body.tails, strict=True)
@@ -91,7 +100,7 @@ def _parts(tail: Tail, item: Any, data: memoryview) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers, tuples and bytes; a NaN is only a NaN."""
+    """Return a value as numbers, tuples and bytes, with all NaNs equal."""
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -104,20 +113,173 @@ def _plain(value: Any) -> Any:
 
 
 def come_back(data: bytes) -> Hashable:
-    """The text of a call is read as the same call."""
+    """The text of a call assembles to the same call."""
     *_, called = records(data)
-    text = io.StringIO()
-    TextWriter(text).write(called)
-    text.seek(0)
-    if [*TextCapture(text).records()] != [called]:
+    text = stage.text_of([called])
+    if [*TextCapture(io.StringIO(text)).records()] != [called]:
         raise Broken("the text assembles to other bytes")
-    return text.getvalue().count("raw"), len(data) // 32
+    return text.count("raw"), len(data) // 32
 
 
 def records(data: bytes) -> Sequence[Record]:
-    """A capture of one call with these commands."""
+    """Return a capture of one call with these commands."""
     call = Call(1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE)
     return (*_START, Called(call))
+
+
+# Execution
+
+
+def execute(data: bytes) -> Hashable:
+    """Calls are answered, and dwErrorOffset lies in the commands."""
+    played = Stage()
+    played.enter(data)
+    kinds = set[Hashable]()
+    for call in stage.calls_of(data):
+        outcome = played.call(call)
+        if outcome.ddrval and outcome.offset > call.dwCommandLength:
+            raise Broken(f"dwErrorOffset {outcome.offset} of {call.dwCommandLength} bytes")
+        if outcome.ddrval and outcome.response:
+            raise Broken("a failing call has a response")
+        kinds.add(_kind(outcome, call.commands or b""))
+    played.memory()
+    return played.work().union(kinds)
+
+
+def _kind(outcome: Outcome, commands: bytes) -> Hashable:
+    """Return the features of a call: its result and, if it failed, the opcode."""
+    at = outcome.offset if outcome.ddrval or outcome.raised else 0
+    return outcome.ddrval, outcome.raised, bool(outcome.response), commands[at : at + 1]
+
+
+def _ends(outcomes: Iterable[Outcome]) -> Hashable:
+    """Return the features of calls without their opcodes."""
+    return frozenset(_kind(each, b"") for each in outcomes)
+
+
+def engines_agree(data: bytes) -> Hashable:
+    """Both engines give the same answers, memory and time."""
+    stages = Stage(REFERENCE), Stage(JIT)
+    outcomes = []
+    for each in stages:
+        each.enter(data)
+        outcomes.append((each.play(data), each.memory(), each.driver.time))
+    if outcomes[0] != outcomes[1]:
+        raise Broken(f"the engines differ: {_difference(outcomes[0], outcomes[1])}")
+    return _ends(outcomes[0][0])
+
+
+def nothing_stays(data: bytes) -> Hashable:
+    """A destroyed context has no effect on the stream of the next.
+
+    The second half of the calls is that stream.
+    """
+    calls = data[1:].split(CALL)
+    half = len(calls) // 2
+    before, after = (data[:1] + CALL.join(part) for part in (calls[:half], calls[half:]))
+    used, fresh = Stage(), Stage()
+    used.enter(before)
+    used.play(before)
+    used.memory()
+    used.leave()
+    results = []
+    for each in (used, fresh):
+        each.enter(after)
+        results.append((each.play(after), each.memory(), 0))
+    if results[0] != results[1]:
+        raise Broken(f"the stream before shows: {_difference(results[0], results[1])}")
+    return _ends(results[0][0])
+
+
+def _difference(
+    one: tuple[list[Outcome], list[bytes], int], other: tuple[list[Outcome], list[bytes], int]
+) -> str:
+    names = ("answers", "memory", "time")
+    return " and ".join(n for n, a, b in zip(names, one, other, strict=True) if a != b)
+
+
+def queries_answered(data: bytes) -> Hashable:
+    """Responses answer queries that were issued, each in the size of its type."""
+    played = Stage()
+    played.enter(data)
+    issued: set[int] = set()
+    answered = 0
+    for call in stage.calls_of(data):
+        ended = _ended(call.commands or b"")
+        outcome = played.call(call)
+        issued |= ended
+        context = played.driver.context(1)
+        if context is None or outcome.ddrval or outcome.raised:
+            continue
+        try:
+            found = parse_responses(outcome.response, _sizes(context))
+        except ResponseError as error:
+            raise Broken(f"a malformed response: {error.what}") from None
+        if unissued := {record.query for record in found.records} - issued:
+            raise Broken(f"query {min(unissued)} was answered and never issued")
+        answered += len(found.records)
+    return min(answered, 4), len(issued)
+
+
+def _ended(commands: bytes) -> set[int]:
+    """Return the queries that the valid part of a stream issues."""
+    found = scan(commands, 0, len(commands), grammar.VERTEX_SIZE)
+    places = [(start, n) for _, token, n, start, _ in found.commands if token.op is Op.ISSUEQUERY]
+    return {
+        int.from_bytes(commands[start + 8 * at : start + 8 * at + 4], "little")
+        for start, n in places
+        for at in range(n)
+    }
+
+
+def _sizes(context: Context) -> Callable[[int], int | None]:
+    return {query: KINDS[kind].layout.size for query, kind, _ in context.queries.states()}.get
+
+
+def nothing_behind(data: bytes) -> Hashable:
+    """A failing call has no effect behind the failing command, and that command has none if it
+    has a single item: the same call without the rest leaves the same state.
+    """
+    whole, parts = Stage(), Stage()
+    for each in (whole, parts):
+        each.enter(data)
+    kinds = set[Hashable]()
+    for call in stage.calls_of(data):
+        commands = call.commands or b""
+        outcome = whole.call(call)
+        if outcome.raised:
+            return outcome.raised
+        length = _reached(outcome, commands) if outcome.ddrval else len(commands)
+        done = parts.call(stage.shortened(call, commands[:length]))
+        if done.ddrval and (done.ddrval, done.offset) != (outcome.ddrval, outcome.offset):
+            raise Broken(f"what stands before dwErrorOffset {length} fails at {done.offset}")
+        kinds.add(_kind(outcome, commands))
+    if whole.state() != parts.state():
+        raise Broken("what stands behind dwErrorOffset did something")
+    return frozenset(kinds)
+
+
+def _reached(outcome: Outcome, commands: bytes) -> int:
+    """Return the end of the commands that a failing call executed, fully or in part.
+
+    A command of several items begins at dwErrorOffset; the items before the failing one are done.
+    """
+    at = outcome.offset
+    found = scan(commands, at, len(commands), grammar.VERTEX_SIZE, limit=1).commands
+    return next((end for *_, n, _, end in found if n > 1), at)
+
+
+def queries(rng: Random) -> bytes:
+    """Return a stream of tokens about queries."""
+    tokens = [grammar.sample(rng, rng.choice(grammar.QUERIES)) for _ in range(6)]
+    at = rng.randrange(len(tokens))
+    return b"\0" + b"".join(tokens[:at]) + CALL + b"".join(tokens[at:])
+
+
+def _target(
+    name: str, what: str, trial: Trial, seed: Callable[[Random], bytes] = stage.program
+) -> Target:
+    return Target(name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records)
 
 
 TARGETS = (
@@ -127,4 +289,9 @@ TARGETS = (
            grammar.mutate, 128, ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), records),
     Target("reassembly", "dump, and assemble to the same bytes", lambda: come_back,
            grammar.stream, grammar.mutate, 64, ("dp2emu.text",), records),
+    _target("device", "execute calls", execute),
+    _target("engines", "both engines leave the same bits", engines_agree),
+    _target("fresh", "a stream leaves nothing to the next", nothing_stays),
+    _target("queries", "responses answer what was issued", queries_answered, queries),
+    _target("offset", "nothing behind dwErrorOffset is done", nothing_behind),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What can be fuzzed: a target makes inputs, changes them and tries them."""
+"""Fuzzing targets: each makes inputs, mutates them and tries them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dp2emu.records import dataclass
 
 
 class Broken(Exception):
-    """Something that is promised of every input does not hold for this one."""
+    """A property that a target checks does not hold for an input."""
 
 
 Trial = Callable[[bytes], Hashable]
-"""Tries an input and returns what it was like: an input unlike all before is kept.  Of a frozenset
-each member tells something, and one that is new is enough: an input of several calls is not new
-because of which known things happen in it one after the other.
+"""Tries an input and returns its features: an input with a new one is kept.  A frozenset has
+several features, any other value is one; so an input of several calls is not new because known
+events happen in a new order.
 
-Raises ``Broken``, or whatever a user would see, for a finding; an error that the input deserves
-(``Dp2Error``) is none and part of what it was like.
+An exception is a finding, except ``Dp2Error``, which is the right answer to a damaged input and
+a feature.
 """
 
 
@@ -30,12 +30,12 @@ def _no_capture(data: bytes) -> Sequence[Record] | None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``what`` it checks, in a line.  ``make`` sets up a trial.
+    """A fuzzing target; ``what`` says in a line what it checks, ``make`` returns its trial.
 
-    ``seed`` makes an input by chance, ``mutate`` one of another.  Inputs are at most ``most``
-    bytes.  ``records`` are the capture that shows an input, None if it is a file itself, whose
-    name ends in ``suffix``.  ``cover`` names the modules whose coverage tells inputs apart;
-    ``compares``: they compare with numbers that inputs may have to contain.
+    ``seed`` makes a random input, ``mutate`` changes one; inputs have at most ``most`` bytes.
+    ``records`` returns the capture that reproduces an input, or None if the input is a file,
+    whose name ends in ``suffix``.  ``cover`` names the modules whose coverage is a feature;
+    ``compares``: they compare with constants that an input may have to contain.
     """
 
     name: str

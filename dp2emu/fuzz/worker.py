@@ -1,7 +1,7 @@
-"""One process that fuzzes: it makes inputs, tries them, and keeps what is new.
+"""The worker of a campaign: it makes inputs, tries them, and keeps those that do something new.
 
-What it is doing is in a small file that its parent maps too, so that a crash or a hang of this
-process costs nothing but the input that caused it.
+Its counts and current input are in a small file that its parent maps too, so that a crash or a
+hang loses nothing but the input that caused it.
 """
 
 from __future__ import annotations
@@ -9,40 +9,43 @@ from __future__ import annotations
 import gc
 import mmap
 import os
-import select
 import struct
 import sys
 import time
 from collections.abc import Hashable
 from pathlib import Path
 from random import Random
-from threading import Thread
+from types import CodeType
+from typing import Any, BinaryIO
 
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.corpus import Corpus
-from dp2emu.fuzz.coverage import Coverage
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.shrinking import Budget, shrink_bytes
 from dp2emu.fuzz.target import Target, Trial
+from dp2emu.process.worker import end_with_parent
 from dp2emu.records import dataclass
 
 _SEEDS = 64
+"""Number of initial inputs."""
 _REFRESH = 5.0
-"""Seconds between looks at what others found."""
+"""Seconds between reads of the corpus that workers share."""
 _TRIES = 2000
-"""To make a finding smaller."""
+"""Attempts to make a finding smaller."""
 _FRESH = 0.02
-"""Share of inputs that are made and not changed."""
+"""Share of inputs that are new instead of mutated."""
 _COUNTS = struct.Struct("<3Q")
-_BEGUN = "<2Q{}s"
-"""Behind the counts: inputs tried, bytes of the one under way and room for them."""
+_FOUND = object()
+"""Result of an input that is a finding."""
+_CURRENT = "<2Q{}s"
+"""Follows the counts: inputs tried, size of the current input, the input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """What a worker has done: inputs tried, different kinds of them, lines covered, inputs kept;
-    ``data`` is the input under way.
+    """Counts of a worker: inputs tried, kinds of inputs, lines covered, inputs kept; ``data`` is
+    the current input.
     """
 
     execs: int
@@ -53,37 +56,76 @@ class Vitals:
 
 
 class Board:
-    """The vitals of a worker in a mapped file.  Mutable: one writes, another reads."""
+    """The vitals of a worker in a mapped file.  Mutable: the worker writes, its parent reads."""
 
     def __init__(self, path: Path, most: int) -> None:
-        """Opens the file, or makes it for inputs of ``most`` bytes."""
-        self._begun = struct.Struct(_BEGUN.format(most))
-        size = _COUNTS.size + self._begun.size
+        """Open the file, or make it for inputs of ``most`` bytes."""
+        self._current = struct.Struct(_CURRENT.format(most))
+        size = _COUNTS.size + self._current.size
         if not path.exists() or path.stat().st_size < size:
             path.write_bytes(bytes(size))
         with open(path, "r+b") as file:
             self._map = mmap.mmap(file.fileno(), size)
 
     def begin(self, execs: int, data: bytes) -> None:
-        """An input is about to be tried."""
-        self._begun.pack_into(self._map, _COUNTS.size, execs, len(data), data)
+        """Store the next input and the number tried before."""
+        self._current.pack_into(self._map, _COUNTS.size, execs, len(data), data)
 
     def count(self, features: int, lines: int, corpus: int) -> None:
-        """What was found so far."""
+        """Store the counts."""
         _COUNTS.pack_into(self._map, 0, features, lines, corpus)
 
     def read(self) -> Vitals:
-        """What the other side wrote."""
-        execs, length, data = self._begun.unpack_from(self._map, _COUNTS.size)
+        """Return what the worker has stored."""
+        execs, length, data = self._current.unpack_from(self._map, _COUNTS.size)
         features, lines, corpus = _COUNTS.unpack_from(self._map)
         return Vitals(execs, features, lines, corpus, data[:length])
 
 
-class Worker:
-    """A target, a corpus and where findings go.  Mutable: it goes on.
+class Coverage:
+    """Lines that have run of modules whose names begin with one of ``modules``.  Mutable.
 
-    ``seed`` and the number of inputs tried before, ``execs``, decide all inputs of a worker that
-    is alone with its corpus.
+    Python reports each line once and at no further cost from 3.12 on; before that there is no
+    coverage, and inputs are told apart by their features alone.
+    """
+
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        self._parts = tuple(module.replace(".", "/") for module in modules)
+        self._lines: set[tuple[CodeType, int]] = set()
+        self._seen = 0
+        if sys.version_info >= (3, 12):
+            self._watch(sys.monitoring)
+
+    @property
+    def lines(self) -> int:
+        """Return the number of lines that have run."""
+        return len(self._lines)
+
+    def grew(self) -> bool:
+        """Return whether lines were added since the last call."""
+        before, self._seen = self._seen, len(self._lines)
+        return self._seen > before
+
+    def _watch(self, monitoring: Any) -> None:
+        tool = monitoring.COVERAGE_ID
+        if monitoring.get_tool(tool) is not None:
+            return
+        monitoring.use_tool_id(tool, "dp2emu fuzz")
+        monitoring.register_callback(tool, monitoring.events.LINE, self._line)
+        monitoring.set_events(tool, monitoring.events.LINE)
+        self._disable = monitoring.DISABLE
+
+    def _line(self, code: CodeType, line: int) -> Any:
+        if any(part in code.co_filename for part in self._parts):
+            self._lines.add((code, line))
+        return self._disable
+
+
+class Worker:
+    """Tries inputs of a target, keeps a corpus, saves findings.  Mutable.
+
+    ``seed`` and the number of inputs tried before, ``execs``, determine all inputs of a worker
+    that shares its corpus with no other.
     """
 
     def __init__(
@@ -103,7 +145,7 @@ class Worker:
         self._look = time.monotonic() + _REFRESH
 
     def run(self, execs: int | None, seconds: float | None) -> None:
-        """Try inputs until so many are tried in all, or so much time is over."""
+        """Try inputs until ``execs`` have been tried in all or ``seconds`` have passed."""
         end = None if seconds is None else time.monotonic() + seconds
         while execs is None or self.execs < execs:
             if self.execs % 64 == 0:
@@ -113,18 +155,12 @@ class Worker:
                 if now >= self._look:
                     self._refresh(now)
             self.try_input(self._input())
-        self._tell()
+        self._report()
 
     def try_input(self, data: bytes) -> None:
-        """One input: it is told of, tried, and kept if it is new in any way."""
-        self._board.begin(self.execs, data)
-        self.execs += 1
-        try:
-            feature = self._trial(data)
-        except Dp2Error as error:
-            feature = type(error).__name__, error.token, error.what[:12]
-        except Exception as error:
-            self._found(finding_of(self.target.name, error, data))
+        """Try an input, and keep it if it has a new feature or covers a new line."""
+        feature = self._tried(data)
+        if feature is _FOUND:
             return
         features = feature if isinstance(feature, frozenset) else {feature}
         if self._coverage.grew() | (not features <= self._features):
@@ -132,15 +168,20 @@ class Worker:
             self.corpus.add(data)
 
     def try_guided(self, data: bytes) -> None:
-        """One input of somebody who watches coverage."""
+        """Try an input that libFuzzer chose."""
+        self._tried(data)
+
+    def _tried(self, data: bytes) -> Hashable:
+        """Try an input and return its features, or ``_FOUND``."""
         self._board.begin(self.execs, data)
         self.execs += 1
         try:
-            self._trial(data)
-        except Dp2Error:
-            return
+            return self._trial(data)
+        except Dp2Error as error:
+            return type(error).__name__, error.token, error.what[:12]
         except Exception as error:
             self._found(finding_of(self.target.name, error, data))
+            return _FOUND
 
     def _input(self) -> bytes:
         rng, target = self._rng, self.target
@@ -153,11 +194,10 @@ class Worker:
             return
         self._known.add(finding.site)
         self._findings.save(self._smaller(finding), self.target)
-        # What failed may have left anything behind.
-        self._trial = self.target.make()
+        self._trial = self.target.make()  # the failure may have damaged its state
 
     def _smaller(self, finding: Finding) -> Finding:
-        """The same finding, of as small an input as can be found."""
+        """Return the finding with the smallest input found for its site."""
         data = shrink_bytes(
             finding.data, lambda some: self._ends_at(some) == finding.site, Budget(_TRIES)
         )
@@ -179,39 +219,31 @@ class Worker:
     def _refresh(self, now: float) -> None:
         self.corpus.refresh()
         self._look = now + _REFRESH
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._board.count(len(self._features), self._coverage.lines, len(self.corpus))
         self._board.begin(self.execs, b"")
 
 
-def end_with_parent() -> None:
-    """End this process when nobody holds the other end of its standard input, a pipe: a parent
-    that is killed cannot end those it started.  Where pipes cannot be watched it goes on.
-    """
-    if not hasattr(select, "poll"):
-        return
-    watched = select.poll()
-    watched.register(sys.stdin.fileno(), 0)  # that the other end is gone is told unasked
-
-    def wait() -> None:
-        watched.poll()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
-
-
-def main(arguments: list[str]) -> None:
-    """python -m dp2emu.fuzz.worker TARGET FOLDER BOARD SEED EXECS-BEFORE EXECS SECONDS"""
-    end_with_parent()
-    name, folder, board, seed, before, execs, seconds = arguments
+def start(
+    reader: BinaryIO, name: str, folder: str, board: str, output: str, seed: int, execs: int
+) -> Worker:
+    """Return a worker of this process, which prints into ``output`` and ends with its parent."""
+    end_with_parent(reader)
+    with open(output, "ab") as file:
+        for standard in (1, 2):
+            os.dup2(file.fileno(), standard)
     target = target_named(name)
-    worker = Worker(target, Path(folder), Board(Path(board), target.most), int(seed), int(before))
-    # All that is there now stays, and going through it again and again takes a tenth of the time.
-    gc.freeze()
-    worker.run(int(execs) if execs else None, float(seconds) if seconds else None)
+    return Worker(target, Path(folder), Board(Path(board), target.most), seed, execs)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def main(
+    reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
+    seed: int, before: int, execs: int | None, seconds: float | None,
+) -> int:  # fmt: skip
+    """Fuzz until ``execs`` inputs have been tried in all, or ``seconds`` have passed."""
+    worker = start(reader, name, folder, board, output, seed, before)
+    gc.freeze()  # collecting the objects of all modules again and again takes 10 % of the time
+    worker.run(execs, seconds)
+    return 0

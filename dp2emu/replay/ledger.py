@@ -11,11 +11,11 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import Issue
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS, refused_issue, refused_type
 from dp2emu.dp2.stream import CommandStream
-from dp2emu.dp2.table import Op
 
 _PAIR = struct.Struct("<II")
 _ONE = struct.Struct("<I")

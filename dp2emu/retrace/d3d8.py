@@ -8,9 +8,9 @@ from __future__ import annotations
 import struct
 
 from dp2emu.capture.records import PictureKind
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Pool, StateBlockType
 from dp2emu.d3d.legacy import TextureStageState8
-from dp2emu.dp2.table import Op
 from dp2emu.retrace.arguments import Arguments, integer
 from dp2emu.retrace.d3d9.drawing import draw_indexed, get_stream_source
 from dp2emu.retrace.d3d9.held import (

@@ -1,7 +1,7 @@
-"""What can be driven: the protocol between whoever makes calls and whatever executes them.
+"""Rigs: the protocol between code that makes calls and a driver that executes them.
 
-The emulator is one implementation; a native driver behind ctypes or a recorded session are
-others.  Nothing here knows which one it is talking to.
+The emulator implements it, and so do a native driver, a driver behind a command and a recorded
+session.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from dp2emu.rig.failure import Finding as Finding
     from dp2emu.rig.failure import FindingKind as FindingKind
     from dp2emu.rig.failure import RigFailure as RigFailure
-    from dp2emu.rig.native import NativeDriver as NativeDriver
-    from dp2emu.rig.pipe import PipeRig as PipeRig
     from dp2emu.rig.recorded import RecordedRig as RecordedRig
+    from dp2emu.rig.served import NativeDriver as NativeDriver
+    from dp2emu.rig.served import PipeRig as PipeRig
     from dp2emu.rig.spec import open_rig as open_rig
     from dp2emu.rig.spec import using_rig as using_rig
 
@@ -29,19 +29,21 @@ _HOMES = {
         "FindingKind",
         "RigFailure",
     ),
-    "native": ("NativeDriver",),
-    "pipe": ("PipeRig",),
     "recorded": ("RecordedRig",),
+    "served": (
+        "NativeDriver",
+        "PipeRig",
+    ),
     "spec": (
         "open_rig",
         "using_rig",
     ),
 }
-"""Names by module, which are imported when they are asked for."""
+"""Lazily imported names by module."""
 
 __all__ = ["Rig", *(name for names in _HOMES.values() for name in names)]
 
-if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+if not TYPE_CHECKING:  # a type checker reports names that do not exist
     __getattr__ = lazy_names(__name__, _HOMES)
 
 
@@ -52,39 +54,35 @@ class Rig(Protocol):
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """D3DHAL ContextCreate: make context number ``context`` for DirectX ``interface`` (6 to
-        9).
+        """D3DHAL ContextCreate of number ``context`` for DirectX ``interface`` (6 to 9).
 
         ``color`` and ``depth`` are handles of its first targets, 0 for none.
         """
 
     def destroy_context(self, context: int) -> None:
-        """D3DHAL ContextDestroy of context number ``context``; its queries die with it."""
+        """D3DHAL ContextDestroy of number ``context`` and of its queries."""
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """CreateSurface and CreateSurfaceEx in one: zeroed memory behind a handle."""
+        """CreateSurface and CreateSurfaceEx in one: zeroed memory with a handle."""
 
     def destroy_surface(self, handle: int) -> None:
         """DestroySurface of ``handle``."""
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey for source blits from ``handle``, which textures are keyed by.
-
-        None removes it.
-        """
+        """DdSetColorKey for source blits from ``handle`` and textures; None removes the key."""
 
     def lock(self, handle: int) -> None:
-        """DdLock of ``handle`` without DDLOCK_NOOVERWRITE: wait until the GPU uses no memory any
-        more.
+        """DdLock of ``handle`` without DDLOCK_NOOVERWRITE: wait until the GPU is done with all
+        memory.
         """
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip: the surfaces ``front`` and ``back``, which are alike, exchange what they hold,
-        behind all drawing.
+        """DdFlip: exchange the contents of ``front`` and ``back``, which are alike, after all
+        drawing.
         """
 
     def blit(self, blt: Blt) -> None:
-        """DdBlt: fill or copy a rectangle of a surface, behind all drawing."""
+        """DdBlt: fill or copy a rectangle of a surface, after all drawing."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Store ``data`` at byte ``offset`` of surface ``handle`` as the host does, without
@@ -100,4 +98,4 @@ class Rig(Protocol):
         """D3dDrawPrimitives2."""
 
     def finish(self) -> None:
-        """Let time pass until the GPU is idle and everything it knows is visible."""
+        """Let time pass until the GPU is idle and all its reports are visible."""

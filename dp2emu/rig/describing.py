@@ -1,4 +1,4 @@
-"""How a surface is described to a driver that has structures for it (``wire.MAKE``)."""
+"""The description of a surface that a driver is sent (``wire.MAKE``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dp2emu.rig.wire import MAKE
 
 _EXECUTEBUFFER = 0x00800000
 _VERTEXBUFFER, _COMMANDBUFFER, _VOLUME = 0x20, 0x40, 0x200000
-"""DDSCAPS_ and DDSCAPS2_ flags that only drivers see."""
+"""DDSCAPS_ and DDSCAPS2_ flags that only drivers are given."""
 
 _BUFFER_CAPS2 = {SurfaceKind.MEMORY: _COMMANDBUFFER, SurfaceKind.VERTEXBUFFER: _VERTEXBUFFER,
                  SurfaceKind.INDEXBUFFER: _VERTEXBUFFER}  # fmt: skip
@@ -37,9 +37,9 @@ _NO_PIXELS = PixelFormat(0)
 
 
 def make_payload(desc: SurfaceDesc, known: Mapping[int, SurfaceDesc]) -> bytes:
-    """The payload that makes a surface; ``known`` are those there are.
+    """Return the payload that makes a surface; ``known`` are the existing surfaces by handle.
 
-    Raises Fault for a parent that is none or a level it has not, Unsupported for a format.
+    Raises Fault if the parent or its level does not exist, Unsupported for a format.
     """
     if desc.kind in BUFFERS:
         caps2 = _BUFFER_CAPS2[desc.kind]
@@ -62,12 +62,12 @@ def _level(desc: SurfaceDesc, known: Mapping[int, SurfaceDesc]) -> Subresource:
 
 
 def _pitch(desc: SurfaceDesc, top: Subresource) -> int:
-    """Bytes from row to row; of compressed formats all of them (dwLinearSize)."""
+    """Return the bytes per row, of compressed formats the size (dwLinearSize)."""
     return top.size if FORMATS[Format(desc.format)].block != (1, 1) else top.pitch
 
 
 def _caps(desc: SurfaceDesc) -> tuple[int, int]:
-    """DDSCAPS and DDSCAPS2."""
+    """Return DDSCAPS and DDSCAPS2."""
     uses = FORMATS[Format(desc.format)].uses
     caps = Caps.VIDEOMEMORY
     if desc.kind in TEXTURES or desc.parent or desc.kind in VOLUMES:

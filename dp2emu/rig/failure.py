@@ -1,4 +1,4 @@
-"""What can go wrong with a driver that is code: findings, which are results and no end."""
+"""Findings: failures of a driver as a program, which are results of a test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dp2emu.records import dataclass
 
 
 class FindingKind(Enum):
-    """How a driver failed as a program."""
+    """The kinds of failures."""
 
     CRASH = "crash"
     TIMEOUT = "timeout"
@@ -21,9 +21,7 @@ class FindingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One failure: what happened and, where that is known, the functions it happened in, the
-    innermost first.
-    """
+    """A failure: what happened and, if known, the functions on the stack, innermost first."""
 
     kind: FindingKind
     what: str
@@ -31,16 +29,16 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """The same for the same mistake: the kind, and the functions or else what happened."""
+        """Return what identifies the mistake: the kind and the functions, or else ``what``."""
         return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what}"
 
 
 _KEYED = 4
-"""Functions that tell failures apart."""
+"""Number of functions in the key of a finding."""
 
 
 class RigFailure(Dp2Error):
-    """The driver under test failed as a program; ``finding`` says how."""
+    """The driver under test failed as a program, as ``finding`` tells."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(f"{finding.kind.value}: {finding.what}")
@@ -48,7 +46,7 @@ class RigFailure(Dp2Error):
 
 
 MARK = "dp2emu-rig:"
-"""Begins the line in which a host of drivers says what it found: kind, then what."""
+"""Prefix of the line in which a host reports a finding: its kind, then what happened."""
 
 _MARKED = re.compile(rf"^{MARK} (\w+) (.*)$", re.MULTILINE)
 _REPORT = re.compile(r"ERROR: (\w+Sanitizer): ([\w-]+)")
@@ -56,31 +54,31 @@ _FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+ in (\S+)", re.MULTILINE)
 _OURS = ("ffi_", "_ctypes", "Py", "_Py", "__libc", "_start", "__asan", "__interceptor")
 
 
-def finding_of(words: str, status: int | None) -> Finding:
-    """What a dead driver's last words and its exit status tell.
+def finding_of(output: str, status: int | None) -> Finding:
+    """Return the finding for a driver's process that ended.
 
-    ``words`` are what it wrote to standard error: a sanitizer's report counts most, then the line
-    of its host.  ``status`` is as ``Popen.returncode``, negative for a signal.
+    It is the sanitizer's report in ``output``, the process's standard error, else its host's line,
+    else the exit code ``status``, negative for a signal.
     """
-    report = _REPORT.search(words)
+    report = _REPORT.search(output)
     if report is not None:
-        return Finding(FindingKind.SANITIZER, f"{report[1]}: {report[2]}", _stack(words, report))
-    marked = _MARKED.search(words)
+        return Finding(FindingKind.SANITIZER, f"{report[1]}: {report[2]}", _stack(output, report))
+    marked = _MARKED.search(output)
     if marked is not None and marked[1] in FindingKind._value2member_map_:
         return Finding(FindingKind(marked[1]), marked[2])
     if status is not None and status < 0:
         return Finding(FindingKind.CRASH, f"signal {-status}")
-    return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(words)}")
+    return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(output)}")
 
 
-def _stack(words: str, report: re.Match[str]) -> tuple[str, ...]:
-    """The driver's functions of the first stack in a report."""
-    first = words[report.end() :].split("\n\n", 1)[0]
+def _stack(output: str, report: re.Match[str]) -> tuple[str, ...]:
+    """Return the driver's functions on the first stack of a report."""
+    first = output[report.end() :].split("\n\n", 1)[0]
     names = _FRAME.findall(first)
     until = next((n for n, name in enumerate(names) if name.startswith(_OURS)), len(names))
     return tuple(names[:until])
 
 
-def _last_line(words: str) -> str:
-    lines = words.strip().splitlines()
+def _last_line(output: str) -> str:
+    lines = output.strip().splitlines()
     return f": {lines[-1]}" if lines else ""

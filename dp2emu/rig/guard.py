@@ -1,4 +1,4 @@
-"""Memory for a driver, with pages around it that nobody may touch (POSIX)."""
+"""Memory for a driver between inaccessible pages, and reports of faults (POSIX)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _NAMES = {_SIGSEGV: "SIGSEGV", _SIGBUS: "SIGBUS", _SIGFPE: "SIGFPE", _SIGILL: "S
 
 
 class Guarded:
-    """Zeroed memory of ``size`` bytes that ends right before a page that cannot be touched.
+    """Zeroed memory of ``size`` bytes that ends at an inaccessible page.
 
-    ``name`` is what findings call it.  A driver's memory ends at a multiple of 4, so up to three
-    bytes behind it, like those in front, are checked by ``intact`` instead.  Mutable: memory.
+    Findings call it ``name``.  It starts at a multiple of 4, so up to three bytes may lie between
+    its end and the page; ``intact`` checks them, and those ahead of it.  Mutable: memory.
     """
 
     def __init__(self, size: int, name: str) -> None:
@@ -47,21 +47,21 @@ class Guarded:
             _protect(place, page)
 
     def write(self, offset: int, data: bytes) -> None:
-        """Store bytes; the caller has checked that they are inside."""
+        """Store bytes; the caller has checked the bounds."""
         self._memory[self._before + offset : self._before + offset + len(data)] = data
 
     def read(self, offset: int, size: int) -> bytes:
-        """Load bytes; the caller has checked that they are inside."""
+        """Load bytes; the caller has checked the bounds."""
         return self._memory[self._before + offset : self._before + offset + size]
 
     def intact(self) -> bool:
-        """Whether nothing was stored right before or behind the memory."""
+        """Return whether the bytes next to the memory are unchanged."""
         first = self._memory[mmap.PAGESIZE : self._before]
         last = self._memory[self._before + self.size : self._behind]
         return (first + last).count(_FILLER) == len(first) + len(last)
 
     def where(self, address: int) -> str | None:
-        """What an address in the pages around it is, in words; None elsewhere."""
+        """Describe an address in the pages around the memory; None for any other."""
         low, high, page = self._pages
         if low <= address < low + page:
             return f"{self.address - address} bytes before {self.name}"
@@ -89,22 +89,22 @@ class _Action(ctypes.Structure):
 
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _ADDRESS = 2 * ctypes.sizeof(ctypes.c_void_p) if ctypes.sizeof(ctypes.c_void_p) == 8 else 12
-"""Where siginfo_t of Linux has the address of a fault."""
+"""Offset of the fault's address in siginfo_t of Linux."""
 _kept: list[Any] = []
-"""Handlers, which must outlive all faults."""
+"""Handlers, kept alive for the life of the process."""
 
 
-def tell_faults(where: Callable[[int], str | None]) -> None:
-    """From now on a fault of this process says where it was, as ``where`` puts an address.
+def report_faults(where: Callable[[int], str | None]) -> None:
+    """Report the addresses of faults of this process on standard error, described by ``where``.
 
-    Only Linux lets it be told so; elsewhere the signal ends the process.
+    Does nothing except on Linux: elsewhere a fault's signal ends the process without a report.
     """
     if sys.platform != "linux":
         return
 
     def fault(number: int, information: int, context: int) -> None:
         address = ctypes.c_size_t.from_address(information + _ADDRESS).value
-        _tell_and_end(number, where(address))
+        _report_and_end(number, where(address))
 
     handler = _HANDLER(fault)
     action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_SIGINFO)
@@ -113,7 +113,7 @@ def tell_faults(where: Callable[[int], str | None]) -> None:
         ctypes.CDLL(None).sigaction(signal, ctypes.byref(action), None)
 
 
-def _tell_and_end(number: int, place: str | None) -> None:
+def _report_and_end(number: int, place: str | None) -> None:
     kind = FindingKind.OVERRUN if place else FindingKind.CRASH
     what = f"{_NAMES.get(number, f'signal {number}')} {place or 'outside of all buffers'}"
     os.write(2, f"{MARK} {kind.value} {what}\n".encode())

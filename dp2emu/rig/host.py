@@ -1,6 +1,7 @@
-"""The process in which ``NativeDriver`` calls a library: the other side of ``wire``, in Python.
+"""The host of a native driver: a process that calls a library, on the driver's side of ``wire``.
 
-python -m dp2emu.rig.host LIBRARY
+Source of the calls about surfaces: the public documentation of DD_FLIPDATA, DD_BLTDATA and
+DD_DRVSETCOLORKEYDATA.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from dp2emu.capture.payloads import (
-    Kind,
-    decode,
-    encode,
-)
+from construct import Array, FormatField
+from construct import Struct as Declared
+
+from dp2emu.capture.payloads import Kind, decode, encode
 from dp2emu.capture.rawlog import END, MAGIC, pack
 from dp2emu.capture.records import (
     Answered,
@@ -38,39 +38,75 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
 from dp2emu.rig import wire
 from dp2emu.rig.failure import MARK, FindingKind
-from dp2emu.rig.guard import Guarded, tell_faults
-from dp2emu.rig.structures import ABI, structure
-from dp2emu.rig.surfacecalls import SurfaceCalls
+from dp2emu.rig.guard import Guarded, report_faults
 from dp2emu.rig.wire import Ask, Message, Reply, receive
+
+ABI = 8 * ctypes.sizeof(ctypes.c_void_p)
+"""Bits of a pointer on this host."""
+
+_TYPES: dict[str, Any] = {
+    "B": ctypes.c_uint8, "H": ctypes.c_uint16, "L": ctypes.c_uint32, "I": ctypes.c_uint32,
+    "l": ctypes.c_int32, "i": ctypes.c_int32, "Q": ctypes.c_uint64, "f": ctypes.c_float,
+}  # fmt: skip
+
+
+def structure(name: str, declaration: Any) -> type[ctypes.Structure]:
+    """Return a ctypes structure with the layout of a declaration; padding becomes members.
+
+    Raises TypeError if the layout differs on this host.
+    """
+    fields = [
+        (member.name or f"_{place}", _type(f"{name}_{member.name}", member))
+        for place, member in enumerate(declaration.subcons)
+    ]
+    made = type(name, (ctypes.Structure,), {"_fields_": fields})
+    if ctypes.sizeof(made) != declaration.sizeof():
+        raise TypeError(f"{name} has {ctypes.sizeof(made)} bytes here")
+    return made
+
+
+def _type(name: str, member: Any) -> Any:
+    inner = member.subcon if member.name is not None else member
+    if isinstance(inner, FormatField):
+        return _TYPES[inner.fmtstr[-1]]
+    if isinstance(inner, Declared):
+        return structure(name, inner)
+    if isinstance(inner, Array):
+        return _TYPES[inner.subcon.fmtstr[-1]] * inner.count
+    return ctypes.c_uint8 * inner.sizeof()
+
 
 _CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.drawprimitives2data(ABI))
 _CREATE = structure("D3DHAL_CONTEXTCREATEDATA", hal.contextcreatedata(ABI))
 _DESTROY = structure("D3DHAL_CONTEXTDESTROYDATA", hal.contextdestroydata(ABI))
-_SURFACE_EX, _LOCAL, _GLOBAL, _MORE, _DIRECTDRAW = (
+_SURFACE_EX, _LOCAL, _GLOBAL, _MORE, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
     structure(name, BY_ABI[name](ABI))
     for name in (
-        "DD_CREATESURFACEEXDATA",
-        "DD_SURFACE_LOCAL",
-        "DD_SURFACE_GLOBAL",
-        "DD_SURFACE_MORE",
-        "DD_DIRECTDRAW_LOCAL",
+        "DD_CREATESURFACEEXDATA", "DD_SURFACE_LOCAL", "DD_SURFACE_GLOBAL", "DD_SURFACE_MORE",
+        "DD_DIRECTDRAW_LOCAL", "DD_FLIPDATA", "DD_BLTDATA", "DD_DRVSETCOLORKEYDATA",
     )
-)
+)  # fmt: skip
+_NOT_HANDLED = 0
+"""DDHAL_DRIVER_NOTHANDLED."""
+_SRCBLT = 0x8
+"""DDCKEY_SRCBLT."""
+_HASCKEYSRCBLT = 0x0800
+"""DDRAWISURF_HASCKEYSRCBLT: ddckCKSrcBlt is valid."""
 _PIXEL_FORMAT = (
     "dwSize", "dwFlags", "dwFourCC", "dwRGBBitCount",
     "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask",
 )  # fmt: skip
 _NO_CONTEXT = 0x0BAD0000
-"""Bits of what a driver is given for a context that is none."""
+"""Bits in the handle that a driver is given for an unknown context."""
 _PAYLOAD_BYTES = wire.LONGEST
 _OLDEST = 4
-"""dwhContext of ContextCreate tells the interface: 2 is that of DirectX 6, and so on."""
+"""DirectX version minus the interface number that ContextCreate passes in dwhContext."""
 
 
 class Place:
-    """A surface: its memory, or a part of another's, and the structures that describe it.
+    """A surface: its memory, or a part of its owner's, and the structures that describe it.
 
-    Mutable: the driver may write into them.
+    Mutable: the driver may write to the structures.
     """
 
     def __init__(self, row: dict[str, int], owner: Place | None) -> None:
@@ -95,41 +131,47 @@ class Place:
 
     @property
     def pointer(self) -> int:
-        """What calls name it by."""
+        """Return the address by which calls refer to the surface."""
         return ctypes.addressof(self.local)
 
     def exchange(self, other: Place) -> None:
-        """Each has the other's memory from now on, as DirectDraw does it behind a flip."""
+        """Exchange the memory of two surfaces, as DirectDraw does after a flip."""
         one, two = self.shared, other.shared
         one.fpVidMem, two.fpVidMem = two.fpVidMem, one.fpVidMem
         self.memory, other.memory = other.memory, self.memory
         self.offset, other.offset = other.offset, self.offset
 
     def reach(self, offset: int, size: int) -> int:
-        """Where bytes are in ``memory``.  Raises Fault if they are not all in the surface."""
+        """Return the offset of bytes in ``memory``.  Raises Fault outside of the surface."""
         if offset + size > self.size:
             raise Fault(HResult.DDERR_INVALIDPARAMS, "outside the surface")
         return self.offset + offset
 
 
+def _fill(structure: Any, values: tuple[int, ...]) -> None:
+    """Set the first members to values."""
+    for (name, _), value in zip(structure._fields_, values, strict=False):
+        setattr(structure, name, value)
+
+
 class Host:
-    """Carries out what a rig asks.  Mutable: it has surfaces and contexts."""
+    """Executes the requests of a rig.  Mutable: it has surfaces and contexts."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.ticks = 0
+        self._library = library
         self._draw = library.D3dDrawPrimitives2
         self._create = getattr(library, "D3dContextCreate", None)
         self._destroy = getattr(library, "D3dContextDestroy", None)
         self._surface_ex = getattr(library, "D3dCreateSurfaceEx", None)
         self._adapter = (ctypes.c_uint8 * 4096)()
         self._directdraw = _DIRECTDRAW(lpGbl=ctypes.addressof(self._adapter))
-        self._about = SurfaceCalls(library, ctypes.addressof(self._adapter))
         self._places: dict[int, Place] = {}
         self._contexts: dict[int, int] = {}
         self._user: Guarded | None = None
 
     def answer(self, message: Message) -> tuple[int, bytes]:
-        """Tag and payload of the reply."""
+        """Return tag and payload of the reply."""
         self.ticks += 1
         try:
             if message.tag in _ASKED:
@@ -145,7 +187,7 @@ class Host:
             return _done(wire.CORRUPT)
 
     def where(self, address: int) -> str | None:
-        """What an address is, in words, if it is right beside memory of ours."""
+        """Describe an address next to a surface or the user's vertices; None for any other."""
         memories = [place.memory for place in self._places.values()]
         for memory in [*memories, *filter(None, [self._user])]:
             place = memory.where(address)
@@ -153,7 +195,7 @@ class Host:
                 return place
         return None
 
-    # What rigs ask
+    # Requests
 
     def _welcome(self, payload: bytes) -> tuple[int, bytes]:
         return Reply.WELCOME, wire.WELCOME.pack(wire.VERSION, ABI, _PAYLOAD_BYTES)
@@ -176,10 +218,10 @@ class Host:
         return kind, bytes(reply)
 
     def _nothing(self, asked: Any) -> tuple[int, bytes]:
-        """What is done when it returns has nothing to wait for."""
+        """Answer that nothing has to be waited for."""
         return _done(HResult.D3D_OK)
 
-    # What logs have
+    # Records of logs
 
     def _unmake(self, record: SurfaceDestroyed) -> tuple[int, bytes]:
         place = self._place(record.handle)
@@ -195,21 +237,58 @@ class Host:
 
     def _flip(self, record: Flipped) -> tuple[int, bytes]:
         front, back = self._place(record.front), self._place(record.back)
-        result = self._about.flip(record, front, back)
+        if front.size != back.size and hasattr(self._library, "DdFlip"):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, "surfaces that are not alike")
+        directdraw = ctypes.addressof(self._adapter)
+        data = _FLIP(lpDD=directdraw, lpSurfCurr=front.pointer, lpSurfTarg=back.pointer)
+        result = self._called("DdFlip", data)
         if result == HResult.D3D_OK:
             front.exchange(back)
         return self._done_or_unknown(result)
 
     def _blit(self, record: Blitted) -> tuple[int, bytes]:
-        source = self._place(record.blt.source) if record.blt.source else None
-        target = self._place(record.blt.target)
-        return self._done_or_unknown(self._about.blit(record, target, source))
+        blt = record.blt
+        data = _BLT(
+            lpDD=ctypes.addressof(self._adapter),
+            lpDDDestSurface=self._place(blt.target).pointer,
+            lpDDSrcSurface=self._place(blt.source).pointer if blt.source else 0,
+            dwFlags=blt.flags,
+            dwROPFlags=blt.rop,
+        )
+        written = blt.left, blt.top, blt.right, blt.bottom
+        read = blt.source_left, blt.source_top, blt.source_right, blt.source_bottom
+        for name, corners in (("rDest", written), ("rSrc", read)):
+            for each in (name, name.replace("r", "rOrig", 1)):
+                _fill(getattr(data, each), corners)
+        effects = data.bltFX
+        effects.dwSize, effects.dwDDFX, effects.dwROP = ctypes.sizeof(effects), blt.fx, blt.rop
+        effects.lpDDSPattern = blt.fill  # dwFillColor of the union
+        _fill(effects.ddckSrcColorkey, (blt.low, blt.high))
+        _fill(effects.ddckDestColorkey, (blt.dest_low, blt.dest_high))
+        return self._done_or_unknown(self._called("DdBlt", data))
 
     def _set_key(self, record: ColorKeySet) -> tuple[int, bytes]:
-        return self._done_or_unknown(self._about.set_key(record, self._place(record.handle)))
+        """Set a key for source blits in the surface, then call DdSetColorKey."""
+        key, surface = (record.low, record.high), self._place(record.handle)
+        _fill(surface.local.ddckCKSrcBlt, key)
+        surface.local.dwFlags |= _HASCKEYSRCBLT
+        data = _KEY(lpDDSurface=surface.pointer, dwFlags=_SRCBLT)
+        _fill(data.ckNew, key)
+        return self._done_or_unknown(self._called("DdSetColorKey", data))
 
     def _remove_key(self, record: ColorKeyRemoved) -> tuple[int, bytes]:
-        return _done(self._about.remove_key(record, self._place(record.handle)))
+        """Remove the key from the surface; drivers have no call for that."""
+        self._place(record.handle).local.dwFlags &= ~_HASCKEYSRCBLT
+        return _done(HResult.D3D_OK)
+
+    def _called(self, name: str, data: Any) -> int | None:
+        """Return ddRVal of a function, None if there is none or it does not handle the call."""
+        entry = getattr(self._library, name, None)
+        if entry is None:
+            return None
+        entry.restype = ctypes.c_uint32
+        handled = entry(ctypes.byref(data))
+        return None if handled == _NOT_HANDLED else int(data.ddRVal)
 
     def _done_or_unknown(self, result: int | None) -> tuple[int, bytes]:
         self._check()
@@ -258,7 +337,7 @@ class Host:
         return kind, bytes(reply)
 
     def _data(self, call: Call) -> Any:
-        """The structure of a call: handles become pointers."""
+        """Return the structure of a call, with pointers instead of handles."""
         data = _CALL()
         for name, _ in _CALL._fields_:  # type: ignore[misc]
             setattr(data, name, getattr(call, name, 0))
@@ -275,7 +354,7 @@ class Host:
         return data
 
     def _check(self) -> None:
-        """End the process if something was stored beside a buffer."""
+        """End the process if bytes next to a buffer have changed."""
         memories = [place.memory for place in self._places.values()]
         for memory in [*memories, *filter(None, [self._user])]:
             if not memory.intact():
@@ -324,38 +403,30 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
 }
 
 
-def serve(host: Host, source: BinaryIO, target: BinaryIO) -> None:
-    """Answer every record of ``source`` until its end."""
-
-    def take(size: int) -> bytes:
-        data = source.read(size)
-        if len(data) < size:
-            raise EOFError
-        return data
-
-    if take(len(MAGIC)) != MAGIC:
-        raise CaptureError("this is no rig")
-    target.write(MAGIC)
-    while (message := receive(take)).tag != END:
-        tag, payload = host.answer(message)
-        target.write(pack(tag, host.ticks, payload))
-        target.flush()
-
-
-def main(library: str) -> None:
-    """Serve a library over standard input and output, which what it prints does not get into."""
-    output = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+def serve(reader: BinaryIO, writer: BinaryIO, library: str) -> None:
+    """Answer every record of ``reader`` until its end, with the driver in ``library``."""
     host = Host(ctypes.CDLL(library))
     if "ASAN_OPTIONS" not in os.environ:
-        tell_faults(host.where)
+        report_faults(host.where)
     try:
-        serve(host, sys.stdin.buffer, output)
+        _answer_all(host, reader, writer)
     except (EOFError, BrokenPipeError):
         os._exit(0)
     except Dp2Error as error:
         sys.exit(str(error))
 
 
-if __name__ == "__main__":
-    main(sys.argv[1])
+def _answer_all(host: Host, reader: BinaryIO, writer: BinaryIO) -> None:
+    def take(size: int) -> bytes:
+        data = reader.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    if take(len(MAGIC)) != MAGIC:
+        raise CaptureError("the rig does not begin with the magic of a raw log")
+    writer.write(MAGIC)
+    while (message := receive(take)).tag != END:
+        tag, payload = host.answer(message)
+        writer.write(pack(tag, host.ticks, payload))
+        writer.flush()

@@ -1,4 +1,4 @@
-"""A driver that is only remembered: the answers of a capture."""
+"""A rig that answers from a capture."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import UsageError
 from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, SurfaceDesc
 from dp2emu.limits import Limits
-from dp2emu.rig.room import Room
+from dp2emu.rig.surface_budget import SurfaceBudget
 
 
 class RecordedRig:
-    """Answers the calls of a capture as they were answered, in the order of each context.
+    """A rig that answers calls as a capture recorded them, in order within each context.
 
-    What a caller does besides is taken without a word; a call that was not recorded, or not then,
-    is a UsageError, and so is reading what no call left.  Mutable: it goes through the capture.
+    Other requests are accepted and ignored.  A call that was not recorded next, and a read of
+    memory that was not recorded, raise UsageError.  Mutable: it proceeds through the capture.
 
-    The capture is read when this is made.  Raises CaptureError where it is damaged.
+    The capture is read at construction.  Raises CaptureError if it is damaged.
     """
 
     def __init__(self, capture: Capture, *, limits: Limits | None = None) -> None:
         self.time = 0
-        self._room = Room(limits)
+        self._budget = SurfaceBudget(limits)
         self._answers: dict[int, deque[tuple[Call, Answer]]] = {}
         self._memory: dict[int, bytearray] = {}
         call: Call | None = None
@@ -44,51 +44,48 @@ class RecordedRig:
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """Taken."""
+        """Accepted."""
 
     def destroy_context(self, context: int) -> None:
-        """Taken."""
+        """Accepted."""
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Taken.  The memory of what has pixels was not recorded, and cannot be read.
-
-        Raises Fault for a buffer beyond a limit.
-        """
+        """Accepted; only buffers can be read.  Raises Fault if a buffer exceeds a limit."""
         if desc.kind in BUFFERS:
-            self._room.take(desc)
+            self._budget.take(desc)
             self._memory[desc.handle] = bytearray(desc.width)
 
     def destroy_surface(self, handle: int) -> None:
-        """Taken."""
+        """Accepted."""
         self._memory.pop(handle, None)
-        self._room.give(handle)
+        self._budget.give(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Taken."""
+        """Accepted."""
 
     def lock(self, handle: int) -> None:
-        """Taken."""
+        """Accepted."""
 
     def flip(self, front: int, back: int) -> None:
-        """Taken."""
+        """Accepted."""
 
     def blit(self, blt: Blt) -> None:
-        """Taken."""
+        """Accepted."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Taken, and kept where it is a buffer's."""
+        """Accepted, and stored in a buffer."""
         if handle in self._memory:
             self._store(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """What a buffer holds.  Raises UsageError for anything with pixels."""
+        """Return bytes of a buffer.  Raises UsageError for surfaces with pixels."""
         memory = self._memory.get(handle)
         if memory is None or offset < 0 or size < 0 or offset + size > len(memory):
-            raise UsageError(f"no recording of what is in surface {handle}")
+            raise UsageError(f"the contents of surface {handle} were not recorded")
         return bytes(memory[offset : offset + size])
 
     def submit(self, call: Call) -> Answer:
-        """The recorded answer.  Raises UsageError if this call was not recorded next."""
+        """Return the recorded answer.  Raises UsageError if another call was recorded next."""
         waiting = self._answers.get(call.dwhContext)
         if not waiting:
             raise UsageError(f"no answer is left for context {call.dwhContext}")
@@ -103,7 +100,7 @@ class RecordedRig:
         return replace(answer, fault=None)
 
     def finish(self) -> None:
-        """Taken: what was recorded had its time."""
+        """Accepted."""
 
     def _store(self, handle: int, offset: int, data: bytes) -> None:
         memory = self._memory.get(handle)

@@ -1,18 +1,20 @@
-"""A driver in another process, which is watched: crashes and hangs are results.
+"""Rigs whose driver is in a supervised process, where crashes and hangs are results.
 
-The process is started when something is first asked of it and lives until it fails or ``close``.
-After a failure everything raises that failure again until ``restart``.
+The process is started by the first request and lives until it fails or ``close``.  After a
+failure all requests raise that failure again until ``restart``.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from threading import Timer
-from types import TracebackType
-from typing import IO, Any, NoReturn, Self
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, NoReturn, Self
 
 from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
 from dp2emu.capture.rawlog import END, MAGIC, pack
@@ -33,30 +35,40 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.errors import CaptureError, Fault, Unsupported
+from dp2emu.errors import CaptureError, Fault, Unsupported, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
+from dp2emu.inputs import read_file
 from dp2emu.limits import Limits
+from dp2emu.process.child import Command, Deadline, split_command
+from dp2emu.process.worker import call_of, command_of
 from dp2emu.rig import wire
 from dp2emu.rig.describing import make_payload
 from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
-from dp2emu.rig.room import Room
+from dp2emu.rig.surface_budget import SurfaceBudget
 from dp2emu.rig.wire import Ask, Message, Reply, receive
 
 TIMEOUT = 10.0
-"""Seconds a driver may take for an answer unless more are given."""
+"""Default time that a driver may take for an answer, in seconds."""
 
-_START = 60.0
-"""Seconds the process may take until it greets: programs load, whatever their driver is."""
-_LAST_WORDS = 1 << 16
+_START_SECONDS = 60.0
+"""Time until the process greets: loading a program may take longer than any answer."""
+_STOP_SECONDS = 1.0
+_REPORT_BYTES = 1 << 16
 _FIXED_BYTES = 128
-"""Bytes of a memory or call payload that are not its data, and some."""
+"""Bytes of a memory or call payload beside its data, rounded up."""
+
+LIBRARY_BYTES = 1 << 30
+_SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
+_SANITIZED = {
+    "ASAN_OPTIONS": "detect_leaks=0:exitcode=86:abort_on_error=0:allow_user_segv_handler=0",
+}
 
 
 class Served:
     """A ``Rig`` whose driver is served by a command over its standard streams.
 
-    ``command`` is an argument list; ``environment`` its variables, None for ours; ``timeout``
-    is in seconds.  Mutable: a process comes and goes.
+    ``command`` is a list of arguments, ``environment`` its variables (None: this process's), and
+    ``timeout`` is in seconds.  Mutable: a process comes and goes.
     """
 
     def __init__(
@@ -72,13 +84,12 @@ class Served:
         self._command = tuple(command)
         self._environment = environment
         self._timeout = timeout
-        self._process: subprocess.Popen[bytes] | None = None
-        self._words: IO[bytes] | None = None
-        self._expired = False
+        self._process: Command | None = None
+        self._output: IO[bytes] | None = None
         self._abi = 0
-        self._room = 0
+        self._payload_bytes = 0
         self._surfaces: dict[int, SurfaceDesc] = {}
-        self._memory = Room(limits)
+        self._budget = SurfaceBudget(limits)
 
     # The Rig
 
@@ -93,29 +104,29 @@ class Served:
         self._record(ContextDestroyed(context))
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Make zeroed memory and tell the driver (CreateSurfaceEx).  Raises Fault as it answers,
-        and where a limit is passed.
+        """CreateSurfaceEx of zeroed memory.  Raises Fault as the driver answers, and if a limit is
+        exceeded.
         """
-        self._memory.take(desc)
+        self._budget.take(desc)
         self._done(self._exchange(Ask.MAKE, make_payload(desc, self._surfaces)))
         self._surfaces[desc.handle] = desc
 
     def destroy_surface(self, handle: int) -> None:
-        """Tell the driver that the handle is gone (CreateSurfaceEx), then free its memory."""
+        """CreateSurfaceEx without memory, then free the surface."""
         self._record(SurfaceDestroyed(handle))
         del self._surfaces[handle]
-        self._memory.give(handle)
+        self._budget.give(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey, told to the driver if there is a key.  Raises Unsupported if it has no
-        such function, and Fault as it answers.
+        """DdSetColorKey, not called to remove a key.  Raises Unsupported if the driver has no such
+        function, Fault as it answers.
         """
         removed = key is None
         record = ColorKeyRemoved(handle) if key is None else ColorKeySet(handle, *key)
         self._optional(record, "the removal of colour keys" if removed else "colour keys")
 
     def lock(self, handle: int) -> None:
-        """Tell the driver to wait for its drawing."""
+        """DdLock: the driver waits for its drawing."""
         self._record(Locked(handle))
 
     def flip(self, front: int, back: int) -> None:
@@ -127,7 +138,7 @@ class Served:
         self._optional(Blitted(blt), "blits")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Store bytes into a surface.  Raises Fault outside of it."""
+        """Store bytes in a surface.  Raises Fault outside of it."""
         piece = min(MEMORY_PIECE, self._most())
         for at in range(0, len(data), piece) or (0,):
             self._record(MemoryWritten(handle, offset + at, data[at : at + piece]))
@@ -141,7 +152,7 @@ class Served:
         return b"".join(found)
 
     def submit(self, call: Call) -> Answer:
-        """D3dDrawPrimitives2.  Raises RigFailure if the driver does not come back."""
+        """D3dDrawPrimitives2.  Raises RigFailure if the driver crashes or hangs."""
         self._start()
         if len(call.commands or b"") + len(call.vertices or b"") > self._most():
             raise Unsupported(f"calls of more than {self._most()} bytes through this stub")
@@ -155,41 +166,36 @@ class Served:
         return answered.answer
 
     def finish(self) -> None:
-        """Give the driver a chance to finish what it does."""
+        """Let the driver finish its work."""
         self._done(self._exchange(Ask.FINISH, b""))
 
-    # Its life
+    # The process
 
     @property
     def alive(self) -> bool:
-        """Whether there is a process."""
+        """Return whether the process is running."""
         return self._process is not None
 
     def restart(self) -> None:
-        """Forget a failure and everything that was made: a fresh driver from now on."""
+        """Discard the failure and all surfaces and contexts; the next request starts a process."""
         self.close()
         self.finding = None
 
     def close(self) -> None:
-        """End the process.  What is asked next starts another."""
+        """End the process; the next request starts another."""
         process, self._process = self._process, None
         if process is not None:
             _stop(process)
-        if self._words is not None:
-            self._words.close()
-            self._words = None
+        if self._output is not None:
+            self._output.close()
+            self._output = None
         self._surfaces.clear()
-        self._memory.clear()
+        self._budget.clear()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.close()
 
     def _start(self) -> None:
@@ -197,12 +203,9 @@ class Served:
             raise RigFailure(self.finding)
         if self._process is not None:
             return
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 (the process has it)
-        pipe = subprocess.PIPE
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         try:
-            self._process = subprocess.Popen(
-                self._command, stdin=pipe, stdout=pipe, stderr=self._words, env=self._environment
-            )
+            self._process = Command(self._command, stderr=self._output, env=self._environment)
         except OSError as error:
             self._fail(Finding(FindingKind.CRASH, f"{self._command[0]}: {error.strerror}"))
         weakref.finalize(self, _stop, self._process)
@@ -212,23 +215,24 @@ class Served:
         reply = self._exchange(Ask.HELLO, wire.HELLO.pack(wire.VERSION), before=MAGIC)
         if reply.tag != Reply.WELCOME:
             self._broken(f"the greeting was answered by record {reply.tag}")
-        version, self._abi, self._room = self._head(wire.WELCOME, reply)
-        if version != wire.VERSION or self._abi not in (32, 64) or self._room <= _FIXED_BYTES:
-            self._broken(f"version {version}, {self._abi} bits, {self._room} bytes")
+        version, self._abi, size = self._head(wire.WELCOME, reply)
+        self._payload_bytes = size
+        if version != wire.VERSION or self._abi not in (32, 64) or size <= _FIXED_BYTES:
+            self._broken(f"version {version}, {self._abi} bits, {size} bytes")
 
-    # Saying and hearing
+    # Requests and replies
 
     def _most(self) -> int:
-        """Bytes of data that fit into a record."""
+        """Return the number of data bytes that fit into a record."""
         self._start()
-        return min(self._room, wire.LONGEST) - _FIXED_BYTES
+        return min(self._payload_bytes, wire.LONGEST) - _FIXED_BYTES
 
     def _record(self, record: Record) -> None:
         kind, _, payload = encode(record)
         self._done(self._exchange(kind, payload))
 
     def _optional(self, record: Record, what: str) -> None:
-        """What not every driver has a function for."""
+        """Send a record that a driver may have no function for."""
         kind, _, payload = encode(record)
         reply = self._exchange(kind, payload)
         if reply.tag == Reply.DONE and self._head(wire.DONE, reply) == (wire.UNKNOWN,):
@@ -247,7 +251,7 @@ class Served:
         return written.data
 
     def _done(self, reply: Message) -> None:
-        """Raise what a reply says has gone wrong, if anything."""
+        """Raise the error of a reply, if any."""
         if reply.tag != Reply.DONE:
             self._broken(f"record {reply.tag} where DONE was expected")
         (result,) = self._head(wire.DONE, reply)
@@ -269,26 +273,24 @@ class Served:
             self._broken(error.what)
 
     def _exchange(self, tag: int, payload: Payload, before: bytes = b"") -> Message:
+        """Send a record and return the reply; ``before`` is sent ahead of the greeting."""
         if not before:
             self._start()
         assert self._process is not None
-        self._expired = False
-        watch = Timer(max(self._timeout, _START) if before else self._timeout, self._expire)
-        watch.daemon = True
-        watch.start()
+        seconds = max(self._timeout, _START_SECONDS) if before else self._timeout
+        deadline = Deadline(self._process, seconds)
         try:
-            reply = self._converse(before + pack(tag, 0, payload), greeting=bool(before))
+            with deadline:
+                reply = self._converse(before + pack(tag, 0, payload), greeting=bool(before))
         except (OSError, EOFError):
-            self._fail(self._last_words())
+            self._fail(self._ended(deadline))
         except CaptureError as error:
             self._broken(error.what)
-        finally:
-            watch.cancel()
         self.time = reply.time
         return reply
 
     def _converse(self, request: bytes, *, greeting: bool) -> Message:
-        assert self._process is not None and self._process.stdin is not None
+        assert self._process is not None
         self._process.stdin.write(request)
         self._process.stdin.flush()
         if greeting and self._take(len(MAGIC)) != MAGIC:
@@ -296,30 +298,26 @@ class Served:
         return receive(self._take)
 
     def _take(self, size: int) -> bytes:
-        assert self._process is not None and self._process.stdout is not None
+        assert self._process is not None
         data = self._process.stdout.read(size)
         if len(data) < size:
             raise EOFError
         return data
 
-    def _expire(self) -> None:
-        self._expired = True
-        if self._process is not None:
-            self._process.kill()
+    # Failures
 
-    # Failing
-
-    def _last_words(self) -> Finding:
-        assert self._process is not None and self._words is not None
-        status: Any = None
+    def _ended(self, deadline: Deadline) -> Finding:
+        """Return why the process ended."""
+        assert self._process is not None and self._output is not None
+        status: int | None = None
         try:
             status = self._process.wait(self._timeout)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        if self._expired:
+        if deadline.expired:
             return Finding(FindingKind.TIMEOUT, f"no answer for {self._timeout:g} seconds")
-        self._words.seek(0)
-        return finding_of(self._words.read(_LAST_WORDS).decode("utf-8", "replace"), status)
+        self._output.seek(0)
+        return finding_of(self._output.read(_REPORT_BYTES).decode("utf-8", "replace"), status)
 
     def _broken(self, what: str) -> NoReturn:
         self._fail(Finding(FindingKind.PROTOCOL, what))
@@ -330,14 +328,64 @@ class Served:
         raise RigFailure(finding)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process: it is told, and then made to."""
-    assert process.stdin is not None and process.stdout is not None
-    try:
+def _stop(process: Command) -> None:
+    """End a process: ask it to end, and kill it if it does not."""
+    with suppress(OSError, ValueError, subprocess.TimeoutExpired):
         process.stdin.write(pack(END, 0, bytes(8)))
         process.stdin.close()
-        process.wait(1.0)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        process.kill()
-        process.wait()
-    process.stdout.close()
+        process.wait(_STOP_SECONDS)
+    process.close()
+
+
+class NativeDriver(Served):
+    """A display driver in a shared library for this host, called through real pointers.
+
+    It must export ``D3dDrawPrimitives2`` and may export ``D3dContextCreate``,
+    ``D3dContextDestroy`` and ``D3dCreateSurfaceEx``, all with C linkage.  Surfaces and user
+    vertices end at an inaccessible page, and the bytes ahead of them are checked after every call.
+    A library built with AddressSanitizer gets its run-time preloaded, and its reports become
+    findings.  Raises UsageError if there is no such file, Unsupported on a host without POSIX.
+    """
+
+    def __init__(
+        self,
+        library: str | os.PathLike[str],
+        *,
+        timeout: float = TIMEOUT,
+        limits: Limits | None = None,
+    ) -> None:
+        if os.name != "posix":
+            raise Unsupported("native drivers on a host without POSIX")
+        path = Path(library).absolute()
+        if not path.is_file():
+            raise UsageError(f"no driver {path}")
+        command = command_of(call_of("dp2emu.rig.host:serve", str(path)))
+        super().__init__(command, environment=_environment(path), timeout=timeout, limits=limits)
+
+
+def _environment(library: Path) -> Mapping[str, str]:
+    """Return this process's variables, with this package in the path and any sanitizer needed."""
+    package = str(Path(__file__).parents[2])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    ours = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    needed = _SANITIZER.search(read_file(library, LIBRARY_BYTES))
+    if needed is None:
+        return ours
+    return ours | _SANITIZED | {"LD_PRELOAD": needed[1].decode("ascii")}
+
+
+class PipeRig(Served):
+    """A driver behind a command that speaks the protocol of ``wire`` over its standard streams.
+
+    ``command`` is split as a shell does.  ``dp2stub.h`` makes such a command of a driver; it may
+    also be one that connects to a guest's serial line.  Raises UsageError if it cannot be split.
+
+    >>> PipeRig("wine mydriver.exe").alive
+    False
+    """
+
+    def __init__(
+        self, command: str, *, timeout: float = TIMEOUT, limits: Limits | None = None
+    ) -> None:
+        words = split_command(command, "a pipe")
+        super().__init__(words, timeout=timeout, limits=limits)

@@ -1,4 +1,4 @@
-"""Rigs by name, as commands and fixtures are given them: ``KIND[:ARGUMENT]``."""
+"""Rigs by specification, ``KIND[:ARGUMENT]``, as commands and fixtures take them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.limits import Limits
 from dp2emu.rig import Rig
-from dp2emu.rig.native import NativeDriver
-from dp2emu.rig.pipe import PipeRig
 from dp2emu.rig.recorded import RecordedRig
+from dp2emu.rig.served import NativeDriver, PipeRig
 
 GROUP = "dp2emu.rigs"
-"""Entry points of this group are functions of an argument (text, empty without one) to a rig."""
+"""Group of entry points: functions from an argument (text, may be empty) to a rig."""
 
 EMULATOR = "emulator"
 
@@ -30,11 +29,11 @@ def open_rig(
     options: Options | None = None,
     limits: Limits | None = None,
 ) -> Rig:
-    """A fresh rig by its ``spec``: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``,
+    """Return the rig of a ``spec``: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``,
     ``recorded:CAPTURE``, or ``NAME[:ARGUMENT]`` of an entry point.
 
-    ``timing`` and ``options`` are the emulator's, ``limits`` those of all others.  Raises
-    UsageError for a name that is none or an argument that is missing, and what the rig raises.
+    ``timing`` and ``options`` are for the emulator, ``limits`` for the other rigs.  Raises
+    UsageError if the name is unknown or its argument missing, and the errors of the rig.
 
     >>> type(open_rig("emulator")).__name__
     'Driver'
@@ -48,15 +47,15 @@ def open_rig(
 
 
 def check_spec(spec: str) -> EntryPoint | None:
-    """The entry point that ``spec`` means, or None for a rig that is always there.
+    """Return the entry point of ``spec``, or None for a rig of dp2emu; the rig is not opened.
 
-    Raises UsageError as ``open_rig`` does, and opens nothing.
+    Raises UsageError as ``open_rig`` does.
 
     >>> check_spec("native:driver.so")
     """
     kind, _, argument = spec.partition(":")
     if kind in _KINDS and not argument:
-        raise UsageError(f"rig {spec!r} lacks what stands behind the colon")
+        raise UsageError(f"rig {spec!r} needs an argument behind a colon")
     if kind in _KINDS or spec in (EMULATOR, f"{EMULATOR}:"):
         return None
     return _found(kind)
@@ -70,9 +69,7 @@ def using_rig(
     options: Options | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Rig]:
-    """``open_rig(spec)`` for as long as the block takes; a rig with ``close`` is closed
-    behind it.
-    """
+    """Open the rig of ``spec`` as ``open_rig`` does, and close it behind the block."""
     rig = open_rig(spec, timing=timing, options=options, limits=limits)
     try:
         yield rig

@@ -1,8 +1,9 @@
-"""What a rig and a driver elsewhere say to each other: records, as in a raw driver log.
+"""The protocol between a served rig and its driver: records, as in a raw driver log.
 
-Both begin with the log's magic; every record of the rig's is answered by one.  The rig says
-records of a log, and what ``Ask`` lists; it is given an ANSWER to a call, MEMORY where it reads,
-and what ``Reply`` lists.  ``dp2emu/capture/c/dp2stub.h`` is the other side, ``host`` another.
+Both sides begin with the log's magic, and each record of the rig has one reply.  The rig sends
+records of a log and those of ``Ask``; the driver replies with ANSWER to a call, MEMORY to a read,
+and else with those of ``Reply``.  ``dp2emu/capture/c/dp2stub.h`` implements the driver's side in
+C, ``host`` in Python.
 """
 
 from __future__ import annotations
@@ -15,17 +16,15 @@ from typing import NamedTuple
 from construct import Struct
 
 from dp2emu.capture.payloads import Head
-from dp2emu.capture.rawlog import MAGIC, RECORD, pack
+from dp2emu.capture.rawlog import RECORD
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.errors import CaptureError
-
-__all__ = ["MAGIC", "Ask", "Message", "Reply", "pack", "receive"]
 
 VERSION = 1
 
 
 class Ask(IntEnum):
-    """Records of a rig that no log has."""
+    """Records that only a rig sends."""
 
     HELLO = 0x101
     MAKE = 0x102
@@ -34,18 +33,18 @@ class Ask(IntEnum):
 
 
 class Reply(IntEnum):
-    """Records of a driver's that no log has."""
+    """Records that only a driver sends."""
 
     WELCOME = 0x181
     DONE = 0x182
 
 
 CORRUPT, UNKNOWN = 0xE0000001, 0xE0000002
-"""Results of DONE that are no driver's: a record that cannot be read, or that nobody knows."""
+"""Results of DONE that a stub gives: a damaged record, and one that is not supported."""
 
 HELLO = Head(Struct("version" / DWORD))
 WELCOME = Head(Struct("version" / DWORD, "abi" / DWORD, "payload_bytes" / DWORD))
-"""``abi`` is 32 or 64; payloads may have so many bytes."""
+"""``abi`` is 32 or 64, ``payload_bytes`` the longest payload that the driver takes."""
 DONE = Head(Struct("result" / DWORD))
 READ = Head(Struct("handle" / QWORD, "offset" / QWORD, "size" / QWORD))
 MAKE = Head(
@@ -58,15 +57,15 @@ MAKE = Head(
         "dwRGBAlphaBitMask" / DWORD,
     )
 )  # fmt: skip
-"""A surface: memory of its own, or ``bytes`` at ``offset`` of a parent's, and how it is described
-to a driver (DDSCAPS, DDPIXELFORMAT)."""
+"""A surface: its own memory, or ``bytes`` at ``offset`` of a parent's, and its DDSCAPS and
+DDPIXELFORMAT."""
 
 LONGEST = 64 << 20
-"""Bytes of a payload that anybody takes."""
+"""Longest payload in bytes."""
 
 
 class Message(NamedTuple):
-    """One record: its tag, the sender's time in ticks of its clock, its payload."""
+    """A record: its tag, the sender's time in ticks of its clock, its payload."""
 
     tag: int
     time: int
@@ -74,9 +73,9 @@ class Message(NamedTuple):
 
 
 def receive(take: Callable[[int], bytes]) -> Message:
-    """The next record; ``take`` gives exactly as many bytes as it is asked for, or raises.
+    """Return the next record; ``take`` returns the number of bytes asked for, or raises.
 
-    Raises CaptureError for a record that is damaged or too long.
+    Raises CaptureError if the record is damaged or too long.
     """
     head = take(RECORD.size)
     tag, length, time, crc = RECORD.unpack(head)

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from dp2emu.capture.records import Record
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import DeclUsage, Format, Pool, TextureFilter
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.subresources import Box

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import PrimitiveType7
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import needed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, Pool
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import Box

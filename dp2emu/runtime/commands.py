@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import UsageError
 
 MAX_ITEMS = 0xFFFF

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, TransformState
 from dp2emu.d3d.fvf import NORMAL
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.states.raw_state import IDENTITY, State, transform_product
 from dp2emu.dp2.states.setting_kinds import Kind
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.command.bindings import Viewport
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.calldraws import VertexBuffer

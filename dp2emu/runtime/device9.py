@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.capture.records import Record
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Format,
     PrimitiveType,
@@ -35,7 +36,6 @@ from dp2emu.d3d.legacy import RenderState8
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind

@@ -7,13 +7,12 @@ from dataclasses import astuple
 
 import numpy as np
 
-from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO
+from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO, Op
 from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.d3d.flags import PatchFlags
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.layout import dtype_of
 from dp2emu.runtime.arguments import index_bytes, needed

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, replace
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.hresult import HResult
@@ -17,7 +18,6 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.states.raw_state import IDENTITY, TEXTURE_BIND, State, transform_product
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind, stage_index
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.stateset import StateSetOperation
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit

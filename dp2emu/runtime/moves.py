@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Usage
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.transfers import MAX_RECTS
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.resource.heap import SurfaceDesc

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA
 from dp2emu.d3d.formats import FORMATS, Use
-from dp2emu.dp2.table import Op
 from dp2emu.runtime.drawsurfaces import DrawSurface, Palette
 from dp2emu.runtime.session import Session
 

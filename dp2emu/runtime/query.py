@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
 from dp2emu.runtime.session import Refused, Session
 

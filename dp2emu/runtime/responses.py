@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from dp2emu.dp2.table import Op
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import ResponseError
 
 _BLOCK = struct.Struct("<BBHI")

@@ -31,11 +31,11 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind

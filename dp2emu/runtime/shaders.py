@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9
-from dp2emu.dp2.table import Op
+from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9, Op
 from dp2emu.layout import dtype_of
 from dp2emu.runtime.arguments import words
 from dp2emu.runtime.commands import pack

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dp2emu.d3d import defaults
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, SamplerState, TextureStageState
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireTextureStageState
-from dp2emu.dp2.table import Op
 from dp2emu.runtime.arguments import dword
 from dp2emu.runtime.session import Session
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState
 from dp2emu.d3d.flags import Clear, Usage
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.arguments import Box, clip_boxes, handle_of, unit

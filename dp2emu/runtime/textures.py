@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireTextureStageState
-from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from dp2emu.capture.records import TIMING, WAIT, Annotation, Answered, Called, ContextCreated
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR
@@ -18,7 +19,6 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import Op
 from dp2emu.errors import ResponseError, UsageError
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import parse_timing

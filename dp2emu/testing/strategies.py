@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     DeclType,
     RenderState,
@@ -26,7 +27,7 @@ from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES, WireTextureStageState
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.gpu.device.timing import Timing, by_work, fixed, instant, seeded
 from dp2emu.testing.explaining import token_text
 from dp2emu.text.remarks import STATE_ENUMS

@@ -19,12 +19,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.d3d.fvf import DIFFUSE, XYZRHW
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from construct import Struct
 
 from dp2emu.d3d.devinfo import PAYLOADS
-from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY
+from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY, Op
 from dp2emu.d3d.words import BYTE, DWORD
-from dp2emu.dp2.table import Op, Tail
+from dp2emu.dp2.table import Tail
 from dp2emu.text.codec import HEADER, Codec, Place
 from dp2emu.text.shape import Shape
 

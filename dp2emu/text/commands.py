@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import VERTEX_ALIGNMENT
 from dp2emu.errors import Dp2Error
 from dp2emu.layout import Buffer

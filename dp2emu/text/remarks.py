@@ -9,6 +9,7 @@ from collections.abc import Callable
 from enum import IntFlag
 from functools import lru_cache
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Blend,
     BlendOp,
@@ -31,7 +32,6 @@ from dp2emu.d3d.flags import Clear, ColorWrite, Issue, PatchFlags
 from dp2emu.d3d.names import sdk_constant
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
 from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES
-from dp2emu.dp2.table import Op
 from dp2emu.number_text import float_text
 
 _RS, _TSS = RenderState, TextureStageState

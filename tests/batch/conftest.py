@@ -1,28 +1,26 @@
-"""A nursery for tests, which ends with them."""
+"""Fork servers whose workers replay captures."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import suppress
-from uuid import uuid4
+import os
+from pathlib import Path
 
 import pytest
 
-from dp2emu.batch import forked
+from dp2emu.batch.supervisor import PRELOAD
+from tests.process.servers import private as private
+from tests.process.servers import server as server
+from tests.process.servers import shared as shared
 
 
 @pytest.fixture
-def nursery(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The name of a batch, whose nursery starts when it is wanted."""
-    started: list[subprocess.Popen[bytes]] = []
-    monkeypatch.setattr(forked, "_STARTED", started)
-    batch = uuid4().hex[:16]
-    place = forked.place_of(batch)
-    yield batch
-    for process in started:
-        process.kill()
-        process.wait()
-    with suppress(OSError):
-        shutil.rmtree(place)
+def modules() -> tuple[str, ...]:
+    return PRELOAD
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> str:
+    """A file that nobody ever writes."""
+    path = tmp_path / "waiting.dp2"
+    os.mkfifo(path)
+    return str(path)

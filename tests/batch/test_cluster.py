@@ -9,15 +9,17 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from dp2emu.batch import Limits, batch_on, chunk
+from dp2emu.batch import Limits, batch_on, supervisor
 from dp2emu.batch import cluster as clusters
-from dp2emu.batch.child import row_of
+from dp2emu.batch.worker import row_of
 from dp2emu.errors import UsageError
+from dp2emu.process.forking import ForkServer
 from tests.tools.loading import ROOT
 
 
@@ -71,7 +73,7 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[Exception] | N
         setattr(module, member.__name__, member)
     monkeypatch.setitem(sys.modules, "distributed", module)
     monkeypatch.setattr(
-        clusters, "rows_of_chunk", lambda files, *how: ([{"file": f} for f in files], 0.1)
+        clusters, "rows_of_task", lambda files, *how: ([{"file": f} for f in files], 0.1)
     )
     yield fates
 
@@ -92,7 +94,7 @@ def test_rows_come_in_order_whatever_is_lost(losses: list[type[Exception] | None
 
 def test_a_task_that_is_always_lost_is_an_error(losses: list[type[Exception] | None]) -> None:
     losses += [KilledWorker] * (10 * clusters.ROUNDS)
-    with pytest.raises(UsageError, match=r"^\d+\.dp2: 100 times its workers were lost"):
+    with pytest.raises(UsageError, match=r"^\d+\.dp2: its workers were lost 100 times"):
         found()
 
 
@@ -122,7 +124,7 @@ def test_nobody_answering_is_one_error(losses: list[type[Exception] | None]) -> 
 def test_what_is_no_address_is_not_asked(
     losses: list[type[Exception] | None], address: str
 ) -> None:
-    with pytest.raises(UsageError, match="no address of a scheduler"):
+    with pytest.raises(UsageError, match="not a scheduler's address"):
         list(batch_on(address, FILES, Limits()))
 
 
@@ -154,7 +156,7 @@ def test_a_task_takes_about_as_long_whatever_its_files_take(
         sizes.append(len(files))
         return [{"file": f} for f in files], seconds * len(files)
 
-    monkeypatch.setattr(clusters, "rows_of_chunk", taking)
+    monkeypatch.setattr(clusters, "rows_of_task", taking)
     files = [str(number) for number in range(20 * size + 500)]
     assert [row["file"] for row in batch_on("somewhere:8786", files, Limits())] == files
     assert size / 2 < max(sizes) <= max(size, clusters.TASK_SECONDS / clusters.FIRST_SECONDS)
@@ -169,25 +171,32 @@ def test_tasks_have_names_of_their_own_and_keep_them(
         asked.append((names, tuple(files)))
         return [{"file": f} for f in files], 0.1
 
-    monkeypatch.setattr(clusters, "rows_of_chunk", taking)
+    monkeypatch.setattr(clusters, "rows_of_task", taking)
     assert found() == found() == FILES
     assert len({names for names, _ in asked}) == len(asked)
     assert {names[0] for names, _ in asked[: len(asked) // 2]} == {asked[0][0][0]}
 
 
-def test_a_worker_keeps_a_child_for_a_while_and_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch, nursery: str
+def test_a_worker_keeps_a_supervisor_for_a_while_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, shared: ForkServer
 ) -> None:
-    given = Limits().terms(), nursery, "0", os.getcwd()
-    assert chunk.rows_of_chunk([STREAM], *given)[0] == [row_of(STREAM)]
-    ((child, _),) = chunk._IDLE.values()
-    process = child._process
-    monkeypatch.setattr(chunk, "IDLE_SECONDS", 0.01)
-    chunk.rows_of_chunk([STREAM], *given)
-    while chunk._IDLE or child._process is not None:
+    monkeypatch.setattr(supervisor, "fork_server", lambda settings, name: shared)
+    given = Limits().settings(), "batch", "0", os.getcwd()
+    assert supervisor.rows_of_task([STREAM], *given)[0] == [row_of(STREAM)]
+    ((kept, _),) = supervisor._IDLE.values()
+    worker = kept._worker
+    monkeypatch.setattr(supervisor, "IDLE_SECONDS", 0.01)
+    supervisor.rows_of_task([STREAM], *given)
+    while supervisor._IDLE or kept._worker is not None:
         time.sleep(0.01)
-    assert process is not None
-    assert process.poll() is not None
+    assert worker is not None
+    assert worker.poll() is not None
+
+
+def test_a_directory_that_a_worker_has_not_is_an_error(tmp_path: Path) -> None:
+    given = Limits().settings(), "batch", "0", str(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError, match="missing"):
+        supervisor.rows_of_task([STREAM], *given)
 
 
 @pytest.mark.parametrize(("threads", "seldom"), [(1, 1000.0), (2, 10.0)])
@@ -201,6 +210,6 @@ def test_a_worker_that_only_waits_is_seldom_looked_at(
     module = ModuleType("distributed")
     vars(module)["get_worker"] = lambda: worker
     monkeypatch.setitem(sys.modules, "distributed", module)
-    with chunk._unobserved():
+    with supervisor._observed_seldom():
         assert [look.callback_time for look in looks.values()] == [seldom, seldom, 10.0]
     assert [look.callback_time for look in looks.values()] == [10.0, 10.0, 10.0]

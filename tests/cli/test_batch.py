@@ -81,7 +81,7 @@ def test_results_of_something_else_are_not_gone_on_with(tmp_path: Path) -> None:
     out.write_text("hello\n")
     ran = dp2emu("batch", STREAMS[0], "--out", out, "--resume")
     assert (ran.code, out.read_text()) == (2, "hello\n")
-    assert "line 1 is no row of results" in ran.err
+    assert "line 1 is not a row of results" in ran.err
 
 
 def test_resuming_needs_a_file() -> None:

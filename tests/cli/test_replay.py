@@ -14,8 +14,8 @@ from unittest.mock import patch
 import pytest
 
 from dp2emu.capture.records import IMPORTED, Annotation, Observed, Record
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.table import Op
 from dp2emu.replay import Tally
 from dp2emu.shader.engines import ENGINES
 from tests.cli.running import dp2emu

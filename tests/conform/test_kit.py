@@ -15,8 +15,7 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE
 from dp2emu.errors import UsageError
 from dp2emu.gpu.device.timing import Timing, by_work, fixed
-from dp2emu.rig.native import NativeDriver
-from dp2emu.rig.pipe import PipeRig
+from dp2emu.rig.served import NativeDriver, PipeRig
 from tests.native.building import sample, served_sample
 
 CASES = kit()

@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.generate import COUNTS, generate, generate_stream
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
 
 ROWS = sorted(TABLE.values(), key=lambda row: row.op)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.header_scan import LINEAR, OTHER, TAILS, VERTICES, headers, row_of
 from dp2emu.dp2.stream import LONG, CommandStream
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 
 SAMPLES = [sample for row in TABLE.values() for sample in row.samples]

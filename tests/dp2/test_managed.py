@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, PrimitiveType, QueryType, TextureOp
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.managed import MARKS
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind

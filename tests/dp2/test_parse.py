@@ -8,9 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.parse import parse, token_construct
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.fuzz.streams import by_construct, by_view
 

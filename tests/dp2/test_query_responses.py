@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.queries import BLOCK_RECORDS, Outbox, Result
 from dp2emu.dp2.queries import lay_out as lay_out_box
-from dp2emu.dp2.table import Op
 from tests.dp2.rigging import records
 
 EVENT, OCCLUSION, VCACHE = 8, 9, 4

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.device.timing import Timing, fixed, instant, seeded
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (

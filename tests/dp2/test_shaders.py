@@ -7,11 +7,11 @@ import struct
 import numpy as np
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2 import shaders
 from dp2emu.dp2.call import Answer
 from dp2emu.dp2.states.inspect import facts_of
-from dp2emu.dp2.table import Op
 from dp2emu.limits import Limits
 from dp2emu.shader.sm.assemble import assemble
 from tests.dp2.rigging import Bench, clear, header, render_state, token

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
 
 EVENT = struct.pack("<BBHII", Op.CREATEQUERY, 0, 1, 1, 8)

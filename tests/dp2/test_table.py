@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import dp2emu
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.structs import STRUCTS
 from dp2emu.dp2.generate import generate
-from dp2emu.dp2.table import TABLE, Op, Since, Token, token
+from dp2emu.dp2.table import TABLE, Since, Token, token
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.layout import dtype_of

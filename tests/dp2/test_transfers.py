@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.texels import blocks

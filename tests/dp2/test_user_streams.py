@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import COLOR, VERTICES, XYZRHW_DIFFUSE, Bench, header, token, vertex
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.generate import generate_stream
-from dp2emu.dp2.table import TABLE, Body, Op, Token
+from dp2emu.dp2.table import TABLE, Body, Token
 from dp2emu.dp2.walk import Command, _shape, decode, scan
 from dp2emu.errors import Malformed
 

@@ -10,9 +10,10 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (

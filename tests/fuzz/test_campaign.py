@@ -75,7 +75,7 @@ def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_what_is_no_summary_is_refused_by_name(tmp_path: Path, told: bytes) -> None:
     (tmp_path / "fine.json").write_bytes(told)
-    with pytest.raises(UsageError, match=r"fine\.json: no summary of a campaign"):
+    with pytest.raises(UsageError, match=r"fine\.json: not the summary of a campaign"):
         campaign(f"{PLANTED}:FINE", Plan(tmp_path, execs=10, resume=True))
     assert (tmp_path / "fine.json").read_bytes() == told
     assert campaign(f"{PLANTED}:FINE", Plan(tmp_path, execs=10)).execs == 10
@@ -116,5 +116,5 @@ def test_inputs_chosen_by_coverage_find_what_is_planted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "no.module:X", f"{PLANTED}:nothing"])
 def test_a_target_that_is_none_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="none of walk, construct"):
+    with pytest.raises(UsageError, match="one of walk, construct"):
         campaign(name, Plan(tmp_path))

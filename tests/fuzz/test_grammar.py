@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.fuzz import afl, grammar
 from dp2emu.fuzz.dictionary import dictionary, export

@@ -21,14 +21,14 @@ from dp2emu.capture.records import (
 )
 from dp2emu.conform import Verdict, kit, run_kit
 from dp2emu.conform.exporting import recorded
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Answer
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.fuzz import stage
 from dp2emu.fuzz.findings import sealed
 from dp2emu.fuzz.minimize import Check, minimize
 from dp2emu.rig import Rig
-from dp2emu.rig.pipe import PipeRig
+from dp2emu.rig.served import PipeRig
 from tests.cli.running import dp2emu
 from tests.conform.test_kit import PLANTED, WIDE
 from tests.dp2.rigging import END, create, issue

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dp2emu.capture import open_capture
-from dp2emu.dp2.table import Op
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import Dp2Error
-from dp2emu.fuzz import driving, files, grammar, stage, streams, targets
+from dp2emu.fuzz import files, grammar, stage, streams, targets
 from dp2emu.fuzz.findings import sealed
 from dp2emu.fuzz.stage import CALL, Stage
 from dp2emu.fuzz.target import Broken, Target
@@ -89,7 +89,7 @@ def test_engines_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None
     real = Stage.memory
     times = iter(range(9))
     monkeypatch.setattr(Stage, "memory", lambda self: [*real(self), bytes((next(times),))])
-    assert broken(driving.engines_agree, b"\0" + DRAW) == "the engines differ: memory"
+    assert broken(streams.engines_agree, b"\0" + DRAW) == "the engines differ: memory"
 
 
 def test_what_a_stream_leaves_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,29 +101,29 @@ def test_what_a_stream_leaves_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Stage, "enter", enter)
     monkeypatch.setattr(Stage, "leave", lambda self: self.driver.destroy_context(1))
-    assert "memory" in broken(driving.nothing_stays, b"\0" + FILL + CALL + QUERY)
+    assert "memory" in broken(streams.nothing_stays, b"\0" + FILL + CALL + QUERY)
 
 
 def test_answers_to_what_nobody_asked_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driving, "_ended", lambda commands: set())
-    assert "never issued" in broken(driving.queries_answered, b"\0" + QUERY)
+    monkeypatch.setattr(streams, "_ended", lambda commands: set())
+    assert "never issued" in broken(streams.queries_answered, b"\0" + QUERY)
 
 
 def test_what_is_done_behind_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real, wrong = stage.shortened, issue(99, END)
     monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, wrong))
-    assert "fails at 0" in broken(driving.nothing_behind, b"\0" + DRAW + wrong)
+    assert "fails at 0" in broken(streams.nothing_behind, b"\0" + DRAW + wrong)
 
 
 def test_what_is_not_done_before_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real = stage.shortened
     monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, b""))
-    assert "did something" in broken(driving.nothing_behind, b"\0" + FILL + issue(99, END))
+    assert "did something" in broken(streams.nothing_behind, b"\0" + FILL + issue(99, END))
 
 
 def test_items_before_the_one_that_fails_may_be_done() -> None:
     priorities = bytes((Op.SETPRIORITY, 0, 2, 0)) + struct.pack("<4I", stage.COLOR, 5, 0, 0)
-    driving.nothing_behind(b"\0" + priorities)
+    streams.nothing_behind(b"\0" + priorities)
 
 
 def test_readers_of_responses_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

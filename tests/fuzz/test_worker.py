@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from dp2emu.fuzz.driving import execute
 from dp2emu.fuzz.grammar import sample
 from dp2emu.fuzz.stage import CALL
+from dp2emu.fuzz.streams import execute
 from dp2emu.fuzz.target import Target, Trial
 from dp2emu.fuzz.worker import Board, Worker
 from tests.dp2.rigging import clear

@@ -10,7 +10,7 @@ from dp2emu.capture import open_capture
 from dp2emu.capture.records import Answered, Called
 from dp2emu.replay import replay
 from dp2emu.rig.failure import RigFailure
-from dp2emu.rig.native import NativeDriver
+from dp2emu.rig.served import NativeDriver
 from tests.cli.running import dp2emu
 from tests.native.building import SAMPLE, library
 from tests.rig.calls import CREATE, END, EVENT_ANSWER, opened, submitted

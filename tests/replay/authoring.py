@@ -16,10 +16,10 @@ from dp2emu.capture.records import (
     Record,
     SurfaceCreated,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
 

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Answer
-from dp2emu.dp2.table import Op
 from dp2emu.replay.compare import differences, same_fault
 from tests.replay.authoring import response_of
 

@@ -18,10 +18,10 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import replay

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.command.packets import EndQuery
 from dp2emu.gpu.device.timing import seeded
 from dp2emu.replay import replay

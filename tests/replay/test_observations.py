@@ -21,9 +21,9 @@ from dp2emu.capture.records import (
     Record,
     SurfaceCreated,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.dp2.call import Answer
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import Frames, Pictures

@@ -14,13 +14,13 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported, UsageError
 from dp2emu.gpu.device.timing import by_work, fixed
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct as binary
 
 from dp2emu.capture.records import Called, ContextCreated
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState, SamplerState
-from dp2emu.dp2.table import Op
 from tests.retrace.calls import Pointer, struct
 from tests.retrace.d3d9.bench import Bench, rect
 

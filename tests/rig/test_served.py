@@ -19,9 +19,7 @@ from dp2emu.errors import Fault, Unsupported, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 from dp2emu.rig.failure import FindingKind, RigFailure
-from dp2emu.rig.native import NativeDriver
-from dp2emu.rig.pipe import PipeRig
-from dp2emu.rig.served import Served
+from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.native.building import library, sample, served_sample
 from tests.rig.calls import (
     A8R8G8B8,

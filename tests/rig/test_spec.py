@@ -14,9 +14,8 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.rig import Rig, spec
-from dp2emu.rig.native import NativeDriver
-from dp2emu.rig.pipe import PipeRig
 from dp2emu.rig.recorded import RecordedRig
+from dp2emu.rig.served import NativeDriver, PipeRig
 from dp2emu.rig.spec import check_spec, open_rig, using_rig
 from dp2emu.runtime.session import Session
 from tests.cli.running import dp2emu

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import UsageError
 from dp2emu.gpu.resource.heap import SurfaceKind

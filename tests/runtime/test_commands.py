@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.dp2.table import Op
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import UsageError
 from dp2emu.runtime import CommandBuffer

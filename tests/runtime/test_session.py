@@ -23,11 +23,11 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags, Usage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault, ResponseError
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Session, UserMemory

@@ -6,6 +6,7 @@ import struct
 from typing import Any
 
 from dp2emu.d3d import fvf
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Cull,
     Format,
@@ -18,7 +19,6 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import Usage
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.table import Op
 from dp2emu.runtime import Device9, Texture
 
 TARGET = int(Usage.RENDERTARGET)

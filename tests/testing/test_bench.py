@@ -9,8 +9,8 @@ import pytest
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Called
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
-from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
 from dp2emu.replay import replay
 from dp2emu.testing import Bench, Setup, Tape

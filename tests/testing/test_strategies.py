@@ -8,8 +8,9 @@ import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.fvf import DIFFUSE, NORMAL, XYZ, XYZRHW, fvf_size
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.testing import Setup
 from dp2emu.testing.strategies import (

@@ -16,13 +16,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dp2emu.capture.records import Answered, Called, ContextCreated, ContextDestroyed
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.parse import parse, token_construct
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.replay.values import payload_value
 from dp2emu.text.jsonl import JsonLinesWriter
 from tests.capture.samples import EVERYTHING, SEEN, sealed

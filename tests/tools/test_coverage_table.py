@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.table import TABLE
 from tests.tools.loading import ROOT, load_tool
 
 

@@ -24,11 +24,11 @@ from benchmark.place import ROOT, Place, environment, executable
 from dp2emu.capture import CaptureWriter, open_capture
 from dp2emu.capture.records import Called, Record
 from dp2emu.d3d import fvf
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType, QueryType
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import SCAN_TOKENS, Driver
 from dp2emu.dp2.header_scan import headers
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime import Device9

@@ -25,9 +25,10 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2TRIANGLELIST,
     D3DHAL_DP2TRIANGLESTRIP,
     INDEX,
+    Op,
 )
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.dp2.table import Body, Op, Since, token
+from dp2emu.dp2.table import Body, Since, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

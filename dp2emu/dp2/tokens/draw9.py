@@ -25,12 +25,13 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2SETSTREAMSOURCEUM,
     D3DRECTPATCH_INFO,
     D3DTRIPATCH_INFO,
+    Op,
 )
 from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.d3d.flags import PatchFlags
 from dp2emu.d3d.words import FLOAT
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.dp2.table import Body, Since, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dp2emu.d3d.dp2structs import D3DHAL_DP2EXT
+from dp2emu.d3d.dp2structs import D3DHAL_DP2EXT, Op
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.words import BYTE
-from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.dp2.table import Body, Since, Tail, token
 from dp2emu.errors import Fault
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2SETTRANSFORM,
     D3DLIGHT7,
     D3DMATERIAL7,
+    Op,
 )
 from dp2emu.d3d.flags import (
     D3DHAL_SETLIGHT_DATA,
@@ -24,7 +25,7 @@ from dp2emu.d3d.flags import (
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.wirenames import WireTransformState
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.dp2.table import Body, Since, Tail, token
 from dp2emu.errors import Fault
 from dp2emu.layout import dtype_of
 

@@ -8,9 +8,10 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2CREATEQUERY,
     D3DHAL_DP2DELETEQUERY,
     D3DHAL_DP2ISSUEQUERY,
+    Op,
 )
 from dp2emu.d3d.enums import QueryType
-from dp2emu.dp2.table import Body, Op, Since, token
+from dp2emu.dp2.table import Body, Since, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

@@ -17,10 +17,11 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2SETVERTEXSHADERCONST,
     D3DHAL_DP2VERTEXSHADER,
     D3DVERTEXELEMENT9,
+    Op,
 )
 from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.dp2.table import Body, Since, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

@@ -20,11 +20,12 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2WINFO,
     D3DHAL_DP2ZRANGE,
     RECT,
+    Op,
 )
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
-from dp2emu.dp2.table import Body, Op, Since, token
+from dp2emu.dp2.table import Body, Since, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

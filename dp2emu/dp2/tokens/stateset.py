@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dp2emu.d3d.dp2structs import D3DHAL_DP2STATESET
+from dp2emu.d3d.dp2structs import D3DHAL_DP2STATESET, Op
 from dp2emu.d3d.enums import StateBlockType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import SdkEnum
-from dp2emu.dp2.table import Body, Op, Since, token
+from dp2emu.dp2.table import Body, Since, token
 from dp2emu.errors import Fault
 
 if TYPE_CHECKING:

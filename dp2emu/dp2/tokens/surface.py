@@ -22,12 +22,13 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2TEXBLT,
     D3DHAL_DP2UPDATEPALETTE,
     D3DHAL_DP2VOLUMEBLT,
+    Op,
 )
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
 from dp2emu.dp2.resolve.convolution import Convolution
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.dp2.table import Body, Since, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

@@ -15,9 +15,9 @@ from dp2emu.gpu.code.kernel_layout import CLIPPED, FRONT, RESULTS, RHW, SLOPE, L
 from dp2emu.gpu.code.kernel_layout import DEPTH as Z
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT
 from dp2emu.gpu.output_merger.color_target_code import Coloring, alive_after
-from dp2emu.gpu.output_merger.depth_stencil import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.output_merger.depth_test_code import DepthTest, Numbers
 from dp2emu.gpu.pixel_shader.pixel_code import Shaded, Shader, Site, Way, pixel_routine
+from dp2emu.gpu.rasterizer.fragment_depth import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, offset
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE

@@ -8,6 +8,8 @@ from dp2emu.shader.comparisons import compare
 from dp2emu.shader.values import Value
 
 LARGEST = 65535
+
+
 REFERENCE_STEP = LARGEST // 255
 
 
@@ -19,12 +21,3 @@ def alpha_passes(b: Builder, func: CmpFunc, alpha: Value, reference: Value) -> t
     two references is between them.  The format of the target does not matter.
     """
     return (compare(func, b.apply("ftoun", alpha, float(LARGEST)), reference),)
-
-
-def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
-    """Formula: how many of a pixel's samples alpha to coverage keeps, from the first on.
-
-    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The documents
-    leave the pattern open; this one does not depend on the pixel.
-    """
-    return (b.apply("ftoun", alpha, float(samples)),)

@@ -14,50 +14,7 @@ from dp2emu.gpu.resource.pixel_format import depth_of, quantised
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import as_bits, field, with_field
 from dp2emu.shader.comparisons import compare
-from dp2emu.shader.values import Number, Value
-
-
-class DepthTerms(NamedTuple):
-    """What makes a fragment's depth beside its plane: the w-buffer, and the two biases."""
-
-    w_buffer: bool = False
-    biased: bool = False
-    sloped: bool = False
-
-
-def depth_tested(
-    b: Builder, terms: DepthTerms, low: Value, high: Value, z: Value, *others: Value
-) -> tuple[Value]:
-    """Formula: (z + bias) + slope, an F64, clamped; NaN is the least.
-
-    In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.  ``others`` are rhw, near
-    and far - near, then the bias, then the slope, as far as there are such terms.
-    """
-    rest = iter(others)
-    if terms.w_buffer:
-        rhw, near, range_ = (next(rest) for _ in range(3))
-        z = (1.0 / rhw - near) / range_
-    if terms.biased:
-        z = z + next(rest)
-    if terms.sloped:
-        z = z + next(rest)
-    return (_clamped(z, low, high),)
-
-
-def _clamped(z: Value, low: Number, high: Number) -> Value:
-    b = z.builder
-    above = b.select(z > low, z, low)
-    return b.select(above < high, above, high)
-
-
-def depth_read(b: Builder, unclamped: bool, z: Value) -> tuple[Value]:
-    """Formula: the z that a pixel program reads, before any bias; in Direct3D 10 ``unclamped``."""
-    return (b.apply("dtof", z if unclamped else _clamped(z, 0.0, 1.0)),)
-
-
-def inside_depth(b: Builder, key: None, z: Value) -> tuple[Value]:
-    """Formula: whether clipping leaves a fragment of this depth."""
-    return ((z >= 0.0) & (z <= 1.0),)
+from dp2emu.shader.values import Value
 
 
 class MergeTests(NamedTuple):

@@ -17,15 +17,15 @@ from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, StencilState
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.gpu.output_merger.depth_stencil import (
+from dp2emu.gpu.output_merger.depth_stencil import MergeTests, depth_stencil
+from dp2emu.gpu.output_merger.stencil_test import StencilTest
+from dp2emu.gpu.rasterizer.fragment_depth import (
     DepthTerms,
-    MergeTests,
-    depth_stencil,
+    OffsetTerms,
+    depth_offset,
     depth_tested,
     inside_depth,
 )
-from dp2emu.gpu.output_merger.stencil_test import StencilTest
-from dp2emu.gpu.rasterizer.depth_bias import OffsetTerms, depth_offset
 from dp2emu.gpu.rasterizer.planes import Plane, Sites, plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.resource.heap import Surface

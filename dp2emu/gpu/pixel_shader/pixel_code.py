@@ -12,8 +12,8 @@ from dp2emu.gpu.code.block_writer import Code, Lane, splat
 from dp2emu.gpu.code.kernel_key import Key, Samplers
 from dp2emu.gpu.code.kernel_layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT, DEPTH_PORT, is_color
-from dp2emu.gpu.output_merger.depth_stencil import depth_read
 from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, absent_value, targets_of
+from dp2emu.gpu.rasterizer.fragment_depth import depth_read
 from dp2emu.gpu.rasterizer.planes import read_plane, reciprocal
 from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from
 from dp2emu.records import dataclass

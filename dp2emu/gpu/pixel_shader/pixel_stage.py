@@ -20,7 +20,7 @@ from dp2emu.gpu.command.pipeline import (
     is_flat,
 )
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
-from dp2emu.gpu.output_merger.depth_stencil import depth_read
+from dp2emu.gpu.rasterizer.fragment_depth import depth_read
 from dp2emu.gpu.rasterizer.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane, read_plane, reciprocal
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives

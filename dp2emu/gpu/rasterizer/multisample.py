@@ -15,7 +15,6 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.output_merger.alpha_test import samples_covered
 from dp2emu.gpu.rasterizer.planes import Frame, Sites, sites
 from dp2emu.gpu.rasterizer.spans import (
     CENTRE,
@@ -29,7 +28,9 @@ from dp2emu.gpu.rasterizer.spans import (
     first_centre,
     slices,
 )
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
 
 ROWS = 1 << 15
 """Rows of primitives, counted once for each sample, whose coverage is worked out together."""
@@ -181,3 +182,12 @@ def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
     (kept,) = computed(samples_covered, samples, alpha)
     covered: Mask = sample < kept
     return covered
+
+
+def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
+    """Formula: how many of a pixel's samples alpha to coverage keeps, from the first on.
+
+    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The documents
+    leave the pattern open; this one does not depend on the pixel.
+    """
+    return (b.apply("ftoun", alpha, float(samples)),)

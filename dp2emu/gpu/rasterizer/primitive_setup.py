@@ -20,7 +20,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
 from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.gpu.rasterizer.depth_bias import tilt
+from dp2emu.gpu.rasterizer.fragment_depth import tilt
 from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
 from dp2emu.gpu.rasterizer.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.rasterizer.planes import Frame, line_frame, plane, point_frame, triangle_frame

@@ -37,8 +37,7 @@ from dp2emu.gpu.code.kernel_layout import (
     Y0,
 )
 from dp2emu.gpu.code.kernel_layout import BY_RHW as IN_PERSPECTIVE
-from dp2emu.gpu.output_merger.depth_stencil import inside_depth
-from dp2emu.gpu.rasterizer.depth_bias import OffsetTerms, depth_offset, tilt
+from dp2emu.gpu.rasterizer.fragment_depth import OffsetTerms, depth_offset, inside_depth, tilt
 from dp2emu.gpu.rasterizer.planes import corner_ways, plane_changes
 from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT, snapped
 from dp2emu.gpu.rasterizer.spans import ONE as GRID

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import PictureKind
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, Pool, TextureFilter
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.retrace.arguments import Arguments, integer, member, members

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import Op
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import COLOR, Bench, header, render_state, token, triangle_list
 from tests.dp2.screen import CORNERS

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.flags import Frequency
 from dp2emu.d3d.hresult import HResult
@@ -14,7 +15,6 @@ from dp2emu.d3d.vertices import Element
 from dp2emu.dp2 import context
 from dp2emu.dp2.resolve.vertices import INSTANCES_MAX, check_frequency, instances
 from dp2emu.dp2.states.inspect import facts_of
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import Stream
 from dp2emu.gpu.input_assembler.vertex_fetch import decode

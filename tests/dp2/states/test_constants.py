@@ -7,10 +7,10 @@ import struct
 import numpy as np
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.constants import PIXEL_FILES, VERTEX_FILES, Constants
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
 from tests.dp2.rigging import Bench, header
 from tests.dp2.tokens.recorder import executed

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import facts_of
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits

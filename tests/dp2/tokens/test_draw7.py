@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType as Pt
-from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import decode, scan
 from tests.dp2.tokens.recorder import Recorder, executed
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType as Pt
-from dp2emu.dp2.table import Op
 from tests.dp2.tokens.recorder import executed
 
 

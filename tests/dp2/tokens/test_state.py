@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.states.setting_kinds import Kind
-from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
 from tests.dp2.tokens.recorder import executed
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.table import TABLE
 from dp2emu.errors import Fault
 from tests.dp2.tokens.recorder import executed
 

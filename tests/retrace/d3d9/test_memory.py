@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dp2emu.capture.records import Called, Pictured, SurfaceDestroyed
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
-from dp2emu.dp2.table import Op
 from tests.retrace.calls import Pointer, struct
 from tests.retrace.d3d9.bench import Bench, rect
 

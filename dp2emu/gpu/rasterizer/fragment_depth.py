@@ -1,13 +1,15 @@
-"""Formulas of depth bias: the slope of triangles, and what their depth is offset by."""
+"""Depth of fragments as formulas: interpolation, clipping to 0..1, and depth bias."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.values import Value
+from dp2emu.shader.values import Number, Value
 
 _MANTISSA, _WIDE_MANTISSA = 23, 52
+
+
 _BIAS_OF_ZERO, _NO_NUMBER = 1022, 0x7FF
 
 
@@ -66,3 +68,46 @@ def _last_place(*z: Value) -> Value:
     odd = exponent.eq(0) | exponent.eq(_NO_NUMBER)
     place = b.select(odd, _BIAS_OF_ZERO, exponent) - _MANTISSA
     return b.apply("asdouble", place << _WIDE_MANTISSA)
+
+
+class DepthTerms(NamedTuple):
+    """What makes a fragment's depth beside its plane: the w-buffer, and the two biases."""
+
+    w_buffer: bool = False
+    biased: bool = False
+    sloped: bool = False
+
+
+def depth_tested(
+    b: Builder, terms: DepthTerms, low: Value, high: Value, z: Value, *others: Value
+) -> tuple[Value]:
+    """Formula: (z + bias) + slope, an F64, clamped; NaN is the least.
+
+    In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.  ``others`` are rhw, near
+    and far - near, then the bias, then the slope, as far as there are such terms.
+    """
+    rest = iter(others)
+    if terms.w_buffer:
+        rhw, near, range_ = (next(rest) for _ in range(3))
+        z = (1.0 / rhw - near) / range_
+    if terms.biased:
+        z = z + next(rest)
+    if terms.sloped:
+        z = z + next(rest)
+    return (_clamped(z, low, high),)
+
+
+def _clamped(z: Value, low: Number, high: Number) -> Value:
+    b = z.builder
+    above = b.select(z > low, z, low)
+    return b.select(above < high, above, high)
+
+
+def depth_read(b: Builder, unclamped: bool, z: Value) -> tuple[Value]:
+    """Formula: the z that a pixel program reads, before any bias; in Direct3D 10 ``unclamped``."""
+    return (b.apply("dtof", z if unclamped else _clamped(z, 0.0, 1.0)),)
+
+
+def inside_depth(b: Builder, key: None, z: Value) -> tuple[Value]:
+    """Formula: whether clipping leaves a fragment of this depth."""
+    return ((z >= 0.0) & (z <= 1.0),)

@@ -15,9 +15,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.rig.native import NativeDriver
-from dp2emu.rig.pipe import PipeRig
-from dp2emu.rig.served import Served
+from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.native.building import built, library, sample
 
 FRONT, BACK = 1, 2

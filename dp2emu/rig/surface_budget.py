@@ -1,4 +1,4 @@
-"""What the surfaces of a driver elsewhere may take, which nobody else counts."""
+"""Limits on the surfaces of a driver that does not enforce them itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dp2emu.gpu.resource.heap import Heap, SurfaceDesc
 from dp2emu.limits import Limits
 
 
-class Room:
-    """Bytes of surfaces by handle, within limits.  Mutable: surfaces come and go."""
+class SurfaceBudget:
+    """Sizes of surfaces by handle, within limits.  Mutable: surfaces come and go."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._heap = Heap(limits)
@@ -17,10 +17,10 @@ class Room:
         self._total = 0
 
     def take(self, desc: SurfaceDesc) -> None:
-        """Count a surface that is about to be made, in place of another of its handle; one that
-        is a part of another takes nothing.
+        """Count a surface before it is made, instead of any of its handle; a level counts nothing.
 
-        Raises Fault, which names the limit, and Fault or Unsupported for what no surface can be.
+        Raises Fault, which names the limit that is exceeded, and Fault or Unsupported for an
+        impossible surface.
         """
         size = 0 if desc.parent else self._heap.measure(desc)
         limits, total = self._heap.limits, self._total + size - self._sizes.get(desc.handle, 0)
@@ -35,10 +35,10 @@ class Room:
         self._sizes[desc.handle], self._total = size, total
 
     def give(self, handle: int) -> None:
-        """A surface is gone."""
+        """Stop counting a surface."""
         self._total -= self._sizes.pop(handle, 0)
 
     def clear(self) -> None:
-        """All are gone."""
+        """Stop counting all surfaces."""
         self._sizes.clear()
         self._total = 0

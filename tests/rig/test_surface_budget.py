@@ -13,7 +13,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.rig import NativeDriver, PipeRig, RecordedRig, Rig
-from dp2emu.rig.room import Room
+from dp2emu.rig.surface_budget import SurfaceBudget
 from tests.cli.running import dp2emu
 from tests.native.building import sample, served_sample
 
@@ -29,14 +29,14 @@ def texture(handle: int, width: int, levels: int = 1) -> SurfaceDesc:
     return SurfaceDesc(handle, kind, width, 1, format, levels=levels)
 
 
-def refusal(room: Room | Rig, desc: SurfaceDesc) -> str:
+def refusal(room: SurfaceBudget | Rig, desc: SurfaceDesc) -> str:
     with pytest.raises(Fault) as caught:
-        room.take(desc) if isinstance(room, Room) else room.create_surface(desc)
+        room.take(desc) if isinstance(room, SurfaceBudget) else room.create_surface(desc)
     return caught.value.what
 
 
 def test_surfaces_may_take_what_the_limits_say_and_no_more() -> None:
-    room = Room(LOW)
+    room = SurfaceBudget(LOW)
     room.take(buffer(1, 1024))
     room.take(buffer(2, 1024))
     assert refusal(room, buffer(3, 53)) == "surface 3: limit total_bytes 2100"
@@ -46,7 +46,7 @@ def test_surfaces_may_take_what_the_limits_say_and_no_more() -> None:
 
 
 def test_what_is_gone_or_replaced_takes_nothing() -> None:
-    room = Room(LOW)
+    room = SurfaceBudget(LOW)
     for _ in range(5):
         for handle in (1, 2):
             room.take(buffer(handle, 1024))
@@ -60,14 +60,14 @@ def test_what_is_gone_or_replaced_takes_nothing() -> None:
 
 
 def test_what_has_pixels_counts_with_all_its_levels() -> None:
-    room = Room(LOW)
+    room = SurfaceBudget(LOW)
     room.take(texture(1, 64, levels=7))
     assert "limit extent 64" in refusal(room, texture(2, 65))
     assert refusal(room, texture(2, 64, levels=(1 << 32) - 1)) == "surface 2: 4294967295 levels"
 
 
 def test_parts_of_a_surface_take_nothing() -> None:
-    room = Room(LOW)
+    room = SurfaceBudget(LOW)
     room.take(texture(1, 64, levels=2))
     for handle in (2, 3):
         room.take(SurfaceDesc(handle, SurfaceKind.SURFACE, 64, 1, parent=1))

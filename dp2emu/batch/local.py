@@ -1,0 +1,190 @@
+"""A batch on this machine: files given to supervised workers, and shards for several machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, field
+from queue import SimpleQueue
+from threading import Lock, Thread
+from time import monotonic
+from typing import TypeVar
+
+from dp2emu.batch.supervisor import Row, Supervisor, fork_server
+from dp2emu.dp2.options import Options
+from dp2emu.errors import UsageError
+from dp2emu.records import dataclass
+
+T = TypeVar("T")
+
+_Done = SimpleQueue[tuple[int, list[Row] | OSError]]
+"""The first file number and the rows of each portion, or why no process can be started."""
+
+PORTION = 64
+"""Files that a worker is asked for at once, at most."""
+
+PORTION_SECONDS = 0.1, 0.4
+"""A portion that took less is followed by a larger one, one that took more by a smaller one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a file in ``seconds`` and bytes of ``memory`` (0: none), and how it is replayed.
+
+    A worker replays one file after the other and is replaced when it ends or exceeds the time; its
+    start is not counted.  ``timing`` names a model that is used instead of the capture's own.
+    """
+
+    seconds: float = 600.0
+    memory: int = 0
+    timing: str | None = None
+    options: Options = field(default_factory=Options)
+
+    def settings(self) -> str:
+        """Return the limits as JSON for supervisors and workers."""
+        return json.dumps(asdict(self))
+
+
+def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Row]:
+    """Replay ``files`` in at most ``jobs`` processes; yields their rows in order.
+
+    The rows are the same for any number of jobs.  Raises UsageError if ``jobs`` is less than 1,
+    and OSError if no process can be started.
+    """
+    if jobs < 1:
+        raise UsageError(f"{jobs} jobs")
+    count = min(jobs, max(1, len(files)))
+    done: _Done = SimpleQueue()
+    with _working(files, limits, count, done):
+        yield from in_order(_finished(done, len(files)))
+
+
+@contextmanager
+def _working(
+    files: Sequence[str],
+    limits: Limits,
+    count: int,
+    done: _Done,
+) -> Iterator[None]:
+    """Run threads with a supervisor each, which end with the block."""
+    portions = Portions(len(files), count)
+    settings = limits.settings()
+    server = fork_server(settings)
+    supervisors = [Supervisor(settings, server) for _ in range(count)]
+    threads = [
+        Thread(target=_work, args=(supervisor, files, portions, done), daemon=True)
+        for supervisor in supervisors
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        portions.stop()
+        for supervisor in supervisors:
+            supervisor.close()
+        server.close()
+        for thread in threads:
+            thread.join()
+
+
+def _work(
+    supervisor: Supervisor,
+    files: Sequence[str],
+    portions: Portions,
+    done: _Done,
+) -> None:
+    size = 1
+    while part := portions.take(size):
+        began = monotonic()
+        try:
+            done.put((part.start, supervisor.rows(files[part.start : part.stop])))
+        except OSError as error:
+            done.put((part.start, error))
+            return
+        size = next_size(size, monotonic() - began)
+
+
+def next_size(size: int, seconds: float) -> int:
+    """Return the size of the portion that follows one of ``size`` files that took ``seconds``.
+
+    >>> next_size(8, 0.02), next_size(8, 0.2), next_size(8, 3.0), next_size(1, 3.0)
+    (16, 8, 4, 1)
+    """
+    short, long = PORTION_SECONDS
+    if seconds < short:
+        return min(PORTION, 2 * size)
+    return max(1, size // 2) if seconds > long else size
+
+
+def _finished(done: _Done, files: int) -> Iterator[tuple[int, list[Row]]]:
+    while files:
+        start, rows = done.get()
+        if isinstance(rows, OSError):
+            raise rows
+        files -= len(rows)
+        yield start, rows
+
+
+class Portions:
+    """Numbers of ``files`` files, handed out in order to ``takers`` takers.
+
+    Mutable: they run out, and takers come and go.
+    """
+
+    def __init__(self, files: int, takers: int) -> None:
+        self.takers = takers
+        self._files = files
+        self._next = 0
+        self._taking = Lock()
+
+    def take(self, most: int, least: int = 1) -> range:
+        """Return the next ``most`` file numbers, none at the end.
+
+        Near the end they are fewer, so that all takers end together, but not fewer than ``least``.
+        """
+        with self._taking:
+            start = self._next
+            fair = max(least, (self._files - start) // (2 * self.takers))
+            self._next = min(self._files, start + min(most, fair))
+            return range(start, self._next)
+
+    def stop(self) -> None:
+        """Hand out nothing more."""
+        with self._taking:
+            self._next = self._files
+
+
+def in_order(found: Iterable[tuple[int, list[Row]]]) -> Iterator[Row]:
+    """Yield the rows of portions, each given with the number of its first file, by file number."""
+    waiting: dict[int, list[Row]] = {}
+    at = 0
+    for start, rows in found:
+        waiting[start] = rows
+        while at in waiting:
+            ready = waiting.pop(at)
+            yield from ready
+            at += len(ready)
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Return the part and the number of parts: "2/5" is (2, 5), the second of five.
+
+    Raises UsageError for any other text.
+    """
+    one, slash, other = text.partition("/")
+    if slash and one.isdecimal() and other.isdecimal() and len(text) < 20:
+        part, parts = int(one), int(other)
+        if 1 <= part <= parts:
+            return part, parts
+    raise UsageError(f"shard {text!r} is not K/N with 1 <= K <= N")
+
+
+def shard_of(files: Sequence[T], part: int, parts: int) -> list[T]:
+    """Return every ``parts``-th of ``files`` from the ``part``-th on: a disjoint, complete shard.
+
+    >>> shard_of("abcde", 2, 3)
+    ['b', 'e']
+    """
+    return list(files[part - 1 :: parts])

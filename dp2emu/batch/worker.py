@@ -1,0 +1,153 @@
+"""The worker that replays captures: lists of files in, a line of JSON for each file out."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from io import BufferedReader
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO, cast
+
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.inputs import open_input
+from dp2emu.limits import Limits
+from dp2emu.process import worker
+from dp2emu.process.worker import ending_after, limit_memory
+from dp2emu.replay import Recording, Tally, replay
+
+PATIENCE = 10.0
+"""Seconds beyond the time of a file after which a worker ends itself.  Its supervisor, unless that
+was killed, ends it sooner."""
+
+KEPT_SECONDS = 0.05
+"""Time for which rows are collected: each write wakes the supervisor."""
+
+LEFT_TASKS = 2
+"""Number of tasks whose rows are left for the next worker: the last task may be done, but the
+scheduler has not heard of it."""
+
+
+def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:
+    """Replay a capture, the text of one or a trace of API calls, and return its row.
+
+    ``outcome`` is ``fine``, ``differs``, ``faults``, ``unusable`` or ``memory``; if several apply
+    it is the last of them.  ``error`` says why in words.  The rest are the numbers of
+    ``replay.Tally``; a file that cannot be opened has none.  A row does not depend on the machine
+    or the time.
+    """
+    model = parse_timing(timing) if timing else None
+    try:
+        with open_input(path) as file:
+            options = options or Options()
+            tally = replay(_opened(file, options.limits), timing=model, options=options)
+    except MemoryError:
+        return {"file": path, "outcome": "memory", "error": "out of memory"}
+    except OSError as error:
+        return {"file": path, "outcome": "unusable", "error": error.strerror or str(error)}
+    except Dp2Error as error:
+        return {"file": path, "outcome": "unusable", "error": str(error)}
+    damage = str(tally.damage) if tally.damage else None
+    numbers = asdict(tally) | {"damage": damage}
+    return {"file": path, "outcome": _outcome(tally), "error": damage, **numbers}
+
+
+def _outcome(tally: Tally) -> str:
+    if tally.damage:
+        return "unusable"
+    if tally.faults:
+        return "faults"
+    return "differs" if tally.different or tally.observed_different else "fine"
+
+
+def _opened(file: BinaryIO, limits: Limits) -> Recording:
+    from dp2emu.capture.apitrace import begins_as_trace, open_trace
+    from dp2emu.text import open_any
+
+    stream = cast(BufferedReader, file)
+    if not begins_as_trace(stream, str(stream.name)):
+        return open_any(stream, limits=limits)
+    from dp2emu.retrace import Import
+
+    return Import(open_trace(stream, limits=limits))
+
+
+def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
+    """Answer each line of ``reader`` with the rows of the files that it lists.
+
+    ``settings`` is the text of ``dp2emu.batch.Limits``.  A line is a JSON array of the name of a
+    task, which may be empty, and an array of paths.  The first answer is an empty line: the worker
+    is ready.  Rows of the last tasks are left in the directory of a shared server when the
+    connection ends: a worker that is given such a task again, since the first one's client was
+    lost, goes on with them.
+    """
+    given = json.loads(settings)
+    limit_memory(given["memory"])
+    limits = Limits(**given["options"]["limits"])
+    options = Options(**given["options"] | {"limits": limits})
+    last: deque[tuple[Path, list[bytes]]] = deque(maxlen=LEFT_TASKS)
+    try:
+        _send(writer, b"\n")
+        for line in reader:
+            if not line.endswith(b"\n"):
+                return
+            task, files = json.loads(line)
+            rows: list[bytes] = []
+            if task and worker.shared_directory:
+                left = Path(worker.shared_directory, f"{task}.rows")
+                rows = _taken(left)
+                last.append((left, rows))
+                _send(writer, b"".join(rows))
+            todo = files[len(rows) :]
+            for lines in _lines_of(todo, options, given["timing"], given["seconds"]):
+                rows += lines.splitlines(keepends=True)
+                _send(writer, lines)
+    except OSError:  # the connection has ended
+        pass
+    finally:
+        for left, rows in last:
+            _leave(left, rows)
+
+
+def _lines_of(
+    files: Sequence[str], options: Options, timing: str | None, seconds: float
+) -> Iterator[bytes]:
+    """Replay captures; yields their rows as lines of JSON, several at a time."""
+    kept, since = [], monotonic()
+    for path in files:
+        with ending_after(seconds + PATIENCE):
+            row = row_of(path, options, timing)
+        kept.append(json.dumps(row) + "\n")
+        if monotonic() - since > KEPT_SECONDS:
+            yield "".join(kept).encode()
+            kept, since = [], monotonic()
+    yield "".join(kept).encode()
+
+
+def _send(writer: BinaryIO, lines: bytes) -> None:
+    writer.write(lines)
+    writer.flush()
+
+
+def _leave(left: Path, rows: list[bytes]) -> None:
+    """Write rows under another name first: a file of rows is a whole one."""
+    unfinished = left.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):
+        unfinished.write_bytes(b"".join(rows))
+        unfinished.replace(left)
+
+
+def _taken(left: Path) -> list[bytes]:
+    """Return the rows that were left for a task, and remove them."""
+    try:
+        rows = left.read_bytes()
+        left.unlink()
+    except FileNotFoundError:
+        return []
+    return rows.splitlines(keepends=True)

@@ -1,0 +1,110 @@
+"""The supervising side of a child process: its pipes, a deadline, its exit code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, BinaryIO, Protocol
+
+from dp2emu.errors import UsageError
+
+
+class Child(Protocol):
+    """A running child process: a ``Command``, or a worker that a fork server forked."""
+
+    pid: int
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal, or None while the process runs."""
+
+    def wait(self) -> int:
+        """Return the exit code of a process that was killed or has closed its output."""
+
+    def kill(self) -> None:
+        """End the process."""
+
+    def close(self) -> None:
+        """End the process and release its pipes."""
+
+
+def split_command(command: str, user: str) -> list[str]:
+    """Split a command as a shell does.  Raises UsageError if that fails or leaves nothing."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"command {command!r}: {error}") from None
+    if not words:
+        raise UsageError(f"{user} needs a command")
+    return words
+
+
+class Command(subprocess.Popen[bytes]):
+    """A child that executes a command, connected by pipes unless ``options`` say otherwise.
+
+    With ``group`` the command leads a session, and all processes of it are killed together.
+    """
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+    def __init__(self, words: Sequence[str], *, group: bool = False, **options: Any) -> None:
+        self._group = group and hasattr(os, "killpg")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        super().__init__(words, start_new_session=group, **pipes | options)
+
+    def kill(self) -> None:
+        """End the process, and with ``group`` what it has started."""
+        if not self._group:
+            super().kill()
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the process and release its pipes."""
+        self.kill()
+        self.wait()
+        for pipe in filter(None, (self.stdin, self.stdout)):
+            with suppress(OSError):  # bytes that the process has not read are lost with it
+                pipe.close()
+
+
+class Deadline:
+    """A context in which a child is killed after ``seconds`` without ``renew``.
+
+    Mutable: ``expired`` becomes true when the child is killed.
+    """
+
+    def __init__(self, child: Child, seconds: float) -> None:
+        self.expired = False
+        self._child, self._seconds = child, seconds
+        self._over = Event()
+        self._thread = Thread(target=self._watch, daemon=True)
+        self.renew()
+
+    def renew(self) -> None:
+        """Count the seconds from now on: the child was heard."""
+        self._until = monotonic() + self._seconds
+
+    def _watch(self) -> None:
+        while (left := self._until - monotonic()) > 0:
+            if self._over.wait(left):
+                return
+        self.expired = True
+        self._child.kill()
+
+    def __enter__(self) -> Deadline:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._over.set()
+        self._thread.join()

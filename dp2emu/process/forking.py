@@ -1,0 +1,223 @@
+"""Workers started through a fork server, or as new interpreters where there can be none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+from typing import BinaryIO
+from zlib import crc32
+
+from dp2emu.process.child import Child, Command
+from dp2emu.process.worker import command_of
+
+START_SECONDS = 120.0
+"""Time that a process may take to start."""
+
+PLACE_BYTES = 90
+"""Longest path of a shared server's directory: the path of a socket is bounded (sun_path)."""
+
+RETRY_SECONDS = 0.02
+"""Time between attempts to connect to a shared server that is starting."""
+
+_STARTED: list[subprocess.Popen[bytes]] = []
+"""Shared servers that this process has started; those that have ended are dropped."""
+
+
+def can_fork() -> bool:
+    """Return whether the system can have fork servers.
+
+    Libraries of macOS start threads of their own, and a forked copy of such a process may fail.
+    """
+    return sys.platform != "darwin" and all(
+        hasattr(module, name)
+        for module, name in ((os, "fork"), (socket, "AF_UNIX"), (socket, "send_fds"))
+    )
+
+
+class ForkServer:
+    """A server that forks workers with ``modules`` imported, started for the first of them.
+
+    It is private to this process and ends with it, or at ``close``, with its workers.  One with a
+    ``name`` of letters and digits is shared by all processes of this user on this machine, and
+    ends when it is idle.  Mutable: a server that was killed is replaced.
+    """
+
+    def __init__(self, *modules: str, name: str = "") -> None:
+        """Raises OSError if a shared server finds no directory for temporary files."""
+        self.place: Path | None = None
+        if name:
+            machine = crc32(socket.gethostname().encode())  # machines may share the directory
+            self.place = Path(tempfile.gettempdir(), f"dp2emu-{name}-{machine:08x}")
+        self._modules = modules
+        self._launching = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def start(self, call: str) -> Child:
+        """Start a worker that executes a call.  Raises OSError if no process can be started."""
+        if can_fork():
+            with suppress(OSError):
+                return self._forked(call)
+        return Command(command_of(call), stderr=subprocess.DEVNULL)
+
+    def _forked(self, call: str) -> Child:
+        until = monotonic() + START_SECONDS
+        while monotonic() < until:
+            with suppress(FileNotFoundError, ConnectionError):
+                return ForkedWorker(self, call)
+            with self._launching:
+                self._launch()
+        raise TimeoutError(f"no fork server answers for {START_SECONDS:g} seconds")
+
+    def request(self, what: str) -> socket.socket:
+        """Return a connection on which a request was made; it times out while it is answered.
+
+        Raises OSError: FileNotFoundError or ConnectionError if there is no server.
+        """
+        connection = self._passed() if self.place is None else _connected(self.place)
+        try:
+            connection.sendall(what.encode() + b"\n")
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def _passed(self) -> socket.socket:
+        """Return a connection whose other end is sent to the private server."""
+        if self._control is None:
+            raise ConnectionRefusedError("the fork server has not been started")
+        here, there = socket.socketpair()
+        here.settimeout(START_SECONDS)
+        with there:
+            try:
+                socket.send_fds(self._control, [b"."], [there.fileno()])
+            except OSError:
+                here.close()
+                raise
+        return here
+
+    def _launch(self) -> None:
+        """Start the server unless it is running or starting.  Raises OSError if it fails."""
+        code = 0 if self._process is None else self._process.poll()
+        if code is not None and code > 0:
+            raise OSError(f"the fork server ended with exit code {code}")
+        if self.place is not None:
+            if code is not None:
+                self._process = _share(self.place, self._modules)
+            sleep(RETRY_SECONDS)
+        elif code is not None:
+            self.close()
+            self._control, there = socket.socketpair()
+            with there:
+                self._process = _start("-", *self._modules, stdin=there.fileno())
+
+    def close(self) -> None:
+        """End a private server and its workers."""
+        if self._control is not None:
+            self._control.close()
+            if self._process is not None:
+                self._process.wait()
+
+
+def _connected(place: Path) -> socket.socket:
+    """Return a connection with a shared server.  Raises PermissionError if the directory is open
+    to other users, whose server would be told the names of files.
+    """
+    state = place.lstat()
+    if state.st_uid != os.getuid() or state.st_mode & 0o77:
+        raise PermissionError(f"{place} has to be this user's alone")
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(START_SECONDS)
+    try:
+        connection.connect(str(place / "socket"))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _share(place: Path, modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """Start a shared server; if there is one it ends with 0 at once."""
+    if len(os.fsencode(place)) > PLACE_BYTES:
+        raise OSError(f"{place}: the path of a socket would be too long")
+    with suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+    _STARTED[:] = [server for server in _STARTED if server.poll() is None]
+    _STARTED.append(_start(str(place), *modules, stdin=subprocess.DEVNULL))
+    return _STARTED[-1]
+
+
+def _start(place: str, *modules: str, stdin: int) -> subprocess.Popen[bytes]:
+    """Start a server; a shared one leads a session, so that it outlives this process."""
+    null = subprocess.DEVNULL
+    command = [sys.executable, "-m", "dp2emu.process.fork_server", place, *modules]
+    return subprocess.Popen(
+        command, stdin=stdin, stdout=null, stderr=null, start_new_session=stdin == null
+    )
+
+
+class ForkedWorker:
+    """A worker of a fork server, connected by a socket.  Mutable: it ends.
+
+    Raises OSError: ConnectionError if the server is just ending.
+    """
+
+    def __init__(self, server: ForkServer, call: str) -> None:
+        self._server = server
+        self._code: int | None = None
+        self._connection = server.request(f"run {call}")
+        self.stdin: BinaryIO = self._connection.makefile("wb")
+        self.stdout: BinaryIO = self._connection.makefile("rb")
+        try:
+            greeting = self.stdout.readline()
+            if not greeting:
+                raise ConnectionResetError("the fork server ended")
+        except OSError:
+            self._release()
+            raise
+        self._connection.settimeout(None)
+        self.pid = int(greeting)
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
+        try:
+            ended = not self._connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            ended = False
+        except OSError:
+            ended = True
+        return self.wait() if ended else None
+
+    def wait(self) -> int:
+        """Return the exit code; the server ends the process if it has not ended."""
+        if self._code is None:
+            try:
+                with self._server.request(f"end {self.pid}") as connection:
+                    self._code = int(connection.recv(64))
+            except (OSError, ValueError):  # without its server a worker ends at its deadline
+                self._code = -signal.SIGKILL
+        return self._code
+
+    def kill(self) -> None:
+        """End the process; reading from it ends even if the server is gone."""
+        self.wait()
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """End the process and the connection."""
+        self.kill()
+        self._release()
+
+    def _release(self) -> None:
+        for one in (self.stdin, self.stdout, self._connection):
+            with suppress(OSError):
+                one.close()
