@@ -28,7 +28,7 @@ PRELOAD = (
     "dp2emu.gpu.compile.kernel_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
     "dp2emu.shader.jit.engine",
-    "dp2emu.shader.jit.store",
+    "dp2emu.shader.jit.object_cache",
     "llvmlite.binding",
 )
 """Modules that a fork server imports: the worker, and what most captures need on first use."""
