@@ -145,7 +145,7 @@ def test_a_reader_of_raw_frames_that_goes_away_ends_it_quietly(tmp_path: Path) -
             raise BrokenPipeError
 
     path = write(tmp_path, *GOOD)
-    with patch("dp2emu.cli.streams.byte_output", lambda path: nullcontext(Gone())):
+    with patch("dp2emu.cli.pictures.byte_output", lambda path: nullcontext(Gone())):
         ran = dp2emu("replay", path, "--raw", "-")
     assert (ran.code, ran.out, ran.err) == (141, b"", "")
 
@@ -288,7 +288,7 @@ def test_strict_responses_start_where_the_commands_did(tmp_path: Path) -> None:
 
 def test_occlusion_wraps_when_asked(tmp_path: Path) -> None:
     path = write(tmp_path, *GOOD)
-    with patch("dp2emu.replay.replay", return_value=Tally()) as played:
+    with patch("dp2emu.cli.replay.replay", return_value=Tally()) as played:
         dp2emu("replay", path, "--wrap-occlusion")
         dp2emu("replay", path)
     given = [call.kwargs["options"] for call in played.call_args_list]
@@ -298,7 +298,7 @@ def test_occlusion_wraps_when_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_is_chosen_by_name(tmp_path: Path, name: str) -> None:
     path = write(tmp_path, *GOOD)
-    with patch("dp2emu.replay.replay", return_value=Tally()) as played:
+    with patch("dp2emu.cli.replay.replay", return_value=Tally()) as played:
         assert dp2emu("replay", path, "--engine", name).code == 0
     assert played.call_args.kwargs["options"] == Options(engine=name)
 
@@ -322,7 +322,7 @@ def test_an_llvm_that_is_damaged_costs_a_line(tmp_path: Path) -> None:
 def test_without_llvm_a_line_says_which_engine_serves(tmp_path: Path) -> None:
     path = write(tmp_path, *GOOD)
     with (
-        patch("dp2emu.shader.engines.can_compile", return_value=False),
+        patch("dp2emu.cli.readings.can_compile", return_value=False),
         patch("dp2emu.shader.engines.can_compile", return_value=False),
     ):
         ran, other = (dp2emu("replay", path, "--engine", name) for name in ("jit", "reference"))

@@ -222,7 +222,7 @@ def test_system_memory_never_reaches_the_driver() -> None:
 
 @pytest.mark.parametrize("place", [0, 4])
 def test_a_status_that_is_none_is_a_broken_promise(place: int) -> None:
-    with pytest.raises(ContractError, match="one of three"):
+    with pytest.raises(ContractError, match="one defined status for each"):
         Asked({1: place}, checking=False).query(single(1))
 
 
