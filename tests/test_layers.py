@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import dp2emu
@@ -152,6 +153,24 @@ def test_stages_of_the_gpu_import_only_those_before_them() -> None:
         if (other := gpu_part_of(name)) is not None and rank[other] > rank[part]
     ]
     assert upward == []
+
+
+def modules_imported(path: Path, modules: frozenset[str]) -> Iterator[str]:
+    """Modules that a file imports or takes names from, in functions and for type checkers too."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from inner & modules or {node.module} & modules
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & modules
+
+
+def test_no_import_closes_a_circle() -> None:
+    """An ``__init__`` hands on the names of its package, so it is no part of a circle."""
+    files = {module: path for module, path in sources() if path.name != "__init__.py"}
+    modules = frozenset(files)
+    graph = {module: {*modules_imported(path, modules)} for module, path in files.items()}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def test_nothing_imports_from_the_root_but_the_version() -> None:

@@ -6,6 +6,6 @@ expressed is a loss with its call's number, never dropped.
 
 from dp2emu.retrace.importing import Import, importing, selected
 from dp2emu.retrace.losses import Loss, Losses
-from dp2emu.retrace.methods import METHODS, Method
+from dp2emu.retrace.program import METHODS, Method
 
 __all__ = ["METHODS", "Import", "Loss", "Losses", "Method", "importing", "selected"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import inert, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, inert, method
 
 _TOOLS = "Remarks for tools; nothing for the driver."
 

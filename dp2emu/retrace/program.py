@@ -1,4 +1,4 @@
-"""The traced program as far as the trace has been read."""
+"""The traced program, and the table of methods: the action for each function of the interfaces."""
 
 from __future__ import annotations
 
@@ -9,14 +9,67 @@ from functools import cached_property
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.records import Record
 from dp2emu.errors import Dp2Error
+from dp2emu.records import dataclass
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.locks import Locks
-from dp2emu.retrace.losses import Losses
-from dp2emu.retrace.methods import METHODS
+from dp2emu.retrace.losses import Inexpressible, Losses
 from dp2emu.retrace.objects import Objects
 from dp2emu.rig import Rig
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.numbers import Numbers
+
+Action = Callable[["Program", Arguments], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row: the function's name, what is done, and that in words.
+
+    ``act`` None means that nothing reaches the driver.  Calls that failed in the program are
+    passed over, since they had no effect, unless the row takes them (``failures``).
+    """
+
+    name: str
+    act: Action | None
+    says: str
+    failures: bool = False
+
+
+METHODS: dict[str, Method] = {}
+"""Every method known, by ``Interface::Method``, and every plain function."""
+
+
+def method(*names: str, failures: bool = False) -> Callable[[Action], Action]:
+    """Register a function as what is done for methods; its docstring says so in words."""
+
+    def register(act: Action) -> Action:
+        for name in names:
+            _add(Method(name, act, " ".join((act.__doc__ or "").split()), failures))
+        return act
+
+    return register
+
+
+def inert(interface: str, methods: str, says: str) -> None:
+    """Methods, separated by spaces, of which nothing reaches the driver, and why."""
+    for name in methods.split():
+        _add(Method(f"{interface}::{name}" if interface else name, None, says))
+
+
+def lost(interface: str, methods: str, reason: str) -> None:
+    """Methods that cannot be expressed: every call of them is a loss."""
+
+    def lose(program: Program, call: Arguments) -> None:
+        raise Inexpressible(reason)
+
+    for name in methods.split():
+        _add(Method(f"{interface}::{name}" if interface else name, lose, f"A loss: {reason}."))
+
+
+def _add(row: Method) -> None:
+    assert row.name not in METHODS, f"{row.name} has two rows"
+    METHODS[row.name] = row
+
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 """What a row may run into when a damaged trace gives it values that no program passes."""

@@ -10,8 +10,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Unsupported
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.losses import KEPT, Losses
-from dp2emu.retrace.methods import METHODS, Method, inert, lost, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import METHODS, Method, Program, inert, lost, method
 from tests.retrace.calls import Pointer, call, out, struct
 
 

@@ -12,8 +12,7 @@ from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.records import dataclass
 from dp2emu.retrace.arguments import Arguments, integer, members
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import Action, inert, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Action, Program, inert, method
 from dp2emu.runtime.application import PROGRAMS, Application
 from dp2emu.runtime.resources import Resource
 

@@ -15,8 +15,7 @@ from dp2emu.retrace.d3d9.held import (
     silent,
 )
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, method
 from dp2emu.runtime.application import PROGRAMS, Application
 from dp2emu.runtime.chains import Presentation, samples_of
 from dp2emu.runtime.resources import Resource

@@ -22,8 +22,7 @@ from dp2emu.retrace.d3d9.held import (
 )
 from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import lost
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, lost
 from dp2emu.runtime.chains import samples_of
 from dp2emu.runtime.moves import Rects
 from dp2emu.runtime.resources import Resource

@@ -10,8 +10,7 @@ from dp2emu.retrace.ddraw.drawing import indices_of
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import light, material, rectangles
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import inert, lost, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, inert, lost, method
 from dp2emu.runtime.device3 import LIGHT_STATES, Device3
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.texturecopies import copy_levels

@@ -14,8 +14,7 @@ from dp2emu.retrace.ddraw.records import (
     viewport7,
 )
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import inert, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, inert, method
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import EarlyDevice
 

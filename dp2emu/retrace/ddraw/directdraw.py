@@ -9,8 +9,7 @@ from dp2emu.retrace.arguments import Arguments, array, integer, member, members,
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import description
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import inert, lost, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, inert, lost, method
 from dp2emu.runtime.drawsurfaces import Clipper, DrawSurface, Palette
 
 DIRECTDRAWS = tuple(f"IDirectDraw{version}" for version in ("", "2", "4", "7"))

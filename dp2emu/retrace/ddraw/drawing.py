@@ -17,8 +17,7 @@ from dp2emu.retrace.arguments import Arguments, array, integer, member, structur
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import inert, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, inert, method
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.earlydevice import EarlyDevice
 from dp2emu.runtime.processing import Span

@@ -7,8 +7,7 @@ interface alone: it is gone with its last address.
 from __future__ import annotations
 
 from dp2emu.retrace.arguments import Arguments
-from dp2emu.retrace.methods import method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, method
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import EarlyDevice

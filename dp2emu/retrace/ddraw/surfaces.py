@@ -15,8 +15,7 @@ from dp2emu.retrace.ddraw.records import (
 )
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import inert, lost, method
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import Program, inert, lost, method
 from dp2emu.runtime.drawblits import Side, blt, blt_fast
 from dp2emu.runtime.drawsurfaces import Clipper, DrawSurface, Palette
 

@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.capture.records import FrameMarker, PictureKind
 from dp2emu.d3d.ddraw import BltFlags, Caps, Described, KeyFlags, LockFlags
-from dp2emu.retrace.methods import METHODS
+from dp2emu.retrace.program import METHODS
 from tests.retrace.calls import Pointer, out, struct
 from tests.retrace.ddraw.making import (
     DDRAW,
