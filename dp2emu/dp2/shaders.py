@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from typing import Generic, TypeVar
 
+import msgspec
+
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
@@ -16,7 +18,6 @@ from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.identity_cache import kept
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.fog import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.decode import decode
@@ -35,8 +36,7 @@ _SLOT_BYTES = 512
 _T = TypeVar("_T", "Function", "Format")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class Function(msgspec.Struct, frozen=True, eq=False):
     """A program: its bytes, and decoded.  Compared and hashed by identity."""
 
     handle: int
@@ -49,8 +49,7 @@ class Function:
         return len(self.code)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Format:
+class Format(msgspec.Struct, frozen=True, eq=False):
     """A created declaration.
 
     A DirectX 8 declaration has ``tokens``, with constants and registers, and its ``function``,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.retrace.losses import Inexpressible
 
 if TYPE_CHECKING:
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 Action = Callable[["Program", "Arguments"], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(msgspec.Struct, frozen=True):
     """A row: the function's name, what is done, and that in words.
 
     ``act`` None means that nothing reaches the driver.  Calls that failed in the program are
@@ -24,7 +24,7 @@ class Method:
     """
 
     name: str
-    act: Action | None
+    act: Callable[..., None] | None
     says: str
     failures: bool = False
 

@@ -6,9 +6,10 @@ Source: Direct3D 10/11 DDI, "Device functions"; d3d10umddi.h for compute shaders
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.enums import FillMode

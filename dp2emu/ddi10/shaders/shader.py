@@ -10,16 +10,16 @@ Source: Direct3D 10 and 11 documentation of shader registers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT, LANE_PORT
 from dp2emu.gpu.shader_resources.resource_reads import ELSEWHERE
 from dp2emu.identity_cache import kept
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -123,8 +123,7 @@ _TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
 _Inputs = Callable[["_PortRewriter", Input], Iterable[Statement]]
 
 
-@dataclass(frozen=True)
-class Shader:
+class Shader(msgspec.Struct, frozen=True):
     """A shader: ``program`` with the ports of ``gpu.command.pipeline.Pipeline`` and
     ``gpu.rasterizer.clip``, ``lowered`` with its declarations and units.
     """
@@ -145,8 +144,7 @@ class Shader:
         return {file.name: values[file.name] for file in self.program.files if file.name in values}
 
 
-@dataclass(frozen=True)
-class HullShader:
+class HullShader(msgspec.Struct, frozen=True):
     """A hull shader: its control point phase ``points``, None to pass points through, and its
     patch constant phases ``constants`` in order.
     """
@@ -242,8 +240,7 @@ def _decoded(code: bytes, stage: Stage) -> Decoded:
     return program
 
 
-@dataclass(slots=True)
-class _PortRewriter:
+class _PortRewriter(msgspec.Struct):
     """Rewrites the ports of a lowered program.  Mutable: it collects slots, ports and files.
 
     Outputs whose names begin with ``old`` are renamed to ``new``.  Outputs of vertices exist both
@@ -255,9 +252,9 @@ class _PortRewriter:
     old: str
     new: str
     slots: list[Type]
-    inputs: dict[str, Port] = field(default_factory=dict)
-    outputs: dict[str, Port] = field(default_factory=dict)
-    files: dict[str, File] = field(default_factory=dict)
+    inputs: dict[str, Port] = msgspec.field(default_factory=dict)
+    outputs: dict[str, Port] = msgspec.field(default_factory=dict)
+    files: dict[str, File] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, TextureAddress, TextureFilter
@@ -23,7 +25,6 @@ from dp2emu.gpu.command.packets import ShaderBindings
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension, Unit
 from dp2emu.shader.texture.bindings import MAX_LEVELS
@@ -55,8 +56,7 @@ _MULTISAMPLED = (Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY)
 _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
-@dataclass(frozen=True)
-class UnitBindings:
+class UnitBindings(msgspec.Struct, frozen=True):
     """Sampler keys and texture bindings of a stage, by unit number."""
 
     samplers: Samplers

@@ -7,8 +7,9 @@ and of the texture stage states.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import field
 from typing import NamedTuple, TypeVar
+
+import msgspec
 
 from dp2emu.d3d.declarations import Declaration8
 from dp2emu.d3d.enums import (
@@ -40,7 +41,6 @@ from dp2emu.dp2.states.stage7 import blended_stage
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.cascade import (
     CURRENT,
     DISABLED,
@@ -67,8 +67,7 @@ _TEXCOORD = "texcoord"
 _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class Source(msgspec.Struct, frozen=True, eq=False):
     """The vertex layout and shaders of a draw; None is the fixed function.
 
     ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are the methods of vertex
@@ -82,8 +81,7 @@ class Source:
     methods: Container[DeclMethod] = MESH_METHODS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VertexStage:
+class VertexStage(msgspec.Struct, frozen=True, eq=False):
     """The vertex program, None for transformed vertices, with its attributes and textures.
 
     ``shader`` is set if its uniforms are constant registers, ``fixed`` if they are those of the
@@ -95,18 +93,17 @@ class VertexStage:
     fixed: FixedVertex | None = None
     shader: Lowered | None = None
     samplers: Samplers = ()
-    textures: Textures = field(default_factory=dict)
+    textures: Textures = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PixelStage:
+class PixelStage(msgspec.Struct, frozen=True, eq=False):
     """The pixel program, and the uniforms of fog and stages.  ``shader`` as in ``VertexStage``."""
 
     program: Program
     uniforms: Uniforms
     shader: Lowered | None = None
     samplers: Samplers = ()
-    textures: Textures = field(default_factory=dict)
+    textures: Textures = msgspec.field(default_factory=dict)
 
 
 def pixel_stage(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Iterator
-from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.gpu.arrays import I64
@@ -39,7 +40,6 @@ from dp2emu.gpu.vertex_shader.vertex_kernel import (
     set_view,
     vertices,
 )
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import Words, address
 from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.layout import layout_of
@@ -261,8 +261,7 @@ _COUNTS_AT = RECIPE.index(COUNTS[0])
 _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 
-@dataclass(slots=True, eq=False)
-class BatchTemplate:
+class BatchTemplate(msgspec.Struct, eq=False):
     """How small draws of a state are drawn.  Mutable: it learns.
 
     ``like`` is one of them without its vertices, ``base`` the plan of one, and ``template`` has
@@ -278,10 +277,10 @@ class BatchTemplate:
     frame: Frame
     words: I64
     place: int
-    levels: dict[int, tuple[Plan, Arguments]] = field(default_factory=dict)
-    kernels: dict[int, Any] = field(default_factory=dict)
-    programs: dict[int, tuple[Uniforms, int, Any]] = field(default_factory=dict)
-    sources: WeakKeyDictionary[Stream, _Sources] = field(default_factory=WeakKeyDictionary)
+    levels: dict[int, tuple[Plan, Arguments]] = msgspec.field(default_factory=dict)
+    kernels: dict[int, Any] = msgspec.field(default_factory=dict)
+    programs: dict[int, tuple[Uniforms, int, Any]] = msgspec.field(default_factory=dict)
+    sources: WeakKeyDictionary[Stream, _Sources] = msgspec.field(default_factory=WeakKeyDictionary)
 
     @classmethod
     def of(
@@ -425,8 +424,7 @@ class BatchTemplate:
         return self.drawing.counted(self.base.key, like, results, work), draws
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
+class _Sources(msgspec.Struct, frozen=True):
     """Words of sources, and the streams beside the first that they are about."""
 
     words: NDArray[np.int64]

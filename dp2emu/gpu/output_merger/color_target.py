@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
@@ -28,7 +29,6 @@ from dp2emu.gpu.resource.pixel_format import (
     write_bits,
 )
 from dp2emu.identity_cache import while_it_lives
-from dp2emu.records import dataclass
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, TargetOutput, output_program
@@ -48,8 +48,7 @@ DITHER_BELOW = 8
 """D3DRS_DITHERENABLE is for channels of fewer bits, where steps can be seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColorTarget:
+class ColorTarget(msgspec.Struct, frozen=True):
     """Render target ``number``; ``bits`` of its words can be written.
 
     ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has

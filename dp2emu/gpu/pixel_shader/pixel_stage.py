@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.command.packets import Draw
@@ -27,7 +28,6 @@ from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.quads import quads
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.pixel_format import as_floats
-from dp2emu.records import dataclass
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program, of_program
@@ -58,8 +58,7 @@ def targets_of(program: Program) -> tuple[int, ...]:
     return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
 
 
-@dataclass(frozen=True, slots=True)
-class Shaded:
+class Shaded(msgspec.Struct, frozen=True):
     """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
     the bits of whatever the target has; the depth the program wrote, if it writes one; which
     fragments it did not kill; and which samples of their pixels it draws, None if all.
@@ -109,8 +108,7 @@ LANES = 1 << 15
 """Fragments shaded together: what a program holds for each of them is not small."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shading:
+class Shading(msgspec.Struct, frozen=True):
     """A program and what feeds it.
 
     ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
@@ -135,7 +133,7 @@ class Shading:
     run: Run
     fetcher: StageFetcher | None = None
     sample: int = 0
-    moved_bytes: list[int] = field(default_factory=list)
+    moved_bytes: list[int] = msgspec.field(default_factory=list)
 
     @property
     def moved(self) -> bool:

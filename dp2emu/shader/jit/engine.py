@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Assign,
     Break,
@@ -176,8 +176,7 @@ LEAST_REGION = 24
 engine needs for fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(msgspec.Struct, frozen=True):
     """Statements that are executed by running ``program``.
 
     It has an input for each slot of ``given`` and an output for each slot of ``made``, named by
@@ -241,8 +240,7 @@ def _read_counts(statements: tuple[Statement, ...]) -> Counter[int]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RegionSplitter:
+class _RegionSplitter(msgspec.Struct, frozen=True):
     """Splits the statements of a program; ``reads`` counts the reads of each slot."""
 
     program: Program

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Assign,
     Constant,
@@ -115,8 +115,7 @@ Read = Callable[[Operand], str]
 _NO_INPUTS: InputRanges = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """Results of the analyses of a program."""
 
     ranges: SlotRanges

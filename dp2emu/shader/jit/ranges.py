@@ -12,9 +12,9 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Assign,
     Constant,
@@ -35,8 +35,7 @@ _I32_MAX = 2**31 - 1
 _WORD = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """Numbers from ``low`` to ``high``; possibly NaN (``nan``) or -0 (``minus``)."""
 
     low: float

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -36,8 +37,7 @@ _I32_OFFSETS = range(2**31 - MAX_UNIFORM_SIZE)
 offset is in range exactly if the sum, read as unsigned, is."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterFiles:
+class RegisterFiles(msgspec.Struct, frozen=True):
     """The files of a program and their places in the bindings."""
 
     w: Writer
@@ -243,8 +243,7 @@ WORD_SHIFT = Constant(Type.I32, 2)
 _WORD = Constant(Type.I32, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPair:
+class LoadPair(msgspec.Struct, frozen=True):
     """The second load of a pair: its result slot and the terms of its byte address."""
 
     slot: int

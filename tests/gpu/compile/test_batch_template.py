@@ -5,16 +5,17 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
 from weakref import ref
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.errors import Unsupported
@@ -71,8 +72,7 @@ def templates_of(gpu: Gpu, packet: Draw) -> dict[Any, Any]:
     return templates
 
 
-@dataclass
-class Alone:
+class Alone(msgspec.Struct):
     """Counts draws that did not wait.  Mutable."""
 
     count: int = 0
