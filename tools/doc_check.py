@@ -35,7 +35,7 @@ SOURCED = ("d3d", "ddi10", "dp2")
 MACHINERY = frozenset(
     f"{PACKAGE}.{name}"
     for name in (
-        "ddi10.context", "ddi10.draws", "ddi10.kept", "ddi10.queries", "ddi10.resources",
+        "ddi10.context", "ddi10.draws", "ddi10.queries", "ddi10.resources",
         "ddi10.shaders", "ddi10.states", "dp2.generate", "dp2.parse", "dp2.resolve",
         "dp2.states", "dp2.states.inspect", "dp2.states.setting_kinds", "dp2.stream", "dp2.tokens",
     )

@@ -21,7 +21,7 @@ from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, Packet
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.identity_cache import by_identity
+from dp2emu.identity_cache import identity_cached
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
@@ -244,7 +244,7 @@ def cost(program: Program | None) -> int:
     return 0 if program is None else _cost(program)
 
 
-@by_identity()
+@identity_cached()
 def _cost(program: Program) -> int:
     plain, rounds = _sizes(program.statements)
     return min(rounds, plain + EXECUTED * _WIDEST_INSTRUCTION)

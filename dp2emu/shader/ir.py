@@ -15,18 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum
-from functools import wraps
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.types import FLOATS, Type
 
-_Others = TypeVarTuple("_Others")
 _T = TypeVar("_T")
-_KEPT = 64
-"""Results that a function caches per program; beyond that it starts with an empty cache."""
 
 
 class ProgramError(ValueError):
@@ -298,7 +295,7 @@ Statement = (
 
 
 # Programs are cache keys looked up for every draw: hash once.
-class Program(msgspec.Struct, frozen=True, cache_hash=True, dict=True, weakref=True):
+class Program(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     """A complete program.  The builder and the parser make only verified ones."""
 
     stage: Stage
@@ -307,28 +304,6 @@ class Program(msgspec.Struct, frozen=True, cache_hash=True, dict=True, weakref=T
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     statements: tuple[Statement, ...]
-
-
-def of_program(compute: Callable[[Program, *_Others], _T]) -> Callable[[Program, *_Others], _T]:
-    """Cache the results of a function of a program and hashable arguments on the program itself.
-
-    A global cache would keep programs alive.
-    """
-    name = f"{compute.__module__}.{compute.__qualname__}"
-
-    @wraps(compute)
-    def look_up(program: Program, /, *others: *_Others) -> _T:
-        known: dict[tuple[Any, ...], _T] = program.__dict__.setdefault(name, {})
-        try:
-            return known[others]
-        except KeyError:
-            result = compute(program, *others)
-        if len(known) >= _KEPT:
-            known.clear()
-        known[others] = result
-        return result
-
-    return look_up
 
 
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
@@ -351,7 +326,7 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
 _NESTING = {If, Loop}
 
 
-@of_program
+@identity_cached()
 def accesses(program: Program) -> bool:
     """Whether a program accesses memory, so that the order of its lanes matters."""
     return any(isinstance(statement, Access) for statement in walk(program.statements))

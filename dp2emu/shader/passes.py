@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -24,7 +25,6 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
-    of_program,
     operands,
     walk,
     written,
@@ -131,13 +131,20 @@ def _writing(statement: Statement, old: int, new: int) -> Statement:
 # SSA renaming: analyses know more about a slot with a single assignment.
 
 
-@of_program
 def to_ssa(program: Program) -> Program:
     """Rename slots so that each is assigned once; programs with control flow are returned
     unchanged.
     """
-    if any(blocks(s) or isinstance(s, Break) for s in program.statements):
-        return program
+    return _to_ssa(program) if _is_straight(program) else program
+
+
+@identity_cached()
+def _is_straight(program: Program) -> bool:
+    return not any(blocks(s) or isinstance(s, Break) for s in program.statements)
+
+
+@identity_cached()
+def _to_ssa(program: Program) -> Program:
     places = Counter(slot for s in walk(program.statements) for slot in written(s))
     names: dict[int, Slot] = {}
     types = [*program.slots]
@@ -179,7 +186,7 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
 # inactive lanes are unobservable, so engines write all lanes and omit the select.
 
 
-@of_program
+@identity_cached()
 def temporaries(program: Program) -> frozenset[int]:
     """Return the slots that can be written without a mask.
 

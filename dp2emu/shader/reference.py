@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from dp2emu.errors import Unsupported
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -39,7 +40,6 @@ from dp2emu.shader.ir import (
     Statement,
     Store,
     TextureKind,
-    of_program,
     walk,
 )
 from dp2emu.shader.ops import OPS
@@ -199,7 +199,7 @@ def machine_of(
 _ZERO: dict[Type, Lanes] = {type: np.zeros(1, type.dtype) for type in Type}
 
 
-@of_program
+@identity_cached()
 def _needs_quads(program: Program) -> bool:
     return any(isinstance(statement, Derivative) for statement in walk(program.statements))
 

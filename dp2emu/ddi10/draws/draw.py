@@ -19,7 +19,6 @@ from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.draws.post_vertex import ClipperInput, PostVertexBindings
-from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import DepthStencilFlag, TargetView
@@ -46,6 +45,7 @@ from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.command.topology import CORNERS, PATCHES, primitive_count
 from dp2emu.gpu.input_assembler.indirect_arguments import ARGUMENTS, INDEXED_ARGUMENTS, check_size
 from dp2emu.gpu.resource.heap import Surface
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendState
 from dp2emu.shader.ir import Program
@@ -74,9 +74,9 @@ class Draws:
         self._stages = stages
         self._bindings = bindings
         self._post_vertex = PostVertexBindings(stages, bindings)
-        self._kept_colors: Kept[tuple[Surface | None, ...]] = Kept()
-        self._kept_depth: Kept[tuple[Surface | None, ...]] = Kept()
-        self._kept_pipeline: Kept[Pipeline] = Kept()
+        self._kept_colors: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
+        self._kept_depth: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
+        self._kept_pipeline: IdentityCache[Pipeline] = IdentityCache(1)
         self._vertex_resources = StageResources(stages.vertex)
         self._pixel_resources = StageResources(stages.pixel)
 

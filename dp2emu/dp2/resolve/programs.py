@@ -41,6 +41,7 @@ from dp2emu.dp2.states.stage7 import blended_stage
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.fixed.cascade import (
     CURRENT,
     DISABLED,
@@ -54,7 +55,7 @@ from dp2emu.shader.fixed.operations import arguments_of, reads_texture
 from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import FixedVertex
 from dp2emu.shader.fixed.vertex import vertex_program
-from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
+from dp2emu.shader.ir import Program, Sample, TextureKind, walk
 from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlay_constants
 from dp2emu.shader.sm.versions import V1_4, V2_0
@@ -167,7 +168,7 @@ def _lowered_pixel(
     return lowered_pixel(function, fog, kinds, projections)
 
 
-@of_program
+@identity_cached()
 def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
     """Samplers that a program uses, and the kind of texture that each expects."""
     found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
@@ -204,7 +205,7 @@ def _texture_sets(pixel: Program) -> int:
     return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
 
 
-@of_program
+@identity_cached()
 def _sets_read(pixel: Program) -> frozenset[int]:
     names = (varying(port.name).split(".")[0] for port in pixel.inputs)
     sets = (name.removeprefix(_TEXCOORD) for name in names if name.startswith(_TEXCOORD))

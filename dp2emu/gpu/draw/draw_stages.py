@@ -14,7 +14,7 @@ from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
 from dp2emu.gpu.shader_resources.textures import Texturing, samples_targets
 from dp2emu.gpu.vertex_shader.stage_run import fetcher
-from dp2emu.identity_cache import Together
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.engines import REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Run
@@ -97,7 +97,7 @@ class DrawSetup(msgspec.Struct, frozen=True):
         return cls(targets, texturing, kernel)
 
 
-_setups: Together[DrawSetup] = Together()
+_setups: IdentityCache[DrawSetup] = IdentityCache()
 
 
 def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
@@ -106,17 +106,15 @@ def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -
         return DrawSetup.of(draw, cache, run, threads)
     pipeline, surfaces = draw.pipeline, (*draw.output.colors, draw.output.depth)
     bindings = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
-    key = (
-        id(pipeline), *map(id, surfaces), *draw.pixel.textures, *map(id, bindings),
-        draw.scissor, draw.output.merge, run, threads,
-    )  # fmt: skip
-    found = _setups.get(key)
-    if found is None:
+    objects = pipeline, *surfaces, *bindings
+    values = *draw.pixel.textures, draw.scissor, draw.output.merge, run, threads
+    try:
+        return _setups.find(objects, values)
+    except KeyError:
         found = DrawSetup.of(draw, cache, run, threads)
-        # What fetches refers to its bindings.
-        if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
-            bound = (surface for surface in surfaces if surface is not None)
-            _setups.put(key, (pipeline, *bound, *bindings), found)
+    # What fetches refers to its bindings.
+    if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
+        _setups.put(objects, values, found)
     return found
 
 

@@ -28,7 +28,7 @@ from dp2emu.gpu.resource.pixel_format import (
     words_of,
     write_bits,
 )
-from dp2emu.identity_cache import while_it_lives
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, TargetOutput, output_program
@@ -146,7 +146,7 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
     return tuple(each for each in found if each is not None and each.number in written)
 
 
-@while_it_lives
+@identity_cached()
 def _target(
     surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
 ) -> ColorTarget | None:

@@ -31,7 +31,7 @@ from dp2emu.gpu.rasterizer.planes import Plane, Sites, plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import depth_format, parts_of, words_of
-from dp2emu.identity_cache import while_it_lives
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.formulas import computed
 
 
@@ -160,7 +160,7 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     return _tested(draw.output.depth, state, stencil, draw.output.merge)
 
 
-@while_it_lives
+@identity_cached()
 def _tested(
     surface: Surface, state: DepthState, stencil: StencilState | None, numbers: MergeNumbers
 ) -> DepthTarget:

@@ -28,9 +28,10 @@ from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.quads import quads
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.pixel_format import as_floats
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.formulas import computed
-from dp2emu.shader.ir import Program, of_program
+from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
@@ -141,7 +142,7 @@ class Shading(msgspec.Struct, frozen=True):
         return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
-@of_program
+@identity_cached()
 def varyings_of(program: Program) -> tuple[str, ...]:
     """The varyings a pixel program reads."""
     names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
@@ -208,7 +209,7 @@ def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
     return _without_perspective(pipeline.pixel, flattened)
 
 
-@of_program
+@identity_cached()
 def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
     """What a program reads so, and what begins with ``flattened``, if that is anything."""
     names = [port.name for port in program.inputs if port.name not in _SYSTEM]

@@ -17,7 +17,7 @@ from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.resource.pixel_format import floats_of
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
-from dp2emu.identity_cache import while_it_lives
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import Run
@@ -225,13 +225,13 @@ def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> di
     return units
 
 
-@while_it_lives
+@identity_cached()
 def _bound(binding: TextureBinding, key: SamplerKey) -> Unit:
     """What is bound and not drawn to."""
     return Unit.of(key, binding, binding.surface.words)
 
 
-@while_it_lives
+@identity_cached()
 def _sampled(unit: Unit, lod: Lod, stage: Stage) -> BoundProgram:
     return BoundProgram(sampler_program(unit.key, lod, stage), unit.files)
 

@@ -48,6 +48,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
 )
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, POSITION, wraps
 from dp2emu.gpu.vertex_shader.vertex_stage import VERTEX_NUMBER
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import address
@@ -291,7 +292,7 @@ class Frames:
 
     def __init__(self) -> None:
         self._memory = Memory()
-        self._frames: dict[tuple[Any, ...], Frame] = {}
+        self._frames: IdentityCache[Frame] = IdentityCache(FRAMES)
 
     def of(
         self, plan: VertexPlan, topology: Topology, count: int, planes: tuple[int, ...]
@@ -302,13 +303,12 @@ class Frames:
         Raises ImportError without llvmlite.
         """
         capacity = capacity_of(count)
-        key = id(plan), topology, capacity, planes
-        found = self._frames.get(key)
-        if found is None:
+        values = topology, capacity, planes
+        try:
+            return self._frames.find((plan,), values)
+        except KeyError:
             found = self._memory.frame(plan, topology, capacity, planes)
-            if len(self._frames) >= FRAMES:
-                del self._frames[next(iter(self._frames))]
-            self._frames[key] = found
+        self._frames.put((plan,), values, found)
         return found
 
 

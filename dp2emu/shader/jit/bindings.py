@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
-from dp2emu.identity_cache import by_identity, while_it_lives
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.layout import Callee, FetchCallee, layout_of
@@ -177,12 +177,12 @@ class _UniformWords(NamedTuple):
     kept: tuple[Lanes, ...]
 
 
-@by_identity(UNIFORM_CACHE_SIZE)
+@identity_cached(UNIFORM_CACHE_SIZE)
 def _uniform_words(uniforms: Mapping[str, Lanes], program: Program) -> _UniformWords:
     return _pack_uniforms(program, uniforms)
 
 
-@while_it_lives
+@identity_cached()
 def _bound_words(bound: BoundProgram) -> _UniformWords:
     return _pack_uniforms(bound.program, bound.uniforms)
 

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Assign,
     Break,
@@ -31,7 +32,6 @@ from dp2emu.shader.ir import (
     Statement,
     accesses,
     blocks,
-    of_program,
     operands,
     walk,
     written,
@@ -224,7 +224,7 @@ def slot_port(slot: int) -> str:
     return f"slot#{slot}"
 
 
-@of_program
+@identity_cached()
 def split_regions(program: Program) -> tuple[Statement, ...]:
     """Return the program's statements with compilable runs replaced by regions."""
     return _RegionSplitter(program, _read_counts(program.statements)).block(program.statements)

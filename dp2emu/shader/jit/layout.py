@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Address,
     Fetch,
@@ -19,7 +20,6 @@ from dp2emu.shader.ir import (
     Program,
     Sample,
     TextureKind,
-    of_program,
     walk,
 )
 from dp2emu.shader.sampling import ports
@@ -62,7 +62,7 @@ class BindingLayout(msgspec.Struct, frozen=True):
     local: tuple[File, ...]
 
 
-@of_program
+@identity_cached()
 def layout_of(program: Program) -> BindingLayout:
     """Lay out the bindings of a program."""
     files: dict[str, int] = {}

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -22,7 +23,6 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
-    of_program,
     walk,
     written,
 )
@@ -257,7 +257,7 @@ _Address = tuple[Slot, Slot]
 """Common and step: the index is (common + step) >> 2, and step is a multiple of 4."""
 
 
-@of_program
+@identity_cached()
 def load_pairs(program: Program) -> dict[int, LoadPair]:
     """Return the second load of each pair, by the result slot of the first, which precedes it in
     its block.

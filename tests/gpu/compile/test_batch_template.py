@@ -67,9 +67,7 @@ def gpu_of(name: str = JIT, **options: Any) -> Gpu:
 
 def templates_of(gpu: Gpu, packet: Draw) -> dict[Any, Any]:
     """The templates of draws that share a draw's output record."""
-    templates = gpu._batch._templates.get(id(packet.output))
-    assert templates is not None
-    return templates
+    return gpu._batch._templates.find((packet.output,))
 
 
 class Alone(msgspec.Struct):

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import DeclUsage
-from dp2emu.identity_cache import by_identity
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import Program, TextureKind
 from dp2emu.shader.types import Lanes
 
@@ -72,7 +72,7 @@ def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConsta
     return result
 
 
-@by_identity()
+@identity_cached()
 def _own(
     constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
