@@ -1,132 +1,97 @@
-"""What was derived from an object, found again by the object itself, not by what it equals.
+"""A cache keyed by object identity instead of equality.
 
-Comparing large records takes longer than drawing something small, and who makes them keeps them.
+Comparing and hashing large records takes longer than drawing something small, and their makers
+keep them.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from typing import Generic, TypeVar, TypeVarTuple
+from weakref import ref
 
 ROOM = 1 << 10
-"""Results a function keeps unless told otherwise; of more, the latest."""
-ROOM_EACH = 64
-"""Results it keeps for an object that may go away; more than these, and it begins anew."""
+"""Results that a cache holds by default."""
 
 _A = TypeVar("_A")
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
+_Others = TypeVarTuple("_Others")
 
 
-def by_identity(
+class IdentityCache(Generic[_T]):
+    """Results by the identity of objects and the values of other arguments.
+
+    Mutable: it holds the ``room`` latest results.  An entry goes with the first of its objects
+    that is collected, so a result should not refer to them.  Objects without weak references,
+    such as tuples and dictionaries, are held by their entry, so that no other gets their identity.
+    Several threads may compute the same result.
+    """
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._entries: OrderedDict[Hashable, tuple[_T, list[object]]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, objects: Sequence[object], values: Hashable = ()) -> _T:
+        """The result for objects and values.  Raises KeyError."""
+        return self._entries[(*map(id, objects), values)][0]
+
+    def put(self, objects: Sequence[object], values: Hashable, result: _T) -> None:
+        """Store a result."""
+        entries, key, cache = self._entries, (*map(id, objects), values), ref(self)
+
+        def forget(_: object) -> None:
+            found = cache()
+            if found is not None:
+                found._entries.pop(key, None)
+
+        entries[key] = result, [_held(each, forget) for each in objects]
+        # Other threads and the garbage collector may take entries away at any time.
+        with suppress(KeyError):
+            while len(entries) > self._room:
+                entries.popitem(last=False)
+
+    def of(self, objects: Sequence[object], compute: Callable[[], _T]) -> _T:
+        """The result for objects, computed if there is none."""
+        try:
+            return self._entries[(*map(id, objects), ())][0]
+        except KeyError:
+            result = compute()
+        self.put(objects, (), result)
+        return result
+
+
+def identity_cached(
     room: int = ROOM,
-) -> Callable[[Callable[Concatenate[_A, _P], _T]], Callable[Concatenate[_A, _P], _T]]:
-    """A function of a frozen object, and of what can be hashed, that remembers its results.
+) -> Callable[[Callable[[_A, *_Others], _T]], Callable[[_A, *_Others], _T]]:
+    """Cache a function by the identity of its first argument and the values of the others."""
 
-    The object is kept with the result, so that no other one gets its identity; called from
-    several threads a result may be computed more than once.
-    """
-
-    def remembering(
-        compute: Callable[Concatenate[_A, _P], _T],
-    ) -> Callable[Concatenate[_A, _P], _T]:
-        known: dict[tuple[Any, ...], tuple[_A, _T]] = {}
+    def decorate(compute: Callable[[_A, *_Others], _T]) -> Callable[[_A, *_Others], _T]:
+        cache: IdentityCache[_T] = IdentityCache(room)
+        entries = cache._entries
 
         @wraps(compute)
-        def look_up(first: _A, /, *others: _P.args, **named: _P.kwargs) -> _T:
-            key = id(first), others
-            found = known.get(key)
-            if found is None:
-                found = first, compute(first, *others, **named)
-                while len(known) >= room:
-                    known.pop(next(iter(known)), None)
-                known[key] = found
-            return found[1]
-
-        return look_up
-
-    return remembering
-
-
-def while_it_lives(
-    compute: Callable[Concatenate[_A, _P], _T],
-) -> Callable[Concatenate[_A, _P], _T]:
-    """The same for objects that are not kept, and may change in what does not matter.
-
-    They are told apart by identity (``eq=False``) and can be referred to weakly; results must not
-    refer to them.
-    """
-    known: WeakKeyDictionary[_A, dict[tuple[Any, ...], _T]] = WeakKeyDictionary()
-
-    @wraps(compute)
-    def look_up(first: _A, /, *others: _P.args, **named: _P.kwargs) -> _T:
-        results = known.get(first)
-        if results is None:
-            results = known.setdefault(first, {})
-        if others not in results:
-            if len(results) >= ROOM_EACH:
-                results.clear()
-            results[others] = compute(first, *others, **named)
-        return results[others]
-
-    return look_up
-
-
-def kept(room: int, size: Callable[..., int]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """A function that remembers its latest results, as many as have ``room`` by their ``size``.
-
-    Arguments are hashable, and kept with the result: ``size`` is asked with the result and what
-    was given by position.  It counts as 1 at least, or any number of results would have room.
-    The newest result is kept whatever its size.
-    """
-
-    def decorate(compute: Callable[_P, _T]) -> Callable[_P, _T]:
-        known: OrderedDict[Hashable, tuple[_T, int]] = OrderedDict()
-        taken = 0
-
-        @wraps(compute)
-        def look_up(*arguments: _P.args, **named: _P.kwargs) -> _T:
-            nonlocal taken
-            key = arguments, tuple(named.items())
-            if key not in known:
-                result = compute(*arguments, **named)
-                known[key] = result, max(size(result, *arguments), 1)
-                taken += known[key][1]
-                while taken > room and len(known) > 1:
-                    taken -= known.popitem(last=False)[1][1]
-            known.move_to_end(key)
-            return known[key][0]
+        def look_up(first: _A, /, *others: *_Others) -> _T:
+            try:
+                return entries[id(first), others][0]  # find() in place: each draw asks often
+            except KeyError:
+                result = compute(first, *others)
+            cache.put((first,), others, result)
+            return result
 
         return look_up
 
     return decorate
 
 
-class Together(Generic[_T]):
-    """Results that are each about several objects, and go with the first of them that does.
-
-    Mutable: it remembers, ``ROOM`` results at most.  A key has the identities of the objects in
-    it, which no others can have while the result is there; results must not refer to them.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, tuple[_T, list[ReferenceType[Any]]]] = {}
-
-    def get(self, key: Hashable) -> _T | None:
-        """A result, None if there is none."""
-        found = self._known.get(key)
-        return None if found is None else found[0]
-
-    def put(self, key: Hashable, about: Iterable[object], result: _T) -> None:
-        """Remember a result for as long as all that it is ``about`` is there."""
-        known = self._known
-
-        def forget(_: object) -> None:
-            known.pop(key, None)
-
-        while len(known) >= ROOM:
-            known.pop(next(iter(known)), None)
-        known[key] = result, [ref(each, forget) for each in about]
+def _held(each: object, forget: Callable[[object], None]) -> object:
+    """A weak reference to an object, or the object if there can be none."""
+    try:
+        return ref(each, forget)
+    except TypeError:
+        return each

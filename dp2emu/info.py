@@ -6,8 +6,9 @@ Of a trace of API calls, everything is counted.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from dp2emu.capture import Capture, Summary
 from dp2emu.capture.apitrace import Trace, summarize

@@ -9,14 +9,14 @@ pictures depend on it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.errors import Exceeded, UsageError
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Bounds; the defaults are beyond what programs do.
 
     Of files: ``chunk_bytes``, a chunk inflated, which is checked before it is inflated, and what
@@ -117,7 +117,7 @@ FUZZING = Limits(
 GENEROUS = Limits()
 """What holds where nobody says otherwise."""
 
-NAMES = tuple(each.name for each in fields(Limits))
+NAMES = tuple(Limits.__struct_fields__)
 """What can be set."""
 
 MEMORY = ("extent", "surface_bytes", "total_bytes", "surfaces")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, TypeGuard
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +27,6 @@ from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane
 from dp2emu.gpu.transfer.resolve import resolve
-from dp2emu.records import dataclass
 from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.texels import decode
 
@@ -35,8 +35,7 @@ _BAND = 1 << 20
 """Pixel words converted together: in between they take several times their size."""
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What a surface shows, and as a PNG file.
 
     ``image`` is uint8 (height, width, 3 or 4), or grey: uint8 or uint16 (height, width).

@@ -37,10 +37,12 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -54,7 +56,6 @@ from dp2emu.gpu.device.timing import LONGEST, Timing, instant, parse_timing
 from dp2emu.gpu.resource.memory_residency import Budgets
 from dp2emu.inputs import read_file
 from dp2emu.limits import MEMORY, Limits
-from dp2emu.records import dataclass
 from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
 
@@ -71,8 +72,7 @@ _DOTS = 8
 """Upper bound of the dots in a line of TOML: scenarios have no fractions and no deep tables."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True):
     """Machine events and limits of a session.
 
     ``timing`` is the timing model, None for the caller's; ``deliveries`` override its delivery
@@ -87,8 +87,8 @@ class Scenario:
     command_bytes: int | None = None
     clock_changes: frozenset[int] = frozenset()
     lost: range = range(0)
-    memory: Mapping[str, int] = field(default_factory=dict)
-    budgets: Budgets = field(default_factory=Budgets)
+    memory: Mapping[str, int] = msgspec.field(default_factory=dict)
+    budgets: Budgets = msgspec.field(default_factory=Budgets)
 
     def timed(self, otherwise: Timing | None = None) -> Timing:
         """The scenario's timing model, or ``otherwise``, with the scenario's deliveries.
@@ -281,7 +281,7 @@ def _memory(value: object, folder: Path | None) -> dict[str, Any]:
 
 
 def _residency(value: object, folder: Path | None) -> dict[str, Any]:
-    table = _table(value, "residency", dict.fromkeys(Budgets.__dataclass_fields__))
+    table = _table(value, "residency", dict.fromkeys(Budgets.__struct_fields__))
     most = range(1, (1 << 48) + 1)
     given = {name: _number(bound, f"residency.{name}", most) for name, bound in table.items()}
     return {"budgets": Budgets(**given)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from dp2emu.capture.records import Called
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
@@ -13,7 +15,6 @@ from dp2emu.dp2.states.inspect import Facts, facts_of
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
-from dp2emu.records import dataclass
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording
@@ -22,8 +23,7 @@ SCHEMA = 1
 """Version of the state document; within a version keys may be added, never removed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """A point in a capture: after call ``call``, or before its token ``token``; from 0."""
 
     call: int

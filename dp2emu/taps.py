@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,14 +12,12 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, Packet
 from dp2emu.gpu.device.gpu import Gpu
-from dp2emu.records import dataclass
 
 SAMPLES = 1 << 26
 """Samples that are remembered, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True):
     """A draw that was executed: the ``number``-th from 0 on, at ``time`` in ticks.
 
     ``pixels`` are (columns, rows) of samples that passed all tests, piece by piece, in order.
@@ -28,7 +26,7 @@ class Drawn:
     number: int
     time: int
     packet: Draw
-    pixels: list[tuple[I64, I64]] = field(default_factory=list)
+    pixels: list[tuple[I64, I64]] = msgspec.field(default_factory=list)
 
     @property
     def count(self) -> int:

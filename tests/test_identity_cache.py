@@ -1,18 +1,26 @@
-"""Results that are found again by the objects they were made of."""
+"""Results are found by the objects they were computed from."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+import threading
 from weakref import ReferenceType, ref
 
-from dp2emu.identity_cache import ROOM, ROOM_EACH, Together, by_identity, kept, while_it_lives
+from dp2emu.identity_cache import ROOM, IdentityCache, identity_cached
+
+
+class Thing:
+    """What can be collected."""
+
+
+class Results(list[str]):
+    """A list with weak references."""
 
 
 def test_the_same_object_gives_the_same_result() -> None:
     calls: list[object] = []
 
-    @by_identity()
+    @identity_cached()
     def told(one: list[int], name: str) -> list[object]:
         calls.append(one)
         return [name, *one]
@@ -24,33 +32,37 @@ def test_the_same_object_gives_the_same_result() -> None:
     assert len(calls) == 3
 
 
-def test_only_so_many_are_kept() -> None:
+def test_the_latest_results_are_kept() -> None:
     made = 0
 
-    @by_identity()
+    @identity_cached()
     def counted(item: list[int]) -> int:
         nonlocal made
         made += 1
         return made
 
-    items = [[n] for n in range(ROOM + 1)]
+    items = [[n] for n in range(1025)]
     for item in items:
         counted(item)
-    assert counted(items[-1]) == ROOM + 1
-    assert counted(items[0]) == ROOM + 2
+    assert ROOM == 1024
+    assert counted(items[-1]) == 1025
+    assert counted(items[0]) == 1026
 
 
-class Thing:
-    """What can go away."""
+def test_an_object_without_weak_references_keeps_its_identity() -> None:
+    """No other object is taken for it while its result is there."""
+
+    @identity_cached(room=2)
+    def first(items: list[int]) -> int:
+        return items[0]
+
+    assert [first([n]) for n in range(100)] == [*range(100)]
 
 
-def test_results_go_with_what_they_are_about() -> None:
+def test_results_go_with_their_objects() -> None:
     made: list[ReferenceType[list[str]]] = []
 
-    class Results(list[str]):
-        """A list that can be referred to."""
-
-    @while_it_lives
+    @identity_cached()
     def told(thing: Thing, name: str) -> list[str]:
         result = Results([name])
         made.append(ref(result))
@@ -65,97 +77,71 @@ def test_results_go_with_what_they_are_about() -> None:
     assert [each() is None for each in made] == [True, False, True]
 
 
-def test_an_object_has_room_for_so_many_results() -> None:
-    calls = 0
-
-    @while_it_lives
-    def counted(thing: Thing, number: int) -> int:
-        nonlocal calls
-        calls += 1
-        return number
-
-    thing = Thing()
-    assert [counted(thing, n) for n in range(ROOM_EACH + 1)] == list(range(ROOM_EACH + 1))
-    assert counted(thing, ROOM_EACH) == ROOM_EACH and calls == ROOM_EACH + 1
-    assert counted(thing, 0) == 0 and calls == ROOM_EACH + 2
-
-
-def test_a_result_about_several_goes_with_the_first_that_does() -> None:
-    results: Together[str] = Together()
+def test_a_result_of_several_objects_goes_with_the_first_that_does() -> None:
+    cache: IdentityCache[str] = IdentityCache()
     one, other, third = Thing(), Thing(), Thing()
-    results.put("a", (one, other), "of two")
-    results.put("b", (other, third), "of others")
-    assert (results.get("a"), results.get("b"), results.get("c")) == ("of two", "of others", None)
+    cache.put((one, other), "a", "of two")
+    cache.put((other, third), "a", "of others")
+    assert cache.find((one, other), "a") == "of two"
+    assert len(cache) == 2
     del one
     gc.collect()
-    assert (results.get("a"), results.get("b")) == (None, "of others")
+    assert len(cache) == 1
+    assert cache.find((other, third), "a") == "of others"
 
 
-def test_results_about_several_have_their_room() -> None:
-    results: Together[int] = Together()
-    thing = Thing()
-    for number in range(ROOM + 1):
-        results.put(number, (thing,), number)
-    assert (results.get(0), results.get(1), results.get(ROOM)) == (None, 1, ROOM)
+def test_a_cache_of_one_result_holds_the_last() -> None:
+    cache: IdentityCache[list[int]] = IdentityCache(1)
+    made: list[int] = []
+
+    def make() -> list[int]:
+        made.append(len(made))
+        return [len(made)]
+
+    one, other, equal = Thing(), Thing(), [1]
+    first = cache.of((one, other), make)
+    assert cache.of([one, other], make) is first
+    assert cache.of((other, one), make) == [2]
+    assert cache.of((one,), make) == [3]
+    assert cache.of((one, None), make) == [4]
+    assert cache.of((), make) == [5]
+    assert cache.of((equal,), make) == [6]
+    assert cache.of(([1],), make) == [7]
+    assert len(cache) == 1
 
 
-def test_results_are_computed_once_while_there_is_room() -> None:
-    computed: list[int] = []
-
-    @kept(10, lambda result, *_: result)
-    def double(number: int, factor: int = 2) -> int:
-        computed.append(number)
-        return number * factor
-
-    assert [double(1), double(2), double(2), double(1), double(1, factor=3)] == [2, 4, 4, 2, 3]
-    assert computed == [1, 2, 1]
-    # 2 and 4 and 3 are kept; with 4 more the one that was not asked for longest goes: 4.
-    assert double(2, 2) == 4
-    assert double(1) == 2
-    assert computed == [1, 2, 1, 2]
-    double(2)
-    assert computed == [1, 2, 1, 2, 2]
+def test_a_cache_goes_without_the_collector() -> None:
+    """Although its entries refer to it, so that memory is free when its owner is."""
+    cache: IdentityCache[Results] = IdentityCache()
+    thing, result = Thing(), Results()
+    cache.put((thing,), (), result)
+    gone = ref(result)
+    gc.disable()
+    try:
+        del cache, result
+        assert gone() is None
+    finally:
+        gc.enable()
+    del thing
 
 
-def remembering(room: int) -> tuple[Callable[[int], int], list[int]]:
-    """Numbers as large as they say, and those that had to be computed."""
-    computed: list[int] = []
+def test_threads_share_a_cache() -> None:
+    """While objects are collected in all of them."""
+    cache: IdentityCache[int] = IdentityCache(8)
+    failures: list[BaseException] = []
 
-    @kept(room, lambda result, number: result)
-    def same(number: int) -> int:
-        computed.append(number)
-        return number
+    def work() -> None:
+        try:
+            for number in range(3000):
+                thing = Thing()
+                assert cache.of((thing,), lambda number=number: number) == number  # type: ignore[misc]
+        except BaseException as error:
+            failures.append(error)
 
-    return same, computed
-
-
-def test_results_are_kept_up_to_the_last_bit_of_room() -> None:
-    same, computed = remembering(10)
-    assert [same(4), same(6), same(4), same(6)] == [4, 6, 4, 6]
-    assert computed == [4, 6]
-    same(1)
-    same(4)
-    assert computed == [4, 6, 1, 4]
-
-
-def test_a_result_larger_than_the_room_is_kept_until_another_comes() -> None:
-    same, computed = remembering(10)
-    assert [same(50), same(50), same(1), same(2), same(1), same(50)] == [50, 50, 1, 2, 1, 50]
-    assert computed == [50, 1, 2, 50]
-
-
-def test_results_of_no_size_and_what_they_are_made_of_take_room_too() -> None:
-    computed: list[bytes] = []
-
-    @kept(10, lambda result, data: len(data))
-    def nothing(data: bytes) -> int:
-        computed.append(data)
-        return 0
-
-    long = bytes(9)
-    assert [nothing(long), nothing(b"a"), nothing(long)] == [0, 0, 0]
-    assert computed == [long, b"a"]
-    nothing(b"")
-    nothing(b"a")
-    nothing(long)
-    assert computed == [long, b"a", b"", b"a", long]
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failures
+    assert len(cache) <= 8

@@ -23,7 +23,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "outputs",
         "escaping",
         "identity_cache",
-        "records",
         "process",
         "d3d",
     ),

@@ -21,8 +21,9 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "dp2emu"
@@ -34,7 +35,7 @@ SOURCED = ("d3d", "ddi10", "dp2")
 MACHINERY = frozenset(
     f"{PACKAGE}.{name}"
     for name in (
-        "ddi10.context", "ddi10.draws", "ddi10.kept", "ddi10.queries", "ddi10.resources",
+        "ddi10.context", "ddi10.draws", "ddi10.queries", "ddi10.resources",
         "ddi10.shaders", "ddi10.states", "dp2.generate", "dp2.parse", "dp2.resolve",
         "dp2.states", "dp2.states.inspect", "dp2.states.setting_kinds", "dp2.stream", "dp2.tokens",
     )
@@ -60,8 +61,7 @@ DTYPE = re.compile(r"u?int(8|16|32|64)|float(32|64)|bool|dtype")
 SHAPE = re.compile(r"shape|\(height|\(n|\(h|lanes? |flat|rows|one per|\[", re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(msgspec.Struct, frozen=True):
     """A module of the package: its dotted name, its file and what is written there."""
 
     name: str
@@ -69,8 +69,7 @@ class Module:
     tree: ast.Module
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(msgspec.Struct, frozen=True):
     """Something that is not said where it should be."""
 
     path: Path
@@ -82,8 +81,7 @@ class Gap:
         return f"{self.path}:{self.line}: {self.name}: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(msgspec.Struct, frozen=True):
     """What is around a name: its file, the protocol's docstrings, and if all rules count."""
 
     path: Path

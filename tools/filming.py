@@ -5,7 +5,8 @@ from __future__ import annotations
 import colorsys
 import struct
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import TIMING, Annotation, Answered, Called, Record
@@ -53,8 +54,7 @@ class Studio:
         self.record(Answered(self.driver.submit(call)))
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(msgspec.Struct, frozen=True):
     """How a stream is made: a timing model, what is played, and how much of the file is kept."""
 
     timing: str

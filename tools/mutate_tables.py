@@ -16,10 +16,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -62,7 +64,10 @@ def narrowed() -> Iterator[Change]:
     for format, row in FORMATS.items():
         for name, channel in row.channels.items():
             wrong = {**row.channels, name: replace(channel, bits=channel.bits - 1)}
-            yield f"{format.name}.{name}", partial(object.__setattr__, row, "channels", wrong)
+            yield (
+                f"{format.name}.{name}",
+                partial(msgspec.structs.force_setattr, row, "channels", wrong),
+            )
 
 
 TABLES = {

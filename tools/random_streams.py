@@ -18,9 +18,10 @@ import struct
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+
+import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -68,17 +69,16 @@ SURFACES = (
 _TOKENS = [TABLE[op] for op in sorted(TABLE)]
 
 
-@dataclass
-class Played:
+class Played(msgspec.Struct):
     """What came of a stream.  Mutable: it grows as the stream is played.
 
     ``executed`` counts tokens that did what they say, ``refused`` those that ended their call
     with a failure; ``missing`` are things that are not built.
     """
 
-    executed: Counter[Op] = field(default_factory=Counter)
-    refused: Counter[Op] = field(default_factory=Counter)
-    missing: Counter[str] = field(default_factory=Counter)
+    executed: Counter[Op] = msgspec.field(default_factory=Counter)
+    refused: Counter[Op] = msgspec.field(default_factory=Counter)
+    missing: Counter[str] = msgspec.field(default_factory=Counter)
     digest: str = ""
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, field
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
 from typing import TypeVar
 
+import msgspec
+from msgspec.structs import asdict
+
 from dp2emu.batch.supervisor import Row, Supervisor, fork_server
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.records import dataclass
 
 T = TypeVar("T")
 
@@ -28,8 +29,7 @@ PORTION_SECONDS = 0.1, 0.4
 """A portion that took less is followed by a larger one, one that took more by a smaller one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Limits of a file in ``seconds`` and bytes of ``memory`` (0: none), and how it is replayed.
 
     A worker replays one file after the other and is replaced when it ends or exceeds the time; its
@@ -39,11 +39,11 @@ class Limits:
     seconds: float = 600.0
     memory: int = 0
     timing: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = msgspec.field(default_factory=Options)
 
     def settings(self) -> str:
         """Return the limits as JSON for supervisors and workers."""
-        return json.dumps(asdict(self))
+        return json.dumps(self, default=asdict)
 
 
 def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Row]:

@@ -7,11 +7,12 @@ import json
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from io import BufferedReader
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO, cast
+
+from msgspec.structs import asdict
 
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from dp2emu.capture.files import Progress, Source
 from dp2emu.capture.payloads import Entry, encode
 from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
@@ -14,15 +16,13 @@ from dp2emu.dp2.call import Call
 from dp2emu.errors import UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 
 CONTEXT = 1
 COLOR, DEPTH, COMMANDS = 1, 2, 3
 """Handles of the surfaces made for a bare buffer: target, depth surface, command buffer."""
 
 
-@dataclass(frozen=True, slots=True)
-class BareOptions:
+class BareOptions(msgspec.Struct, frozen=True):
     """What a bare buffer does not say.
 
     ``fvf`` is the call's dwVertexType and ``vertices`` its user memory, of vertices of

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+import msgspec
 
 from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.resources.maps import MappedSubresource
@@ -56,7 +57,7 @@ def value_of(found: Any, number: Number) -> Value:
 
 
 def _compound(found: Any, number: Number) -> Value:
-    if not isinstance(found, (tuple, list)) and not is_dataclass(found):
+    if not isinstance(found, (tuple, list, msgspec.Struct)):
         raise UsageError(f"{type(found).__name__} is nothing that a capture holds")
     values = tuple(value_of(member, number) for member in _members(found))
     return values if type(found) in (tuple, list) else Structure(type(found).__name__, values)
@@ -88,7 +89,7 @@ def _is_filled(argument: Any) -> bool:
     """Whether a function can change it: tuples, and so most structures, stay as they are."""
     if isinstance(argument, list):
         return not any(memories(argument))
-    return is_dataclass(argument) and not isinstance(argument, (Structure, Memory))
+    return isinstance(argument, msgspec.Struct) and not isinstance(argument, (Structure, Memory))
 
 
 def _unnumbered(memory: bytearray) -> None:
@@ -99,12 +100,12 @@ def memories(found: Any) -> Iterator[bytearray]:
     """All memory that arguments speak of."""
     if isinstance(found, bytearray):
         yield found
-    elif isinstance(found, (tuple, list)) or is_dataclass(found):
+    elif isinstance(found, (tuple, list, msgspec.Struct)):
         for member in _members(found):
             yield from memories(member)
 
 
 def _members(found: Any) -> list[Any]:
-    if is_dataclass(found):
-        return [getattr(found, field.name) for field in fields(found)]
+    if isinstance(found, msgspec.Struct):
+        return [getattr(found, field) for field in found.__struct_fields__]
     return list(found)

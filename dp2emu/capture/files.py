@@ -6,14 +6,14 @@ import os
 import sys
 import zlib
 from collections import Counter
-from dataclasses import field
 from io import BytesIO
 from typing import BinaryIO, NamedTuple
+
+import msgspec
 
 from dp2emu.errors import CaptureError, UsageError
 from dp2emu.inputs import open_input
 from dp2emu.outputs import open_output
-from dp2emu.records import dataclass
 
 Place = str | os.PathLike[str] | BinaryIO
 
@@ -30,8 +30,7 @@ class Chunk(NamedTuple):
 NO_CHUNK = Chunk(0, 0)
 
 
-@dataclass(slots=True)
-class Progress:
+class Progress(msgspec.Struct):
     """What a pass over a capture has found so far.  Mutable: the pass keeps it.
 
     ``whole`` becomes True when every record there was has been given out; what is wrong after
@@ -43,7 +42,7 @@ class Progress:
     whole: bool = False
     compression: str | None = None
     chunk: Chunk = NO_CHUNK
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
 
 
 class Source:

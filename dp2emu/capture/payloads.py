@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import astuple, fields
 from enum import IntEnum
 from typing import Any, cast
 
+import msgspec
 from construct import Struct
+from msgspec.structs import astuple
 
 from dp2emu.capture.records import (
     Annotation,
@@ -44,7 +45,6 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 
 
 class Kind(IntEnum):
@@ -151,8 +151,8 @@ _COLOR_KEY = Head(Struct("event" / DWORD, "low" / DWORD, "high" / DWORD, "handle
 _FLIP = Head(Struct("front" / QWORD, "back" / QWORD))
 _BLIT = Head(
     Struct(
-        *(field.name / (QWORD if field.name in ("target", "source") else DWORD)
-          for field in fields(Blt))
+        *(field / (QWORD if field in ("target", "source") else DWORD)
+          for field in Blt.__struct_fields__)
     )
 )  # fmt: skip
 _LOCK = Head(Struct("handle" / QWORD))
@@ -526,8 +526,7 @@ def _present(data: Payload, present: int) -> bytes | None:
     return bytes(data) if present else None
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """How one kind of record is laid out: its head, and in words what follows the head."""
 
     head: Head

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import msgspec
+
 from dp2emu.capture.values import Value
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.resource.heap import SurfaceDesc
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class ContextCreated:
+class ContextCreated(msgspec.Struct, frozen=True):
     """D3DHAL ContextCreate: a context with its first targets.
 
     ``interface`` is the application's DirectX version (6 to 9): it decides filter numbering and
@@ -30,32 +30,28 @@ class ContextCreated:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ContextDestroyed:
+class ContextDestroyed(msgspec.Struct, frozen=True):
     """D3DHAL ContextDestroy."""
 
     context: int
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceCreated:
+class SurfaceCreated(msgspec.Struct, frozen=True):
     """A surface or buffer came into being; its memory is zero."""
 
     desc: SurfaceDesc
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceDestroyed:
+class SurfaceDestroyed(msgspec.Struct, frozen=True):
     """A surface handle is gone."""
 
     handle: int
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ColorKeySet:
+class ColorKeySet(msgspec.Struct, frozen=True):
     """DdSetColorKey: texels from ``low`` to ``high``, as stored, are a texture's colour key."""
 
     handle: int
@@ -64,24 +60,21 @@ class ColorKeySet:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ColorKeyRemoved:
+class ColorKeyRemoved(msgspec.Struct, frozen=True):
     """A texture has no colour key any more."""
 
     handle: int
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
+class Locked(msgspec.Struct, frozen=True):
     """DdLock without DDLOCK_NOOVERWRITE: the host waited until the GPU used no memory any more."""
 
     handle: int
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Flipped:
+class Flipped(msgspec.Struct, frozen=True):
     """DdFlip: two surfaces that are alike exchanged what they hold, behind all drawing so far.
 
     A chain of more is told from its front on: front and first, first and second back buffer.
@@ -92,16 +85,14 @@ class Flipped:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Blitted:
+class Blitted(msgspec.Struct, frozen=True):
     """DdBlt: a rectangle of a surface was filled or copied, behind all drawing so far."""
 
     blt: Blt
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryWritten:
+class MemoryWritten(msgspec.Struct, frozen=True):
     """The host stored ``data`` at byte ``offset`` of a surface."""
 
     handle: int
@@ -110,8 +101,7 @@ class MemoryWritten:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(msgspec.Struct, frozen=True):
     """D3dDrawPrimitives2 was entered.  ``abi`` is 32 or 64: the layout the call had."""
 
     call: Call
@@ -119,8 +109,7 @@ class Called:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(msgspec.Struct, frozen=True):
     """... and returned.  Follows its Called; missing if the driver never came back, or if there
     was none (``IMPORTED``).
     """
@@ -128,8 +117,7 @@ class Answered:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class FrameMarker:
+class FrameMarker(msgspec.Struct, frozen=True):
     """A frame ended (present or flip) with ``surface`` shown, 0 if not known."""
 
     frame: int
@@ -146,8 +134,7 @@ class PictureKind(IntEnum):
     LOCK = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Pictured:
+class Pictured(msgspec.Struct, frozen=True):
     """The program's API call number ``call`` showed or read a surface as it is here.
 
     ``how`` is a ``PictureKind``; ``index`` the level and face (face * levels + level) of
@@ -162,8 +149,7 @@ class Pictured:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(msgspec.Struct, frozen=True):
     """The program's API call number ``call`` was GetData of a context's query.
 
     It gave ``hr`` and, with S_OK, ``data``, of which there is as much as the program asked for.
@@ -190,8 +176,7 @@ WAIT = "wait"
 """Key of the annotation where the host waited until the GPU was idle and all answers ready."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(msgspec.Struct, frozen=True):
     """Free text: ``key`` names it ("title", "timing", "label.surface.5"), ``text`` says it.
 
     Only ``IMPORTED``, ``TIMING`` and ``WAIT`` mean anything to a replay.
@@ -202,8 +187,7 @@ class Annotation:
     time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EntryCalled:
+class EntryCalled(msgspec.Struct, frozen=True):
     """A function of the Direct3D 10/11 driver interface was called, and came back.
 
     ``device`` counts the devices of the adapter from 1, and is 0 for what is the adapter's;

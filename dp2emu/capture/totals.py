@@ -5,18 +5,17 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields
+
+import msgspec
 
 from dp2emu.capture.payloads import CREATED, LAYOUTS, Entry, Kind
 from dp2emu.errors import CaptureError
-from dp2emu.records import dataclass
 
 _FORMATS = 256
 """Different sorts of surface told apart; what exceeds it is counted under (0, 0)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """The numbers of a capture.
 
     ``contexts`` and ``surfaces`` count creations; the ``_bytes`` are memory that travels with
@@ -148,6 +147,6 @@ def _checksum(metadata: dict[str, str]) -> str:
     return f"{zlib.crc32(lines.encode()):08x}"
 
 
-_NUMBERS = tuple(f.name for f in fields(Summary) if f.name not in ("formats", "verified"))
+_NUMBERS = tuple(f for f in Summary.__struct_fields__ if f not in ("formats", "verified"))
 _LATER = frozenset({"entries", "pictures", "observations", "observed_bytes"})
 """Numbers that totals may lack: captures of earlier versions do."""

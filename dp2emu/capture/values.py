@@ -27,8 +27,9 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import msgspec
+
 from dp2emu.errors import CaptureError
-from dp2emu.records import dataclass
 
 PLAIN_BYTES = 1 << 17
 """Bytes a value may take beside those of ``bytes`` in it: what is shown is one line of text."""
@@ -40,23 +41,21 @@ ENTRY = re.compile(r"(?:(?:DXGI|Adapter|Host)\.)?[A-Z][A-Za-z0-9]{0,99}")
 """How functions are called, with the table they belong to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """Memory of the runtime's: ``number`` names it, ``size`` is in bytes."""
 
     number: int
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(msgspec.Struct, frozen=True):
     """A structure: its name in the headers and its members in their order."""
 
     name: str
     members: tuple[Value, ...]
 
 
-Value: TypeAlias = "int | float | str | bytes | Memory | Structure | tuple[Value, ...] | None"
+Value: TypeAlias = int | float | str | bytes | Memory | Structure | tuple["Value", ...] | None
 
 _NONE, _WHOLE, _NEGATIVE, _FLOAT, _TEXT, _BYTES, _MEMORY, _LIST, _STRUCTURE = range(9)
 _U32, _U64, _I64, _F64 = (struct.Struct(f"<{letter}") for letter in "IQqd")

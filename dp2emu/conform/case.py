@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.capture.records import Called, Record
-from dp2emu.records import dataclass
 
 ANY_FAILURE = -1
 """A ``ddrval`` that stands for every result but D3D_OK."""
@@ -11,8 +12,7 @@ ANY_RESULT = -2
 """A ``ddrval`` that stands for all results: only that the driver lives matters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(msgspec.Struct, frozen=True):
     """What one call must come back with.
 
     ``ddrval`` may be ``ANY_FAILURE`` or ``ANY_RESULT``; ``offset`` is dwErrorOffset of a failure;
@@ -24,8 +24,7 @@ class Expect:
     silent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Owed:
+class Owed(msgspec.Struct, frozen=True):
     """An answer that must come: the first bytes of its payload, and how many there are.
 
     Answers of the same type come in the order in which they are listed.
@@ -38,8 +37,7 @@ class Owed:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """What surface ``handle`` must hold from byte ``offset`` on when all is done.
 
     If a ``probe`` finds zeros, as memory is made, the driver draws no pictures, which is no
@@ -52,8 +50,7 @@ class Shown:
     probe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """A rule and a conversation that shows whether it is followed.
 
     ``name`` is unique, ``FAMILY.WHAT``; ``rule`` says the rule in a sentence and ``source`` where

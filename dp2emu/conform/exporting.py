@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from dp2emu.capture.rawlog import LogWriter
 from dp2emu.capture.records import Annotation, Answered, Called, ContextDestroyed, Record

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
 from enum import Enum
 from typing import Any
+
+import msgspec
 
 from dp2emu.capture.records import (
     Called,
@@ -21,7 +22,6 @@ from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Sho
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
-from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.rig.failure import RigFailure
 from dp2emu.runtime.responses import Response, parse_responses
@@ -38,8 +38,7 @@ class Verdict(Enum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The verdict on a case; ``why`` says what was not as it must be, or why it was skipped."""
 
     case: Case
@@ -80,17 +79,16 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     return Outcome(case, Verdict.PASSED)
 
 
-@dataclass(slots=True)
-class _Conversation:
+class _Conversation(msgspec.Struct):
     """A case on its way.  Mutable: answers come in."""
 
     case: Case
     rig: Rig
     heard: Callable[[Call, Answer], None] | None
     calls: int = 0
-    contexts: list[int] = field(default_factory=list)
-    surfaces: dict[int, int] = field(default_factory=dict)
-    pending: list[Owed] = field(default_factory=list)
+    contexts: list[int] = msgspec.field(default_factory=list)
+    surfaces: dict[int, int] = msgspec.field(default_factory=dict)
+    pending: list[Owed] = msgspec.field(default_factory=list)
     last: Call | None = None
 
     def run(self) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.capture.records import (
     Called,
@@ -22,7 +24,6 @@ from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.dp2.call import Call
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.records import dataclass
 
 CONTEXT, OTHER_CONTEXT = 1, 2
 COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = 1, 2, 3, 4, 5, 6, 7, 8
@@ -89,8 +90,7 @@ def vertices(corners: Iterable[Corner]) -> bytes:
     return b"".join(struct.pack("<4f", x, y, 0.5, 1.0) for x, y in corners)
 
 
-@dataclass(frozen=True, slots=True)
-class Users:
+class Users(msgspec.Struct, frozen=True):
     """Vertices in user memory: their bytes, their format, and the size of one in bytes."""
 
     data: bytes

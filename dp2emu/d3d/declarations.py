@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import VsdRegister, VsdTokenType
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
 from dp2emu.errors import Fault
-from dp2emu.records import dataclass
 
 STREAMS = 16
 ELEMENTS_MAX = 64
@@ -66,8 +67,7 @@ class Constants(NamedTuple):
     words: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration8:
+class Declaration8(msgspec.Struct, frozen=True):
     """A DirectX 8 declaration.
 
     ``registers[i]`` is the input register v# of ``layout.elements[i]``; the elements' usages apply

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from enum import Flag, IntFlag, auto
 from types import MappingProxyType
 
+import msgspec
+
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Use
-from dp2emu.records import dataclass
 
 
 class Support(Flag):
@@ -63,8 +64,7 @@ _DDI: dict[Support, DdiSupport] = {
 }
 
 
-@dataclass(frozen=True)
-class DxgiRow:
+class DxgiRow(msgspec.Struct, frozen=True):
     """A format: ``texels`` is its storage row, ``family`` the typeless format whose resources it
     can view, or itself.
     """

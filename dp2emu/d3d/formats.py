@@ -12,12 +12,12 @@ from enum import Enum, Flag, auto
 from functools import cached_property
 from types import MappingProxyType
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.records import dataclass
 
 AnyFormat = Format | DxgiFormat
 """The format of a surface, of Direct3D 9 or DXGI."""
@@ -56,8 +56,7 @@ class Use(Flag):
     PALETTE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(msgspec.Struct, frozen=True):
     """A field of a pixel: ``bits`` bits from bit ``shift``, counted from its first byte on."""
 
     shift: int
@@ -74,8 +73,7 @@ Lane = Channel | float
 """Source of a colour component: a channel, or a constant if the format has none."""
 
 
-@dataclass(frozen=True, eq=False)
-class FormatRow:
+class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A format of ``size`` bytes per block of ``block`` (width, height) pixels.
 
     Blocks of one pixel have ``channels`` by name: r, g, b, a, l (luminance), u, v, w, q, p

@@ -9,11 +9,12 @@ from collections.abc import Container, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+import msgspec
+
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
-from dp2emu.records import dataclass
 
 TYPE_BYTES = {
     DeclType.FLOAT1: 4,
@@ -42,8 +43,7 @@ ElementType = DeclType | DxgiFormat
 """Storage type of an element, of Direct3D 9 or 10."""
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(msgspec.Struct, frozen=True):
     """A vertex attribute: its stream, byte offset, type and usage.
 
     A ``method`` other than the default is computed by the tessellator.  Direct3D 10 has formats as
@@ -79,8 +79,7 @@ RECTANGLE_METHODS = TRIANGLE_METHODS | {DeclMethod.PARTIALU, DeclMethod.PARTIALV
 documentation, D3DDECLMETHOD and Tessellation).  Displacement maps are not supported."""
 
 
-@dataclass(frozen=True, slots=True)
-class VertexLayout:
+class VertexLayout(msgspec.Struct, frozen=True):
     """The attributes of a vertex.  ``transformed``: positions are screen x, y, z and rhw."""
 
     elements: tuple[Element, ...]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+import msgspec
+
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract
 from dp2emu.ddi10.shared_resources import SharedResources
@@ -21,11 +23,9 @@ from dp2emu.gpu.command.packets import (
 )
 from dp2emu.gpu.command.queries import Counters, QuerySlot
 from dp2emu.gpu.device.gpu import Gpu
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """The GPU, command buffer and contract of a device; ``shared`` belongs to its adapter."""
 
     gpu: Gpu
@@ -52,8 +52,7 @@ _INTERNAL = (PageIn, Observe)
 """Packets that are not commands of the driver and do not count as such."""
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(msgspec.Struct, frozen=True):
     """The current predicate: commands are skipped when the query's BOOL is ``value``."""
 
     slot: QuerySlot

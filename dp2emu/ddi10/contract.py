@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from enum import Enum
 
+import msgspec
 import numpy as np
 
 from dp2emu.errors import ContractError
-from dp2emu.records import dataclass
 
 
 class Rule(Enum):
@@ -88,8 +88,7 @@ def is_uint(number: int) -> bool:
     return 0 <= number <= 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(msgspec.Struct, frozen=True):
     """Enforces the rules: all of them if ``checking``, else those in ``ALWAYS``."""
 
     checking: bool

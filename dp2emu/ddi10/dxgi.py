@@ -7,10 +7,11 @@ nothing: the runtime rotates the identities of the buffers instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from enum import IntFlag
 from functools import partial
 from typing import NamedTuple
+
+import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -21,7 +22,6 @@ from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.packets import Copy, Part, whole_part
 from dp2emu.gpu.resource.subresources import Box
-from dp2emu.records import dataclass
 
 S_OK = 0
 
@@ -75,14 +75,13 @@ class PresentArguments(NamedTuple):
     FlipInterval: int = 1
 
 
-@dataclass(slots=True)
-class GammaCaps:
+class GammaCaps(msgspec.Struct):
     """DXGI_GAMMA_CONTROL_CAPABILITIES.  Mutable: GetGammaCaps fills it."""
 
     ScaleAndOffsetSupported: int = 0
     MaxConvertedValue: float = 0.0
     MinConvertedValue: float = 0.0
-    ControlPointPositions: list[float] = field(default_factory=list)
+    ControlPointPositions: list[float] = msgspec.field(default_factory=list)
 
 
 class Dxgi:

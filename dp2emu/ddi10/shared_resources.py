@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from dp2emu.records import dataclass
+import msgspec
 
 _T = TypeVar("_T")
 
 
-@dataclass(slots=True)
-class _Entry(Generic[_T]):
+class _Entry(msgspec.Struct, Generic[_T]):
     """A shared object and its reference count.  Mutable: devices come and go."""
 
     value: _T

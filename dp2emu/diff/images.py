@@ -6,13 +6,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.diff.regions import Region, regions
 from dp2emu.errors import UsageError
 from dp2emu.inputs import open_input
-from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -24,8 +24,7 @@ _WORST = 10
 """Regions that are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(msgspec.Struct, frozen=True):
     """How far apart pictures may be: channels by ``tolerance`` of 255; of the pixels ``share``
     per cent must be within that, and no connected region of the others be wider or higher than
     ``across`` pixels (None: it may).
@@ -50,8 +49,7 @@ class Pixel(NamedTuple):
     other: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """How two pictures differ.
 
     ``size`` and ``other_size`` are widths and heights; where they differ nothing was compared and

@@ -6,6 +6,8 @@ Source: the DirectX 7 documentation of IDirectDrawSurface7::Blt and of DD_BLTDAT
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.d3d.ddraw import SRCCOPY, BltEffects, BltFlags
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
@@ -15,7 +17,6 @@ from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Heap, Surface
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import encodable
 from dp2emu.gpu.transfer.blit import needs_pattern
-from dp2emu.records import dataclass
 
 _EXPRESSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP | BltFlags.WAIT
@@ -31,8 +32,7 @@ _WITHOUT_EFFECT = BltEffects.NOTEARING | BltEffects.ARITHSTRETCHY
 _MIRRORS = BltEffects.MIRRORLEFTRIGHT | BltEffects.MIRRORUPDOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Blt:
+class Blt(msgspec.Struct, frozen=True):
     """DD_BLTDATA.  ``target`` and ``source`` are surface handles, 0 for no source.
 
     ``flags`` are DDBLT_*, of which fills, DDFX, ROP and the two key overrides count; ``fx``

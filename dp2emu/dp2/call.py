@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+import msgspec
 
 from dp2emu.errors import Dp2Error
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """The members of D3DHAL_DRAWPRIMITIVES2DATA the caller fills in (wire format, "The call").
 
     Pointers are surface handles here: ``lpDDCommands``, ``lpDDVertex`` and ``lpdwRStates`` name
@@ -37,8 +35,7 @@ class Call:
     vertices: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The results of a call.
 
     ``time`` is the adapter clock (ticks) when the call returned; ``response`` the bytes written
@@ -52,4 +49,13 @@ class Answer:
     time: int
     response: bytes = b""
     dwFlags: int = 0
-    fault: Dp2Error | None = field(default=None, compare=False, repr=False)
+    fault: Dp2Error | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Answer and self._returned() == other._returned()
+
+    def __hash__(self) -> int:
+        return hash(self._returned())
+
+    def _returned(self) -> tuple[object, ...]:
+        return self.ddrval, self.dwErrorOffset, self.time, self.response, self.dwFlags

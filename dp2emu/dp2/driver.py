@@ -7,10 +7,10 @@ opcodes", "Queries" and "Responses".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
@@ -38,7 +38,6 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc
 from dp2emu.limits import Limits
-from dp2emu.records import write
 from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
@@ -67,10 +66,6 @@ class _Walked(NamedTuple):
     offset: int
 
 
-_OF_DRAWS = tuple(f"dp2emu.dp2.resolve.{name}" for name in ("pipeline", "programs", "samplers"))
-"""Modules whose records the first draw uses; their methods are written ahead."""
-
-
 class Driver:
     """The emulated display driver and its adapter.
 
@@ -87,7 +82,6 @@ class Driver:
         limits: Limits | None = None,
     ) -> None:
         self.options = options or Options()
-        write(*_OF_DRAWS)
         self.gpu = Gpu(
             timing,
             limits or self.options.limits,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+import msgspec
 
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 from dp2emu.shader.engines import JIT
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """Choices of the driver; the defaults are the readings that docs/driver.rst gives.
 
     ``strict`` refuses calls that tolerant drivers accept: opcode 11 ends the walk with an error;
@@ -31,4 +29,4 @@ class Options:
     engine: str = JIT
     threads: int = 0
     query_types: tuple[int, ...] | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = msgspec.field(default_factory=Limits)

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterator
-from dataclasses import field
 from enum import Enum, auto
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY, Op
@@ -29,7 +30,6 @@ from dp2emu.gpu.device.timing import RATES, TICKS_PER_SECOND
 from dp2emu.gpu.device.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
 from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
 from dp2emu.layout import dtype_of, packer_of
-from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     # Applications import the query types, which need no GPU.
@@ -57,8 +57,7 @@ class Window(Enum):
     """From the previous END of the same query, or its creation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """A query type: its window, payload layout, and the function that computes the values of the
     payload in the layout's order.
     """
@@ -256,12 +255,11 @@ class Outbox:
         return self._wanted.get(entry[1].query_id) == entry[0]
 
 
-@dataclass(slots=True)
-class _Layout:
+class _Layout(msgspec.Struct):
     """The response blocks of one call.  Mutable: a cursor that advances over the buffer."""
 
     capacity: int
-    blocks: list[list[bytes]] = field(default_factory=list)
+    blocks: list[list[bytes]] = msgspec.field(default_factory=list)
     size: int = 0
 
     def needs(self, payload: bytes) -> int:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import struct
 from typing import Generic, TypeVar
 
+import msgspec
+
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
-from dp2emu.identity_cache import kept
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.fog import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
+from dp2emu.shader.program_cache import programs_cached
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex
 from dp2emu.shader.sm.program import Shader
@@ -27,16 +28,10 @@ from dp2emu.shader.sm.versions import V2_SW, V3_0, V3_SW, Stage
 CODE_BYTES = 1 << 20
 """Bytes of one program or declaration."""
 
-PROGRAM_SLOTS = 1 << 19
-"""Slots of the lowered programs that each cache holds, code included."""
-_SLOT_BYTES = 512
-"""Approximate bytes of a program's slot, with the statements that write it."""
-
 _T = TypeVar("_T", "Function", "Format")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class Function(msgspec.Struct, frozen=True, eq=False):
     """A program: its bytes, and decoded.  Compared and hashed by identity."""
 
     handle: int
@@ -49,8 +44,7 @@ class Function:
         return len(self.code)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Format:
+class Format(msgspec.Struct, frozen=True, eq=False):
     """A created declaration.
 
     A DirectX 8 declaration has ``tokens``, with constants and registers, and its ``function``,
@@ -209,17 +203,17 @@ def _check(handle: int, size: int, *, bit: bool = False) -> None:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{size} bytes of code")
 
 
-def _slots(lowered: Lowered, function: Function, *how: object) -> int:
-    return len(lowered.program.slots) + function.size // _SLOT_BYTES
+def _slots(lowered: Lowered) -> int:
+    return len(lowered.program.slots)
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots, lambda function: function.size)
 def lowered_vertex(function: Function) -> Lowered:
     """The program of a vertex shader, cached."""
     return lower_vertex(function.shader)
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots, lambda function: function.size)
 def lowered_pixel(
     function: Function,
     fog: Fog | None,

@@ -14,17 +14,16 @@ The layouts (wire format, "Opcodes"), in payload order after the 4-byte header:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import IntEnum
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dp2structs import Op as Op
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.layout import dtype_of
-from dp2emu.records import dataclass
 
 
 class Since(IntEnum):
@@ -36,8 +35,7 @@ class Since(IntEnum):
     DX9 = 9
 
 
-@dataclass(slots=True, eq=False)
-class Body:
+class Body(msgspec.Struct, eq=False):
     """A decoded payload, as views into the command buffer: valid only while it executes.
 
     Not frozen: one is made for each token, and a frozen one costs three times as much.
@@ -54,8 +52,7 @@ class Body:
     vertices: memoryview
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(msgspec.Struct, frozen=True):
     """Variable bytes after an item: ``size(item)`` bytes, ``parts`` in order.
 
     A part is (name, construct of one element, number of elements as a function of the item); dump
@@ -69,8 +66,7 @@ class Tail:
         return sum(part.sizeof() * number(item) for _, part, number in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """One row of the table."""
 
     op: Op
@@ -85,8 +81,8 @@ class Token:
     samples: tuple[bytes, ...]
     execute: Callable[[Any, Body], None]
     doc: str
-    head_dtype: np.dtype[Any] | None = field(compare=False)
-    item_dtype: np.dtype[Any] | None = field(compare=False)
+    head_dtype: np.dtype[Any] | None
+    item_dtype: np.dtype[Any] | None
 
     @property
     def name(self) -> str:

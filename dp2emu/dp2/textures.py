@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,15 +22,13 @@ from dp2emu.dp2.resolve.samplers import BoundTexture
 from dp2emu.errors import Fault
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.records import dataclass
 
 ENTRIES = 256
 
 _OPAQUE_BLACK = np.full(ENTRIES, 0xFF000000, np.uint32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Palette:
+class Palette(msgspec.Struct, frozen=True, eq=False):
     """256 A8R8G8B8 words that are not written again; ``alpha`` says if their alphas count."""
 
     words: NDArray[np.uint32]

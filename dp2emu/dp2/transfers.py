@@ -8,10 +8,10 @@ conversion, is refused all the same before a packet is queued (wire format, "Cle
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter

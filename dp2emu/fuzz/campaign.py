@@ -10,11 +10,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 from typing import Any
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from dp2emu import __version__
 from dp2emu.errors import UsageError
@@ -27,7 +29,6 @@ from dp2emu.outputs import write_file
 from dp2emu.process.child import Child
 from dp2emu.process.forking import ForkServer
 from dp2emu.process.worker import call_of
-from dp2emu.records import dataclass
 
 _POLL_SECONDS = 0.1
 _START_SECONDS = 60.0
@@ -40,8 +41,7 @@ _STATUS_BYTES = 1 << 16
 """Bytes at the end of a worker's output that are searched for libFuzzer's progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """Settings of a campaign: ``jobs`` processes try ``execs`` inputs or stop after ``seconds``.
 
     None is no end.  ``timeout`` bounds an input in seconds of processor time where the system
@@ -59,8 +59,7 @@ class Plan:
     resume: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """Progress of a campaign.
 
     ``execs`` are the inputs tried by all processes, and before if resumed.  ``features`` (kinds of
@@ -123,8 +122,7 @@ def campaign(
         return ended
 
 
-@dataclass
-class _Job:
+class _Job(msgspec.Struct):
     """A worker and its successors.  Mutable: processes come and go, ``execs`` grows.
 
     ``changed`` is when the current input began, ``worked`` the processor time until then.

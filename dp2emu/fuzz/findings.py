@@ -9,12 +9,13 @@ from io import BytesIO
 from pathlib import Path
 from types import FrameType, TracebackType
 
+import msgspec
+
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Record
 from dp2emu.fuzz.corpus import name_of
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.outputs import write_file
-from dp2emu.records import dataclass
 
 _INNERMOST = 3
 """Innermost frames of dp2emu that identify the site of an exception."""
@@ -25,8 +26,7 @@ _CALLERS = "dp2emu.fuzz.worker."
 """Frames that call trials, which identify no site."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """A finding: ``site`` identifies the mistake, ``what`` is the full report of this instance."""
 
     target: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Answered, Called, MemoryWritten, Record

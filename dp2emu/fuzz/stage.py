@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from random import Random
 from struct import pack
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.capture.records import (
     Called,
@@ -30,7 +32,6 @@ from dp2emu.fuzz import grammar
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.limits import FUZZING
-from dp2emu.records import dataclass
 from dp2emu.shader.engines import REFERENCE
 from dp2emu.text.dump import TextWriter
 
@@ -153,8 +154,7 @@ def text_of(records: Iterable[Record]) -> str:
     return text.getvalue()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The result of a call: ddrval, dwErrorOffset and response, or the error raised."""
 
     ddrval: int

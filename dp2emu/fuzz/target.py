@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from random import Random
 
+import msgspec
+
 from dp2emu.capture.records import Record
 from dp2emu.fuzz.mutations import Mutation
-from dp2emu.records import dataclass
 
 
 class Broken(Exception):
@@ -28,8 +29,7 @@ def _no_capture(data: bytes) -> Sequence[Record] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A fuzzing target; ``what`` says in a line what it checks, ``make`` returns its trial.
 
     ``seed`` makes a random input, ``mutate`` changes one; inputs have at most ``most`` bytes.

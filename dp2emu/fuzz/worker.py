@@ -18,6 +18,8 @@ from random import Random
 from types import CodeType
 from typing import Any, BinaryIO
 
+import msgspec
+
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.corpus import Corpus
@@ -25,7 +27,6 @@ from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.shrinking import Budget, shrink_bytes
 from dp2emu.fuzz.target import Target, Trial
 from dp2emu.process.worker import end_with_parent
-from dp2emu.records import dataclass
 
 _SEEDS = 64
 """Number of initial inputs."""
@@ -42,8 +43,7 @@ _CURRENT = "<2Q{}s"
 """Follows the counts: inputs tried, size of the current input, the input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vitals:
+class Vitals(msgspec.Struct, frozen=True):
     """Counts of a worker: inputs tried, kinds of inputs, lines covered, inputs kept; ``data`` is
     the current input.
     """

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64
@@ -20,9 +21,8 @@ from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, Packet
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.identity_cache import by_identity
+from dp2emu.identity_cache import identity_cached
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
 
@@ -152,8 +152,7 @@ Rest = Callable[[Draw, Geometry], Work]
 """Draws primitives that are on the screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(msgspec.Struct, frozen=True):
     """What pixels of a draw on a region of its targets spend."""
 
     draw: Draw
@@ -245,7 +244,7 @@ def cost(program: Program | None) -> int:
     return 0 if program is None else _cost(program)
 
 
-@by_identity()
+@identity_cached()
 def _cost(program: Program) -> int:
     plain, rounds = _sizes(program.statements)
     return min(rounds, plain + EXECUTED * _WIDEST_INSTRUCTION)

@@ -35,8 +35,9 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import NoReturn
 
+import msgspec
+
 from dp2emu.process import worker as workers
-from dp2emu.records import dataclass
 
 IDLE_SECONDS = 20.0
 """Time that a shared server waits for a request: a lost client is replaced in a few seconds."""
@@ -131,8 +132,7 @@ def _import(modules: tuple[str, ...]) -> None:
     gc.enable()
 
 
-@dataclass
-class _Worker:
+class _Worker(msgspec.Struct):
     """A forked process.  Mutable: it is free between its connections."""
 
     call: str

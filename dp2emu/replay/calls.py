@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
@@ -12,7 +14,6 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 from dp2emu.replay.compare import same_fault
 from dp2emu.replay.ledger import QueryLedger
 from dp2emu.replay.values import payload_value
@@ -20,8 +21,7 @@ from dp2emu.rig import Rig
 from dp2emu.runtime.responses import Response, Responses, parse_responses
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
+class Performed(msgspec.Struct, frozen=True):
     """A call that has returned.
 
     ``error`` is why it failed, or how its response breaks the protocol; then ``responses`` is

@@ -8,8 +8,9 @@ what another build takes for an object may need more or less memory; a replay as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import Any
+
+import msgspec
 
 from dp2emu.capture.entry_values import (
     ADVANCE,
@@ -36,7 +37,6 @@ from dp2emu.errors import CaptureError, Dp2Error
 from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
-from dp2emu.records import dataclass
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.typed import arguments_of
 
@@ -51,8 +51,7 @@ _IMPOSSIBLE = (TypeError, ValueError, LookupError, OverflowError, AttributeError
 """What a function fails with that is given what no runtime gives it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """What came of a call: what the capture has of one, and what it failed with."""
 
     result: Value = None
@@ -70,13 +69,12 @@ class Reply:
         return self.error is not None and self.result == recorded.result
 
 
-@dataclass(slots=True, eq=False)
-class _Device:
+class _Device(msgspec.Struct, eq=False):
     """A device of a replay.  Mutable: it collects codes, and what is mapped to be written."""
 
     device: Device
     codes: list[int]
-    mapped: dict[tuple[int, int], memoryview] = field(default_factory=dict)
+    mapped: dict[tuple[int, int], memoryview] = msgspec.field(default_factory=dict)
 
 
 class Facade:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from dp2emu.errors import UsageError
-from dp2emu.records import dataclass
 
 _RANGE = re.compile(r"(?P<only>\d{1,9})|(?P<first>\d{1,9})?-(?P<last>\d{1,9})?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
+class Frames(msgspec.Struct, frozen=True):
     """Frames ``first`` to ``last``, both included; ``last`` None is the end.
 
     Frames count from 0, and each ends with its marker, whatever number the marker has.  What

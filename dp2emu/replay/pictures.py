@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
@@ -18,7 +20,6 @@ from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.outputs import write_file
 from dp2emu.picture import Picture, encode_png, has_picture, take_picture
 from dp2emu.readback import check_readback, take_readback
-from dp2emu.records import dataclass
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.replay.raw import RawFrames
@@ -41,8 +42,7 @@ class Observable(Protocol):
         """Handles of all targets of a context, now and since this was asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
+class Pictures(msgspec.Struct, frozen=True):
     """Which pictures a replay takes, and where they go; each place may be None.
 
     ``folder`` gets a PNG of each and ``sheet`` one PNG of all; folders are made if need be.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
+
+import msgspec
+from msgspec.structs import asdict
 
 from dp2emu.capture.records import (
     IMPORTED,
@@ -39,7 +41,6 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.device.timing import Timing, instant, parse_timing
 from dp2emu.readback import check_readback
-from dp2emu.records import dataclass
 from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document
@@ -64,8 +65,7 @@ def _ignore(_: object) -> None:
     """Nobody wants to know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watcher:
+class Watcher(msgspec.Struct, frozen=True):
     """Who is told while it goes on: of faults, of differences, of each record performed, of each
     picture that was compared with a reference.
     """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.errors import CaptureError
-from dp2emu.records import dataclass
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(msgspec.Struct):
     """Counts of a replay.  Mutable: they grow while it goes on.
 
     ``calls`` are those of D3dDrawPrimitives2, ``entries`` functions of the Direct3D 10/11

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.states.state_objects import (
@@ -137,10 +138,8 @@ def _structure(kind: Any, value: Structure, find: Find) -> Any:
 @cache
 def _members(kind: Any) -> dict[str, bool]:
     """Members of a structure in order, and whether each has a default."""
-    if is_dataclass(kind):
-        return {
-            each.name: each.default is not MISSING or each.default_factory is not MISSING
-            for each in fields(kind)
-        }
-    defaults = getattr(kind, "_field_defaults", {})
-    return {name: name in defaults for name in getattr(kind, "_fields", ())}
+    names = getattr(kind, "__match_args__", ())
+    if issubclass(kind, msgspec.Struct):
+        required = len(names) - len(kind.__struct_defaults__)
+        return {name: at >= required for at, name in enumerate(names)}
+    return {name: name in kind._field_defaults for name in names}

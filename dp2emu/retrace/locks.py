@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dp2emu.records import dataclass
+import msgspec
 
 
-@dataclass(slots=True)
-class Lock:
+class Lock(msgspec.Struct):
     """A lock under way: ``thing`` and ``key`` say what of, ``place`` is the module's own.
 
     ``pitch`` and ``slice`` are bytes from row to row and from slice to slice as the program was

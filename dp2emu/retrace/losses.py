@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import msgspec
+
 from dp2emu.errors import Dp2Error
-from dp2emu.records import dataclass
 
 KEPT = 1000
 """Losses kept one by one, and reasons told apart; those beyond are counted."""
@@ -18,8 +19,7 @@ class Inexpressible(Dp2Error):
     """A call has no expression in the traffic of a driver, or was not recorded in full."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(msgspec.Struct, frozen=True):
     """A call of the trace that has no effect on the capture, and why."""
 
     call: int

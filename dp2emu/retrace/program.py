@@ -6,10 +6,11 @@ import struct
 from collections.abc import Callable
 from functools import cached_property
 
+import msgspec
+
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.records import Record
 from dp2emu.errors import Dp2Error
-from dp2emu.records import dataclass
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.locks import Locks
 from dp2emu.retrace.losses import Inexpressible, Losses
@@ -21,8 +22,7 @@ from dp2emu.runtime.numbers import Numbers
 Action = Callable[["Program", Arguments], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(msgspec.Struct, frozen=True):
     """A row: the function's name, what is done, and that in words.
 
     ``act`` None means that nothing reaches the driver.  Calls that failed in the program are

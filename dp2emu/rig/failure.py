@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+import msgspec
+
 from dp2emu.errors import Dp2Error
-from dp2emu.records import dataclass
 
 
 class FindingKind(Enum):
@@ -19,8 +20,7 @@ class FindingKind(Enum):
     PROTOCOL = "protocol"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """A failure: what happened and, if known, the functions on the stack, innermost first."""
 
     kind: FindingKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import NoReturn
+
+from msgspec.structs import replace
 
 from dp2emu.capture.opened import Capture
 from dp2emu.capture.records import Answered, Called
@@ -109,5 +110,7 @@ class RecordedRig:
 
 
 def _differs(call: Call, recorded: Call) -> NoReturn:
-    names = [name for name in call.__slots__ if getattr(call, name) != getattr(recorded, name)]
+    names = [
+        name for name in call.__struct_fields__ if getattr(call, name) != getattr(recorded, name)
+    ]
     raise UsageError(f"a call with other {', '.join(names)} was recorded")

@@ -7,8 +7,9 @@ chains, and which of those that were released are still in use.  Direct3D 9 and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op

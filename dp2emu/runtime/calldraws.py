@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.dp2structs import Op
@@ -16,7 +17,6 @@ from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import PrimitiveType7
 from dp2emu.gpu.resource.heap import SurfaceDesc
-from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import needed
 from dp2emu.runtime.session import CallVertices, Refused, Session
 
@@ -54,8 +54,7 @@ _CORNERS = {Op.INDEXEDLINELIST2: 2, Op.INDEXEDTRIANGLELIST2: 3}
 """Indices of a primitive of a list; of what is left over none are sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class VertexBuffer:
+class VertexBuffer(msgspec.Struct, frozen=True):
     """IDirect3DVertexBuffer: ``count`` vertices of an FVF."""
 
     desc: SurfaceDesc
@@ -64,8 +63,7 @@ class VertexBuffer:
     count: int
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(msgspec.Struct):
     """What the next call draws from.  Mutable: vertices are added; ``buffer`` 0 is user memory."""
 
     format: int = 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+import msgspec
+
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.gpu.resource.heap import SurfaceDesc
-from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.session import Session
@@ -30,8 +31,7 @@ def samples_of(type: int, quality: int) -> int:
     return _SAMPLES_OF_TYPE.get(type, _MOST)
 
 
-@dataclass(frozen=True, slots=True)
-class Presentation:
+class Presentation(msgspec.Struct, frozen=True):
     """D3DPRESENT_PARAMETERS as granted, as far as they make surfaces; ``depth`` is the format of
     the automatic depth surface or None.
     """

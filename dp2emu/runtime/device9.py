@@ -8,10 +8,10 @@ as it is set, nothing is filtered, so the same program always gives the same byt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from dp2emu.capture.records import Record

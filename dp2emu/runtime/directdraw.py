@@ -7,8 +7,9 @@ they have sent (``settle``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.ddraw import KeyFlags

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from dp2emu.d3d.ddraw import SRCCOPY, BltFlags, Caps, FastFlags
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
@@ -16,7 +18,6 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.resource.heap import ColorKey
 from dp2emu.gpu.resource.pixel_format import unused_bits
-from dp2emu.records import dataclass
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.session import Refused
@@ -35,8 +36,7 @@ _PASSED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(msgspec.Struct, frozen=True):
     """DDBLTFX: what of it a driver is told."""
 
     fx: int = 0
@@ -46,8 +46,7 @@ class Effects:
     target_key: ColorKey = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(msgspec.Struct, frozen=True):
     """A surface and a rectangle of it; None is all of it."""
 
     surface: DrawSurface

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 
 import numpy as np
+from msgspec.structs import astuple
 
 from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO, Op
 from dp2emu.d3d.enums import Format, PrimitiveType

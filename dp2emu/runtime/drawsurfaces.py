@@ -7,8 +7,9 @@ IDirectDrawSurface7.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Any
+
+import msgspec
 
 from dp2emu.d3d.ddraw import FACES, BltFlags, Caps, Caps2, Described
 from dp2emu.d3d.enums import Format
@@ -22,7 +23,6 @@ from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.pixel_format import unused_bits
 from dp2emu.gpu.resource.subresources import Subresource, full_chain
-from dp2emu.records import dataclass
 from dp2emu.runtime.session import Refused, Session
 
 _WHEREABOUTS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
@@ -33,8 +33,7 @@ _DEPTH_BITS = {16: Format.D16, 24: Format.X8D24, 32: Format.D32}
 """Depth buffers of interfaces that describe them by dwZBufferBitDepth alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(msgspec.Struct, frozen=True):
     """What of DDSURFACEDESC2 says what a surface shall be; ``flags`` tells what counts.
 
     ``levels`` is dwMipMapCount, which shares its place with dwZBufferBitDepth; ``pixels`` None is
@@ -53,8 +52,7 @@ class Description:
     target_key: ColorKey | None = None
 
 
-@dataclass(eq=False, slots=True)
-class Palette:
+class Palette(msgspec.Struct, eq=False):
     """IDirectDrawPalette: 256 PALETTEENTRYs.  Mutable: ``version`` counts how often they changed.
 
     ``number`` is not used twice; ``alpha`` says whether the entries have one.
@@ -62,19 +60,19 @@ class Palette:
 
     number: int
     alpha: bool = False
-    entries: list[tuple[int, int, int, int]] = field(default_factory=lambda: [(0, 0, 0, 0)] * 256)
+    entries: list[tuple[int, int, int, int]] = msgspec.field(
+        default_factory=lambda: [(0, 0, 0, 0)] * 256
+    )
     version: int = 1
 
 
-@dataclass(eq=False, slots=True)
-class Clipper:
+class Clipper(msgspec.Struct, eq=False):
     """IDirectDrawClipper.  ``rects`` None is a window's, whose region nobody has recorded."""
 
     rects: tuple[Rect, ...] | None = None
 
 
-@dataclass(eq=False, slots=True)
-class DrawSurface:
+class DrawSurface(msgspec.Struct, eq=False):
     """IDirectDrawSurface of any version: one surface of a chain, or one level of one face.
 
     ``desc`` is the driver's surface, of which this is level ``index``.  ``handle`` names just
@@ -88,7 +86,7 @@ class DrawSurface:
     caps: int
     caps2: int = 0
     index: int = 0
-    attached: list[DrawSurface] = field(default_factory=list)
+    attached: list[DrawSurface] = msgspec.field(default_factory=list)
     source_key: ColorKey | None = None
     target_key: ColorKey | None = None
     palette: Palette | None = None

@@ -7,7 +7,8 @@ the driver as the application had it.  State numbers and filters are those of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, replace
+
+from msgspec.structs import astuple, replace
 
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState

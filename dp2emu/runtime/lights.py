@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from msgspec.structs import astuple
 
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import LightType

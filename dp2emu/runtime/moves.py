@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Usage
@@ -9,7 +11,6 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.transfers import MAX_RECTS
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.resource.heap import SurfaceDesc
-from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.session import Refused, Session
 from dp2emu.shader.texture.bindings import MAX_KERNEL
@@ -21,8 +22,7 @@ _FLAGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(msgspec.Struct, frozen=True):
     """A rectangle of a surface; None is all of it."""
 
     surface: SurfaceDesc
@@ -76,8 +76,7 @@ def fill(session: Session, target: Area, color: int) -> None:
     session.emit(Op.COLORFILL, [(target.surface.handle, target.box, color & 0xFFFFFFFF)])
 
 
-@dataclass(frozen=True, slots=True)
-class Rects:
+class Rects(msgspec.Struct, frozen=True):
     """What ComposeRects does: ``count`` of the places in one buffer take rectangles of the other.
 
     ``sources`` has D3DCOMPOSERECTDESC, ``places`` D3DCOMPOSERECTDESTINATION.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, Degree, LightType
 from dp2emu.gpu.resource.heap import SurfaceDesc
-from dp2emu.records import dataclass
 
 Color = tuple[float, float, float, float]
 """Red, green, blue, alpha."""
@@ -14,44 +15,38 @@ _BLACK: Color = (0.0, 0.0, 0.0, 0.0)
 _ORIGIN: Triple = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexBuffer:
+class IndexBuffer(msgspec.Struct, frozen=True):
     """An index buffer: its surface, and 2 or 4 bytes an index."""
 
     desc: SurfaceDesc
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Texture:
+class Texture(msgspec.Struct, frozen=True):
     """IDirect3DTexture9, IDirect3DCubeTexture9 or IDirect3DVolumeTexture9: all its levels."""
 
     desc: SurfaceDesc
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(msgspec.Struct, frozen=True):
     """IDirect3DVertexDeclaration9."""
 
     handle: int
 
 
-@dataclass(frozen=True, slots=True)
-class VertexShader:
+class VertexShader(msgspec.Struct, frozen=True):
     """IDirect3DVertexShader9."""
 
     handle: int
 
 
-@dataclass(frozen=True, slots=True)
-class PixelShader:
+class PixelShader(msgspec.Struct, frozen=True):
     """IDirect3DPixelShader9."""
 
     handle: int
 
 
-@dataclass(frozen=True, slots=True)
-class VertexElement:
+class VertexElement(msgspec.Struct, frozen=True):
     """D3DVERTEXELEMENT9, in the order of its fields."""
 
     stream: int
@@ -62,8 +57,7 @@ class VertexElement:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Light:
+class Light(msgspec.Struct, frozen=True):
     """D3DLIGHT9, in the order of its fields; angles are in radians."""
 
     type: LightType
@@ -81,8 +75,7 @@ class Light:
     phi: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(msgspec.Struct, frozen=True):
     """D3DMATERIAL9, in the order of its fields."""
 
     diffuse: Color = _BLACK
@@ -92,8 +85,7 @@ class Material:
     power: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class RectPatchInfo:
+class RectPatchInfo(msgspec.Struct, frozen=True):
     """D3DRECTPATCH_INFO: control points in rows, of vertices that lie in rows of ``stride``."""
 
     start_column: int
@@ -105,8 +97,7 @@ class RectPatchInfo:
     degree: Degree = Degree.CUBIC
 
 
-@dataclass(frozen=True, slots=True)
-class TriPatchInfo:
+class TriPatchInfo(msgspec.Struct, frozen=True):
     """D3DTRIPATCH_INFO: control points in rows of 1, 2, 3 and so on."""
 
     start: int

@@ -7,10 +7,11 @@ DirectX 7 documentation of IDirect3DVertexBuffer7::ProcessVertices.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dp2structs import D3DMATERIAL7
@@ -28,7 +29,6 @@ from dp2emu.gpu.command.packets import Stream
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, decode
 from dp2emu.gpu.rasterizer.clip import POSITION, on_screen
 from dp2emu.layout import dtype_of
-from dp2emu.records import dataclass
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.session import Refused, Session
 from dp2emu.runtime.settings7 import Key
@@ -46,8 +46,7 @@ MATERIAL_DTYPE = dtype_of(D3DMATERIAL7)
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """``count`` vertices of a buffer, from ``start`` on."""
 
     buffer: VertexBuffer

@@ -7,10 +7,11 @@ IDirect3DDevice9::ProcessVertices.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import astuple
 
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, ElementType, VertexLayout, elements_by_name
@@ -22,7 +23,6 @@ from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.command.bindings import Viewport
 from dp2emu.gpu.command.packets import Stream
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
-from dp2emu.records import dataclass
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.processing import DONOTCOPYDATA, MATERIAL_DTYPE, Bytes, column_of, lane_of
 from dp2emu.runtime.resources import Resource
@@ -36,8 +36,7 @@ _FLOATS: dict[ElementType, int] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """Where vertices go: a buffer, the number of its first, its format, bytes of a vertex."""
 
     buffer: Resource

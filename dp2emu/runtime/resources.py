@@ -7,16 +7,16 @@ driver's to manage (D3DCAPS2_CANMANAGERESOURCE), managed buffers lie where all o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, Box, Subresource
-from dp2emu.records import dataclass
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session
 
@@ -106,8 +106,7 @@ class Resource:
         return taken
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """Bytes as the application wrote them: ``pitch`` from row to row, ``slice`` from slice to
     slice, 0 where there is one.
     """

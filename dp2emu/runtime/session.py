@@ -7,8 +7,10 @@ and "Responses"); ``device9`` and ``query`` put the application's interface on t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.capture.records import (
     WAIT,
@@ -39,7 +41,6 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
-from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.runtime.numbers import Numbers
@@ -71,8 +72,7 @@ class UserMemory(NamedTuple):
     stride: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallVertices:
+class CallVertices(msgspec.Struct, frozen=True):
     """What the drawing tokens of DirectX 6 and 7 in one call read: ``count`` vertices of
     ``stride`` bytes and an FVF, in ``data`` or from the start of a surface on.
     """

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from msgspec.structs import astuple
 
 from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9, Op
 from dp2emu.layout import dtype_of

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
@@ -18,7 +20,6 @@ from dp2emu.d3d.wirenames import WireTextureStageState
 from dp2emu.errors import UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain
-from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import handle_of, needed
 from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.objects import Texture
@@ -37,8 +38,7 @@ Entry = tuple[int, int, int, int]
 """PALETTEENTRY: red, green, blue and flags (here alpha), 0 to 255 each."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextureShape:
+class TextureShape(msgspec.Struct, frozen=True):
     """What a texture is asked to be; ``levels`` 0 is the whole chain down to one texel.  With
     ``managed`` the driver manages it, as for D3DPOOL_MANAGED under D3DCAPS2_CANMANAGERESOURCE.
     """

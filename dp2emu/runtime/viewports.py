@@ -6,12 +6,11 @@ D3DLIGHTTYPE.
 
 from __future__ import annotations
 
-from dataclasses import field
+import msgspec
 
 from dp2emu.d3d.enums import LightType
 from dp2emu.dp2.states.raw_state import IDENTITY
 from dp2emu.gpu.command.bindings import Viewport
-from dp2emu.records import dataclass
 from dp2emu.runtime.objects import Light, Material, Triple
 
 _PARALLEL_POINT, _GL_SPOT = 4, 5
@@ -19,8 +18,7 @@ _PARALLEL_POINT, _GL_SPOT = 4, 5
 _NOTHING: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class ClipVolume:
+class ClipVolume(msgspec.Struct, frozen=True):
     """What of the space behind the projection is seen: x and y from ``left`` and ``top``, which
     is the largest y, over ``width`` and ``height``, and z.
     """
@@ -51,30 +49,27 @@ class ClipVolume:
         return (x, 0.0, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, 0.0, z, 0.0, *moved, 1.0)
 
 
-@dataclass(eq=False, slots=True)
-class EarlyMaterial:
+class EarlyMaterial(msgspec.Struct, eq=False):
     """IDirect3DMaterial.  Mutable: its data may be set again."""
 
-    material: Material = field(default_factory=Material)
+    material: Material = msgspec.field(default_factory=Material)
 
 
-@dataclass(eq=False, slots=True)
-class EarlyLight:
+class EarlyLight(msgspec.Struct, eq=False):
     """IDirect3DLight.  Mutable: ``index`` is its number on the device of its viewport."""
 
     light: Light | None = None
     index: int | None = None
 
 
-@dataclass(eq=False, slots=True)
-class EarlyViewport:
+class EarlyViewport(msgspec.Struct, eq=False):
     """IDirect3DViewport.  Mutable: rectangle, clip volume, lights and background; ``view`` None
     before it was set.
     """
 
     view: Viewport | None = None
-    volume: ClipVolume = field(default_factory=ClipVolume)
-    lights: list[EarlyLight] = field(default_factory=list)
+    volume: ClipVolume = msgspec.field(default_factory=ClipVolume)
+    lights: list[EarlyLight] = msgspec.field(default_factory=list)
     background: EarlyMaterial | None = None
 
     @property

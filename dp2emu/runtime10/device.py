@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+import msgspec
+
 from dp2emu.ddi10.queries.query_types import MiscFlag
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import (
@@ -24,7 +26,6 @@ from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
 from dp2emu.ddi10.states.input_layout import CreateElementLayout
 from dp2emu.errors import Unsupported
-from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.query import Query, kind_of
 from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, texel_bytes
@@ -54,15 +55,13 @@ class Adapter(Protocol):
         """Let time pass until the GPU is idle."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Handle:
+class Handle(msgspec.Struct, frozen=True, eq=False):
     """An object: its memory."""
 
     memory: bytearray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Resource(Handle):
+class Resource(Handle, frozen=True, eq=False):
     """A buffer or texture."""
 
     desc: CreateResource
@@ -73,8 +72,7 @@ class Resource(Handle):
         return self.desc.ResourceDimension == ResourceType.BUFFER
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shader(Handle):
+class Shader(Handle, frozen=True, eq=False):
     """A shader with its signatures."""
 
     code: Code
@@ -330,8 +328,7 @@ _ALL = 0xFFFFFFFF
 _STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Range:
+class _Range(msgspec.Struct, frozen=True, eq=False):
     """Half-open ranges of levels and slices of a resource; the defaults cover all of it."""
 
     resource: bytearray

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
 from dp2emu.ddi10.states.input_layout import InputElement
-from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.shader.sm4.container import Container, Element, Signature, unpack
 
@@ -32,8 +33,7 @@ class VertexElement(NamedTuple):
     InstanceDataStepRate: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(msgspec.Struct, frozen=True):
     """A compiled shader: its program and its signatures."""
 
     program: bytes

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import SceneError
 from dp2emu.inputs import read_file
-from dp2emu.records import dataclass
 from dp2emu.runtime10 import Api
 from dp2emu.scene.values import (
     Fields,
@@ -41,8 +42,7 @@ _INFORMATION = ("description", "compare", "d3d9_notes", "solo_queries")
 _INFORMATION10 = ("description", "sample_count", "shaders")
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True):
     """The parts common to all scenes.  ``resources`` and ``operations`` are JSON values, in order.
 
     ``category`` and ``name`` are safe file names.
@@ -54,8 +54,7 @@ class Scene:
     operations: list[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Scene9(Scene):
+class Scene9(Scene, frozen=True):
     """A Direct3D 9 scene.  ``samples`` is 1 without multisampling."""
 
     width: int
@@ -66,8 +65,7 @@ class Scene9(Scene):
     read_back: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Scene10(Scene):
+class Scene10(Scene, frozen=True):
     """A Direct3D 10 or 11 scene."""
 
     api: Api

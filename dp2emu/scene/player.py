@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import msgspec
+
 from dp2emu.errors import Dp2Error, Fault, SceneError, UsageError
-from dp2emu.records import dataclass
 from dp2emu.scene.document import SURFACE_PIXELS, Scene
 from dp2emu.scene.results import Problem, Results, SceneResult, hr_text
 from dp2emu.scene.values import Argument, DataReader, Fields, PlayerReader, text
@@ -43,8 +44,7 @@ class Dialect(NamedTuple):
     """The types of resources in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(msgspec.Struct, frozen=True):
     """A resource whose creation failed; its use raises ``error``."""
 
     error: Dp2Error

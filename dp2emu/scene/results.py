@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from dp2emu.errors import Dp2Error
 from dp2emu.outputs import write_file
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """An operation or resource of a scene that failed for good.
 
     ``command`` is the index of the operation, -1 for the device or a resource; ``where`` describes
@@ -28,8 +27,7 @@ class Problem:
         return f"{self.where}: {self.error}"
 
 
-@dataclass(frozen=True, slots=True)
-class SceneResult:
+class SceneResult(msgspec.Struct, frozen=True):
     """The outcome of a scene.  ``problems`` is empty if every operation was performed.
 
     ``files`` are those written; ``queries`` and ``values`` are sections of the JSON file.
@@ -43,8 +41,7 @@ class SceneResult:
     values: dict[str, dict[str, Any]]
 
 
-@dataclass(slots=True)
-class Results:
+class Results(msgspec.Struct):
     """The results so far.  Mutable: the player fills the sections of ``document``.
 
     ``name`` begins all file names; ``files`` maps names of further files to their content.
@@ -52,7 +49,7 @@ class Results:
 
     name: str
     document: dict[str, Any]
-    files: dict[str, bytes] = field(default_factory=dict)
+    files: dict[str, bytes] = msgspec.field(default_factory=dict)
 
     def add_file(self, suffix: str, content: bytes) -> str:
         """Add a file and return its name."""

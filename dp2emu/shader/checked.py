@@ -5,10 +5,10 @@ for bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.errors import Disagreement
 from dp2emu.shader import reference

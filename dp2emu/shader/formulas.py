@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Assign, Constant, Input, Operand, Output, Program, Stage, of_program
+from dp2emu.shader.ir import Assign, Constant, Input, Operand, Output, Program, Stage
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
@@ -87,7 +88,7 @@ class _Steps(NamedTuple):
     results: tuple[int, ...]
 
 
-@of_program
+@identity_cached()
 def _steps(program: Program) -> _Steps:
     constants: dict[Constant, int] = {}
     slots: dict[int, int] = {}

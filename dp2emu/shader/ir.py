@@ -14,20 +14,16 @@ so that a program is the cache key of the code compiled from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from enum import Enum
-from functools import wraps
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.types import FLOATS, Type
 
-_Others = TypeVarTuple("_Others")
 _T = TypeVar("_T")
-_KEPT = 64
-"""Results that a function caches per program; beyond that it starts with an empty cache."""
 
 
 class ProgramError(ValueError):
@@ -44,15 +40,13 @@ class Stage(Enum):
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(msgspec.Struct, frozen=True):
     """A virtual register, by number, with a value per lane; ``Program.slots`` has its type."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """The same bits in every lane, as many as the type has; a BOOL is 0 or 1."""
 
     type: Type
@@ -84,16 +78,14 @@ def _words(type: Type) -> np.dtype[Any]:
 Operand = Slot | Constant
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(msgspec.Struct, frozen=True):
     """A named input or output, such as ``v0.x``."""
 
     name: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     """An array of ``size`` scalars of 32 bits or BOOL with computed addresses.
 
     A uniform file is read only and shared by all lanes; a local file has a copy per lane,
@@ -106,8 +98,7 @@ class File:
     uniform: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """Scalar ``offset + index * stride`` of a file, computed without wrapping around.
 
     ``index`` is a signed I32 operand and may differ between lanes.  Out of range reads 0 and
@@ -165,24 +156,21 @@ class Lod(Enum):
         return {Lod.IMPLICIT: 0, Lod.GRADIENT: 2 * kind.coordinates}.get(self, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(msgspec.Struct, frozen=True):
     """slot <- input port."""
 
     slot: int
     port: str
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """Output port <- value.  The last write wins; an output never written is 0 or false."""
 
     port: str
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(msgspec.Struct, frozen=True):
     """slot <- operation of the op table on operands."""
 
     slot: int
@@ -190,8 +178,7 @@ class Assign:
     operands: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(msgspec.Struct, frozen=True):
     """slot <- scalar of a file."""
 
     slot: int
@@ -199,8 +186,7 @@ class Load:
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(msgspec.Struct, frozen=True):
     """Scalar of a local file <- value."""
 
     file: str
@@ -208,8 +194,7 @@ class Store:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Derivative:
+class Derivative(msgspec.Struct, frozen=True):
     """slot <- difference of a value within the lane's quad.
 
     Lanes 4q to 4q + 3 are two by two pixels: left top, right top, left bottom, right bottom.  X is
@@ -223,8 +208,7 @@ class Derivative:
     value: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """slots <- red, green, blue and alpha of a texture at coordinates."""
 
     slots: tuple[int, int, int, int]
@@ -235,8 +219,7 @@ class Sample:
     arguments: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(msgspec.Struct, frozen=True):
     """slots <- four I32 words that the environment of the program returns for I32 operands.
 
     A fetch has no side effects.  The environment defines the meaning of ``unit``: texels by
@@ -248,8 +231,7 @@ class Fetch:
     operands: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """slots <- four I32 words returned by a memory operation with I32 operands.
 
     The environment defines the operation of ``unit``, which may write.  The active lanes act in
@@ -262,8 +244,7 @@ class Access:
     operands: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(msgspec.Struct, frozen=True):
     """``then`` for the active lanes in which the condition is true, ``otherwise`` for the rest."""
 
     condition: Operand
@@ -271,8 +252,7 @@ class If:
     otherwise: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(msgspec.Struct, frozen=True):
     """A loop until every lane has left it by a ``Break``, with at most ``limit`` iterations.
 
     The limit guarantees that every program terminates.
@@ -282,15 +262,13 @@ class Loop:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(msgspec.Struct, frozen=True):
     """Leave the innermost loop in the lanes in which the condition is true."""
 
     condition: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Kill:
+class Kill(msgspec.Struct, frozen=True):
     """Discard the pixels in which the condition is true.
 
     Their lanes stay active, since the derivatives of neighbouring lanes need them.
@@ -316,8 +294,8 @@ Statement = (
 )
 
 
-@dataclass(frozen=True)
-class Program:
+# Programs are cache keys looked up for every draw: hash once.
+class Program(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     """A complete program.  The builder and the parser make only verified ones."""
 
     stage: Stage
@@ -326,43 +304,6 @@ class Program:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     statements: tuple[Statement, ...]
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        # Programs are cache keys looked up for every draw: hash once.
-        object.__setattr__(self, "_hash", hash(self._parts()))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Hashes differ between processes, so the hash is recomputed when unpickled.
-        return Program, self._parts()
-
-    def _parts(self) -> tuple[Any, ...]:
-        return (self.stage, self.slots, self.files, self.inputs, self.outputs, self.statements)
-
-
-def of_program(compute: Callable[[Program, *_Others], _T]) -> Callable[[Program, *_Others], _T]:
-    """Cache the results of a function of a program and hashable arguments on the program itself.
-
-    A global cache would keep programs alive.
-    """
-    name = f"{compute.__module__}.{compute.__qualname__}"
-
-    @wraps(compute)
-    def look_up(program: Program, /, *others: *_Others) -> _T:
-        known: dict[tuple[Any, ...], _T] = program.__dict__.setdefault(name, {})
-        try:
-            return known[others]
-        except KeyError:
-            result = compute(program, *others)
-        if len(known) >= _KEPT:
-            known.clear()
-        known[others] = result
-        return result
-
-    return look_up
 
 
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
@@ -385,7 +326,7 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
 _NESTING = {If, Loop}
 
 
-@of_program
+@identity_cached()
 def accesses(program: Program) -> bool:
     """Whether a program accesses memory, so that the order of its lanes matters."""
     return any(isinstance(statement, Access) for statement in walk(program.statements))

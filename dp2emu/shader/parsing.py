@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import field
 from enum import Enum
 from typing import TypeVar
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -71,14 +71,13 @@ def parse(text: str) -> Program:
     return program
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(msgspec.Struct):
     """A block being parsed; ``then`` holds the first branch after an ``else``."""
 
     opening: str
     condition: Operand | None = None
     limit: int = 0
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[Statement] = msgspec.field(default_factory=list)
     then: list[Statement] | None = None
 
     def close(self) -> Statement:
@@ -90,16 +89,15 @@ class _Frame:
         return If(self.condition, tuple(self.then), inside)
 
 
-@dataclass(slots=True)
-class _Parser:
+class _Parser(msgspec.Struct):
     """Parser state: declarations so far and the stack of open blocks."""
 
     stage: Stage | None = None
     slots: tuple[Type, ...] | None = None
-    files: list[File] = field(default_factory=list)
-    inputs: list[Port] = field(default_factory=list)
-    outputs: list[Port] = field(default_factory=list)
-    frames: list[_Frame] = field(default_factory=lambda: [_Frame("program")])
+    files: list[File] = msgspec.field(default_factory=list)
+    inputs: list[Port] = msgspec.field(default_factory=list)
+    outputs: list[Port] = msgspec.field(default_factory=list)
+    frames: list[_Frame] = msgspec.field(default_factory=lambda: [_Frame("program")])
 
     def line(self, words: Words) -> None:
         if self.stage is None:

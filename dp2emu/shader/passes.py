@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field, fields, replace
 from typing import Any
 
-from dp2emu.records import dataclass
+import msgspec
+from msgspec.structs import replace
+
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -23,7 +25,6 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
-    of_program,
     operands,
     walk,
     written,
@@ -54,20 +55,18 @@ def coalesce_copies(statements: Block) -> Block:
     return _Coalescer(frozenset(single)).block(statements)
 
 
-@dataclass(slots=True)
-class _Segment:
+class _Segment(msgspec.Struct):
     """Statements of a block between two changes of the active lanes.
 
     ``results`` has the index of the statement that wrote a slot, ``touched`` that of the last
     statement that read or wrote it.
     """
 
-    results: dict[int, int] = field(default_factory=dict)
-    touched: dict[int, int] = field(default_factory=dict)
+    results: dict[int, int] = msgspec.field(default_factory=dict)
+    touched: dict[int, int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Coalescer:
+class _Coalescer(msgspec.Struct, frozen=True):
     """Removes copies; ``single`` are the slots with exactly one write and one read."""
 
     single: frozenset[int]
@@ -132,19 +131,26 @@ def _writing(statement: Statement, old: int, new: int) -> Statement:
 # SSA renaming: analyses know more about a slot with a single assignment.
 
 
-@of_program
 def to_ssa(program: Program) -> Program:
     """Rename slots so that each is assigned once; programs with control flow are returned
     unchanged.
     """
-    if any(blocks(s) or isinstance(s, Break) for s in program.statements):
-        return program
+    return _to_ssa(program) if _is_straight(program) else program
+
+
+@identity_cached()
+def _is_straight(program: Program) -> bool:
+    return not any(blocks(s) or isinstance(s, Break) for s in program.statements)
+
+
+@identity_cached()
+def _to_ssa(program: Program) -> Program:
     places = Counter(slot for s in walk(program.statements) for slot in written(s))
     names: dict[int, Slot] = {}
     types = [*program.slots]
     done: list[Statement] = []
     for statement in program.statements:
-        read = {f.name: _renamed(getattr(statement, f.name), names) for f in fields(statement)}
+        read = {f: _renamed(getattr(statement, f), names) for f in statement.__struct_fields__}
         fresh = {slot: _fresh_slot(types, slot) for slot in written(statement) if places[slot] > 1}
         names |= {slot: Slot(number) for slot, number in fresh.items()}
         done.append(replace(statement, **(read | _renamed_results(read, fresh))))
@@ -180,7 +186,7 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
 # inactive lanes are unobservable, so engines write all lanes and omit the select.
 
 
-@of_program
+@identity_cached()
 def temporaries(program: Program) -> frozenset[int]:
     """Return the slots that can be written without a mask.
 
@@ -195,14 +201,13 @@ def temporaries(program: Program) -> frozenset[int]:
     return frozenset(once - search.exposed)
 
 
-@dataclass(slots=True)
-class _ExposureAnalysis:
+class _ExposureAnalysis(msgspec.Struct):
     """Finds slots read where no dominating write is; ``visible`` are those written in open
     blocks.
     """
 
-    visible: set[int] = field(default_factory=set)
-    exposed: set[int] = field(default_factory=set)
+    visible: set[int] = msgspec.field(default_factory=set)
+    exposed: set[int] = msgspec.field(default_factory=set)
 
     def block(self, statements: tuple[Statement, ...]) -> None:
         before = set(self.visible)

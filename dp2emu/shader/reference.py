@@ -11,10 +11,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 
 from dp2emu.errors import Unsupported
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -39,7 +40,6 @@ from dp2emu.shader.ir import (
     Statement,
     Store,
     TextureKind,
-    of_program,
     walk,
 )
 from dp2emu.shader.ops import OPS
@@ -101,8 +101,7 @@ class Watch(Protocol):
         """``index`` is int64 of shape (lanes,) or (1,); ``active`` None means all lanes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """Outputs by name, each of shape (lanes,), and the mask of lanes that were active and not
     killed.
 
@@ -200,7 +199,7 @@ def machine_of(
 _ZERO: dict[Type, Lanes] = {type: np.zeros(1, type.dtype) for type in Type}
 
 
-@of_program
+@identity_cached()
 def _needs_quads(program: Program) -> bool:
     return any(isinstance(statement, Derivative) for statement in walk(program.statements))
 
@@ -254,8 +253,7 @@ class Surroundings(NamedTuple):
     memory: Memory | None = None
 
 
-@dataclass(slots=True)
-class Machine:
+class Machine(msgspec.Struct):
     """The state of a run.
 
     Files have a row per scalar, and a column per lane or one for all lanes.  Blocks and statements

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.sdk import Named
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Lod
 
 
@@ -70,8 +71,7 @@ class ReadOpcode(Enum):
     """Operand: sample index.  Result: the input ``register`` interpolated at that sample."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True):
     """The read operation behind a unit number of Fetch, or behind a Sample of a plain texture.
 
     ``resource`` and ``sampler`` are the numbers of t# and s#; None for the rasterizer or if
@@ -137,8 +137,7 @@ class MemoryOperation(NamedTuple):
     silent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SharedMemory:
+class SharedMemory(msgspec.Struct, frozen=True):
     """Thread group shared memory g#: ``count`` structures of ``stride`` bytes, or bytes if stride
     is 1.
     """

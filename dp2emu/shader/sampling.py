@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import Lod, Program, TextureKind
 from dp2emu.shader.types import Lanes
 
@@ -24,8 +25,7 @@ def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
     return (*(f"coordinate.{c}" for c in COMPONENTS[: kind.coordinates]), *arguments)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class BoundProgram:
+class BoundProgram(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """A sampler or fetch program with its uniforms.
 
     A sampler program has four outputs: red, green, blue, alpha.  A fetch program has four output

@@ -27,7 +27,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -67,8 +68,7 @@ def _lines(program: Program) -> Iterator[str]:
     yield from _Dump(program.slots).block(program.statements, "  ")
 
 
-@dataclass(frozen=True, slots=True)
-class _Dump:
+class _Dump(msgspec.Struct, frozen=True):
     """Formats statements; knows the types of slots."""
 
     slots: tuple[Type, ...]

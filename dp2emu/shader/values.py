@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import field
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import Operand, Statement
 from dp2emu.shader.types import Type
 
 
-@dataclass(eq=False, slots=True)
-class Block:
+class Block(msgspec.Struct, eq=False):
     """A block of statements being recorded, hence mutable.
 
     ``borrowed`` are variables that a loop body reads through a value made outside the loop.  The
@@ -20,8 +19,8 @@ class Block:
     """
 
     loop: bool = False
-    statements: list[Statement] = field(default_factory=list)
-    borrowed: set[int] = field(default_factory=set)
+    statements: list[Statement] = msgspec.field(default_factory=list)
+    borrowed: set[int] = msgspec.field(default_factory=set)
 
 
 def _operator(name: str) -> Callable[[Value, Number], Value]:
@@ -33,8 +32,7 @@ def _reflected(name: str) -> Callable[[Value, Number], Value]:
     return lambda self, other: self.builder.operator(name, other, self)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, eq=False):
     """An operand with its type, its builder, and the block in which it was computed.
 
     ``version`` counts the assignments of the slot up to then.
@@ -78,8 +76,7 @@ Number = Value | float
 """A value, or a Python number or bool that becomes a constant of the required type."""
 
 
-@dataclass(eq=False, slots=True)
-class Variable:
+class Variable(msgspec.Struct, eq=False):
     """A mutable slot: ``v.value`` reads it, ``v.value = x`` assigns it in the active lanes.
 
     Not frozen, since that would forbid the assignment to ``value``.

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import (
     Access,
     Address,
@@ -50,8 +51,7 @@ def verify(program: Program) -> None:
     _Verifier.of(program).verify()
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(msgspec.Struct):
     """Position of the verifier in the program.  Mutable: it advances."""
 
     statement: int = -1
@@ -59,8 +59,7 @@ class _Place:
     loops: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Verifier:
+class _Verifier(msgspec.Struct, frozen=True):
     """A program with its declarations by name."""
 
     program: Program

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.capture.records import TIMING, WAIT, Annotation, Answered, Called, ContextCreated
 from dp2emu.d3d.dp2structs import Op
@@ -24,7 +26,6 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.picture import rgba
-from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.rig.spec import EMULATOR, using_rig
 from dp2emu.runtime import Device9
@@ -42,8 +43,7 @@ _RAW_CONTEXT = 2
 """Context id of ``Bench.submit``; the device has context 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(msgspec.Struct, frozen=True):
     """The options of a bench: ``rig`` as in ``rig.spec``, the emulator's ``timing`` and
     ``engine``, the path of a ``scenario``, the target's size in pixels, and the bytes of the
     command surface (None: the scenario's, else 64 KiB).
@@ -59,7 +59,7 @@ class Setup:
 
     def with_(self, given: dict[str, Any]) -> Setup:
         """A copy with the members in ``given`` replaced.  Raises UsageError for unknown names."""
-        unknown = given.keys() - set(Setup.__slots__)
+        unknown = given.keys() - set(Setup.__struct_fields__)
         if unknown:
             raise UsageError(f"a bench has no {min(unknown)!r}")
         return replace(self, **given)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from random import Random
 
+import msgspec
+from msgspec.structs import replace
+
 from dp2emu.d3d.enums import DeclUsage
-from dp2emu.records import dataclass
 from dp2emu.shader.sm.encode import comment_words, instruction_words
 from dp2emu.shader.sm.fields import END, LENGTH
 from dp2emu.shader.sm.modifiers import (
@@ -88,8 +89,7 @@ class Chance:
         return self.rng.randrange(one_in) == 0
 
 
-@dataclass
-class RandomOperands(Chance):
+class RandomOperands(msgspec.Struct, Chance):
     """Random operands and instructions, valid anywhere in a shader of one version.
 
     Mutable, because the usable registers depend on the position.  ``known`` has the registers of
@@ -99,8 +99,8 @@ class RandomOperands(Chance):
 
     rng: Random
     version: Version
-    known: dict[File, Sequence[Register]] = field(default_factory=dict)
-    blocks: list[Op] = field(default_factory=list)
+    known: dict[File, Sequence[Register]] = msgspec.field(default_factory=dict)
+    blocks: list[Op] = msgspec.field(default_factory=list)
 
     def count(self, file: File) -> int:
         """Number of usable registers of a file."""

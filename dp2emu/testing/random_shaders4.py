@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from functools import cache
 from random import Random
 from typing import Any
 
+import msgspec
+
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.records import dataclass
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.declarations import PARTS
 from dp2emu.shader.sm4.encode import instruction_words
@@ -92,8 +92,7 @@ _MEMORY_LETTERS = frozenset("taRywUu")
 _WORDS = (0, 1, 2, 3, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF)
 
 
-@dataclass
-class RandomOperands(Chance):
+class RandomOperands(msgspec.Struct, Chance):
     """Random operands and instructions, valid anywhere in a program of one version.
 
     Mutable: it records the memory that operands name, for declarations.  ``memory`` has the
@@ -104,7 +103,7 @@ class RandomOperands(Chance):
     rng: Random
     version: Version
     avoid: frozenset[Op] = frozenset()
-    memory: dict[File, list[Dimension]] = field(
+    memory: dict[File, list[Dimension]] = msgspec.field(
         default_factory=lambda: {file: [] for file in _MEMORY}
     )
 

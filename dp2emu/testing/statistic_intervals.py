@@ -12,9 +12,10 @@ from fractions import Fraction
 from math import isfinite, prod
 from typing import NamedTuple, Self
 
+import msgspec
+
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.errors import UsageError
-from dp2emu.records import dataclass
 
 VERTICES = 1 << 24
 """Limit of vertices of a draw, all instances together."""
@@ -73,8 +74,7 @@ class Depth(Enum):
     WRITTEN = "written by the pixel shader"
 
 
-@dataclass(frozen=True, slots=True)
-class Tessellated:
+class Tessellated(msgspec.Struct, frozen=True):
     """The output of the tessellator for an instance of a draw.
 
     ``points`` counts the domain points of all patches, each once per patch, and ``primitives``
@@ -88,8 +88,7 @@ class Tessellated:
     outlines: Sequence[Sequence[Position]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GeometryOutput:
+class GeometryOutput(msgspec.Struct, frozen=True):
     """The output of a geometry shader for an instance of a draw.
 
     ``adjacent``: it declares adjacent vertices.  It runs ``instances`` times per primitive.
@@ -113,8 +112,7 @@ class GeometryOutput:
         return self.primitives if self.drawn is None else self.drawn
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """The properties of a draw that its statistics depend on.
 
     ``topology`` is a D3D10_DDI_PRIMITIVE_TOPOLOGY.  ``vertices`` is the vertex count of a draw
@@ -143,8 +141,7 @@ class Case:
     geometry: GeometryOutput | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatched:
+class Dispatched(msgspec.Struct, frozen=True):
     """A dispatch: the numbers of groups and of threads per group, by x, y and z."""
 
     groups: tuple[int, int, int]
@@ -171,8 +168,7 @@ def _of_dispatch(dispatch: Dispatched) -> Ranges:
     return Ranges.of(CSInvocations=Interval(threads, threads))
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     """A topology: vertices of the first and of each further primitive, with adjacent vertices
     (``size``, ``step``) and without (``core``, ``core_step``).
     """

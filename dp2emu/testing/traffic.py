@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -27,7 +28,6 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.testing.strategies import timings
@@ -54,8 +54,7 @@ _EDGE, _BUFFER, _VERTEX = 64, 4096, 20
 _BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 
 
-@dataclass
-class _Owed:
+class _Owed(msgspec.Struct):
     """An answer that is due: to which query, and (for OCCLUSION) how many pixels."""
 
     query: int

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, fields
 from enum import IntEnum
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from dp2emu.capture.records import (
     Annotation,
@@ -36,7 +37,6 @@ from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.records import dataclass
 from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Block, TextError, Value, Word
 
@@ -46,8 +46,7 @@ _KIND = "kind"
 _NUMBER = Leaf("Q", "", None, alone=False)
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(msgspec.Struct, frozen=True, dict=True):
     """How a record reads: ``keyword``, then its numbers as ``name=value``.
 
     The members of member ``inner``, of type ``of``, stand among the record's own.  Members in
@@ -152,13 +151,11 @@ def _number(name: str, value: Value | None) -> int:
     return SurfaceKind(number)
 
 
-def _defaults(record: type[Any], without: tuple[str, ...]) -> dict[str, int | None]:
+def _defaults(record: type[msgspec.Struct], without: tuple[str, ...]) -> dict[str, int | None]:
     """The default of each number by its name, None where it has none."""
-    return {
-        member.name: None if member.default is MISSING else member.default
-        for member in fields(record)
-        if member.name not in without
-    }
+    names, given = record.__struct_fields__, record.__struct_defaults__
+    defaults = (*(None,) * (len(names) - len(given)), *given)
+    return {name: each for name, each in zip(names, defaults, strict=True) if name not in without}
 
 
 def _member_name(enum: type[IntEnum], value: int) -> str | None:

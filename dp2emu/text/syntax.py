@@ -16,12 +16,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field
 from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+import msgspec
+
 from dp2emu.errors import CaptureError
-from dp2emu.records import dataclass
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -55,32 +55,28 @@ class TextError(CaptureError):
         super().__init__(f"line {line}: {what}", stream=stream)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A bare word: a number or a name."""
 
     text: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
+class Quoted(msgspec.Struct, frozen=True):
     """A string; ``text`` is without its quotes."""
 
     text: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """``[value ...]``"""
 
     values: tuple[Value, ...]
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(msgspec.Struct, frozen=True):
     """``{field=value ...}``, and the fields of a statement or item."""
 
     values: dict[str, Value]
@@ -91,16 +87,14 @@ Value: TypeAlias = Word | Quoted | Row | Fields
 Parts: TypeAlias = dict[str, list[Value]]
 
 
-@dataclass(slots=True)
-class Item:
+class Item(msgspec.Struct):
     """An item line and its parts.  Mutable while its block is read."""
 
     fields: Fields
-    parts: Parts = field(default_factory=dict)
+    parts: Parts = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class Block:
+class Block(msgspec.Struct, eq=False):
     """A statement with what belongs to it.  Mutable while it is read.
 
     A ``known`` one stands for every place with the same text, and counts its lines from 0.
@@ -108,8 +102,8 @@ class Block:
 
     name: str
     fields: Fields
-    items: list[Item] = field(default_factory=list)
-    parts: Parts = field(default_factory=dict)
+    items: list[Item] = msgspec.field(default_factory=list)
+    parts: Parts = msgspec.field(default_factory=dict)
     known: bool = False
 
     @property

@@ -118,7 +118,7 @@ def _calls(pointer: st.SearchStrategy[int]) -> st.SearchStrategy[Call]:
     names = {"dwhContext", "lpDDCommands", "lpDDVertex", "lpdwRStates"}
     fields: dict[str, Any] = {
         name: pointer if name in names else _U32
-        for name in Call.__dataclass_fields__
+        for name in Call.__struct_fields__
         if name not in ("commands", "vertices")
     }
     return st.builds(Call, **fields, commands=_MEMORY, vertices=_MEMORY)

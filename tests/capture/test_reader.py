@@ -6,7 +6,6 @@ import struct
 import tracemalloc
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from unittest.mock import patch
@@ -18,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcap.records import Channel, Chunk, DataEnd, Header, McapRecord, Schema
 from mcap.writer import CompressionType, Writer
+from msgspec.structs import replace
 
 from dp2emu.capture import Capture, open_capture, reader
 from dp2emu.capture.container import MAGIC, PROFILE, SCHEMA_ENCODING, build, message

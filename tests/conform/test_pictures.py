@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.conform import Case, Verdict, kit, run_case, run_kit
 from dp2emu.conform.blends import FACTORS, OPERATIONS

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ class Caller:
     def __init__(self, data: st.DataObject) -> None:
         self.data = data
         self.driven = Drawing(samples=data.draw(st.sampled_from([1, 4])))
-        object.__setattr__(self.driven.adapter.contract, "checking", False)
+        msgspec.structs.force_setattr(self.driven.adapter.contract, "checking", False)
         self.handles = [self.driven.color, self.driven.view, self.driven.deep]
         self.handles += [self.driven.deep_view, *self._textures()]
         buffer = self.driven.buffer(bytes(64), 0x13F)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
+from msgspec.structs import astuple
 
 from dp2emu.dp2.call import Answer, Call
 
 
 def test_a_call_is_of_zeros_and_no_memory() -> None:
     assert astuple(Call(7)) == (7, *[0] * 12, None, None)
-    assert [field.name for field in fields(Call)][-2:] == ["commands", "vertices"]
+    assert [*Call.__struct_fields__][-2:] == ["commands", "vertices"]
 
 
 def test_an_answer_has_no_response_no_flags_and_no_fault() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
@@ -128,16 +128,16 @@ def draw(
 
 
 _SHADER_FIELDS = {
-    f"{stage}_{field.name}": (stage, field.name)
+    f"{stage}_{field}": (stage, field)
     for stage in ("vertex", "pixel")
-    for field in fields(ShaderBindings)
+    for field in ShaderBindings.__struct_fields__
 }
 _FIELDS_OF = {
-    field.name: (record, field.name)
+    field: (record, field)
     for record, kind in (
         ("input", InputAssembly), ("raster", RasterBindings), ("output", OutputBindings)
     )
-    for field in fields(kind)
+    for field in kind.__struct_fields__
 } | _SHADER_FIELDS | {"textures": ("pixel", "textures")}  # fmt: skip
 """The record of a draw, and the field in it, by the name that tests use."""
 

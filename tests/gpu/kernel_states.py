@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import (

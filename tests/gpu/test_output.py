@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Format, StencilOp
 from dp2emu.gpu.command.packets import MergeNumbers
@@ -58,8 +59,7 @@ def combined(
     return float(min(max(found, F(0)), F(1)))
 
 
-@dataclass(frozen=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """What a pixel goes through."""
 
     format: Format
@@ -93,8 +93,7 @@ class State:
         return result if self.mask & (1 << len(fields)) - 1 else word
 
 
-@dataclass
-class Pixel:
+class Pixel(msgspec.Struct):
     """What targets hold of it: a colour, 24 bits of depth, 8 of stencil."""
 
     color: int

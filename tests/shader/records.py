@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -15,9 +14,7 @@ def told(record: Any) -> Any:
     assert not isinstance(record, set | frozenset | dict)
     if isinstance(record, tuple):
         return tuple(map(told, record))
-    if isinstance(record, Enum) or not is_dataclass(record):
+    if isinstance(record, Enum) or not hasattr(record, "__match_args__"):
         assert " at 0x" not in repr(record)
         return repr(record)
-    hidden = [f.name for f in fields(record) if f.compare and not f.repr]
-    assert not hidden
-    return tuple(told(getattr(record, field.name)) for field in fields(record) if field.compare)
+    return tuple(told(getattr(record, name)) for name in record.__match_args__)

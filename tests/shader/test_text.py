@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Constant, If, Lod, Program, ProgramError, Stage, TextureKind

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 import unittest
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import Phase, settings
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.call import Answer, Call

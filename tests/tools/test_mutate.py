@@ -63,7 +63,7 @@ TRIED = (
     "--sample",
     "3",
     "--",
-    "tests/test_recall.py",
+    "tests/test_identity_cache.py",
 )
 IN_PLACE = """
 import gc
@@ -80,7 +80,7 @@ def _installed(folder: Path) -> None:
     told.mkdir()
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: dp2emu\nVersion: 0\n")
     (told / "entry_points.txt").write_text("[pytest11]\ndp2emu = dp2emu.pytest_plugin\n")
-    (told / "RECORD").write_text("dp2emu/__init__.py,,\ndp2emu/recall.py,,\n")
+    (told / "RECORD").write_text("dp2emu/__init__.py,,\ndp2emu/identity_cache.py,,\n")
 
 
 def _said(*arguments: str | Path, path: Path | str = "") -> str:

@@ -8,7 +8,6 @@ third frame again and again, until the GPU is idle; buffers, textures and shader
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -341,7 +340,7 @@ def _call_of(record: Record) -> Call:
 
 def has_option(name: str) -> bool:
     """Whether the driver has a choice of that name."""
-    return name in {field.name for field in fields(Options)}
+    return name in {*Options.__struct_fields__}
 
 
 if __name__ == "__main__":

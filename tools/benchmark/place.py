@@ -6,9 +6,10 @@ import os
 import platform
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import msgspec
 
 TOOLS = Path(__file__).resolve().parents[1]
 ROOT = TOOLS.parent
@@ -18,8 +19,7 @@ CACHE = "XDG_CACHE_HOME"
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where a benchmark may put files, and the factor for its sizes."""
 
     folder: Path

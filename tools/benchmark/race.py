@@ -7,12 +7,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from tempfile import mkdtemp
 from typing import Any, NamedTuple, Self
 
+import msgspec
 import numpy as np
 
 from benchmark.ours import has_option
@@ -46,8 +46,7 @@ RATIOS = {
 """What is asked for: our time over the peer's at the same number of threads."""
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """How to measure: rounds end after ``runs`` or ``seconds``, whichever is first.
 
     ``engine`` None is the driver's default; ``threads`` is the number for the second pair of
@@ -127,23 +126,21 @@ class Side:
         return answer
 
 
-@dataclass
-class Sides:
+class Sides(msgspec.Struct):
     """Who takes part in a race, by column.  Mutable: they arrive one by one."""
 
     ours: Side
     peer: Side | None = None
     ours_threads: Side | None = None
     peer_threads: Side | None = None
-    notices: list[str] = field(default_factory=list)
+    notices: list[str] = msgspec.field(default_factory=list)
 
     def __iter__(self) -> Iterator[Side]:
         every = (self.ours, self.peer, self.ours_threads, self.peer_threads)
         return (side for side in every if side is not None)
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(msgspec.Struct, frozen=True):
     """A workload about to be raced; ``stack`` closes whoever starts."""
 
     name: str

@@ -13,10 +13,11 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from msgspec.structs import replace
 
 from benchmark.ours import Ours
 from benchmark.workloads import Look, Step, Workload, workload_of

@@ -8,10 +8,10 @@ pictures by its square root.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,8 +33,7 @@ Matrix = tuple[float, ...]
 """16 floats, row-major, for row vectors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """State of a draw.  Depth is tested with LESSEQUAL and written; blending is by source alpha.
 
     ``texture`` is filtered bilinearly and multiplied by the colour; ``tested`` lets alphas above
@@ -49,8 +48,7 @@ class Look:
     shader: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A draw: ``count`` vertices or indices from ``first`` on, three a triangle."""
 
     look: Look
@@ -58,8 +56,7 @@ class Step:
     count: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Model(msgspec.Struct, frozen=True, eq=False):
     """What the fixed function does to a mesh: matrices, and one directional light.
 
     ``normal_matrix`` and ``direction`` (towards the mesh) are in view space.
@@ -72,8 +69,7 @@ class Model:
     ambient: tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Workload:
+class Workload(msgspec.Struct, frozen=True, eq=False):
     """A frame: clear colour and depth, draw every step, resolve if there are several samples.
 
     ``vertices`` are of dtype SCREEN, or MODEL with ``indices`` (uint32) and ``model``;
@@ -96,8 +92,7 @@ class Workload:
         return sum(step.count for step in self.steps) // 3
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(msgspec.Struct, frozen=True):
     """The factor for everything."""
 
     scale: float = 1.0
@@ -296,7 +291,7 @@ def changes(steps: tuple[Step, ...]) -> Iterator[tuple[Step, dict[str, Any]]]:
     """
     before: Look | None = None
     for step in steps:
-        look = {name: getattr(step.look, name) for name in Look.__slots__}
+        look = {name: getattr(step.look, name) for name in Look.__struct_fields__}
         yield (
             step,
             {

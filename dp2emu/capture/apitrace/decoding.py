@@ -6,6 +6,8 @@ import struct
 from collections.abc import Callable
 from typing import TypeVar
 
+import msgspec
+
 from dp2emu.capture.apitrace.cursor import Cursor
 from dp2emu.capture.apitrace.limits import (
     MOST_ARGUMENTS,
@@ -33,7 +35,6 @@ from dp2emu.capture.apitrace.values import (
 from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 
 ENUM_TABLES = 3
 """First trace version whose enumerations are recorded whole, not a name at a time."""
@@ -191,8 +192,7 @@ class Decoder:
         return Repr(self.value(depth), self.value(depth))
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
+class _Number(msgspec.Struct, frozen=True):
     """A floating-point number: its bytes and its type here."""
 
     layout: struct.Struct

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+import msgspec
+
 from dp2emu.capture.apitrace.cursor import Cursor
 from dp2emu.capture.apitrace.decoding import Decoder
 from dp2emu.capture.apitrace.limits import MOST_DETAILS, VALUE_COST
@@ -19,7 +21,6 @@ from dp2emu.capture.apitrace.values import (
 from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 
 NEWEST = 6
 """The trace version that is described; newer ones are refused."""
@@ -28,8 +29,7 @@ _PROPERTIES = 6  # first version with properties
 _THREADS = 4  # first version whose enter events name their thread
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(msgspec.Struct):
     """A call under way.  Mutable: its details come in two events."""
 
     number: int

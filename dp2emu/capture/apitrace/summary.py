@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+import msgspec
+
 from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.capture.apitrace.values import TraceCall
-from dp2emu.records import dataclass
 
 _PRESENTS = {
     f"{interface}::{method}"
@@ -40,8 +41,7 @@ _APIS = {
 """The API that a function or the interface of a method belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSummary:
+class TraceSummary(msgspec.Struct, frozen=True):
     """The numbers of a trace up to its end or damage.
 
     ``unfinished`` calls were never left, ``fake`` ones are the tracer's.  ``functions`` counts

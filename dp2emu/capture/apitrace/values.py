@@ -6,11 +6,11 @@ array; a pointer to one thing is an array of one).  The rest is declared here.
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum as PythonEnum
+from functools import cached_property
 from typing import Final, Literal
 
-from dp2emu.records import dataclass
+import msgspec
 
 FAKE = 1
 """Flag of a call that the tracer put in: the program did not make it."""
@@ -37,47 +37,41 @@ class WideString(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionSignature:
+class FunctionSignature(msgspec.Struct, frozen=True):
     """A function: ``Interface::Method`` or a plain name, and its arguments' names."""
 
     name: str
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EnumSignature:
+class EnumSignature(msgspec.Struct, frozen=True, dict=True):
     """Names and values of an enumeration, in its order."""
 
     names: tuple[tuple[str, int], ...]
-    _first: dict[int, str] = field(init=False, repr=False, compare=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for name, value in self.names:
-            self._first.setdefault(value, name)
+    @cached_property
+    def _first(self) -> dict[int, str]:
+        return {value: name for name, value in reversed(self.names)}
 
     def name_of(self, value: int) -> str | None:
         """The first name of a value."""
         return self._first.get(value)
 
 
-@dataclass(frozen=True, slots=True)
-class BitmaskSignature:
+class BitmaskSignature(msgspec.Struct, frozen=True):
     """Names and bits of a bitmask, in its order."""
 
     flags: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StructSignature:
+class StructSignature(msgspec.Struct, frozen=True):
     """A structure's name and its members'."""
 
     name: str
     members: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Enum:
+class Enum(msgspec.Struct, frozen=True):
     """A value of an enumeration, which need not have a name."""
 
     signature: EnumSignature
@@ -89,16 +83,14 @@ class Enum:
         return self.signature.name_of(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Bitmask:
+class Bitmask(msgspec.Struct, frozen=True):
     """Flags as one number, at most 64 bits."""
 
     signature: BitmaskSignature
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(msgspec.Struct, frozen=True):
     """A structure: a value for each member of its signature."""
 
     signature: StructSignature
@@ -111,15 +103,13 @@ class Struct:
         return self.members[self.signature.members.index(name)]
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(msgspec.Struct, frozen=True):
     """An address in the traced program."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Repr:
+class Repr(msgspec.Struct, frozen=True):
     """One thing twice: for people (a shader's text) and as it was passed (its tokens)."""
 
     human: Value
@@ -142,8 +132,7 @@ Value = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StackFrame:
+class StackFrame(msgspec.Struct, frozen=True):
     """A line of a backtrace; what was not recorded is None."""
 
     module: str | None = None
@@ -153,8 +142,7 @@ class StackFrame:
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TraceCall:
+class TraceCall(msgspec.Struct, frozen=True):
     """A call, its entering and its leaving joined.
 
     ``number`` counts calls from 0 in the order they were entered.  ``arguments`` are as many as

@@ -6,9 +6,10 @@ Source: Direct3D 10/11 DDI, "Device functions"; d3d10umddi.h for compute shaders
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.enums import FillMode
@@ -18,7 +19,6 @@ from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.draws.post_vertex import ClipperInput, PostVertexBindings
-from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import DepthStencilFlag, TargetView
@@ -45,6 +45,7 @@ from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.command.topology import CORNERS, PATCHES, primitive_count
 from dp2emu.gpu.input_assembler.indirect_arguments import ARGUMENTS, INDEXED_ARGUMENTS, check_size
 from dp2emu.gpu.resource.heap import Surface
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendState
 from dp2emu.shader.ir import Program
@@ -73,9 +74,9 @@ class Draws:
         self._stages = stages
         self._bindings = bindings
         self._post_vertex = PostVertexBindings(stages, bindings)
-        self._kept_colors: Kept[tuple[Surface | None, ...]] = Kept()
-        self._kept_depth: Kept[tuple[Surface | None, ...]] = Kept()
-        self._kept_pipeline: Kept[Pipeline] = Kept()
+        self._kept_colors: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
+        self._kept_depth: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
+        self._kept_pipeline: IdentityCache[Pipeline] = IdentityCache(1)
         self._vertex_resources = StageResources(stages.vertex)
         self._pixel_resources = StageResources(stages.pixel)
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Topology10, patch_list
-from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.shaders.shader import HullShader, Shader
 from dp2emu.ddi10.shaders.stage_resources import StageResources, phase_program
 from dp2emu.ddi10.shaders.stages import Stage, Stages
@@ -35,6 +34,7 @@ from dp2emu.gpu.geometry_shader.geometry_stage import MOST_EMITTED, too_much
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.tessellation import Tessellator
 from dp2emu.gpu.vertex_shader.mesh import LAYER, PRIMITIVE_ID, VIEWPORT
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.ir import Port
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sampling import COMPONENTS
@@ -134,7 +134,7 @@ class HullDomainBindings:
     def __init__(self, hull: Stage, domain: Stage) -> None:
         self._hull = hull
         self._domain = domain
-        self._stage: Kept[TessellationStage] = Kept()
+        self._stage: IdentityCache[TessellationStage] = IdentityCache(1)
 
     @property
     def shaders(self) -> tuple[HullShader, Shader] | None:
@@ -227,7 +227,7 @@ class PostVertexBindings:
         self._hull_domain = HullDomainBindings(stages.hull, stages.domain)
         self._bindings = bindings
         self._geometry_resources = StageResources(stages.geometry)
-        self._layers: Kept[tuple[Layer, ...]] = Kept()
+        self._layers: IdentityCache[tuple[Layer, ...]] = IdentityCache(1)
 
     @property
     def shaders(self) -> tuple[object, ...]:

@@ -11,6 +11,8 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.queries.query_types import QueryRow
@@ -18,7 +20,6 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.queries import Observes, Report
 from dp2emu.gpu.device.timing import RATES
 from dp2emu.gpu.device.usage import GEOMETRY, PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
-from dp2emu.records import dataclass
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: the total cost of the counters that can be active at a time."""
@@ -74,8 +75,7 @@ class CounterAnswer(NamedTuple):
     active_counters: int
 
 
-@dataclass(slots=True)
-class StringOut:
+class StringOut(msgspec.Struct):
     """An output string of CheckCounter: its memory, or None to query the length only.
 
     Mutable: ``length`` is the capacity of the memory on input and the size of the string on
@@ -86,8 +86,7 @@ class StringOut:
     length: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CounterRow:
+class CounterRow(msgspec.Struct, frozen=True):
     """A counter: its query row, its C type, its share of ``SIMULTANEOUS``, and its strings."""
 
     kind: QueryRow

@@ -11,6 +11,8 @@ from __future__ import annotations
 from enum import IntEnum
 from struct import Struct
 
+import msgspec
+
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Predicate
 from dp2emu.ddi10.contract import Contract, Rule
@@ -27,7 +29,6 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.gpu import Gpu
-from dp2emu.records import dataclass
 
 FIFO_BASE = 1 << 16
 """Added to a type to number its FIFO, apart from the query types of other front ends."""
@@ -48,8 +49,7 @@ class State(IntEnum):
     SIGNALED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Live:
+class _Live(msgspec.Struct, frozen=True):
     """A live query: its type, flags, GPU slot and memory."""
 
     kind: QueryRow

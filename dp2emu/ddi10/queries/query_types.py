@@ -11,6 +11,8 @@ from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d import ddi
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
@@ -19,7 +21,6 @@ from dp2emu.gpu.command.queries import Observes, Report
 from dp2emu.gpu.command.stream_targets import STREAMS
 from dp2emu.gpu.device.timing import TICKS_PER_SECOND
 from dp2emu.layout import dtype_of, packer_of
-from dp2emu.records import dataclass
 
 _UINT64_MAX = (1 << 64) - 1
 
@@ -68,8 +69,7 @@ class CreateQuery(NamedTuple):
 _Values = Callable[[Report], tuple[int | float, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryRow:
+class QueryRow(msgspec.Struct, frozen=True):
     """A query type or counter: first interface version, payload layout, and how to compute it.
 
     ``begins``: QueryBegin is legal.  ``values`` computes the members of the payload from a report;

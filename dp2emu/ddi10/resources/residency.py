@@ -7,14 +7,14 @@ answer describes the moment of the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from enum import Enum, IntEnum
+
+import msgspec
 
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.errors import Fault, UsageError
 from dp2emu.gpu.resource.memory_residency import Place, Residency
-from dp2emu.records import dataclass
 
 MOST_ALLOCATIONS = 1 << 16
 """Most allocations of one call; more fail with E_OUTOFMEMORY."""
@@ -50,16 +50,14 @@ class Purpose(Enum):
     LOCK = "lock scratch"
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(msgspec.Struct, frozen=True):
     """An allocation of a resource, by kernel handle."""
 
     handle: int
     purpose: Purpose = Purpose.RENDERING
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """The allocations of a resource.  Raises UsageError if video memory has none for rendering."""
 
     allocations: tuple[Allocation, ...]
@@ -76,15 +74,14 @@ class Memory:
         return [each.handle for each in self.allocations if each.purpose is wanted]
 
 
-@dataclass(slots=True)
-class QueryResidency:
+class QueryResidency(msgspec.Struct):
     """D3DDDICB_QUERYRESIDENCY with a list of allocations; hResource is null.
 
     Mutable: the callback fills ``pResidencyStatus``, one D3DDDI_RESIDENCYSTATUS per allocation.
     """
 
     HandleList: tuple[int, ...]
-    pResidencyStatus: list[int] = field(default_factory=list)
+    pResidencyStatus: list[int] = msgspec.field(default_factory=list)
 
 
 QueryResidencyCb = Callable[[QueryResidency], int]

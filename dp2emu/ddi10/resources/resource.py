@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from enum import IntEnum, IntFlag
 from functools import partial
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -28,7 +29,6 @@ from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, Surface, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain
 from dp2emu.gpu.resource.texels import blocks
-from dp2emu.records import dataclass
 from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 
@@ -236,18 +236,16 @@ def _data_fits(desc: CreateResource) -> bool:
 # Resources
 
 
-@dataclass(slots=True, eq=False)
-class StreamOutputProgress:
+class StreamOutputProgress(msgspec.Struct, eq=False):
     """The stream output position of a buffer, shared by the devices that opened it.
 
     Mutable: SoSetTargets with an offset replaces it, while recorded draws advance the old one.
     """
 
-    filled: Filled = field(default_factory=Filled)
+    filled: Filled = msgspec.field(default_factory=Filled)
 
 
-@dataclass(slots=True, eq=False)
-class Resource:
+class Resource(msgspec.Struct, eq=False):
     """A resource and its current memory.  Mutable: a discard or a rotation replaces the memory.
 
     ``allocations`` are the handles of its memory in ``Gpu.residency``.  ``mapped`` has the mapped
@@ -262,7 +260,7 @@ class Resource:
     mapped: set[int]
     pending: int = 0
     shared: int = 0
-    progress: StreamOutputProgress = field(default_factory=StreamOutputProgress)
+    progress: StreamOutputProgress = msgspec.field(default_factory=StreamOutputProgress)
     min_lod: float = 0.0
 
     @property

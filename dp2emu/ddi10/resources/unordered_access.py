@@ -7,10 +7,11 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from enum import IntFlag
 from struct import pack
 from typing import Any, NamedTuple
+
+import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -30,7 +31,6 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import ClearUnordered, CopyBytes, Unordered, WriteBytes
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.resource_views import buffer_view, level_view, structured_view
-from dp2emu.records import dataclass
 from dp2emu.shader.resources import Dimension
 
 SLOTS = 8
@@ -69,8 +69,7 @@ class BufferFlag(IntFlag):
     COUNTER = 4
 
 
-@dataclass(frozen=True, eq=False)
-class UnorderedView:
+class UnorderedView(msgspec.Struct, frozen=True, eq=False):
     """An unordered access view: elements of a buffer, or ``slices`` of level ``mip`` of a texture.
 
     Without a format elements are structures or raw DWORDs, by the ``dimension``.
@@ -104,11 +103,10 @@ class UnorderedView:
         return level_view(whole, format, self.mip, (self.slices.start, self.slices.stop))
 
 
-@dataclass(slots=True)
-class UnorderedSlots:
+class UnorderedSlots(msgspec.Struct):
     """The bound unordered access views by slot.  Mutable: setters change it."""
 
-    views: dict[int, UnorderedView] = field(default_factory=dict)
+    views: dict[int, UnorderedView] = msgspec.field(default_factory=dict)
 
     def bound(self) -> dict[int, Unordered]:
         """The GPU's bindings of the views."""

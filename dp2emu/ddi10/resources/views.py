@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from enum import IntFlag
 from typing import Any, NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
@@ -31,7 +33,6 @@ from dp2emu.gpu.resource.resource_views import (
     texture_view,
 )
 from dp2emu.gpu.resource.subresources import CUBE_FACES
-from dp2emu.records import dataclass
 
 ALL = 0xFFFFFFFF
 """A count of levels or slices that means all from the first one on."""
@@ -85,8 +86,7 @@ class DepthStencilFlag(IntFlag):
     READ_ONLY_STENCIL = 2
 
 
-@dataclass(frozen=True, eq=False)
-class TargetView:
+class TargetView(msgspec.Struct, frozen=True, eq=False):
     """A render target or depth-stencil view: slices from ``first`` on of a level of a texture, or
     ``elements`` of a buffer from ``first`` on.
     """
@@ -113,8 +113,7 @@ class TargetView:
         return tuple(self.surface(number) for number in range(self.slices))
 
 
-@dataclass(frozen=True, eq=False)
-class ShaderView:
+class ShaderView(msgspec.Struct, frozen=True, eq=False):
     """A shader resource view; ``first`` and ``count`` are elements of a buffer."""
 
     resource: Resource

@@ -10,16 +10,15 @@ Source: Direct3D 10 and 11 documentation of shader registers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT, LANE_PORT
 from dp2emu.gpu.shader_resources.resource_reads import ELSEWHERE
-from dp2emu.identity_cache import kept
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -37,6 +36,7 @@ from dp2emu.shader.ir import (
     Statement,
 )
 from dp2emu.shader.ports import CONSTANT, NOPERSPECTIVE
+from dp2emu.shader.program_cache import programs_cached
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.enums import Interpolation
@@ -111,20 +111,13 @@ def _with_lane(
 INSTANCE_FILE = "instance"
 """Uniform file with the instance number, an I32, of a vertex program that reads it."""
 
-PROGRAM_SLOTS = 1 << 19
-"""Size of each stage's program cache, in slots."""
-
-_SLOT_BYTES = 512
-"""Approximate memory of a program slot with the statements that write it."""
-
 _CENTRE, _SIDE = Constant.of(Type.F32, 0.5), Constant.of(Type.F32, 0)
 _TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
 
 _Inputs = Callable[["_PortRewriter", Input], Iterable[Statement]]
 
 
-@dataclass(frozen=True)
-class Shader:
+class Shader(msgspec.Struct, frozen=True):
     """A shader: ``program`` with the ports of ``gpu.command.pipeline.Pipeline`` and
     ``gpu.rasterizer.clip``, ``lowered`` with its declarations and units.
     """
@@ -145,8 +138,7 @@ class Shader:
         return {file.name: values[file.name] for file in self.program.files if file.name in values}
 
 
-@dataclass(frozen=True)
-class HullShader:
+class HullShader(msgspec.Struct, frozen=True):
     """A hull shader: its control point phase ``points``, None to pass points through, and its
     patch constant phases ``constants`` in order.
     """
@@ -164,27 +156,27 @@ def _words(data: bytes, file: File) -> I32:
     return words.astype(np.int32)
 
 
-def _slots(shader: Shader, code: bytes) -> int:
-    return len(shader.program.slots) + len(code) // _SLOT_BYTES
+def _slots(shader: Shader) -> int:
+    return len(shader.program.slots)
 
 
-def _hull_slots(hull: HullShader, code: bytes) -> int:
+def _hull_slots(hull: HullShader) -> int:
     phases = hull.constants if hull.points is None else (hull.points, *hull.constants)
-    return sum([len(each.program.slots) for each in phases]) + len(code) // _SLOT_BYTES
+    return sum(map(_slots, phases))
 
 
 # Each of the following compiles the tokens of one stage.  They raise ShaderError, with an offset,
 # for invalid tokens, and Unsupported for a shader of another stage.
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots)
 def vertex_shader(code: bytes) -> Shader:
     """A vertex shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.VERTEX)
     return Shader(_PortRewriter.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots)
 def pixel_shader(code: bytes) -> Shader:
     """A pixel shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.PIXEL)
@@ -192,14 +184,14 @@ def pixel_shader(code: bytes) -> Shader:
     return Shader(with_evaluated_inputs(program, lowered), lowered)
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots)
 def domain_shader(code: bytes) -> Shader:
     """A domain shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.DOMAIN)
     return Shader(_PortRewriter.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
 
 
-@kept(PROGRAM_SLOTS, _hull_slots)
+@programs_cached(_hull_slots)
 def hull_shader(code: bytes) -> HullShader:
     """A hull shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = lower_hull(_decoded(code, Stage.HULL))
@@ -211,14 +203,14 @@ def hull_shader(code: bytes) -> HullShader:
     )
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots)
 def geometry_shader(code: bytes) -> Shader:
     """A geometry shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.GEOMETRY)
     return Shader(lowered.program, lowered)
 
 
-@kept(PROGRAM_SLOTS, _slots)
+@programs_cached(_slots)
 def compute_shader(code: bytes) -> Shader:
     """A compute shader from its tokens.
 
@@ -242,8 +234,7 @@ def _decoded(code: bytes, stage: Stage) -> Decoded:
     return program
 
 
-@dataclass(slots=True)
-class _PortRewriter:
+class _PortRewriter(msgspec.Struct):
     """Rewrites the ports of a lowered program.  Mutable: it collects slots, ports and files.
 
     Outputs whose names begin with ``old`` are renamed to ``new``.  Outputs of vertices exist both
@@ -255,9 +246,9 @@ class _PortRewriter:
     old: str
     new: str
     slots: list[Type]
-    inputs: dict[str, Port] = field(default_factory=dict)
-    outputs: dict[str, Port] = field(default_factory=dict)
-    files: dict[str, File] = field(default_factory=dict)
+    inputs: dict[str, Port] = msgspec.field(default_factory=dict)
+    outputs: dict[str, Port] = msgspec.field(default_factory=dict)
+    files: dict[str, File] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:

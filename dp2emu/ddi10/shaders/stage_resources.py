@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, TextureAddress, TextureFilter
-from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.resource import ResourceType
 from dp2emu.ddi10.resources.views import BufferExFlag, ShaderView
 from dp2emu.ddi10.shaders.shader import Shader
@@ -23,7 +24,7 @@ from dp2emu.gpu.command.packets import ShaderBindings
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension, Unit
 from dp2emu.shader.texture.bindings import MAX_LEVELS
@@ -55,8 +56,7 @@ _MULTISAMPLED = (Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY)
 _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
-@dataclass(frozen=True)
-class UnitBindings:
+class UnitBindings(msgspec.Struct, frozen=True):
     """Sampler keys and texture bindings of a stage, by unit number."""
 
     samplers: Samplers
@@ -163,8 +163,8 @@ class StageResources:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._units: Kept[UnitBindings] = Kept()
-        self._uniforms: Kept[Uniforms] = Kept()
+        self._units: IdentityCache[UnitBindings] = IdentityCache(1)
+        self._uniforms: IdentityCache[Uniforms] = IdentityCache(1)
 
     def units(self) -> UnitBindings:
         """The textures, buffers and samplers of the shader's units."""

@@ -6,9 +6,10 @@ Source: Direct3D 10/11 DDI, "Device functions".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
@@ -34,7 +35,6 @@ from dp2emu.ddi10.shaders.stream_output import (
 )
 from dp2emu.ddi10.states.state_objects import SamplerDesc, States
 from dp2emu.errors import Unsupported
-from dp2emu.records import dataclass
 from dp2emu.shader.sm4.container import MAGIC, unpack
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
@@ -69,8 +69,7 @@ class TessellationSignatures(NamedTuple):
     pPatchConstantSignature: Sequence[SignatureEntry] = ()
 
 
-@dataclass(frozen=True)
-class ShaderObject:
+class ShaderObject(msgspec.Struct, frozen=True):
     """A shader object: its program, stream output layouts, or the phases of a hull shader.
 
     ``shader`` is None for a hull shader, and for stream output without a geometry shader.
@@ -84,16 +83,15 @@ class ShaderObject:
 NO_SHADER = ShaderObject(None)
 
 
-@dataclass(slots=True)
-class Stage:
+class Stage(msgspec.Struct):
     """The bindings of a stage.  Mutable: setters change it; unbound slots have no key."""
 
     shader: Shader | None = None
     stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
-    constants: dict[int, Resource] = field(default_factory=dict)
-    resources: dict[int, ShaderView] = field(default_factory=dict)
-    samplers: dict[int, SamplerDesc] = field(default_factory=dict)
+    constants: dict[int, Resource] = msgspec.field(default_factory=dict)
+    resources: dict[int, ShaderView] = msgspec.field(default_factory=dict)
+    samplers: dict[int, SamplerDesc] = msgspec.field(default_factory=dict)
 
     def used(self) -> Iterator[Resource]:
         """The bound resources, which the stage may read."""

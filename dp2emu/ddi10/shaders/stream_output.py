@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, STREAMS, StreamLayout, Word
-from dp2emu.records import dataclass
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sampling import COMPONENTS
 
@@ -64,8 +65,7 @@ class StreamOutputShader11(NamedTuple):
     RasterizedStream: int = 0
 
 
-@dataclass(frozen=True)
-class StreamOutputLayouts:
+class StreamOutputLayouts(msgspec.Struct, frozen=True):
     """The ``layouts`` of stored streams by number, and the ``rasterized`` stream or None."""
 
     layouts: Mapping[int, StreamLayout]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, NamedTuple
+
+import msgspec
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
@@ -21,7 +22,6 @@ from dp2emu.ddi10.states.input_layout import EMPTY_LAYOUT, SLOTS, ElementLayout,
 from dp2emu.ddi10.states.state_objects import TARGETS, Blending, DepthStencil, Rasterizer, States
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, Filled
-from dp2emu.records import dataclass
 
 
 def scissor_rect(at: Bindings, view: Viewport, number: int = 0) -> Rect:
@@ -89,26 +89,25 @@ class IndexBuffer(NamedTuple):
     offset: int
 
 
-@dataclass(slots=True)
-class Bindings:
+class Bindings(msgspec.Struct):
     """The current bindings of a device beside its shader stages.  Mutable: setters change it."""
 
     layout: ElementLayout = EMPTY_LAYOUT
-    vertex_buffers: dict[int, VertexBuffer] = field(default_factory=dict)
+    vertex_buffers: dict[int, VertexBuffer] = msgspec.field(default_factory=dict)
     index_buffer: IndexBuffer | None = None
     topology: int = 0
-    rasterizer: Rasterizer = field(default_factory=Rasterizer)
-    viewports: list[Viewport] = field(default_factory=list)
-    scissors: list[Scissor] = field(default_factory=list)
-    blending: Blending = field(default_factory=Blending)
+    rasterizer: Rasterizer = msgspec.field(default_factory=Rasterizer)
+    viewports: list[Viewport] = msgspec.field(default_factory=list)
+    scissors: list[Scissor] = msgspec.field(default_factory=list)
+    blending: Blending = msgspec.field(default_factory=Blending)
     blend_factor: tuple[float, float, float, float] = (1.0,) * 4
     sample_mask: int = 0xFFFFFFFF
-    depth_stencil: DepthStencil = field(default_factory=DepthStencil)
+    depth_stencil: DepthStencil = msgspec.field(default_factory=DepthStencil)
     stencil_reference: int = 0
-    targets: list[TargetView | None] = field(default_factory=lambda: [None] * TARGETS)
+    targets: list[TargetView | None] = msgspec.field(default_factory=lambda: [None] * TARGETS)
     depth: TargetView | None = None
-    unordered: UnorderedSlots = field(default_factory=UnorderedSlots)
-    stream_targets: dict[int, Resource] = field(default_factory=dict)
+    unordered: UnorderedSlots = msgspec.field(default_factory=UnorderedSlots)
+    stream_targets: dict[int, Resource] = msgspec.field(default_factory=dict)
 
 
 class StateSetters:

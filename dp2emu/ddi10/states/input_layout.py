@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclUsage
@@ -17,7 +19,6 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
 from dp2emu.gpu.command.pipeline import Attribute
-from dp2emu.records import dataclass
 
 SLOTS = 32
 """Number of vertex buffer slots and input registers of Direct3D 11; Direct3D 10 has 16."""
@@ -47,8 +48,7 @@ class CreateElementLayout(NamedTuple):
     pVertexElements: Sequence[InputElement]
 
 
-@dataclass(frozen=True)
-class ElementLayout:
+class ElementLayout(msgspec.Struct, frozen=True):
     """A layout resolved for draws; ``rates`` has the step rate of each instance data slot."""
 
     layout: VertexLayout

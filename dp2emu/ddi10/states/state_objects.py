@@ -7,9 +7,10 @@ modes, blend factors and operations, and stencil operations extend the values of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.enums10 import Blend10
@@ -17,7 +18,6 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.objects import Objects
 from dp2emu.gpu.command.pipeline import StencilFace, StencilState
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 
 TARGETS = 8
@@ -148,8 +148,7 @@ class SamplerDesc(NamedTuple):
 # The states resolved for draws
 
 
-@dataclass(frozen=True, slots=True)
-class Blending:
+class Blending(msgspec.Struct, frozen=True):
     """A blend state: the equations and write mask of each target, None without blending."""
 
     equations: tuple[BlendState | None, ...] = (None,) * TARGETS
@@ -157,8 +156,7 @@ class Blending:
     alpha_to_coverage: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DepthStencil:
+class DepthStencil(msgspec.Struct, frozen=True):
     """A depth-stencil state; ``stencil`` is None if the stencil test is off."""
 
     depth: bool = True
@@ -169,11 +167,10 @@ class DepthStencil:
     write_mask: int = 0xFF
 
 
-@dataclass(frozen=True, slots=True)
-class Rasterizer:
+class Rasterizer(msgspec.Struct, frozen=True):
     """A rasterizer state; ``desc`` has the members that need no translation."""
 
-    desc: RasterizerDesc = field(default_factory=RasterizerDesc)
+    desc: RasterizerDesc = msgspec.field(default_factory=RasterizerDesc)
     fill: FillMode = FillMode.SOLID
     cull: Cull = Cull.CCW
 

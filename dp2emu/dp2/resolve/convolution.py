@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
-from dp2emu.records import dataclass
 from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 
-@dataclass(frozen=True, slots=True)
-class Convolution:
+class Convolution(msgspec.Struct, frozen=True):
     """A separable kernel: weights of the texels in a row, and of the rows, float32 values."""
 
     rows: tuple[float, ...] = (1.0,)

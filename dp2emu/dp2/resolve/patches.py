@@ -9,6 +9,8 @@ from collections.abc import Callable, Container, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.enums import Basis, DeclMethod, Degree, PatchEdgeStyle, RenderState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState8
@@ -28,7 +30,6 @@ from dp2emu.gpu.command.patches import (
 )
 from dp2emu.gpu.tessellation.patch_domains import segments_of
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.records import dataclass
 
 MAX_POINTS = 1 << 16
 """Control points of a patch."""
@@ -95,8 +96,7 @@ RECTANGLE = Shape(rectangle_points, RectanglePoints, RECTANGLE_METHODS)
 TRIANGLE = Shape(triangle_points, TrianglePoints, TRIANGLE_METHODS)
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True):
     """A patch as a token describes it; ``segments`` is None if the token has none."""
 
     points: ControlPoints

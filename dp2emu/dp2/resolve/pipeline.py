@@ -7,8 +7,10 @@ an error.  Source: Direct3D documentation of D3DRENDERSTATETYPE.
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Sequence
-from dataclasses import field
+from functools import cached_property
 from typing import TypeVar
+
+import msgspec
 
 from dp2emu.d3d.enums import (
     Blend,
@@ -64,7 +66,6 @@ from dp2emu.gpu.command.pipeline import (
     StencilState,
 )
 from dp2emu.gpu.resource.heap import Heap, Surface
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.fixed.uniforms import vertex_uniforms
 
@@ -82,22 +83,15 @@ _COLOR_WRITES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """Bound colour surfaces by index, and the depth-stencil surface.
-
-    ``extent`` is the intersection of all colours, or the depth surface without any; None without
-    both.
-    """
+class Targets(msgspec.Struct, frozen=True, dict=True):
+    """Bound colour surfaces by index, and the depth-stencil surface."""
 
     colors: tuple[Surface | None, ...] = (None,) * TARGETS
     depth: Surface | None = None
-    extent: Rect | None = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "extent", self._extent())
-
-    def _extent(self) -> Rect | None:
+    @cached_property
+    def extent(self) -> Rect | None:
+        """The pixels all colours have, or without any the depth surface; None without both."""
         bound = self._bound or ([self.depth] if self.depth else [])
         if not bound:
             return None
@@ -120,8 +114,7 @@ class Targets:
         return [surface for surface in self.colors if surface is not None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Resolved:
+class Resolved(msgspec.Struct, frozen=True, eq=False):
     """What a draw carries of the state: its pipeline and the uniforms of its programs.
 
     ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and

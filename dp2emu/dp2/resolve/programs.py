@@ -7,8 +7,9 @@ and of the texture stage states.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import field
 from typing import NamedTuple, TypeVar
+
+import msgspec
 
 from dp2emu.d3d.declarations import Declaration8
 from dp2emu.d3d.enums import (
@@ -40,7 +41,7 @@ from dp2emu.dp2.states.stage7 import blended_stage
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.fixed.cascade import (
     CURRENT,
     DISABLED,
@@ -54,7 +55,7 @@ from dp2emu.shader.fixed.operations import arguments_of, reads_texture
 from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import FixedVertex
 from dp2emu.shader.fixed.vertex import vertex_program
-from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
+from dp2emu.shader.ir import Program, Sample, TextureKind, walk
 from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlay_constants
 from dp2emu.shader.sm.versions import V1_4, V2_0
@@ -67,8 +68,7 @@ _TEXCOORD = "texcoord"
 _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class Source(msgspec.Struct, frozen=True, eq=False):
     """The vertex layout and shaders of a draw; None is the fixed function.
 
     ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are the methods of vertex
@@ -82,8 +82,7 @@ class Source:
     methods: Container[DeclMethod] = MESH_METHODS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VertexStage:
+class VertexStage(msgspec.Struct, frozen=True, eq=False):
     """The vertex program, None for transformed vertices, with its attributes and textures.
 
     ``shader`` is set if its uniforms are constant registers, ``fixed`` if they are those of the
@@ -95,18 +94,17 @@ class VertexStage:
     fixed: FixedVertex | None = None
     shader: Lowered | None = None
     samplers: Samplers = ()
-    textures: Textures = field(default_factory=dict)
+    textures: Textures = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PixelStage:
+class PixelStage(msgspec.Struct, frozen=True, eq=False):
     """The pixel program, and the uniforms of fog and stages.  ``shader`` as in ``VertexStage``."""
 
     program: Program
     uniforms: Uniforms
     shader: Lowered | None = None
     samplers: Samplers = ()
-    textures: Textures = field(default_factory=dict)
+    textures: Textures = msgspec.field(default_factory=dict)
 
 
 def pixel_stage(
@@ -170,7 +168,7 @@ def _lowered_pixel(
     return lowered_pixel(function, fog, kinds, projections)
 
 
-@of_program
+@identity_cached()
 def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
     """Samplers that a program uses, and the kind of texture that each expects."""
     found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
@@ -207,7 +205,7 @@ def _texture_sets(pixel: Program) -> int:
     return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
 
 
-@of_program
+@identity_cached()
 def _sets_read(pixel: Program) -> frozenset[int]:
     names = (varying(port.name).split(".")[0] for port in pixel.inputs)
     sets = (name.removeprefix(_TEXCOORD) for name in names if name.startswith(_TEXCOORD))

@@ -8,7 +8,8 @@ are in ``stage7``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7

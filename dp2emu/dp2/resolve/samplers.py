@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +31,6 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import TextureBinding
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.resource.heap import Surface, SurfaceKind
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.bindings import weights_of
 from dp2emu.shader.texture.records import MAX_ANISOTROPY, Addresses, SamplerKey
@@ -73,8 +73,7 @@ def is_texture(surface: Surface) -> bool:
     return kind is TextureKind.TEX2D or Use.SHADOW not in row.uses
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundTexture:
+class BoundTexture(msgspec.Struct, frozen=True, eq=False):
     """A bound texture with its palette and most detailed level.
 
     ``palette`` has 256 A8R8G8B8 words, whose alpha counts if ``alpha_palette``.
@@ -180,8 +179,7 @@ def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
     return interface < 8 and enabled and bound.surface.color_key is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _SamplerStates:
+class _SamplerStates(msgspec.Struct, frozen=True):
     """The sampler states of a stage, the interface version of their numbers, whether a colour key
     counts, and the convolution kernel.
     """

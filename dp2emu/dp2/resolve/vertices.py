@@ -7,7 +7,9 @@ SetStreamSourceFreq.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.d3d.flags import EVERY_VERTEX, Frequency, StreamSource
 from dp2emu.d3d.hresult import HResult
@@ -16,7 +18,6 @@ from dp2emu.dp2.states.raw_state import STREAMS
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import Stream
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.records import dataclass
 
 Streams = tuple[Stream | None, ...]
 NO_STREAMS: Streams = (None,) * STREAMS
@@ -82,8 +83,7 @@ def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | 
 # Vertices of the call
 
 
-@dataclass(frozen=True, slots=True)
-class CallVertices:
+class CallVertices(msgspec.Struct, frozen=True):
     """The vertices of a call: ``length`` of them in ``data``, the first at byte ``offset``.
 
     ``size`` and ``format`` describe one vertex.  ``made`` caches the stream, so that all draws of
@@ -95,7 +95,7 @@ class CallVertices:
     length: int = 0
     size: int = 0
     format: int = 0
-    made: list[Stream] = field(default_factory=list, compare=False, repr=False)
+    made: list[Stream] = msgspec.field(default_factory=list)
 
     def stream(self, vertices: int) -> Stream:
         """The vertex buffer as a stream of at least ``vertices`` vertices.
@@ -140,8 +140,7 @@ NO_CALL = CallVertices()
 # Bound streams
 
 
-@dataclass(frozen=True, slots=True)
-class UserStream:
+class UserStream(msgspec.Struct, frozen=True):
     """A stream set by SETSTREAMSOURCEUM, which reads lpVertices of the call that draws."""
 
     stride: int

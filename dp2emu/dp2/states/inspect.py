@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+import msgspec
 
 from dp2emu.d3d.enums import Format as SurfaceFormat
 from dp2emu.d3d.enums import QueryType
@@ -92,8 +93,8 @@ def _plain(value: Any) -> Any:
     """The value of a ``PLAIN`` setting: a number, a tuple of numbers, or a record of those."""
     if isinstance(value, tuple):
         return _numbers(value)
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, msgspec.Struct):
+        return {each: _plain(getattr(value, each)) for each in value.__struct_fields__}
     return number(value)
 
 

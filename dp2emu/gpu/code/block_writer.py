@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.jit.inline import Typed
 from dp2emu.shader.jit.operations import canonical
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, number
@@ -15,8 +16,7 @@ ROWS = 2
 """Of a block, which is as wide as its lanes allow."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(msgspec.Struct, frozen=True):
     """Column and row, within the block, of each lane."""
 
     columns: tuple[int, ...]
@@ -135,8 +135,7 @@ class Code(Writer):
         return value if to == order else self.picked(type, value, "poison", to.lanes_of(order))
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A variable of a text."""
 
     code: Code
@@ -157,8 +156,7 @@ class Variable:
         self.set(self.code(f"add {self.type} {self.value}, {value}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(msgspec.Struct, frozen=True):
     """A component of colours: an F32 vector or, if it is ``whole``, the I32 bits of whatever the
     target has (``shader.codings``).
     """
@@ -211,8 +209,7 @@ Parts = list[str]
 """Parts of a sample, vectors of i32."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(msgspec.Struct, frozen=True):
     """A target: ``base`` is a pointer, ``pitch`` the bytes of a row, an i64.
 
     ``size`` bytes a sample, ``samples`` of them a pixel.
@@ -252,8 +249,7 @@ class Words:
         return Block(self, w.place(self.base, w(f"add i64 {row}, {column}")))
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """A block of a target, whose first pixel is at ``start``."""
 
     words: Words

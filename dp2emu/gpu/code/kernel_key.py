@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+import msgspec
+
 from dp2emu.d3d.enums import CmpFunc, FillMode
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.gpu.command.packets import Draw
@@ -17,7 +19,6 @@ from dp2emu.gpu.command.pipeline import (
     is_color,
 )
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.output import TargetOutput
 from dp2emu.shader.ir import (
     Assign,
@@ -44,8 +45,7 @@ Samplers = tuple[tuple[SampleCallee, Program], ...]
 """How a program samples, and the programs that do it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColorKey:
+class ColorKey(msgspec.Struct, frozen=True):
     """A colour target: ``whole`` if all bits of its pixels are written."""
 
     number: int
@@ -55,8 +55,7 @@ class ColorKey:
     whole: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DepthKey:
+class DepthKey(msgspec.Struct, frozen=True):
     """A depth-stencil buffer: how depth is tested, whether it is ``written``, and the stencil;
     ``stores`` if anything in the buffer can change.
     """
@@ -68,8 +67,7 @@ class DepthKey:
     stores: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """All that changes the text of a kernel.
 
     ``triangles``: it sets up and covers triangles itself; otherwise it is given spans.
@@ -133,8 +131,7 @@ class Key:
         return self.late or bool(self.colors)
 
 
-@dataclass(frozen=True, slots=True)
-class SetupKey:
+class SetupKey(msgspec.Struct, frozen=True):
     """What the code that sets triangles up depends on, which is the same for nearly all kernels:
     what ``Key`` says of biases.
     """

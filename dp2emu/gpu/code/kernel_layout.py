@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.dxgi import ROWS
@@ -17,7 +18,6 @@ from dp2emu.d3d.formats import AnyFormat
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.code.block_writer import Code
 from dp2emu.gpu.code.kernel_key import Key, SetupKey
-from dp2emu.records import dataclass
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 """Words of a record: anchor in pixels, +1 or -1 as a double, bits, the sloped bias,
@@ -93,8 +93,7 @@ drawn.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """Words by name; ``size`` is the words of a record, ``corners`` where its corners are,
     ``programs`` are the arguments that say what programs read.
     """

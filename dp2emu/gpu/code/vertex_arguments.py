@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.jit.scalars import Code, Value
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentWords:
+class ArgumentWords(msgspec.Struct, frozen=True):
     """Words that lie at an address, as text that reads and writes them."""
 
     code: Code

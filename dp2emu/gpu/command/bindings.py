@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +13,9 @@ from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import Color
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(msgspec.Struct, frozen=True):
     """Half-open pixel rectangle: left <= x < right, top <= y < bottom.  May be empty."""
 
     left: int
@@ -39,8 +38,7 @@ class Rect:
         return self.right <= self.left or self.bottom <= self.top
 
 
-@dataclass(frozen=True, slots=True)
-class Viewport:
+class Viewport(msgspec.Struct, frozen=True):
     """Target rectangle in pixels and depth range."""
 
     x: int
@@ -55,8 +53,7 @@ NO_VIEWPORT = Viewport(0, 0, 0, 0)
 """An empty viewport, for draws whose vertices are on the screen already."""
 
 
-@dataclass(frozen=True, slots=True)
-class FloatViewport:
+class FloatViewport(msgspec.Struct, frozen=True):
     """A viewport of Direct3D 11, which may start and end at fractions of pixels."""
 
     x: float
@@ -74,8 +71,7 @@ Plane = tuple[float, float, float, float]
 """a, b, c, d of a clip plane: points with a * x + b * y + c * z + d * w < 0 are cut off."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class TextureBinding:
+class TextureBinding(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """A texture, and the sampler values that are not part of the sampler key.
 
     ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and

@@ -7,9 +7,9 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +40,6 @@ from dp2emu.gpu.command.queries import QuerySlot
 from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import Color as Color
-from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     # Imported for types only: draws without such shaders must not load these modules.
@@ -51,8 +50,7 @@ RECT_BYTES = 256
 """The approximate size of a rectangle in a queued packet."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Stream:
+class Stream(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """Vertex data: element k of a stream starts at byte ``offset + k * stride``.
 
     Vertex n reads element ``first`` // ``divider`` + (n - ``first``) // ``divider``.  Bytes beyond
@@ -66,8 +64,7 @@ class Stream:
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Indices:
+class Indices(msgspec.Struct, frozen=True, eq=False):
     """Vertex numbers: a uint32 array (``size`` 4, ``offset`` 0), or a buffer read when drawn.
 
     ``size`` is 2 or 4 bytes, ``offset`` in bytes; ``base`` is added to each index.  Indices
@@ -80,8 +77,7 @@ class Indices:
     base: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PointSize:
+class PointSize(msgspec.Struct, frozen=True):
     """Point size where a vertex has none, and the clamp for all, in pixels (float32 values)."""
 
     size: float = 1.0
@@ -89,8 +85,7 @@ class PointSize:
     max: float = 64.0
 
 
-@dataclass(frozen=True, slots=True)
-class MergeNumbers:
+class MergeNumbers(msgspec.Struct, frozen=True):
     """Values of the output merger that do not change its program.
 
     ``blend_factor`` is A8R8G8B8, or float32 values; ``alpha_reference`` 0 to 255; the stencil
@@ -108,8 +103,7 @@ class MergeNumbers:
     plane_mask: int = 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class LinePattern:
+class LinePattern(msgspec.Struct, frozen=True):
     """D3DLINEPATTERN: pixels along a line for each of the 16 bits, from the lowest; 0 is solid."""
 
     repeat: int = 0
@@ -119,8 +113,7 @@ class LinePattern:
 SOLID = LinePattern()
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
+class Instances(msgspec.Struct, frozen=True):
     """The primitives of a draw ``count`` times, with a number each from 0 on.
 
     ``streams`` are those that have an element for an instance, with their rates: of instance i of
@@ -135,8 +128,7 @@ class Instances:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unordered:
+class Unordered(msgspec.Struct, frozen=True, eq=False):
     """A view for unordered access: a buffer, or slices of a level of a texture.
 
     ``stride`` is the bytes of a structure, 0 of what is none; ``counter`` four bytes of memory
@@ -153,8 +145,7 @@ UnorderedViews = Mapping[int, Unordered]
 """Views by the number of their u#."""
 
 
-@dataclass(slots=True, eq=False)
-class InputAssembly:
+class InputAssembly(msgspec.Struct, frozen=True, eq=False):
     """The input assembler's part of a draw: ``count`` primitives of ``topology``, starting at
     vertex (or index) number ``first``.
 
@@ -181,19 +172,17 @@ class InputAssembly:
     filled: Filled | None = None
 
 
-@dataclass(slots=True, eq=False)
-class ShaderBindings:
+class ShaderBindings(msgspec.Struct, frozen=True, eq=False):
     """Resources of a shader stage: uniform files, textures by sampler or unit, and ``buffers``,
     which become uniform files when the draw executes.
     """
 
-    uniforms: Uniforms = field(default_factory=dict)
-    textures: Textures = field(default_factory=dict)
-    buffers: ConstantBuffers = field(default_factory=dict)
+    uniforms: Uniforms = msgspec.field(default_factory=dict)
+    textures: Textures = msgspec.field(default_factory=dict)
+    buffers: ConstantBuffers = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class RasterBindings:
+class RasterBindings(msgspec.Struct, frozen=True, eq=False):
     """Numbers of the rasterizer, and of the clipper before it.
 
     With a vertex program ``viewport`` maps clip space to the screen, and ``clip_planes`` are the
@@ -208,23 +197,17 @@ class RasterBindings:
     stipple: tuple[int, ...] = ()
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class OutputBindings:
+class OutputBindings(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """Surfaces and numbers of the output merger; ``unordered`` views are the pixel program's."""
 
     colors: tuple[Surface | None, ...]
     depth: Surface | None
     merge: MergeNumbers = MergeNumbers()
-    unordered: UnorderedViews = field(default_factory=dict)
+    unordered: UnorderedViews = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class Draw:
+class Draw(msgspec.Struct, frozen=True, eq=False):
     """Primitives, and the state of each stage they pass through.
-
-    A draw and its records are values: nothing changes them once they are made.  They are not
-    frozen, because an application makes thousands for a frame and setting a field of a frozen
-    record takes several times as long.
 
     Fragments must lie in ``scissor``: viewport, scissor rectangle and targets intersected.  With
     ``post_vertex`` stages the topology may be one of Direct3D 10, with adjacent vertices.
@@ -234,14 +217,13 @@ class Draw:
     input: InputAssembly
     output: OutputBindings
     scissor: Rect
-    raster: RasterBindings = field(default_factory=RasterBindings)
-    vertex: ShaderBindings = field(default_factory=ShaderBindings)
-    pixel: ShaderBindings = field(default_factory=ShaderBindings)
+    raster: RasterBindings = msgspec.field(default_factory=RasterBindings)
+    vertex: ShaderBindings = msgspec.field(default_factory=ShaderBindings)
+    pixel: ShaderBindings = msgspec.field(default_factory=ShaderBindings)
     post_vertex: PostVertexStages | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IndirectDraw:
+class IndirectDraw(msgspec.Struct, frozen=True, eq=False):
     """A draw whose numbers are in a buffer, read when the packet executes.
 
     ``offset`` bytes into ``arguments`` there are as many DWORDs as the functions of draws with
@@ -254,8 +236,7 @@ class IndirectDraw:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Dispatch:
+class Dispatch(msgspec.Struct, frozen=True, eq=False):
     """Run a compute program in ``groups``, by x, y and z, of ``threads``, likewise.
 
     ``deeds`` are its accesses by number, to ``unordered`` views and to what it has declared to be
@@ -268,12 +249,11 @@ class Dispatch:
     shared: tuple[SharedMemory, ...]
     threads: tuple[int, int, int]
     groups: tuple[int, int, int]
-    unordered: UnorderedViews = field(default_factory=dict)
+    unordered: UnorderedViews = msgspec.field(default_factory=dict)
     arguments: tuple[Surface, int] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClearUnordered:
+class ClearUnordered(msgspec.Struct, frozen=True, eq=False):
     """Fill a view with four DWORDs: floats, or integers where the format has them; of ``bits``
     each channel has the low ones of its own.
     """
@@ -283,8 +263,7 @@ class ClearUnordered:
     bits: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clear:
+class Clear(msgspec.Struct, frozen=True, eq=False):
     """Fill ``rects`` (already clipped) of the given surfaces; None leaves that part alone.
 
     ``color`` is A8R8G8B8, or float32 values, ``z`` 0..1, ``stencil`` is masked to the format's
@@ -299,8 +278,7 @@ class Clear:
     stencil: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(msgspec.Struct, frozen=True, eq=False):
     """A box of one subresource of a surface with pixels, which lies inside it."""
 
     surface: Surface
@@ -314,8 +292,7 @@ def whole_part(surface: Surface, index: int) -> Part:
     return Part(surface, index, Box(0, 0, found.width, found.height, 0, found.depth))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Copy:
+class Copy(msgspec.Struct, frozen=True, eq=False):
     """Make the target look like the source.  All of the source is read before anything is written.
 
     Parts of one format and size are copied as they are, of compressed formats in whole blocks;
@@ -329,8 +306,7 @@ class Copy:
     linear: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Blit:
+class Blit(msgspec.Struct, frozen=True, eq=False):
     """Fill the target, or copy the source to it by points, as DirectDraw does.
 
     ``fill`` is a pixel as it is stored; ``depth_only`` leaves stencil bits as they are.
@@ -352,8 +328,7 @@ class Blit:
     mirror_y: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CopyBytes:
+class CopyBytes(msgspec.Struct, frozen=True, eq=False):
     """Copy ``size`` bytes between buffers, which have them."""
 
     source: Surface
@@ -363,8 +338,7 @@ class CopyBytes:
     size: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Write:
+class Write(msgspec.Struct, frozen=True, eq=False):
     """Put ``data`` that came with the command into a part: its blocks without holes, row by row
     and slice by slice.
     """
@@ -373,8 +347,7 @@ class Write:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WriteBytes:
+class WriteBytes(msgspec.Struct, frozen=True, eq=False):
     """Put ``data`` that came with the command into a buffer, in which it has its place."""
 
     target: Surface
@@ -382,16 +355,14 @@ class WriteBytes:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Swap:
+class Swap(msgspec.Struct, frozen=True, eq=False):
     """Exchange all bytes of two surfaces that have as many."""
 
     one: Surface
     other: Surface
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compose:
+class Compose(msgspec.Struct, frozen=True, eq=False):
     """Combine ``count`` rectangles of an A1 part with another one, which is no part of it.
 
     Each is told by 8 bytes in either buffer, read when the packet executes.  ``sources``: x, y,
@@ -408,8 +379,7 @@ class Compose:
     offset: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GenerateLevels:
+class GenerateLevels(msgspec.Struct, frozen=True, eq=False):
     """Make every level of each face but the first from the one above: ``point`` takes one texel,
     otherwise it is filtered linearly.  The format can be rendered to.
     """
@@ -418,32 +388,28 @@ class GenerateLevels:
     point: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BeginQuery:
+class BeginQuery(msgspec.Struct, frozen=True, eq=False):
     """Remember the counters as they are when the GPU gets here."""
 
     slot: QuerySlot
     generation: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EndQuery:
+class EndQuery(msgspec.Struct, frozen=True, eq=False):
     """Report what changed since the matching BeginQuery."""
 
     slot: QuerySlot
     generation: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Observe:
+class Observe(msgspec.Struct, frozen=True, eq=False):
     """Call ``sink(surface)`` when the GPU gets here: how pictures are taken without steering."""
 
     surface: Surface
     sink: Callable[[Surface], Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PageIn:
+class PageIn(msgspec.Struct, frozen=True, eq=False):
     """Bring allocations, by their handles in ``Gpu.residency``, to where the GPU reaches them."""
 
     allocations: tuple[int, ...]
@@ -467,8 +433,7 @@ Predicable = (
 """Packets that change memory or move it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Predicated:
+class Predicated(msgspec.Struct, frozen=True, eq=False):
     """Execute ``packet`` unless what the predicate ``slot`` found last is ``value``.
 
     The GPU waits until that is known; with a ``hint`` it executes the packet then.  It also does

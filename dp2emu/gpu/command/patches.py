@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import Basis
@@ -17,11 +17,9 @@ from dp2emu.gpu.tessellation.splines import (
     triangle_points,
     triangle_weights,
 )
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class RectanglePoints:
+class RectanglePoints(msgspec.Struct, frozen=True):
     """Control points of a rectangle: rows of ``width`` from vertex ``first``, each ``stride``
     vertices behind the one before.
     """
@@ -65,8 +63,7 @@ class RectanglePoints:
         return rectangle_weights(self.basis, self.degree, *size, domain.u, domain.v)
 
 
-@dataclass(frozen=True, slots=True)
-class TrianglePoints:
+class TrianglePoints(msgspec.Struct, frozen=True):
     """Control points of a Bezier triangle from vertex ``first``, in rows of 1, 2, 3 and so on."""
 
     first: int
@@ -99,8 +96,7 @@ class TrianglePoints:
 ControlPoints = RectanglePoints | TrianglePoints
 
 
-@dataclass(frozen=True, slots=True)
-class Adaptive:
+class Adaptive(msgspec.Struct, frozen=True):
     """D3DRS_ENABLEADAPTIVETESSELLATION: depths are ``plane`` times x, y, z and 1; levels lie
     between ``least`` and ``most``.
     """
@@ -110,8 +106,7 @@ class Adaptive:
     most: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fineness:
+class Fineness(msgspec.Struct, frozen=True):
     """Segments of the edges in order, or of all if there is one number."""
 
     segments: tuple[float, ...]
@@ -119,18 +114,16 @@ class Fineness:
     adaptive: Adaptive | None = None
 
 
-@dataclass(eq=False, slots=True)
-class KeptPatch:
+class KeptPatch(msgspec.Struct, eq=False):
     """Control points of a patch with a handle, by element, float64 of shape (4, n).
 
     Mutable: the draw that brings them fills it when the GPU gets there.
     """
 
-    control: Mapping[Element, F64] = field(default_factory=dict)
+    control: Mapping[Element, F64] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Patch:
+class Patch(msgspec.Struct, frozen=True, eq=False):
     """A rectangle or triangle patch.
 
     Without ``kept`` the control points come from the draw's streams.  With it, they come from the
@@ -143,8 +136,7 @@ class Patch:
     brought: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class NPatch:
+class NPatch(msgspec.Struct, frozen=True):
     """Each triangle of the draw is a curved point-normal triangle.
 
     Positions are ``cubic`` or stay in its plane; normals are ``quadratic`` or linear.

@@ -8,16 +8,16 @@ rectangles) is a binding and travels in the packet.
 
 from __future__ import annotations
 
-from dataclasses import field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.gpu.command.raster_operations import COPY
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
 from dp2emu.shader.fixed.blend import BlendState as BlendState
 from dp2emu.shader.ir import Kill, Program, walk
@@ -43,8 +43,7 @@ Samplers = tuple[tuple[int, SamplerKey], ...]
 """How the samplers of a program that have a texture read it, by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class RasterState:
+class RasterState(msgspec.Struct, frozen=True):
     """How primitives become fragments.
 
     ``clip``: D3DRS_CLIPPING; when set, fragments with z outside 0..1 are dropped, when clear
@@ -86,8 +85,7 @@ class RasterState:
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class DepthState:
+class DepthState(msgspec.Struct, frozen=True):
     """Depth test; ``enable`` False means every fragment passes and nothing is written.
 
     ``bias`` and ``slope`` are D3DRS_DEPTHBIAS and D3DRS_SLOPESCALEDEPTHBIAS as float32 values in
@@ -112,8 +110,7 @@ class DepthState:
     in_viewport: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StencilFace:
+class StencilFace(msgspec.Struct, frozen=True):
     """The stencil test of a face, and what becomes of the value: where the test fails, where it
     passes and depth fails, and where both pass.
     """
@@ -129,8 +126,7 @@ class StencilFace:
         return {self.fail, self.depth_fail, self.passed} != {StencilOp.KEEP}
 
 
-@dataclass(frozen=True, slots=True)
-class StencilState:
+class StencilState(msgspec.Struct, frozen=True):
     """The stencil test; ``back`` is for triangles that are counterclockwise on the screen, None
     means the same as ``front``, which lines and points always have.
     """
@@ -139,16 +135,15 @@ class StencilState:
     back: StencilFace | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(msgspec.Struct, frozen=True):
     """What a vertex program calls an element; None if the vertices have no such thing."""
 
     name: str
     element: Element | None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Pipeline:
+# A pipeline is the key of what is looked up for every draw, so it is hashed once.
+class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     """Everything about a draw that changes the program that executes it.
 
     Without a ``vertex`` program the layout's vertices are on the screen already, and
@@ -216,16 +211,6 @@ class Pipeline:
     def blending(self) -> bool:
         """Whether any target is blended."""
         return self.blend is not None or any(each is not None for each in self.blends)
-
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        # A pipeline is the key of what is looked up for every draw, so it is hashed once.
-        parts = (getattr(self, part.name) for part in fields(self) if part.compare)
-        object.__setattr__(self, "_hash", hash(tuple(parts)))
-
-    def __hash__(self) -> int:
-        return self._hash
 
     @property
     def tests_late(self) -> bool:

@@ -5,8 +5,9 @@ programs, stream output, and the viewports and slices that primitives select.
 from __future__ import annotations
 
 import math
-from dataclasses import field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.command.bindings import (
@@ -20,7 +21,6 @@ from dp2emu.gpu.command.bindings import (
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.stream_targets import NOTHING_STORED, StreamOutput
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from dp2emu.shader.resources import Unit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StageProgram:
+class StageProgram(msgspec.Struct, frozen=True, eq=False):
     """The program of a stage after the vertex program, with its bindings and samplers."""
 
     program: Program
-    uniforms: Uniforms = field(default_factory=dict)
-    buffers: ConstantBuffers = field(default_factory=dict)
-    textures: Textures = field(default_factory=dict)
+    uniforms: Uniforms = msgspec.field(default_factory=dict)
+    buffers: ConstantBuffers = msgspec.field(default_factory=dict)
+    textures: Textures = msgspec.field(default_factory=dict)
     samplers: Samplers = ()
     units: tuple[Unit, ...] = ()
 
@@ -45,16 +44,14 @@ Component = tuple[int, int]
 """A register's number and one of its components."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstantsProgram:
+class ConstantsProgram(msgspec.Struct, frozen=True, eq=False):
     """A program that computes patch constants, run ``instances`` times for each patch."""
 
     bound: StageProgram
     instances: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HullStage:
+class HullStage(msgspec.Struct, frozen=True, eq=False):
     """A hull program: patches of ``takes`` control points in, of ``makes`` control points out.
 
     ``points`` runs for each of these, None passes points on; ``constants`` run in order.  Their
@@ -73,8 +70,7 @@ class HullStage:
     most: float = math.inf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TessellationStage:
+class TessellationStage(msgspec.Struct, frozen=True, eq=False):
     """Hull program, tessellator and domain program of a draw.
 
     The ``domain`` program reads ``takes`` control points of a patch, of ``registers`` registers
@@ -88,8 +84,7 @@ class TessellationStage:
     registers: int
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedStream:
+class EmittedStream(msgspec.Struct, frozen=True):
     """A stream of vertices that a geometry program puts out, as points or in strips: which of its
     words each port of theirs is.
     """
@@ -99,8 +94,7 @@ class EmittedStream:
     ports: tuple[tuple[Port, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GeometryStage:
+class GeometryStage(msgspec.Struct, frozen=True, eq=False):
     """A geometry program, which runs ``instances`` times for each primitive of a list of the
     topology it ``takes``, and puts out ``limit`` vertices at most.
     """
@@ -117,24 +111,21 @@ class GeometryStage:
         return frozenset(word for stream in self.streams for _, word in stream.ports)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A viewport and the rectangle that fragments in it must lie in."""
 
     viewport: FloatViewport
     scissor: Rect
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(msgspec.Struct, frozen=True):
     """The slice of each target that one render target array index selects."""
 
     colors: tuple[Surface | None, ...]
     depth: Surface | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PostVertexStages:
+class PostVertexStages(msgspec.Struct, frozen=True, eq=False):
     """The stages of a draw between its vertex program and clipping, in order.
 
     A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of

@@ -7,13 +7,13 @@ the same whatever happens inside it.  The front end encodes a difference as resp
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, fields
 from enum import IntFlag
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from dp2emu.gpu.resource.heap import HeapUse
-from dp2emu.records import dataclass
 
 
 class Epoch:
@@ -46,8 +46,7 @@ class Epoch:
         return totals
 
 
-@dataclass(slots=True)
-class Counters:
+class Counters(msgspec.Struct):
     """What the GPU has done since it was made.  Mutable by design; values only grow.
 
     Times are ticks of busy time of one unit, ``busy_ticks`` of any; ``fragments`` counts those
@@ -104,8 +103,11 @@ class Counters:
     stream1_needed: int = 0
     stream2_needed: int = 0
     stream3_needed: int = 0
-    multisamples: Epoch = field(default_factory=Epoch, compare=False)
+    multisamples: Epoch = msgspec.field(default_factory=Epoch)
     """Samples of multisampled targets since the last snapshot."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Counters and _values(self) == _values(other)
 
     def add(self, other: Counters) -> None:
         """Add all counts of ``other``, which must be in its first epoch."""
@@ -130,7 +132,7 @@ class Snapshot(NamedTuple):
         return self.counters[_COUNTER_INDEX[name]]
 
 
-COUNTER_NAMES = tuple(f.name for f in fields(Counters) if f.name != "multisamples")
+COUNTER_NAMES = tuple(f for f in Counters.__struct_fields__ if f != "multisamples")
 
 
 _COUNTER_INDEX = {name: index for index, name in enumerate(COUNTER_NAMES)}

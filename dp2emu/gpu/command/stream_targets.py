@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.records import dataclass
 
 STREAMS = 4
 """Streams a geometry shader can have."""
@@ -16,8 +16,7 @@ STREAM_TARGETS = 4
 """Buffers that can be streamed into at a time."""
 
 
-@dataclass(slots=True, eq=False)
-class Filled:
+class Filled(msgspec.Struct, eq=False):
     """The number of bytes of a buffer that stream output has written so far.
 
     Mutable: a register of the machine, which draws move on when they execute.
@@ -26,8 +25,7 @@ class Filled:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StreamTarget:
+class StreamTarget(msgspec.Struct, frozen=True, eq=False):
     """A buffer bound to stream output, and its write offset."""
 
     surface: Surface
@@ -49,8 +47,7 @@ class Word(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class StreamLayout:
+class StreamLayout(msgspec.Struct, frozen=True):
     """Output words of a stream that are stored; ``strides`` are bytes from vertex to vertex by
     slot, of all slots that the stream uses.
     """
@@ -59,14 +56,13 @@ class StreamLayout:
     strides: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StreamOutput:
+class StreamOutput(msgspec.Struct, frozen=True, eq=False):
     """``layouts`` by stream, those of streams that are stored, and ``targets`` by slot; which
     stream is ``rasterized``, None if none is.
     """
 
-    layouts: Mapping[int, StreamLayout] = field(default_factory=dict)
-    targets: Mapping[int, StreamTarget] = field(default_factory=dict)
+    layouts: Mapping[int, StreamLayout] = msgspec.field(default_factory=dict)
+    targets: Mapping[int, StreamTarget] = msgspec.field(default_factory=dict)
     rasterized: int | None = 0
 
 

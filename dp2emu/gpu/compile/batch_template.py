@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Iterator
-from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.gpu.arrays import I64
@@ -39,7 +39,7 @@ from dp2emu.gpu.vertex_shader.vertex_kernel import (
     set_view,
     vertices,
 )
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.jit.bindings import Words, address
 from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.layout import layout_of
@@ -261,8 +261,7 @@ _COUNTS_AT = RECIPE.index(COUNTS[0])
 _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 
-@dataclass(slots=True, eq=False)
-class BatchTemplate:
+class BatchTemplate(msgspec.Struct, eq=False):
     """How small draws of a state are drawn.  Mutable: it learns.
 
     ``like`` is one of them without its vertices, ``base`` the plan of one, and ``template`` has
@@ -278,10 +277,12 @@ class BatchTemplate:
     frame: Frame
     words: I64
     place: int
-    levels: dict[int, tuple[Plan, Arguments]] = field(default_factory=dict)
-    kernels: dict[int, Any] = field(default_factory=dict)
-    programs: dict[int, tuple[Uniforms, int, Any]] = field(default_factory=dict)
-    sources: WeakKeyDictionary[Stream, _Sources] = field(default_factory=WeakKeyDictionary)
+    levels: dict[int, tuple[Plan, Arguments]] = msgspec.field(default_factory=dict)
+    kernels: dict[int, Any] = msgspec.field(default_factory=dict)
+    programs: IdentityCache[_Placed] = msgspec.field(
+        default_factory=partial(IdentityCache, PROGRAMS)
+    )
+    sources: IdentityCache[_Placed] = msgspec.field(default_factory=IdentityCache)
 
     @classmethod
     def of(
@@ -371,14 +372,9 @@ class BatchTemplate:
 
     def _program(self, uniforms: Uniforms, kept: list[Any]) -> int:
         """Where what the pixel program reads is."""
-        found = self.programs.get(id(uniforms))
-        if found is None:
-            words = self._bound(uniforms)
-            if len(self.programs) >= PROGRAMS:
-                self.programs.clear()
-            found = self.programs[id(uniforms)] = uniforms, address(words), words
+        found = self.programs.of((uniforms,), lambda: _placed(self._bound(uniforms)))
         kept.append(found)
-        return found[1]
+        return found.place
 
     def _bound(self, uniforms: Uniforms) -> Words:
         template = self.template
@@ -389,21 +385,12 @@ class BatchTemplate:
     def _sources(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
         """Where ``SOURCE`` words are; streams stay where they are."""
         used = [streams[n] if n < len(streams) else None for n in self.frame.streams]
-        first = used[0]
-        if first is None:
-            return self._packed(streams, kept)
-        found = self.sources.get(first)
-        if found is None or not found.about(used):
-            words = np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
-            others = [None if each is None else ref(each) for each in used[1:]]
-            found = self.sources[first] = _Sources(words, address(words), others)
+        found = self.sources.of(used, lambda: _placed(self._packed(streams)))
         kept.append(found)
         return found.place
 
-    def _packed(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
-        words = np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
-        kept.append(words)
-        return address(words)
+    def _packed(self, streams: tuple[Stream | None, ...]) -> I64:
+        return np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
 
     def take(self) -> tuple[Work, int]:
         """What was done since this was asked, and how many draws did it."""
@@ -425,18 +412,15 @@ class BatchTemplate:
         return self.drawing.counted(self.base.key, like, results, work), draws
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
-    """Words of sources, and the streams beside the first that they are about."""
+class _Placed(msgspec.Struct, frozen=True):
+    """Words, and their address."""
 
-    words: NDArray[np.int64]
+    words: NDArray[Any]
     place: int
-    others: list[ReferenceType[Stream] | None]
 
-    def about(self, streams: list[Stream | None]) -> bool:
-        """Whether these are the streams."""
-        pairs = zip(streams[1:], self.others, strict=True)
-        return all(stream is (held and held()) for stream, held in pairs)
+
+def _placed(words: NDArray[Any]) -> _Placed:
+    return _Placed(words, address(words))
 
 
 class BatchRun:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
+import msgspec
+
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.code.block_writer import ROWS as PAIR
 from dp2emu.gpu.code.block_writer import Code, Lane, Words, splat, union
@@ -22,14 +24,12 @@ from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, offset
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE
 from dp2emu.gpu.rasterizer.spans_code import Bounds
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import ALL, ZERO, number
 from dp2emu.shader.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A pair of rows of a primitive, from row ``y`` (even) on.
 
     ``bounds`` are those of each sample and, if samples are covered for themselves, of the centre
@@ -49,8 +49,7 @@ class Row:
     coverage: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(msgspec.Struct, frozen=True):
     """A block of a row from column ``x`` on: what is covered by sample and, if samples are
     covered for themselves, at the centre; of that the fragments there are, by sample; z and the
     way to them, and to the centre.  All in MEMORY order.

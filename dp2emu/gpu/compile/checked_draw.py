@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +13,6 @@ from dp2emu.errors import Disagreement
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.tiering import optimize_all
 from dp2emu.shader.text import dump
 
@@ -38,8 +38,7 @@ def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work])
     return work
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(msgspec.Struct, frozen=True):
     """Surfaces of a draw, and what was in them before."""
 
     draw: Draw

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,7 +43,6 @@ from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.planes import Plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.spans import HALF, Spans
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.tiering import TieredFunction
@@ -51,8 +51,7 @@ from dp2emu.shader.reference import Fetcher, Sampler
 U64 = NDArray[np.uint64]
 
 
-@dataclass(slots=True)
-class Arguments:
+class Arguments(msgspec.Struct):
     """Words of arguments by name.  Mutable; it keeps what they point to.
 
     ``depth`` are those of the depth-stencil buffer: base, pitch, and the stencil's three numbers.
@@ -89,8 +88,7 @@ class Arguments:
         self.number(name, address(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(msgspec.Struct, frozen=True):
     """What triangles are set up from, and room for the records of all of them."""
 
     position: F64

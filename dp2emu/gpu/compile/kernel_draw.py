@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.code.kernel_key import (
     Key,
@@ -50,7 +51,6 @@ from dp2emu.gpu.rasterizer.primitive_setup import set_up
 from dp2emu.gpu.vertex_shader.vertex_frame import plan_of
 from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.code import Effort
 from dp2emu.shader.reference import Fetcher, Sampler
@@ -86,8 +86,7 @@ def drawing(
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(msgspec.Struct, frozen=True):
     """How a kernel draws primitives: what draws of a state have in common.
 
     That is one pipeline's.  ``templates`` are arguments by plan and uniforms, one for each thread,
@@ -102,10 +101,10 @@ class Drawing:
     fetcher: Fetcher | None
     threads: int
     writes: Writes
-    templates: dict[tuple[int, int], list[Arguments]] = field(default_factory=dict)
-    plans: dict[tuple[tuple[str, ...], bool, bool], Plan] = field(default_factory=dict)
-    span_plans: dict[tuple[Any, ...], Plan] = field(default_factory=dict)
-    levels: dict[tuple[str, ...], bool] = field(default_factory=dict)
+    templates: dict[tuple[int, int], list[Arguments]] = msgspec.field(default_factory=dict)
+    plans: dict[tuple[tuple[str, ...], bool, bool], Plan] = msgspec.field(default_factory=dict)
+    span_plans: dict[tuple[Any, ...], Plan] = msgspec.field(default_factory=dict)
+    levels: dict[tuple[str, ...], bool] = msgspec.field(default_factory=dict)
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""

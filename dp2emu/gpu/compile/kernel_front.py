@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from dp2emu.gpu.code.block_writer import Code
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, TOGETHER, TRIANGLES, WORD
 from dp2emu.gpu.compile.block_code import Blocks
 from dp2emu.gpu.rasterizer.planes_code import Primitive
 from dp2emu.gpu.rasterizer.spans_code import Bounds
 from dp2emu.gpu.rasterizer.triangles_code import Pair, Records, Runs, places, triangles
-from dp2emu.records import dataclass
 
 FRONT, ROWS = "front", "rows"
 _PARAMETERS = (
@@ -32,8 +33,7 @@ _SIDE = 8
 """Bytes of where two rows begin, and of where they end."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrontKey:
+class FrontKey(msgspec.Struct, frozen=True):
     """What the front depends on: see ``Key``."""
 
     samples: int

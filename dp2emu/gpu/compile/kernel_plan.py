@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.code.kernel_key import ColorKey, DepthKey, Key, Samplers
@@ -13,7 +15,6 @@ from dp2emu.gpu.compile.kernel_code import front_of, kernel, setup
 from dp2emu.gpu.output_merger.color_target import ColorTarget, output_of
 from dp2emu.gpu.output_merger.depth_test import DepthTarget, depth_used
 from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, linear_varyings, varyings_of
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program, walk
 from dp2emu.shader.jit.code import Effort
 from dp2emu.shader.jit.layout import SampleCallee
@@ -31,8 +32,7 @@ _Color = tuple[int, FormatRow, bool]
 """Number of a target, its format, and whether all bits are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writes:
+class Writes(msgspec.Struct, frozen=True):
     """What a key has to know of targets; the second of ``depth`` is whether it can change."""
 
     colors: tuple[_Color, ...]
@@ -68,8 +68,7 @@ def _sampled(program: Program) -> tuple[SampleCallee, ...]:
     return asked if len(asked) <= FEW else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """A kernel, where it finds its arguments, and what sets triangles up for it."""
 
     key: Key

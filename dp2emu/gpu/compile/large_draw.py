@@ -11,6 +11,8 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from dp2emu.gpu.code.kernel_key import fills_triangles
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
@@ -32,7 +34,6 @@ from dp2emu.gpu.vertex_shader.vertex_frame import Frame, plan_of
 from dp2emu.gpu.vertex_shader.vertex_frame import VertexPlan as VertexPlan
 from dp2emu.gpu.vertex_shader.vertex_kernel import bound_uniforms, set_draw, vertices
 from dp2emu.gpu.work_budget import Meter
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
@@ -54,8 +55,7 @@ Alone = Callable[[int, int], Work]
 """Draws primitives from one number to below another, whatever they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Large:
+class Large(msgspec.Struct, frozen=True):
     """A draw of many triangles; ``alone`` draws items that have to be cut, or are too large."""
 
     drawing: Drawing
@@ -172,8 +172,7 @@ class Large:
         return [bound, *set_draw(frame, self.draw, 0, each, bound[1])]
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(msgspec.Struct, frozen=True):
     """A batch that was set up: ``count`` primitives from ``start`` on, ``each`` of an item."""
 
     drawing: Drawing

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from queue import SimpleQueue
 
-from dp2emu.records import dataclass
+import msgspec
 
 ROWS = 64
 """Rows of a band, a power of two, and an even number since kernels work on pairs."""
@@ -36,8 +36,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bands:
+class Bands(msgspec.Struct, frozen=True):
     """Rows from ``top`` to below ``bottom``; those of a band share all but ``shift`` bits."""
 
     top: int

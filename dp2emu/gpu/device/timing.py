@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.enums import QueryType
 from dp2emu.errors import UsageError
 from dp2emu.gpu.command.work import Work
 from dp2emu.inputs import read_file
-from dp2emu.records import dataclass
 
 TICKS_PER_SECOND = 1_000_000_000
 
@@ -35,8 +36,7 @@ class Cost(NamedTuple):
     geometry_compute: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(msgspec.Struct, frozen=True):
     """How far vertices, geometry programs, pixels and the rest of a packet are worked on at the
     same time.
 
@@ -65,8 +65,7 @@ SERIAL = Overlap()
 """One unit is busy at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Rates(msgspec.Struct, frozen=True):
     """What the emulated board can do at most, per tick as (amount, ticks)."""
 
     memory_bytes: tuple[int, int] = (16, 1)
@@ -84,8 +83,7 @@ class Rates:
 RATES = Rates()
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(msgspec.Struct, frozen=True):
     """A timing model.
 
     ``call(number, length)``: host ticks the n-th call takes, for that many command bytes.

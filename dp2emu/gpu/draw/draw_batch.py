@@ -15,7 +15,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import draw_setup, geometry_names
 from dp2emu.gpu.shader_resources.textures import samples_targets
-from dp2emu.identity_cache import Together
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.engines import JIT, name_of
 from dp2emu.shader.reference import Run
 
@@ -51,7 +51,9 @@ class DrawBatch:
         # By identity of the output record, whose end is the end of its templates.  The other
         # objects that a key identifies are referenced by the template itself, so that their
         # identities are not reused while it exists.
-        self._templates: Together[dict[Hashable, BatchTemplate | _Never | None]] = Together()
+        self._templates: IdentityCache[dict[Hashable, BatchTemplate | _Never | None]] = (
+            IdentityCache()
+        )
 
     def put(self, draw: Draw) -> bool:
         """Add a draw to the batch; False if it has to be executed at once."""
@@ -94,10 +96,7 @@ class DrawBatch:
 
     def _template(self, draw: Draw) -> BatchTemplate | None:
         """The template of a draw, compiled when the second draw of its kind comes."""
-        known = self._templates.get(id(draw.output))
-        if known is None:
-            known = {}
-            self._templates.put(id(draw.output), (draw.output,), known)
+        known = self._templates.of((draw.output,), dict)
         key = (
             draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
             id(draw.pipeline), id(draw.raster), id(draw.vertex.textures), id(draw.pixel.textures),

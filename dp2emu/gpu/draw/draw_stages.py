@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.pixel_shader.pixel_stage import varyings_of
@@ -12,8 +14,7 @@ from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
 from dp2emu.gpu.shader_resources.textures import Texturing, samples_targets
 from dp2emu.gpu.vertex_shader.stage_run import fetcher
-from dp2emu.identity_cache import Together
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.engines import REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Run
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from dp2emu.gpu.compile.kernel_draw import Drawing
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.command.pipeline import decides_coverage
@@ -65,7 +66,6 @@ from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.gpu.vertex_shader.stage_run import StageRun
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry
 from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
-from dp2emu.records import write
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED
 from dp2emu.shader.formulas import computed
@@ -74,8 +74,7 @@ if TYPE_CHECKING:
     from dp2emu.gpu.compile.kernel_draw import Drawing
 
 
-@dataclass(frozen=True, slots=True)
-class DrawSetup:
+class DrawSetup(msgspec.Struct, frozen=True):
     """What draws of a state share: their targets, their textures, and the compiled kernel, None on
     the reference engine or where no kernel applies.
     """
@@ -98,7 +97,7 @@ class DrawSetup:
         return cls(targets, texturing, kernel)
 
 
-_setups: Together[DrawSetup] = Together()
+_setups: IdentityCache[DrawSetup] = IdentityCache()
 
 
 def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
@@ -107,17 +106,15 @@ def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -
         return DrawSetup.of(draw, cache, run, threads)
     pipeline, surfaces = draw.pipeline, (*draw.output.colors, draw.output.depth)
     bindings = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
-    key = (
-        id(pipeline), *map(id, surfaces), *draw.pixel.textures, *map(id, bindings),
-        draw.scissor, draw.output.merge, run, threads,
-    )  # fmt: skip
-    found = _setups.get(key)
-    if found is None:
+    objects = pipeline, *surfaces, *bindings
+    values = *draw.pixel.textures, draw.scissor, draw.output.merge, run, threads
+    try:
+        return _setups.find(objects, values)
+    except KeyError:
         found = DrawSetup.of(draw, cache, run, threads)
-        # What fetches refers to its bindings.
-        if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
-            bound = (surface for surface in surfaces if surface is not None)
-            _setups.put(key, (pipeline, *bound, *bindings), found)
+    # What fetches refers to its bindings.
+    if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
+        _setups.put(objects, values, found)
     return found
 
 
@@ -148,7 +145,6 @@ def prepare(run: Run) -> None:
         for name in _COMPILED:
             import_module(name)
         import_module("dp2emu.shader.jit.code").prepare()
-        write(*(f"dp2emu.{name}" for name in _OF_DRAWS))
 
 
 _COMPILED = (
@@ -157,23 +153,6 @@ _COMPILED = (
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
 """Modules of the compiled engine, imported before the first draw."""
-
-_OF_DRAWS = (
-    "d3d.vertices", "gpu.code.kernel_key", "gpu.code.kernel_layout", "gpu.command.bindings",
-    "gpu.command.packets", "gpu.command.pipeline", "gpu.compile.batch_template",
-    "gpu.compile.kernel_arguments", "gpu.compile.kernel_draw", "gpu.compile.kernel_plan",
-    "gpu.compile.large_draw", "gpu.draw.draw_stages", "gpu.input_assembler.vertex_fetch",
-    "gpu.output_merger.color_target", "gpu.output_merger.depth_test",
-    "gpu.output_merger.draw_targets", "gpu.rasterizer.clip", "gpu.shader_resources.textures",
-    "gpu.transfer.clear", "gpu.vertex_shader.vertex_frame", "gpu.work_budget",
-    "shader.fixed.blend", "shader.fixed.cascade", "shader.fixed.operations",
-    "shader.fixed.output", "shader.fixed.records", "shader.ir", "shader.jit.bindings",
-    "shader.jit.code", "shader.jit.compiling", "shader.jit.layout", "shader.jit.machine",
-    "shader.jit.writer", "shader.sampling", "shader.passes", "shader.texture.address",
-    "shader.texture.bindings", "shader.texture.fields", "shader.texture.reading",
-    "shader.texture.records", "shader.texture.sampler", "shader.values", "shader.verify",
-)  # fmt: skip
-"""Modules whose records nearly every draw uses."""
 
 
 Witness = Callable[[I64, I64], None]
@@ -419,8 +398,7 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     return vertex_kernel.geometry(draw, start, stop, names, sampler, reads)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stages:
+class _Stages(msgspec.Struct, frozen=True):
     """The stages after coverage, for the primitives of one chunk."""
 
     draw: Draw

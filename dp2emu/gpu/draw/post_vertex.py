@@ -7,10 +7,10 @@ then draw what ``gpu.rasterizer.clip`` alone makes of them, bit by bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.bindings import Rect

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.packets import Dispatch, Draw, IndirectDraw

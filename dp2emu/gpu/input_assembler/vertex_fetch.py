@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import DXGI, Support
@@ -22,7 +23,6 @@ from dp2emu.gpu.command.pipeline import Attribute
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES, primitive_count, vertex_count
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import unpack_bits
-from dp2emu.records import dataclass
 
 
 class VertexType(NamedTuple):
@@ -106,8 +106,7 @@ VERTEX_TYPES |= {
 COMPONENTS = "xyzw"
 
 
-@dataclass(frozen=True, slots=True)
-class Vertices:
+class Vertices(msgspec.Struct, frozen=True):
     """The corners of primitives, float32 or float64, lanes of shape (3, n).
 
     ``position`` is screen x, y, z and rhw, shape (4, 3, n); ``varyings`` has shape

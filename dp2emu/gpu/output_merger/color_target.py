@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
@@ -27,8 +28,7 @@ from dp2emu.gpu.resource.pixel_format import (
     words_of,
     write_bits,
 )
-from dp2emu.identity_cache import while_it_lives
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, TargetOutput, output_program
@@ -48,8 +48,7 @@ DITHER_BELOW = 8
 """D3DRS_DITHERENABLE is for channels of fewer bits, where steps can be seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColorTarget:
+class ColorTarget(msgspec.Struct, frozen=True):
     """Render target ``number``; ``bits`` of its words can be written.
 
     ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has
@@ -147,7 +146,7 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
     return tuple(each for each in found if each is not None and each.number in written)
 
 
-@while_it_lives
+@identity_cached()
 def _target(
     surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
 ) -> ColorTarget | None:

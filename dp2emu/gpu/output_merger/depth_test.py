@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc
@@ -30,13 +31,11 @@ from dp2emu.gpu.rasterizer.planes import Plane, Sites, plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import depth_format, parts_of, words_of
-from dp2emu.identity_cache import while_it_lives
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.formulas import computed
 
 
-@dataclass(frozen=True, slots=True)
-class PixelGroups:
+class PixelGroups(msgspec.Struct, frozen=True):
     """Fragments of a batch by pixel.
 
     ``order`` lists fragments pile by pile, each in drawing order; pile k starts at ``heads[k]``
@@ -82,8 +81,7 @@ def single_fragment_groups(count: int) -> PixelGroups:
     return PixelGroups(order, order, np.ones(count, np.int64))
 
 
-@dataclass(frozen=True, slots=True)
-class DepthTarget:
+class DepthTarget(msgspec.Struct, frozen=True):
     """A depth-stencil buffer and how it is used.  ``words`` is a flat view, ``pitch`` words a row.
 
     ``stencil`` None means no stencil test; depth is tested and written as ``state`` says.
@@ -162,7 +160,7 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     return _tested(draw.output.depth, state, stencil, draw.output.merge)
 
 
-@while_it_lives
+@identity_cached()
 def _tested(
     surface: Surface, state: DepthState, stencil: StencilState | None, numbers: MergeNumbers
 ) -> DepthTarget:
@@ -194,8 +192,7 @@ def last_of_each(piles: PixelGroups, passed: Mask | None) -> I64:
 # Depth of fragments: plane, clipping at 0 and 1, w-buffering, bias, clamp.
 
 
-@dataclass(frozen=True, slots=True)
-class DepthPlanes:
+class DepthPlanes(msgspec.Struct, frozen=True):
     """z of primitives: ``clipped`` says which lose their fragments outside 0..1.
 
     ``rhw`` is the plane of 1 / w if that is what the buffer holds, with the w of depth 0 and 1 in

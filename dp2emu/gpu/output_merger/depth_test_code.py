@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from dp2emu.gpu.code.block_writer import Code, Parts, Words
 from dp2emu.gpu.code.kernel_key import DepthKey
 from dp2emu.gpu.output_merger.depth_stencil import MergeTests, depth_stencil
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.ranges import UNIT
 from dp2emu.shader.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(msgspec.Struct, frozen=True):
     """Stencil reference, mask and write mask of a draw: i32 vectors."""
 
     reference: str
@@ -25,16 +25,14 @@ class Numbers:
     write: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The mask of what passed, and what the buffer has after it."""
 
     passed: str
     stored: Parts
 
 
-@dataclass(frozen=True, slots=True)
-class DepthTest:
+class DepthTest(msgspec.Struct, frozen=True):
     """The tests of a kernel, and the buffer.  ``back`` is the mask of a primitive's back face."""
 
     code: Code

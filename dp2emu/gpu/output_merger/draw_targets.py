@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import msgspec
+
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.output_merger.color_target import ColorTarget, color_targets
 from dp2emu.gpu.output_merger.depth_test import DepthTarget, depth_target
 from dp2emu.gpu.pixel_shader.pixel_stage import targets_of
-from dp2emu.records import dataclass
 from dp2emu.shader.reference import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
+class Targets(msgspec.Struct, frozen=True):
     """Colour targets that change and the depth-stencil buffer, if it is tested; ``region`` is
     inside all that is bound.
     """

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.command.packets import MergeNumbers
 from dp2emu.gpu.command.pipeline import StencilState
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class StencilTest:
+class StencilTest(msgspec.Struct, frozen=True):
     """A state, and the numbers that stencil values are tested with and written by."""
 
     state: StencilState

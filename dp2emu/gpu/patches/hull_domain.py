@@ -10,9 +10,10 @@ each point of each patch once, however many primitives share it (SM4-5 tokens, "
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums10 import Topology10
@@ -31,7 +32,6 @@ from dp2emu.gpu.tessellation import Tessellation
 from dp2emu.gpu.tessellation.factors import ONE, Factors
 from dp2emu.gpu.vertex_shader.mesh import Made, Mesh
 from dp2emu.gpu.vertex_shader.stage_run import StageRun
-from dp2emu.records import dataclass
 from dp2emu.shader.ports import CONSTANT, CONSTANTS, POINTS_IN, POINTS_OUT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.types import I32, Lanes
@@ -129,8 +129,7 @@ def _batches(stage: TessellationStage, factors: Factors) -> Iterator[Factors]:
             yield factors.part(chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hull:
+class _Hull(msgspec.Struct, frozen=True):
     """What a hull program made: points, and constants of shape (patches, registers, 4)."""
 
     points: Registers

@@ -8,9 +8,9 @@ rounded to float32 once; components that an element's type lacks stay 0, 0, 0, 1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, PrimitiveType
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout

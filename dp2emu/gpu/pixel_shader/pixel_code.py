@@ -6,7 +6,8 @@ All lanes are in QUADS order.  Programs are functions of the same text (``shader
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+
+import msgspec
 
 from dp2emu.gpu.code.block_writer import Code, Lane, splat
 from dp2emu.gpu.code.kernel_key import Key, Samplers
@@ -16,7 +17,6 @@ from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, absent_value, targe
 from dp2emu.gpu.rasterizer.fragment_depth import depth_read
 from dp2emu.gpu.rasterizer.planes import read_plane, reciprocal
 from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.inline import emitted
@@ -32,8 +32,7 @@ Way = tuple[str, str]
 ONES = f"splat (double {number(1.0)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Routine:
+class Routine(msgspec.Struct, frozen=True):
     """A program as a function of the text, called ``name``; its ``arguments`` are its inputs in
     order unless given, and ``direct`` names the functions that answer what it asks, of which
     ``sampled`` is known.
@@ -42,8 +41,8 @@ class Routine:
     name: str
     program: Program
     arguments: tuple[str, ...] = ()
-    direct: Mapping[Callee, str] = field(default_factory=dict)
-    sampled: SampleRanges = field(default_factory=dict)
+    direct: Mapping[Callee, str] = msgspec.field(default_factory=dict)
+    sampled: SampleRanges = msgspec.field(default_factory=dict)
 
     def text(self, target: Target, *, inline: bool, paired: bool = True) -> tuple[str, Writer]:
         """Header and text of the function."""
@@ -95,8 +94,7 @@ def pixel_routine(key: Key) -> Routine:
     return Routine("pixel", key.program, direct=direct, sampled=sampled)
 
 
-@dataclass(frozen=True, slots=True)
-class Shaded:
+class Shaded(msgspec.Struct, frozen=True):
     """What the program gives: lanes by target, its depth if it has one, who is alive, and the
     bits of the samples it draws, None if all.
     """
@@ -107,8 +105,7 @@ class Shaded:
     drawn: str | None
 
 
-@dataclass(slots=True)
-class Site:
+class Site(msgspec.Struct):
     """Lanes of a block that are shaded.  Mutable: planes are evaluated when they are first read.
 
     ``central`` is the way to the pixels' centres, where ``rows`` has rows of planes; ``covered``
@@ -127,7 +124,7 @@ class Site:
     sample: int
     coverage: str
     unclamped: bool
-    reciprocals: dict[Way | None, str] = field(default_factory=dict)
+    reciprocals: dict[Way | None, str] = msgspec.field(default_factory=dict)
 
     def way_of(self, port: str) -> Way | None:
         """Where an input is taken; None is the centre."""
@@ -213,8 +210,7 @@ def _read(w: Code, *factors: str, whole: bool = False) -> str:
     return emitted(w, read_plane, whole, [(Type.F64, each) for each in factors])[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Shader:
+class Shader(msgspec.Struct, frozen=True):
     """The pixel program of a kernel; ``bindings`` is a pointer to what it reads."""
 
     code: Code

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.command.packets import Draw
@@ -27,10 +28,10 @@ from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.quads import quads
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.pixel_format import as_floats
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.formulas import computed
-from dp2emu.shader.ir import Program, of_program
+from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
@@ -58,8 +59,7 @@ def targets_of(program: Program) -> tuple[int, ...]:
     return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
 
 
-@dataclass(frozen=True, slots=True)
-class Shaded:
+class Shaded(msgspec.Struct, frozen=True):
     """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
     the bits of whatever the target has; the depth the program wrote, if it writes one; which
     fragments it did not kill; and which samples of their pixels it draws, None if all.
@@ -109,8 +109,7 @@ LANES = 1 << 15
 """Fragments shaded together: what a program holds for each of them is not small."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shading:
+class Shading(msgspec.Struct, frozen=True):
     """A program and what feeds it.
 
     ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
@@ -135,7 +134,7 @@ class Shading:
     run: Run
     fetcher: StageFetcher | None = None
     sample: int = 0
-    moved_bytes: list[int] = field(default_factory=list)
+    moved_bytes: list[int] = msgspec.field(default_factory=list)
 
     @property
     def moved(self) -> bool:
@@ -143,7 +142,7 @@ class Shading:
         return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
-@of_program
+@identity_cached()
 def varyings_of(program: Program) -> tuple[str, ...]:
     """The varyings a pixel program reads."""
     names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
@@ -210,7 +209,7 @@ def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
     return _without_perspective(pipeline.pixel, flattened)
 
 
-@of_program
+@identity_cached()
 def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
     """What a program reads so, and what begins with ``flattened``, if that is anything."""
     names = [port.name for port in program.inputs if port.name not in _SYSTEM]

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
@@ -34,7 +35,6 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
     Vertices,
 )
 from dp2emu.gpu.rasterizer.spans import expand
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import Lanes, Type
@@ -110,8 +110,7 @@ def between(b: Builder, key: None, t: Value, start: Value, end: Value) -> tuple[
     return (start + t * (end - start),)
 
 
-@dataclass(frozen=True, slots=True)
-class Clipped:
+class Clipped(msgspec.Struct, frozen=True):
     """What clipping leaves, in drawing order: lanes of shape (rows, 3, n).
 
     ``source`` is the primitive each comes from.  ``edges`` says, shape (3, n), whether the edge
@@ -125,8 +124,7 @@ class Clipped:
     extra: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Polygons:
+class _Polygons(msgspec.Struct, frozen=True):
     """Lanes of shape (rows, k, n), of which the first ``count`` corners are there, and whether
     the edge that begins at each belongs to the primitive.
     """
@@ -257,8 +255,7 @@ POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
 """Outputs of a vertex program: the position in clip space."""
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
+class Geometry(msgspec.Struct, frozen=True):
     """Primitives on the screen, in drawing order.
 
     ``numbers`` says which primitive of the draw each is or is a part of; ``edges``, shape (3, n),

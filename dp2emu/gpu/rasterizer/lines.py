@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import F64, I64, Mask
@@ -34,7 +35,6 @@ from dp2emu.gpu.rasterizer.spans import (
     integers,
     slices,
 )
-from dp2emu.records import dataclass
 
 STEPS = 1 << 16
 """Columns (rows, if steep) of lines tried together, give or take one line."""
@@ -95,8 +95,7 @@ def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
     return first.astype(np.int64), np.where(some, np.maximum(after - first, 0), 0).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+class _Lines(msgspec.Struct, frozen=True):
     """Lines in grid coordinates and how they are drawn."""
 
     x: F64

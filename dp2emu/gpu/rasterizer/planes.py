@@ -12,20 +12,18 @@ pixels; ``area`` is the exact doubled area, rounded once.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.rasterizer.spans import ONE, Fragments, Spans
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(msgspec.Struct, frozen=True):
     """Where planes are anchored: corner 0, the way to corners 1 and 2, the doubled signed area.
 
     All in pixels, float64, shape (n,) with one lane for each primitive.
@@ -40,8 +38,7 @@ class Frame:
     area: F64
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(msgspec.Struct, frozen=True):
     """A function of the pixel, one for each primitive: float64, shape (n,)."""
 
     value: F64
@@ -125,8 +122,7 @@ def read_plane(b: Builder, whole: bool, value: Value, *divided: Value) -> tuple[
     return (b.apply("dtoi" if whole else "dtof", value),)
 
 
-@dataclass(frozen=True, slots=True)
-class Sites:
+class Sites(msgspec.Struct, frozen=True):
     """Fragments as places in their primitive's frame.
 
     ``span`` (which of ``spans``), ``x`` and ``dx`` have a lane for each fragment, ``dy`` one for

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.gpu.code.block_writer import ROWS, Code, Order, numbers
 from dp2emu.gpu.code.kernel_layout import FLAGS, WORD, X0, Y0, Layout
 from dp2emu.gpu.rasterizer.planes import along
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import number
 from dp2emu.shader.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Primitive:
+class Primitive(msgspec.Struct, frozen=True):
     """The record of a primitive, at an address."""
 
     code: Code

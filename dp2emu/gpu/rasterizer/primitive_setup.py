@@ -9,9 +9,10 @@ share is drawn by both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import FillMode, PrimitiveType
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
@@ -27,15 +28,13 @@ from dp2emu.gpu.rasterizer.planes import Frame, line_frame, plane, point_frame, 
 from dp2emu.gpu.rasterizer.points import point_sizes, point_spans
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset, Spans, snap
 from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, facing, triangle_spans
-from dp2emu.records import dataclass
 from dp2emu.shader.formulas import computed
 
 POINT_SIZE = "psize0.x"
 """The varying that points have their size from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Primitives:
+class Primitives(msgspec.Struct, frozen=True):
     """The primitives of a chunk that are drawn, numbered as the spans number them.
 
     ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for the back of a triangle, -1;
@@ -55,8 +54,7 @@ class Primitives:
     sprites: F64 | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Corners:
+class _Corners(msgspec.Struct, frozen=True):
     """Primitives that may be drawn: ``x`` and ``y`` are grid coordinates, shape (3, n)."""
 
     geometry: Geometry

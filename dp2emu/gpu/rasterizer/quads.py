@@ -6,16 +6,15 @@ those of the primitive's planes, continued beyond its edges.
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.rasterizer.planes import Frame, Sites, sites
 from dp2emu.gpu.rasterizer.spans import Fragments, Spans
-from dp2emu.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Quads:
+class Quads(msgspec.Struct, frozen=True):
     """``sites`` has four for each quad, in the order programs want; ``lane`` finds a fragment."""
 
     sites: Sites

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
@@ -77,8 +77,7 @@ BATCH = 1 << 17
 """Fragments handled together, give or take one row of pixels."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRuns:
+class SampleRuns(msgspec.Struct, frozen=True):
     """What samples of a multisampled target a span covers: sample s of the pixels
     left[s] <= x < right[s], and last of all their centres; int64, shape (samples + 1, n).
     """
@@ -91,8 +90,7 @@ class SampleRuns:
         return SampleRuns(self.left[:, chosen], self.right[:, chosen])
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(msgspec.Struct, frozen=True):
     """Runs of pixels left <= x < right in row y; int64, shape (n,), in drawing order.
 
     ``primitive`` numbers the primitive in its chunk.  Spans of one primitive never overlap.
@@ -119,8 +117,7 @@ class Spans:
         return Spans(self.primitive[chosen], self.y[chosen], left, right, runs, coverage)
 
 
-@dataclass(frozen=True, slots=True)
-class Fragments:
+class Fragments(msgspec.Struct, frozen=True):
     """Single pixels of some spans, in drawing order: int64, shape (n,).
 
     ``span`` says which span each belongs to.

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
+
 from dp2emu.gpu.code.block_writer import Code, numbers, splat
 from dp2emu.gpu.code.kernel_key import Key
 from dp2emu.gpu.code.kernel_layout import Layout, record_at
 from dp2emu.gpu.rasterizer.planes_code import Primitive
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ZERO
 
 _LAST = (1 << 31) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """Lanes left <= x < right are covered: i32 in MEMORY order."""
 
     left: str

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+import msgspec
+
 from dp2emu.gpu.code.block_writer import Code, double, numbers
 from dp2emu.gpu.code.kernel_key import SetupKey
 from dp2emu.gpu.code.kernel_layout import (
@@ -42,7 +44,6 @@ from dp2emu.gpu.rasterizer.planes import corner_ways, plane_changes
 from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT, snapped
 from dp2emu.gpu.rasterizer.spans import ONE as GRID
 from dp2emu.gpu.rasterizer.triangles import facing, grid_area, left_by_culling, pixel_area
-from dp2emu.records import dataclass
 from dp2emu.shader.formulas import Formula
 from dp2emu.shader.jit.inline import Typed, emitted
 from dp2emu.shader.jit.writer import ZERO
@@ -61,8 +62,7 @@ def long(value: int) -> str:
     return f"splat (i64 {value})" if value else ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(msgspec.Struct, frozen=True):
     """``planes.Frame`` without the anchor, doubles."""
 
     dx1: str
@@ -72,8 +72,7 @@ class _Frame:
     area: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     """Masks of triangles that are drawn, of those among them that have rows, and of those too
     large to tell; doubled areas, pixels.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import Cull
@@ -27,7 +28,6 @@ from dp2emu.gpu.rasterizer.spans import (
     integers,
     slices,
 )
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import Type
@@ -107,8 +107,7 @@ def triangle_spans(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Triangles:
+class _Triangles(msgspec.Struct, frozen=True):
     """Grid coordinates, shape (3, n), doubled areas, and what is looked at in a pixel."""
 
     x: F64

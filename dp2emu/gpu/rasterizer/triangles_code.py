@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from dp2emu.gpu.code.block_writer import Code, Variable
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, TOGETHER, WORD, Layout
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.planes_code import Primitive
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset
 from dp2emu.gpu.rasterizer.spans_code import Bounds, RowSink
-from dp2emu.records import dataclass
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
 AHEAD = 4
@@ -35,8 +36,7 @@ Rows = Callable[[str, str, Runs, Pair], None]
 the columns that none of them exceeds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(msgspec.Struct, frozen=True):
     """Bytes, i64: of a record, of it before the corners, and before lines that are soon read."""
 
     size: str
@@ -54,8 +54,7 @@ class Records:
         return w.place(base, w(f"mul i64 {number}, {self.size}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
+class Lanes(msgspec.Struct, frozen=True):
     """Samples as lanes: one number, or a vector of a power of two of them."""
 
     code: Code
@@ -127,8 +126,7 @@ class Lanes:
         return w(f"add {type} {quotient}, {down}"), w(f"add {type} {rest}, {more}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
+class _Edge(msgspec.Struct, frozen=True):
     """``quotient`` and ``rest`` are of the row where the text has got to; the rest i64, or lanes:
     what they change by from row to row, what is divided by, and which side the edge is on.
     """

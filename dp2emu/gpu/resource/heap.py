@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 from weakref import finalize
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
@@ -27,7 +28,6 @@ from dp2emu.gpu.resource.subresources import (
     subresources,
 )
 from dp2emu.limits import Limits
-from dp2emu.records import dataclass
 from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 
@@ -68,8 +68,7 @@ VOLUMES = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
 _BUFFER_LAYOUT: tuple[Subresource, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceDesc:
+class SurfaceDesc(msgspec.Struct, frozen=True):
     """What a surface is made as.  Buffers: ``width`` bytes, height 1, format UNKNOWN.
 
     ``pitch`` in bytes; 0 asks for the tight pitch.  ``samples`` 1 means not multisampled.
@@ -507,8 +506,7 @@ def _check_pitch(desc: SurfaceDesc, who: str) -> None:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")
 
 
-@dataclass(frozen=True, slots=True)
-class HeapUse:
+class HeapUse(msgspec.Struct, frozen=True):
     """One row of heap bookkeeping per resource type (see ``memory.SurfaceKind``)."""
 
     written_bytes: int

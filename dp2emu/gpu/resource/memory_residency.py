@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
-from dp2emu.records import dataclass
 
 
 class Place(IntEnum):
@@ -23,8 +24,7 @@ class Place(IntEnum):
     DISK = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Budgets:
+class Budgets(msgspec.Struct, frozen=True):
     """Bytes of each place.  What is in memory has its place on disk too, so ``disk`` is all."""
 
     gpu: int = 1 << 30
@@ -39,8 +39,7 @@ class Paged(NamedTuple):
     disk_bytes: int = 0
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(msgspec.Struct):
     """An allocation.  Mutable: it moves."""
 
     size: int

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64
-from dp2emu.records import dataclass
 
 SUBTEXELS = 256
 """Steps between two texel centres that linear filtering tells apart."""
@@ -24,8 +24,7 @@ Reader = Callable[[I64, I64, I64], Lanes]
 """z, y and x of texels -> lanes of shape (len(z), len(y), len(x))."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class Axis(msgspec.Struct, frozen=True, eq=False):
     """One direction: ``taps`` are pairs of source positions and their weights, an entry for each
     target position, whose weights sum to ``total``.
     """

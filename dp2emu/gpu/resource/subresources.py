@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dp2emu.records import dataclass
+import msgspec
 
 CUBE_FACES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Texels:
+class Texels(msgspec.Struct, frozen=True):
     """The unit a format stores: ``bytes`` for ``width`` x ``height`` texels."""
 
     bytes: int
@@ -23,8 +22,7 @@ class Texels:
     height: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """A resource's top level in texels, and how many levels and faces it has.
 
     ``pitch`` is bytes from row to row, 0 for rows without holes; it must be 0 with several
@@ -39,8 +37,7 @@ class Shape:
     pitch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Subresource:
+class Subresource(msgspec.Struct, frozen=True):
     """One level of one face: bytes and texels.  ``rows`` counts rows of blocks."""
 
     offset: int
@@ -84,8 +81,7 @@ def _subresources(shape: Shape, texels: Texels) -> Iterator[Subresource]:
             offset += found.size
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(msgspec.Struct, frozen=True):
     """Half-open box of texels: left <= x < right, top <= y < bottom, front <= z < back."""
 
     left: int

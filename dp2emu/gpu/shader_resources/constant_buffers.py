@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.command.bindings import ConstantBuffers, Uniforms
 from dp2emu.gpu.command.packets import Draw, ShaderBindings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
 import numpy as np
 
 from dp2emu.gpu.arrays import F64
@@ -12,7 +13,6 @@ from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.shader_resources.textures import Reads, Texturing
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.resources import Dimension, ReadOpcode
 from dp2emu.shader.resources import Unit as Asked
@@ -32,8 +32,7 @@ _SNAPS = 16
 """Steps of a pixel for an input to be snapped to."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageFetcher:
+class StageFetcher(msgspec.Struct, frozen=True):
     """What answers to the fetches of programs of a stage: called, or bound to programs.
 
     ``samples`` are those of the targets; ``bindings`` are of the units that have something.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from dp2emu.errors import Unsupported
@@ -17,8 +17,7 @@ from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.resource.pixel_format import floats_of
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
-from dp2emu.identity_cache import while_it_lives
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import Run
@@ -56,8 +55,7 @@ _NO_PALETTE = np.zeros(256, np.int32)
 _NO_TABLE = np.zeros(0, np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """One sampler: the key of its program, what that reads, and the texture's serial number."""
 
     key: SamplerKey
@@ -96,8 +94,7 @@ class Unit:
         }, surface.serial)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Texturing:
+class Texturing(msgspec.Struct, frozen=True):
     """What the programs of a draw sample with.
 
     ``cache`` is asked for every texel they read; ``run`` is the engine for samplers that are
@@ -108,7 +105,7 @@ class Texturing:
     units: Mapping[Stage, Mapping[int, Unit]]
     cache: TextureCache | None = None
     run: Run = run_reference
-    asked: Mapping[Stage, tuple[Asked, ...]] = field(default_factory=dict)
+    asked: Mapping[Stage, tuple[Asked, ...]] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(
@@ -142,8 +139,7 @@ class Texturing:
         return StageSampler(self, stage)
 
 
-@dataclass(frozen=True, slots=True)
-class StageSampler:
+class StageSampler(msgspec.Struct, frozen=True):
     """The samplers that programs of a stage see: called, or bound to what samples them."""
 
     texturing: Texturing
@@ -229,13 +225,13 @@ def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> di
     return units
 
 
-@while_it_lives
+@identity_cached()
 def _bound(binding: TextureBinding, key: SamplerKey) -> Unit:
     """What is bound and not drawn to."""
     return Unit.of(key, binding, binding.surface.words)
 
 
-@while_it_lives
+@identity_cached()
 def _sampled(unit: Unit, lod: Lod, stage: Stage) -> BoundProgram:
     return BoundProgram(sampler_program(unit.key, lod, stage), unit.files)
 

@@ -7,10 +7,11 @@ has components, read as unsigned.  Where there is nothing, reads give 0 and writ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
@@ -19,7 +20,6 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.packets import Unordered
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import pack_color, unpack_bits
-from dp2emu.records import dataclass
 from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension
 from dp2emu.shader.types import I32
 
@@ -47,8 +47,7 @@ class Places(NamedTuple):
         return cls(np.where(inside, number, 0), inside)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WordMemory:
+class WordMemory(msgspec.Struct, frozen=True, eq=False):
     """Words without a type: ``count`` of them in ``words`` from number ``first`` on.
 
     With a ``stride``, in bytes, they are structures.  ``lane`` is what is added for each lane,
@@ -108,8 +107,7 @@ class WordMemory:
         return 0, 0, 0, 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TexelMemory:
+class TexelMemory(msgspec.Struct, frozen=True, eq=False):
     """Texels of a format.  ``texels`` are all of the resource's, of as many words each as ``row``
     says; ``first`` is where the top left one of each slice is, ``pitch`` leads to the next row,
     and ``sides`` are width, height and depth.  A volume is a single slice, and ``slice_pitch``

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums10 import Domain, Partitioning
 from dp2emu.gpu.arrays import F32, I64, Mask
-from dp2emu.records import dataclass
 
 ONE = 1 << 16
 """1 in fixed point."""
@@ -59,8 +59,7 @@ _LEAST_EVEN, _LEAST_ODD = 3, 4
 """Points across an even and an odd inside at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """Rows of points: ``fixed`` factors in 1/65536 and whether they are ``odd``, of one shape."""
 
     fixed: I64
@@ -91,8 +90,7 @@ class Rows:
         return ceiling - self.odd
 
 
-@dataclass(frozen=True, slots=True)
-class Factors:
+class Factors(msgspec.Struct, frozen=True):
     """Factors of patches that are drawn, which are ``patches`` of those given.
 
     ``edges`` have shape (edges, n), ``inside`` (insides, n).  ``least``: all factors are 1, which

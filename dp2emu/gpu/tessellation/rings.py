@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums10 import Domain
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.tessellation.factors import ONE, Factors, Rows, place
-from dp2emu.records import dataclass
 
 _TWO_THIRDS = 0xAAAA
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """``along`` is the row of inside factors that divides each side, ``across`` the one whose
     points the rings pass through there; ``forward`` whether the side runs from 0 to 1, and
     ``far`` whether it lies at the end of the row across.
@@ -46,8 +45,7 @@ SHAPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rings:
+class Rings(msgspec.Struct, frozen=True):
     """The rings of all patches in order: whose they are, and which; ``last`` ones are innermost.
 
     ``segments`` and ``points`` of their sides have shape (rings, sides).

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums10 import Domain
 from dp2emu.gpu.arrays import I64, Mask, Words
 from dp2emu.gpu.tessellation.rings import Rings, starts_of, unrolled
-from dp2emu.records import dataclass
 
 _POSITIONS = 33
 """Points of half a row at most, with the middle."""
@@ -186,8 +186,7 @@ _KIND, _FIELD = 3, 7
 """Bits of a kind, and of each number after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     """Points of a seam: point i is ``start`` + (``at`` + i * ``step``) mod ``around``; where a
     ring is a row of points, ``folded``, what is beyond its end comes back.
     """

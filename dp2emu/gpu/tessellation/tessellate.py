@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
@@ -11,7 +12,6 @@ from dp2emu.gpu.arrays import F32, I64
 from dp2emu.gpu.tessellation.factors import Factors, Rows, factors_of, place
 from dp2emu.gpu.tessellation.rings import positions, rings_of, starts_of, unrolled
 from dp2emu.gpu.tessellation.seams import triangles
-from dp2emu.records import dataclass
 
 
 class Counts(NamedTuple):
@@ -21,8 +21,7 @@ class Counts(NamedTuple):
     primitives: I64
 
 
-@dataclass(frozen=True, slots=True)
-class Tessellation:
+class Tessellation(msgspec.Struct, frozen=True):
     """Points of patches, in 1/65536 of the domain, and what they are corners of.
 
     ``owner`` is the patch each point is of, by number of those given, ``u`` and ``v`` where it
@@ -37,8 +36,7 @@ class Tessellation:
     patch: I64
 
 
-@dataclass(frozen=True, slots=True)
-class Tessellator:
+class Tessellator(msgspec.Struct, frozen=True):
     """What a hull shader declares."""
 
     domain: Domain

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, replace
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import astuple, replace
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import AnyFormat, Coding, FormatRow
@@ -30,7 +31,6 @@ from dp2emu.gpu.resource.pixel_format import (
     with_stencil,
 )
 from dp2emu.gpu.resource.srgb import encoded
-from dp2emu.records import dataclass
 from dp2emu.shader.ops import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
 
@@ -68,8 +68,7 @@ def _columns(rect: Rect, samples: int) -> Rect:
     return replace(rect, left=rect.left * samples, right=rect.right * samples)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fill:
+class _Fill(msgspec.Struct, frozen=True):
     """The word, or words, of a pixel; ``written`` are its bits that change, None all of them."""
 
     word: Any

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import ComposeRectsOp, Format
@@ -30,7 +31,6 @@ from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import Blocks, blocks, read_texels, whole_blocks, write_texels
 from dp2emu.gpu.transfer.compose import combine_bits
 from dp2emu.gpu.transfer.resolve import resolve
-from dp2emu.records import dataclass
 
 _BAND = 1 << 18
 """Texels converted together."""
@@ -101,8 +101,7 @@ def execute_swap(swap: Swap) -> Work:
     return Work()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Texels:
+class _Texels(msgspec.Struct, frozen=True, eq=False):
     """A part and how its texels are stored; ``stored`` is all of its subresource."""
 
     row: FormatRow

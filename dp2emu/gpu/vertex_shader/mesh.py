@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.bindings import Topology
 from dp2emu.gpu.command.topology import PATCHES
 from dp2emu.gpu.command.work import Work
-from dp2emu.records import dataclass
 from dp2emu.shader.types import Lanes
 
 VIEWPORT, LAYER, PRIMITIVE_ID = "viewport.x", "layer.x", "primitive_id.x"
@@ -21,8 +21,7 @@ VIEWPORT, LAYER, PRIMITIVE_ID = "viewport.x", "layer.x", "primitive_id.x"
 programs read as SV_PrimitiveID; of a primitive its first vertex tells."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mesh:
+class Mesh(msgspec.Struct, frozen=True):
     """Vertices, and the primitives that they make.
 
     ``vertices`` are lanes of shape (v,) by port, as vertex programs write them: F32

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import Draw
@@ -12,7 +14,6 @@ from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
 from dp2emu.gpu.shader_resources.textures import Texturing
 from dp2emu.gpu.vertex_shader.vertex_stage import shaded
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Result, Run
 from dp2emu.shader.types import Lanes
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
 
 
-@dataclass(frozen=True, slots=True)
-class StageRun:
+class StageRun(msgspec.Struct, frozen=True):
     """Runs the programs of stages: ``run`` is the engine, ``cache`` is asked for texels."""
 
     run: Run

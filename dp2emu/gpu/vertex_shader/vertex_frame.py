@@ -6,11 +6,11 @@ import ctypes
 import struct
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from functools import lru_cache
 from itertools import count
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +48,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
 )
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, POSITION, wraps
 from dp2emu.gpu.vertex_shader.vertex_stage import VERTEX_NUMBER
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import address
@@ -60,8 +60,7 @@ from dp2emu.shader.ports import CONSTANT
 WORD_BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(msgspec.Struct, frozen=True):
     """A component of an element: how it is taken from the 32-bit ``word`` (``vertex_words``)."""
 
     element: Element
@@ -81,8 +80,7 @@ ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
 """Bits of components that are not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class VertexPlan:
+class VertexPlan(msgspec.Struct, frozen=True):
     """``sources`` of what the program reads, or without one of position and varyings.
 
     ``names`` are the varyings there are, ``modes`` what becomes of them.  ``depth``: z is clipped.
@@ -234,8 +232,7 @@ class _Room:
         return place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
+class Frame(msgspec.Struct, frozen=True, eq=False):
     """Words for draws of one plan, topology and number of corners at most, from ``start`` on.
 
     What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
@@ -253,7 +250,7 @@ class Frame:
     planes: I64
     kept: tuple[Any, ...]
     functions: tuple[tuple[str, TieredFunction], ...]
-    code: dict[str, Any] = field(default_factory=dict)
+    code: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def refresh(self) -> None:
         """Have the best code of the program that there is by now, which each use asks for."""
@@ -295,7 +292,7 @@ class Frames:
 
     def __init__(self) -> None:
         self._memory = Memory()
-        self._frames: dict[tuple[Any, ...], Frame] = {}
+        self._frames: IdentityCache[Frame] = IdentityCache(FRAMES)
 
     def of(
         self, plan: VertexPlan, topology: Topology, count: int, planes: tuple[int, ...]
@@ -306,13 +303,12 @@ class Frames:
         Raises ImportError without llvmlite.
         """
         capacity = capacity_of(count)
-        key = id(plan), topology, capacity, planes
-        found = self._frames.get(key)
-        if found is None:
+        values = topology, capacity, planes
+        try:
+            return self._frames.find((plan,), values)
+        except KeyError:
             found = self._memory.frame(plan, topology, capacity, planes)
-            if len(self._frames) >= FRAMES:
-                del self._frames[next(iter(self._frames))]
-            self._frames[key] = found
+        self._frames.put((plan,), values, found)
         return found
 
 

@@ -12,7 +12,6 @@ import struct
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ from dp2emu.gpu.rasterizer import clip_code, corners_code, viewport_code
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, Geometry, planes_used
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_frames, plan_of
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry as reference_geometry
-from dp2emu.identity_cache import by_identity
+from dp2emu.identity_cache import IdentityCache, identity_cached
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bindings import UNIFORM_CACHE_SIZE, Bindings, address
 from dp2emu.shader.jit.code import CodeSource
@@ -163,7 +162,7 @@ def _bound(
     return bindings, address(bindings.of(program, draw.vertex.uniforms))
 
 
-@by_identity(UNIFORM_CACHE_SIZE)
+@identity_cached(UNIFORM_CACHE_SIZE)
 def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
     """What a vertex program that samples nothing reads, and where it says so; it may be used
     again.
@@ -198,15 +197,11 @@ def _reach(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
     return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 
-_known: WeakKeyDictionary[Stream, dict[int, bytes]] = WeakKeyDictionary()
+_packed: IdentityCache[bytes] = IdentityCache(1 << 12)
 """What the elements of frames are in streams, by their numbers; streams stay where they are."""
 
 
 _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
-
-
-_FRAMES_EACH = 64
-"""Frames of which a stream knows; of more, it begins anew."""
 
 
 def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
@@ -215,12 +210,11 @@ def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
     stream = streams[number] if number < len(streams) else None
     if others or stream is None:
         return packed_sources(frame, streams)
-    known = _known.get(stream)
-    if known is None or len(known) > _FRAMES_EACH:
-        known = _known[stream] = {}
-    found = known.get(frame.number)
-    if found is None:
-        found = known[frame.number] = packed_sources(frame, streams)
+    try:
+        return _packed.find((stream,), frame.number)
+    except KeyError:
+        found = packed_sources(frame, streams)
+    _packed.put((stream,), frame.number, found)
     return found
 
 

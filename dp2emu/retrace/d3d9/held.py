@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import msgspec
+
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import PictureKind
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.sdk import SdkEnum
-from dp2emu.records import dataclass
 from dp2emu.retrace.arguments import Arguments, integer, members
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Action, Program, inert, method
@@ -23,8 +24,7 @@ _MANAGED_EX = 6
 Box = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(msgspec.Struct, frozen=True):
     """An object of a device."""
 
     app: Application

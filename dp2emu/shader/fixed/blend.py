@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.enums10 import Blend10
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
@@ -39,8 +40,7 @@ Colour = list[Value]
 """Red, green, blue and alpha."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlendEquation:
+class BlendEquation(msgspec.Struct, frozen=True):
     """Factors and operation of a channel."""
 
     source: Factor = Blend.ONE
@@ -48,8 +48,7 @@ class BlendEquation:
     operation: BlendOp = BlendOp.ADD
 
 
-@dataclass(frozen=True, slots=True)
-class BlendState:
+class BlendState(msgspec.Struct, frozen=True):
     """The equations of colour and of alpha."""
 
     color: BlendEquation
@@ -62,8 +61,7 @@ class BlendState:
         return not factors.isdisjoint(SECOND_SOURCE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Operands:
+class _Operands(msgspec.Struct, frozen=True):
     """Channels of the blend's inputs; ``constant`` is the blend factor, ``second`` the second
     source, which may be empty if unused.
     """

@@ -6,14 +6,14 @@ uniform files ``factor`` and ``stage``.
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.d3d.enums import TextureArgument, TextureOp
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.fog import Fog
 from dp2emu.shader.ir import TextureKind
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True):
     """A stage argument; ``alpha`` (D3DTA_ALPHAREPLICATE) applies before ``complement``."""
 
     source: TextureArgument
@@ -24,8 +24,7 @@ class Argument:
 CURRENT = Argument(TextureArgument.CURRENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(msgspec.Struct, frozen=True):
     """A stage operation with its D3DTSS_COLORARG0, 1 and 2, or D3DTSS_ALPHAARG0, 1 and 2."""
 
     op: TextureOp
@@ -36,8 +35,7 @@ DISABLED = Combination(TextureOp.DISABLE)
 """Leaves the result register unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextureStage:
+class TextureStage(msgspec.Struct, frozen=True):
     """An enabled stage.
 
     ``temp``: the result goes to TEMP instead of CURRENT.  ``texture`` is the kind of the bound
@@ -54,8 +52,7 @@ class TextureStage:
     mask: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FixedPixel:
+class FixedPixel(msgspec.Struct, frozen=True):
     """Key of a pixel program: enabled stages, specular, fog.
 
     ``color_key``: pixels where the texture of stage 0 has alpha 0 are discarded.  ``mono``: blue

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from enum import Enum
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import FogMode
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.types import F32, Type
@@ -38,8 +38,7 @@ class FogSource(Enum):
     """The eye-space distance, input ``w.x``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fog:
+class Fog(msgspec.Struct, frozen=True):
     """Fog of a pixel program; ``mode`` applies to table fog only."""
 
     source: FogSource

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.enums import TextureArgument, TextureOp
-from dp2emu.records import dataclass
 from dp2emu.shader.fixed.cascade import Combination
 from dp2emu.shader.values import Value
 
@@ -32,8 +33,7 @@ class Color:
         return self._known[component]
 
 
-@dataclass(frozen=True, slots=True)
-class Operands:
+class Operands(msgspec.Struct, frozen=True):
     """Inputs of an operation.
 
     ``arguments`` are ARG0, ARG1 and ARG2; ``sources`` are all registers that an argument can

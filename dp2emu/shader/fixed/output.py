@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendState, Colour, blended, stays_within
 from dp2emu.shader.functions import pow
@@ -32,8 +33,7 @@ LINEAR_FILE = "linear"
 """Uniform file of programs that blend sRGB targets: linear values of the 256 sRGB codes."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetOutput:
+class TargetOutput(msgspec.Struct, frozen=True):
     """Key of an output program.
 
     ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest

@@ -7,11 +7,11 @@ the numbers that fill its uniforms.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import Enum
 
+import msgspec
+
 from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
-from dp2emu.records import dataclass
 
 Matrix = tuple[float, ...]
 """16 numbers, row by row, for row vectors: v' = v M."""
@@ -34,8 +34,7 @@ class IndexForm(Enum):
     """The bytes of a D3DCOLOR, as fractions of 255 with blue first (D3DFVF_LASTBETA_D3DCOLOR)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextureOutput:
+class TextureOutput(msgspec.Struct, frozen=True):
     """Source of a stage's texture coordinates.
 
     ``set`` and its number of ``components`` (0: the vertex lacks the set) apply to PASSTHRU only.
@@ -49,8 +48,7 @@ class TextureOutput:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Lighting:
+class Lighting(msgspec.Struct, frozen=True):
     """D3DRS_LIGHTING: number of enabled lights by type, and sources of the material colours.
 
     The sources are resolved by ``material_source``: never a vertex colour that the vertex lacks.
@@ -101,8 +99,7 @@ def material_source(
     return MaterialColorSource.MATERIAL
 
 
-@dataclass(frozen=True, slots=True)
-class FixedVertex:
+class FixedVertex(msgspec.Struct, frozen=True):
     """Key of a vertex program.
 
     ``normal``, ``diffuse``, ``specular`` and ``point_size``: the vertex has them.  ``normalize``:
@@ -150,8 +147,7 @@ _EYE = frozenset(TexGen) - {TexGen.PASSTHRU, TexGen.CAMERASPACENORMAL}
 _NORMAL = frozenset(TexGen) - {TexGen.PASSTHRU, TexGen.CAMERASPACEPOSITION}
 
 
-@dataclass(frozen=True, slots=True)
-class Light:
+class Light(msgspec.Struct, frozen=True):
     """D3DLIGHT7 or D3DLIGHT9, in world space; angles in radians."""
 
     type: LightType
@@ -167,8 +163,7 @@ class Light:
     phi: float
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(msgspec.Struct, frozen=True):
     """D3DMATERIAL7 or D3DMATERIAL9."""
 
     diffuse: Color
@@ -181,8 +176,7 @@ class Material:
 _BLACK: Color = (0.0, 0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class FixedState:
+class FixedState(msgspec.Struct, frozen=True):
     """Numbers of the fixed-function vertex stage, all float32 values.
 
     ``transforms`` by number of D3DTS (world matrix i is 256 + i); a missing one is the identity.
@@ -192,7 +186,7 @@ class FixedState:
     space.
     """
 
-    transforms: Mapping[int, Matrix] = field(default_factory=dict)
+    transforms: Mapping[int, Matrix] = msgspec.field(default_factory=dict)
     lights: tuple[Light, ...] = ()
     material: Material = Material(_BLACK, _BLACK, _BLACK, _BLACK, 0.0)
     ambient: Color = _BLACK

@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import FogMode, LightType, TransformState
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.records import FixedState, FixedVertex, Light
 from dp2emu.shader.functions import cos
@@ -84,8 +84,7 @@ BLOCKS: dict[str, Callable[[FixedVertex], int]] = {
 """Number of scalars of each block, in the order of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class UniformLayout:
+class UniformLayout(msgspec.Struct, frozen=True):
     """First scalar of each block, and the size of the file."""
 
     offsets: dict[str, int]

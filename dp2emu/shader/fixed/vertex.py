@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+import msgspec
+
 from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.fog import vertex_fog_factor
 from dp2emu.shader.fixed.records import FixedVertex, IndexForm, Lighting, TextureOutput
@@ -94,8 +95,7 @@ MatrixIndex = Value | int
 """Index of a matrix or light: a constant, or a computed I32."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registers:
+class Registers(msgspec.Struct, frozen=True):
     """The builder, the key, the uniform file and the offsets of its blocks."""
 
     b: Builder
@@ -157,16 +157,14 @@ VIEWER = (0.0, 0.0, -1.0)
 """Direction to a non-local viewer: the camera looks along +z."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(msgspec.Struct, frozen=True):
     """Eye-space position and normal, where they are computed."""
 
     position: Vector | None
     normal: Vector | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(msgspec.Struct, frozen=True):
     """Accumulated light, red, green and blue."""
 
     ambient: list[Variable]
@@ -174,8 +172,7 @@ class _Sums:
     specular: list[Variable]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
+class _Scene(msgspec.Struct, frozen=True):
     """Inputs and sums of the lighting computation."""
 
     registers: Registers
@@ -348,8 +345,7 @@ def _second_color(scene: _Scene) -> list[Value]:
 ABSENT = (0.0, 0.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Eye:
+class Eye(msgspec.Struct, frozen=True):
     """Eye-space position and normal; a missing normal is 0."""
 
     position: Vector | None
@@ -444,8 +440,7 @@ def vertex_program(key: FixedVertex) -> Program:
     return b.program()
 
 
-@dataclass(frozen=True, slots=True)
-class _Influence:
+class _Influence(msgspec.Struct, frozen=True):
     """A world matrix and its weight; None is 1."""
 
     matrix: MatrixIndex

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
-from dp2emu.identity_cache import by_identity, while_it_lives
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.layout import Callee, FetchCallee, layout_of
@@ -42,8 +41,7 @@ _CALLBACK_TYPE = ctypes.CFUNCTYPE(
 )
 
 
-@dataclass(slots=True)
-class Bindings:
+class Bindings(msgspec.Struct):
     """Builds the bindings of one run and keeps the memory that they point to alive; hence mutable.
 
     Callees in ``direct`` are called by name and need no function pointer.  ``called``: some callee
@@ -53,8 +51,8 @@ class Bindings:
     target: Target
     sampler: Sampler | None
     fetcher: Fetcher | None
-    keep_alive: list[Any] = field(default_factory=list)
-    errors: list[Exception] = field(default_factory=list)
+    keep_alive: list[Any] = msgspec.field(default_factory=list)
+    errors: list[Exception] = msgspec.field(default_factory=list)
     direct: frozenset[Callee] = frozenset()
     called: bool = False
 
@@ -179,12 +177,12 @@ class _UniformWords(NamedTuple):
     kept: tuple[Lanes, ...]
 
 
-@by_identity(UNIFORM_CACHE_SIZE)
+@identity_cached(UNIFORM_CACHE_SIZE)
 def _uniform_words(uniforms: Mapping[str, Lanes], program: Program) -> _UniformWords:
     return _pack_uniforms(program, uniforms)
 
 
-@while_it_lives
+@identity_cached()
 def _bound_words(bound: BoundProgram) -> _UniformWords:
     return _pack_uniforms(bound.program, bound.uniforms)
 

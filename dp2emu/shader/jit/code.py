@@ -6,7 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cached_property, lru_cache, partial
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.code_images import LoadedImage, image_of, images_supported, is_image
@@ -29,8 +30,7 @@ class Effort(Enum):
     GOOD = "good"
 
 
-@dataclass(frozen=True)
-class CodeSource:
+class CodeSource(msgspec.Struct, frozen=True, dict=True):
     """A module of LLVM text, generated on demand, that exports the function ``name``.
 
     Equal records must generate equal texts, and ``repr`` of a record must be complete and

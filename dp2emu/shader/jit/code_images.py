@@ -19,9 +19,8 @@ import sys
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 import numpy as np
-
-from dp2emu.records import dataclass
 
 _MAGIC = b"dp2emu image\0\0\0\0"
 _HEADER = struct.Struct("<16sQ")
@@ -107,8 +106,7 @@ def _protect() -> Any:
     return function
 
 
-@dataclass(frozen=True, slots=True)
-class _ElfObject:
+class _ElfObject(msgspec.Struct, frozen=True):
     """A relocatable ELF object; ``places`` are the image offsets of allocated sections."""
 
     code: bytes

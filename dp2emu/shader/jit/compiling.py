@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from itertools import count
 from typing import Any
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.jit.code_images import images_supported
 
 PASSES = ("sroa",)
@@ -25,8 +26,7 @@ one takes minutes for a shader of 100,000 operations."""
 _numbers = count()
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(msgspec.Struct, frozen=True):
     """LLVM for this machine.
 
     ``machine`` makes a target machine of an optimisation level; ``linker`` is created on first use
@@ -148,8 +148,7 @@ def _feature_string(features: dict[str, bool]) -> str:
     return ",".join(f"{'+' if there else '-'}{name}" for name, there in sorted(features.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(msgspec.Struct, frozen=True):
     """A function in memory; ``library`` keeps its memory alive."""
 
     library: Any

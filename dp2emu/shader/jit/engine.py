@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Assign,
     Break,
@@ -31,7 +32,6 @@ from dp2emu.shader.ir import (
     Statement,
     accesses,
     blocks,
-    of_program,
     operands,
     walk,
     written,
@@ -176,8 +176,7 @@ LEAST_REGION = 24
 engine needs for fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(msgspec.Struct, frozen=True):
     """Statements that are executed by running ``program``.
 
     It has an input for each slot of ``given`` and an output for each slot of ``made``, named by
@@ -225,7 +224,7 @@ def slot_port(slot: int) -> str:
     return f"slot#{slot}"
 
 
-@of_program
+@identity_cached()
 def split_regions(program: Program) -> tuple[Statement, ...]:
     """Return the program's statements with compilable runs replaced by regions."""
     return _RegionSplitter(program, _read_counts(program.statements)).block(program.statements)
@@ -241,8 +240,7 @@ def _read_counts(statements: tuple[Statement, ...]) -> Counter[int]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RegionSplitter:
+class _RegionSplitter(msgspec.Struct, frozen=True):
     """Splits the statements of a program; ``reads`` counts the reads of each slot."""
 
     program: Program

@@ -10,7 +10,8 @@ from collections import Counter
 
 import numpy as np
 
-from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot, of_program, walk, written
+from dp2emu.identity_cache import identity_cached
+from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot, walk, written
 from dp2emu.shader.jit.writer import Writer, constant
 from dp2emu.shader.types import Type
 
@@ -80,7 +81,7 @@ def divisor(operand: Operand) -> int | None:
     return _DIVISORS.get(operand) if isinstance(operand, Constant) else None
 
 
-@of_program
+@identity_cached()
 def made_once(program: Program) -> dict[int, Assign]:
     """Return the Assign of each slot with a single assignment."""
     statements = [*walk(program.statements)]
@@ -88,7 +89,7 @@ def made_once(program: Program) -> dict[int, Assign]:
     return {s.slot: s for s in statements if isinstance(s, Assign) and places[s.slot] == 1}
 
 
-@of_program
+@identity_cached()
 def whole_numbers(program: Program) -> frozenset[int]:
     """Return the F32 slots that hold only integers of at most ``BITS`` bits.
 

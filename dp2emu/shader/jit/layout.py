@@ -8,7 +8,9 @@ target of Samples or Fetches, takes two: function address and first argument.  S
 
 from __future__ import annotations
 
-from dp2emu.records import dataclass
+import msgspec
+
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Address,
     Fetch,
@@ -18,14 +20,12 @@ from dp2emu.shader.ir import (
     Program,
     Sample,
     TextureKind,
-    of_program,
     walk,
 )
 from dp2emu.shader.sampling import ports
 
 
-@dataclass(frozen=True, slots=True)
-class SampleCallee:
+class SampleCallee(msgspec.Struct, frozen=True):
     """The callee of Samples: a sampler and the form of the call."""
 
     sampler: int
@@ -38,8 +38,7 @@ class SampleCallee:
         return len(ports(self.kind, self.lod))
 
 
-@dataclass(frozen=True, slots=True)
-class FetchCallee:
+class FetchCallee(msgspec.Struct, frozen=True):
     """The callee of Fetches of a unit with ``rows`` operands."""
 
     unit: int
@@ -49,8 +48,7 @@ class FetchCallee:
 Callee = SampleCallee | FetchCallee
 
 
-@dataclass(frozen=True, slots=True)
-class BindingLayout:
+class BindingLayout(msgspec.Struct, frozen=True):
     """Index of the first word of each file and callee; ``size`` words in all.
 
     The first ``fixed`` scalars of each uniform file are loaded without a bounds check; ``local``
@@ -64,7 +62,7 @@ class BindingLayout:
     local: tuple[File, ...]
 
 
-@of_program
+@identity_cached()
 def layout_of(program: Program) -> BindingLayout:
     """Lay out the bindings of a program."""
     files: dict[str, int] = {}

@@ -13,8 +13,9 @@ from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 
+import msgspec
+
 from dp2emu.errors import UsageError
-from dp2emu.records import dataclass
 from dp2emu.shader.jit.code_images import images_supported
 from dp2emu.shader.jit.compiling import Host, host
 from dp2emu.shader.jit.object_cache import folder_stamps, object_cache, source_stamps
@@ -31,8 +32,7 @@ _FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
 """Exceptions of an llvmlite that is damaged or too old."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True):
     """Properties of the host that texts and objects depend on.
 
     ``name`` identifies LLVM and the processor; ``fused``: it has a fused multiply-add;

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from dp2emu.records import dataclass
+import msgspec
 
 CACHE_BYTES = 64 << 20
 """Total size limit in bytes; objects have some kilobytes each."""
@@ -26,8 +26,7 @@ _SCANS_PER_LIMIT = 64
 compiling one."""
 
 
-@dataclass(slots=True)
-class ObjectCache:
+class ObjectCache(msgspec.Struct):
     """A folder of objects by key, of about ``limit`` bytes, with least-recently-used eviction.
 
     Mutable: ``unseen`` counts the bytes written since the last scan, None before the first write.

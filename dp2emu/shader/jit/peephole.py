@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Assign,
     Constant,
@@ -20,7 +21,6 @@ from dp2emu.shader.ir import (
     Program,
     Slot,
     Statement,
-    of_program,
     operands,
     walk,
 )
@@ -47,7 +47,7 @@ _SIGN_PRESERVING = frozenset(
 """Operations whose result for either zero is the same up to the sign of a zero."""
 
 
-@of_program
+@identity_cached()
 def unsigned_zeros(program: Program) -> frozenset[int]:
     """Return the slots whose zeros may have either sign without an observable effect."""
     uses: dict[int, list[Statement]] = defaultdict(list)
@@ -115,8 +115,7 @@ Read = Callable[[Operand], str]
 _NO_INPUTS: InputRanges = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """Results of the analyses of a program."""
 
     ranges: SlotRanges

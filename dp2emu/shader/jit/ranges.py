@@ -12,9 +12,10 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Assign,
     Constant,
@@ -24,7 +25,6 @@ from dp2emu.shader.ir import (
     Program,
     Sample,
     Slot,
-    of_program,
     walk,
     written,
 )
@@ -35,8 +35,7 @@ _I32_MAX = 2**31 - 1
 _WORD = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """Numbers from ``low`` to ``high``; possibly NaN (``nan``) or -0 (``minus``)."""
 
     low: float
@@ -79,7 +78,7 @@ def ranges(
     return _ranges(program, tuple(sampled.items()), tuple(inputs.items()))
 
 
-@of_program
+@identity_cached()
 def _ranges(
     program: Program,
     sampled: tuple[tuple[Callee, Components], ...],
@@ -104,7 +103,7 @@ def _ranges(
     return found
 
 
-@of_program
+@identity_cached()
 def output_ranges(program: Program) -> dict[str, Range | None]:
     """Return the range of each output port, None if unknown."""
     found, given = ranges(program), dict[str, Range | None]()

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dp2emu.records import dataclass
+import msgspec
+
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -21,7 +23,6 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
-    of_program,
     walk,
     written,
 )
@@ -36,8 +37,7 @@ _I32_OFFSETS = range(2**31 - MAX_UNIFORM_SIZE)
 offset is in range exactly if the sum, read as unsigned, is."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterFiles:
+class RegisterFiles(msgspec.Struct, frozen=True):
     """The files of a program and their places in the bindings."""
 
     w: Writer
@@ -243,8 +243,7 @@ WORD_SHIFT = Constant(Type.I32, 2)
 _WORD = Constant(Type.I32, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPair:
+class LoadPair(msgspec.Struct, frozen=True):
     """The second load of a pair: its result slot and the terms of its byte address."""
 
     slot: int
@@ -258,7 +257,7 @@ _Address = tuple[Slot, Slot]
 """Common and step: the index is (common + step) >> 2, and step is a multiple of 4."""
 
 
-@of_program
+@identity_cached()
 def load_pairs(program: Program) -> dict[int, LoadPair]:
     """Return the second load of each pair, by the result slot of the first, which precedes it in
     its block.

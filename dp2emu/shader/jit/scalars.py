@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.formulas import Formula, program_of
 from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import Target, Writer, number
@@ -55,8 +56,7 @@ def _ordered(order: str) -> Operator:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Value:
+class Value(msgspec.Struct, frozen=True, eq=False):
     """A value of an LLVM type; operators emit instructions, and Python numbers become
     constants.
     """
@@ -142,8 +142,7 @@ class Value:
         return Value(self.w, type, self.w(instruction))
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A stack slot."""
 
     code: Code

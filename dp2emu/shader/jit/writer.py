@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import struct
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant
 from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
@@ -25,8 +25,7 @@ ALL = "splat (i1 true)"
 """The mask with all lanes set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """The compilation target: vector width in lanes (4, 8 or 16) and whether the CPU has an fma.
 
     ``rounding``: an x86 CPU with 16-lane conversions of explicit rounding mode and byte shuffles.

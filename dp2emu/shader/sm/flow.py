@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.program import Instruction, Shader
@@ -34,8 +35,7 @@ INSTRUCTIONS = 1 << 15
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
 
-@dataclass(frozen=True, slots=True)
-class Routines:
+class Routines(msgspec.Struct, frozen=True):
     """The executed instructions, without declarations, constants, labels and returns."""
 
     main: tuple[Instruction, ...]

@@ -5,11 +5,11 @@ The decoder and the assembler make them; the lowering, the encoder and the disas
 
 from __future__ import annotations
 
-from dataclasses import field
+import msgspec
+from msgspec.structs import astuple
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
-from dp2emu.records import dataclass
 from dp2emu.shader.sm.modifiers import (
     Comparison,
     ResultModifier,
@@ -29,16 +29,14 @@ FULL_MASK = 0b1111
 _PLAIN = ResultModifier(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Relative:
+class Relative(msgspec.Struct, frozen=True):
     """The run-time index added to a register number: a component of a0, or aL."""
 
     register: Register
     component: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """A source operand: swizzled first, then modified."""
 
     register: Register
@@ -47,8 +45,7 @@ class Source:
     relative: Relative | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True):
     """A destination operand.  Bit 0 of ``mask`` is x.
 
     A result is multiplied by 2 to the power of ``shift``, then saturated if ``modifiers`` include
@@ -72,8 +69,7 @@ class Destination:
         return tuple(i for i in range(4) if self.mask >> i & 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(msgspec.Struct, frozen=True):
     """Content of a dcl: the texture type of a sampler, a usage, or nothing.
 
     Registers of fixed meaning have no usage: ps_2_x v# and t#, vPos and vFace.
@@ -84,8 +80,7 @@ class Declaration:
     texture: TextureType | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(msgspec.Struct, frozen=True):
     """An instruction.
 
     ``destination`` of texkill is read.  ``coissue`` marks the second of a ps_1_x pair.
@@ -102,8 +97,18 @@ class Instruction:
     coissue: bool = False
     constant: tuple[int, ...] = ()
     declaration: Declaration | None = None
-    offset: int = field(default=0, compare=False)
-    words: tuple[int, ...] = field(default=(), compare=False)
+    offset: int = 0
+    words: tuple[int, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Instruction and self._meaning() == other._meaning()
+
+    def __hash__(self) -> int:
+        return hash(self._meaning())
+
+    def _meaning(self) -> tuple[object, ...]:
+        """All fields but the last two, which say where it was decoded."""
+        return astuple(self)[:-2]
 
     @property
     def row(self) -> Opcode:
@@ -131,16 +136,20 @@ class Instruction:
         return self.sources[0].register.number
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True):
     """DWORDs that the GPU ignores, such as a compiler's constant table."""
 
     words: tuple[int, ...]
-    offset: int = field(default=0, compare=False)
+    offset: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Comment and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash(self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class Shader:
+class Shader(msgspec.Struct, frozen=True):
     """A shader: instructions in order, comments, and the bytes after the end token."""
 
     version: Version

@@ -12,7 +12,8 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.sm.versions import (
     V1_0,
     V1_1,
@@ -116,8 +117,7 @@ _PREFIXES = {bank.file.value.lower(): bank.file for bank in BANKS if not bank.na
 _NUMBERED = re.compile(r"([a-z]+)([0-9]{1,5})\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(msgspec.Struct, frozen=True):
     """A register; the name identifies it in all versions."""
 
     file: File

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
-from dp2emu.records import dataclass
+import msgspec
 
 Level = tuple[int, int]
 """Major and minor version number; versions of one stage are ordered by it."""
@@ -39,8 +39,7 @@ class Stage(Enum):
     PIXEL = "ps"
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(msgspec.Struct, frozen=True):
     """The version of a shader."""
 
     stage: Stage

@@ -9,8 +9,9 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
+import msgspec
+
 from dp2emu.errors import ShaderError
-from dp2emu.records import dataclass
 from dp2emu.shader.cursor import CODE_BYTES
 
 _BLOCK = 64
@@ -92,8 +93,7 @@ _CHUNK = struct.Struct("<4sI")
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(msgspec.Struct, frozen=True):
     """A chunk of a container; ``pack`` ignores ``offset``, the position of its data."""
 
     tag: str
@@ -110,8 +110,7 @@ class ComponentType(IntEnum):
     FLOAT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(msgspec.Struct, frozen=True):
     """An element of a signature.
 
     ``system_value`` is a D3D_NAME (``SignatureName``).  ``register`` is None for vPrim, oDepth and
@@ -133,8 +132,7 @@ class Element:
 Signature = tuple[Element, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(msgspec.Struct, frozen=True):
     """A container: its chunks in order, and the decoded program and signatures."""
 
     chunks: tuple[Chunk, ...]
@@ -215,8 +213,7 @@ def _chunks(data: bytes, offsets: tuple[int, ...]) -> Iterator[Chunk]:
         yield Chunk(tag.decode("latin-1"), bytes(data[begin : begin + size]), begin)
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """Layout of a signature's elements."""
 
     stream: bool = False

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from math import prod
 
+import msgspec
+
 from dp2emu.errors import ShaderError
-from dp2emu.records import dataclass
 from dp2emu.shader.cursor import Cursor
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import fields
@@ -371,13 +371,12 @@ _DECLARED = frozenset(
 """Files whose registers must be declared before use."""
 
 
-@dataclass(slots=True)
-class _Scope:
+class _Scope(msgspec.Struct):
     """Registers declared so far.  Mutable while declarations are read."""
 
     temps: int | None = None
-    arrays: dict[int, Declaration] = field(default_factory=dict)
-    known: dict[tuple[File, int], Dimension | None] = field(default_factory=dict)
+    arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)
+    known: dict[tuple[File, int], Dimension | None] = msgspec.field(default_factory=dict)
     constants: bool = False
     """Whether there is an immediate constant buffer."""
 

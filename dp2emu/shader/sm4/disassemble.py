@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import raw_lines, words_line

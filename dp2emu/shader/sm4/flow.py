@@ -5,10 +5,10 @@ tokens, "Flow control").
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import field
 from itertools import pairwise
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction, Program
@@ -37,8 +37,7 @@ _BLOCK_DEPTH = 64
 _CALL_DEPTH = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(msgspec.Struct, frozen=True):
     """A separately executed phase of a hull shader; other programs have one phase.
 
     ``main`` and ``subroutines`` have executed instructions only, no declarations or labels.  A
@@ -126,14 +125,13 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
     return Phase(marker, declarations, tuple(main), routines)
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(msgspec.Struct):
     """An open block.  Mutable: which labels may follow changes."""
 
     opener: Instruction
     otherwise: bool = False
     """Whether its else or default was seen."""
-    cases: set[int] = field(default_factory=set)
+    cases: set[int] = msgspec.field(default_factory=set)
 
     @property
     def begun(self) -> bool:

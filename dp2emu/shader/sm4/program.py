@@ -6,12 +6,13 @@ Registers are untyped rows of four 32-bit components; the opcode determines thei
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
+
+import msgspec
+from msgspec.structs import astuple
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.errors import ShaderError
-from dp2emu.records import dataclass
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
     Access,
@@ -52,16 +53,14 @@ class Selection(Enum):
     SELECT = "select"
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(msgspec.Struct, frozen=True):
     """One index of an operand: ``offset``, plus with 32-bit wrap the scalar that is read."""
 
     offset: int = 0
     relative: Operand | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(msgspec.Struct, frozen=True):
     """An operand.
 
     The file's row in ``registers`` has the number of ``indices``: r1 has (1,), cb2[3] has (2, 3).
@@ -108,8 +107,7 @@ class Operand:
         return only, only, only, only
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """The copy of its resource's declaration that an instruction carries (shader model 5)."""
 
     dimension: Dimension | None = None
@@ -118,8 +116,7 @@ class View:
     returns: Returns | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(msgspec.Struct, frozen=True):
     """Attributes of a declaration besides its operand; ``declarations.PARTS`` lists them."""
 
     interpolation: Interpolation | None = None
@@ -154,8 +151,7 @@ class Declaration:
     """A CustomClass, or an unknown number, whose data are ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(msgspec.Struct, frozen=True):
     """An instruction or declaration.
 
     ``operands`` match the letters of ``row.operands``.  ``data`` are the words after them: rows of
@@ -180,8 +176,18 @@ class Instruction:
     view: View | None = None
     declaration: Declaration | None = None
     data: tuple[int, ...] = ()
-    offset: int = field(default=0, compare=False)
-    tokens: tuple[int, ...] = field(default=(), compare=False)
+    offset: int = 0
+    tokens: tuple[int, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Instruction and self._meaning() == other._meaning()
+
+    def __hash__(self) -> int:
+        return hash(self._meaning())
+
+    def _meaning(self) -> tuple[object, ...]:
+        """All fields but the last two, which say where it was decoded."""
+        return astuple(self)[:-2]
 
     @property
     def row(self) -> Opcode:
@@ -208,8 +214,7 @@ class Instruction:
         return self.operands[self.row.operands.count("d") :]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(msgspec.Struct, frozen=True):
     """A program: declarations and instructions in order, and the bytes after them."""
 
     version: Version

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.bits import Bits
 
 Level = tuple[int, int]
@@ -26,8 +27,7 @@ class Stage(Enum):
     COMPUTE = "cs"
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(msgspec.Struct, frozen=True):
     """The version of a shader."""
 
     stage: Stage

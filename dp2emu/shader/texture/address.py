@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.enums import TextureAddress
-from dp2emu.records import dataclass
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
@@ -43,8 +44,7 @@ class Mode(NamedTuple):
     fold: Fold
 
 
-@dataclass(frozen=True, slots=True)
-class Taps:
+class Taps(msgspec.Struct, frozen=True):
     """The texels of a filter along one axis.
 
     ``numbers`` are texel numbers, ``inside`` says which are within the level (``None``: all are),

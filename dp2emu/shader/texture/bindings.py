@@ -13,9 +13,9 @@ from decimal import Decimal, localcontext
 from enum import IntEnum
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import File
 from dp2emu.shader.types import F32, I32, Type
@@ -65,8 +65,7 @@ class LimitField(IntEnum):
     SAMPLES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class SamplerFiles:
+class SamplerFiles(msgspec.Struct, frozen=True):
     """The uniform files of a sampler program."""
 
     texels: File

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.functions import log2
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.values import Value
@@ -20,8 +21,7 @@ Gradient = tuple[tuple[Value, ...], tuple[Value, ...]]
 """Change of each coordinate per pixel to the right, and per pixel down."""
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(msgspec.Struct, frozen=True):
     """The pixel's footprint: squared lengths of its two vectors in texels, and the vectors in
     coordinates.
     """

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import decoded, field
 from dp2emu.shader.ir import TextureKind
@@ -35,8 +36,7 @@ def row_of(key: SamplerKey) -> FormatRow:
     return row
 
 
-@dataclass(frozen=True, slots=True)
-class TexelSource:
+class TexelSource(msgspec.Struct, frozen=True):
     """Context of texel reads: builder, files, key, format row and the comparison ``reference``, if
     any.
     """

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from dp2emu.d3d.enums import TextureFilter
-from dp2emu.records import dataclass
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.values import Number, Value
 
@@ -19,8 +20,7 @@ Texel = tuple[Number, Number, Number, Number]
 Weights = tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(msgspec.Struct, frozen=True):
     """A filter kernel along one axis.
 
     ``places`` are neighbours relative to the texel that contains the point ``back`` half texels

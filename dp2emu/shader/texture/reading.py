@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 
+import msgspec
+
 from dp2emu.d3d.enums import CmpFunc, TextureAddress
-from dp2emu.records import dataclass
 from dp2emu.shader.comparisons import COMPARE
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
@@ -22,8 +23,7 @@ SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _EDGES = (TextureAddress.CLAMP,) * 3
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """A mip level of a face: byte offset, pitches of rows and slices, and size in texels."""
 
     offset: Value
@@ -48,8 +48,7 @@ def level_field(source: TexelSource, field: LevelField, row: Value | None = None
     return source.b.load(source.files.levels, field, row, stride)
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(msgspec.Struct, frozen=True):
     """Texels along one axis: numbers, byte offsets and weights."""
 
     kernel: Kernel
@@ -58,8 +57,7 @@ class _Axis:
     weights: Weights
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(msgspec.Struct, frozen=True):
     """The address of a texel, accumulated axis by axis from the outermost."""
 
     address: Value

@@ -6,9 +6,10 @@ instead.
 
 from __future__ import annotations
 
+import msgspec
+
 from dp2emu.d3d.enums import CmpFunc, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import AnyFormat
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 
 MAX_ANISOTROPY = 16
@@ -17,8 +18,7 @@ MAX_ANISOTROPY = 16
 Addresses = tuple[TextureAddress, TextureAddress, TextureAddress]
 
 
-@dataclass(frozen=True, slots=True)
-class SamplerKey:
+class SamplerKey(msgspec.Struct, frozen=True):
     """How a texture is sampled.
 
     Filters are those of DirectX 9; ``mip`` NONE samples the most detailed level alone.

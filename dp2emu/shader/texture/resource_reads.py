@@ -8,16 +8,16 @@ end, and ``buffer`` has its stride and number of structures.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache, partial, reduce
 from operator import and_
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.errors import Unsupported
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import field, signed_field
 from dp2emu.shader.ir import Assign, Constant, File, Input, Lod, Program, Stage, Statement
@@ -282,8 +282,7 @@ _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
 """Coordinate inputs that a one-dimensional texture lacks: the middle of its only row."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadProgram:
+class ReadProgram(msgspec.Struct, frozen=True):
     """The program of a read unit; ``ports`` are its inputs in the order of the operands."""
 
     program: Program

@@ -8,12 +8,13 @@ filters stay inside the face.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import pairwise
 
+import msgspec
+from msgspec.structs import replace
+
 from dp2emu.d3d.enums import TextureFilter
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS
@@ -42,8 +43,7 @@ Vector = tuple[Value, ...]
 """Three components."""
 
 
-@dataclass(frozen=True, slots=True)
-class Face:
+class Face(msgspec.Struct, frozen=True):
     """A cube face.  ``number`` is I32, 0 to 5 for +X -X +Y -Y +Z -Z; ``along_x`` and ``along_y``
     select the major axis, and ``negative`` its sign.
     """
@@ -200,8 +200,7 @@ def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | Non
     return place_on(face, given), face
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(msgspec.Struct, frozen=True):
     """A sampler program under construction and its coordinates."""
 
     source: TexelSource

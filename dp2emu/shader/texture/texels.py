@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +27,6 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
 from dp2emu.errors import UsageError
-from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import bits, signed_bits, unit_blue
 from dp2emu.shader.ir import Program, Stage, TextureKind
@@ -47,8 +47,7 @@ _RECIPROCAL_BITS = 16
 """Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Blend:
+class _Blend(msgspec.Struct, frozen=True):
     """A point between two endpoints: two weights and the reciprocal of their sum, as I32."""
 
     first: Value

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 from io import BufferedReader, BytesIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.capture.apitrace import MISSING, TraceCall, Value, open_trace
 from dp2emu.capture.apitrace.container import begins_as_trace

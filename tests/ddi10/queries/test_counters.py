@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from struct import unpack
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import DdiCode

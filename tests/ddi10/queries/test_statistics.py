@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from struct import unpack
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, PrimitiveType
 from dp2emu.ddi10.queries.query_types import Query

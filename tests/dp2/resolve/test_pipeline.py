@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import Format, RenderState, TextureStageState, TransformState
@@ -90,8 +90,8 @@ def plain(value: Any) -> Any:
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
-    if hasattr(type(value), "__slots__") and not isinstance(value, Surface | int | tuple):
-        return {name: plain(getattr(value, name)) for name in type(value).__slots__}
+    if hasattr(type(value), "__struct_fields__") and not isinstance(value, Surface | int | tuple):
+        return {name: plain(getattr(value, name)) for name in type(value).__struct_fields__}
     return value
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.gpu.code.kernel_key import REASONS, Key, reason
 from dp2emu.gpu.code.kernel_layout import setup_key

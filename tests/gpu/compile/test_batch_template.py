@@ -5,16 +5,17 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
 from weakref import ref
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.errors import Unsupported
@@ -66,13 +67,10 @@ def gpu_of(name: str = JIT, **options: Any) -> Gpu:
 
 def templates_of(gpu: Gpu, packet: Draw) -> dict[Any, Any]:
     """The templates of draws that share a draw's output record."""
-    templates = gpu._batch._templates.get(id(packet.output))
-    assert templates is not None
-    return templates
+    return gpu._batch._templates.find((packet.output,))
 
 
-@dataclass
-class Alone:
+class Alone(msgspec.Struct):
     """Counts draws that did not wait.  Mutable."""
 
     count: int = 0

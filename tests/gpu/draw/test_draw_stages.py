@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import math
-from dataclasses import replace
 from typing import Any
 from weakref import ref
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import dp2emu.gpu.draw.draw_stages
 import dp2emu.gpu.rasterizer.spans

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import dp2emu.gpu.rasterizer.spans
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Format

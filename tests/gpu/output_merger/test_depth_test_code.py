@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, StencilOp
 from dp2emu.d3d.formats import AnyFormat

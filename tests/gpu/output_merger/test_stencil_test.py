@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType, StencilOp
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
@@ -67,8 +68,7 @@ def test_numbers_count_as_far_as_there_are_bits() -> None:
     assert (test.reference, test.mask, test.write_mask) == (5, 6, 15)
 
 
-@dataclass
-class Pixel:
+class Pixel(msgspec.Struct):
     """A pixel of a D24S8 buffer."""
 
     depth: int

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, PrimitiveType
 from dp2emu.d3d.vertices import Element, VertexLayout

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import dp2emu.gpu.draw.draw_stages
 from dp2emu.d3d.dxgiformat import DxgiFormat

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format, PrimitiveType
 from dp2emu.gpu.command.packets import Draw, PointSize

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import dp2emu.gpu.pixel_shader.pixel_stage
 from dp2emu.d3d.enums import Format, TextureFilter

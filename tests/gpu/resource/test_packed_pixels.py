@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.formats import AnyFormat

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import ComposeRectsOp, Format
 from dp2emu.gpu.command.packets import Compose, whole_part

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import FogMode, LightType
 from dp2emu.shader.fixed.records import FixedState, FixedVertex, IndexForm, Lighting

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.sm.assemble import assemble

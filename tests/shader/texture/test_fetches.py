@@ -6,12 +6,12 @@ import itertools
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat

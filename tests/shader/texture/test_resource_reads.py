@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, Format
 from dp2emu.errors import Unsupported

@@ -82,7 +82,7 @@ def test_each_small_draw_has_another_state_than_the_one_before() -> None:
 def test_the_first_step_of_a_frame_sets_everything_and_others_what_changes() -> None:
     steps = (Step(Look(), 0, 3), Step(Look(depth=True), 3, 3), Step(Look(depth=True), 6, 3))
     fields = [changed for _, changed in changes(steps)]
-    assert fields[0].keys() == set(Look.__slots__)
+    assert fields[0].keys() == set(Look.__struct_fields__)
     assert fields[1:] == [{"depth": True}, {}]
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import DeclUsage
-from dp2emu.identity_cache import by_identity
-from dp2emu.records import dataclass
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import Program, TextureKind
 from dp2emu.shader.types import Lanes
 
 
-@dataclass(frozen=True, slots=True)
-class InputRegister:
+class InputRegister(msgspec.Struct, frozen=True):
     """An input register that the program reads, with the usage of its dcl.
 
     Shaders of DirectX 8 have no dcl and name inputs by number alone.  If dcl gives the components
@@ -42,8 +41,7 @@ class DefinedConstant(NamedTuple):
     words: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Lowered:
+class Lowered(msgspec.Struct, frozen=True):
     """A shader as a program.  Frozen and hashable, as the program is.
 
     ``outputs`` are registers by name, such as ``texcoord0`` or ``target0``; their components are
@@ -74,7 +72,7 @@ def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConsta
     return result
 
 
-@by_identity()
+@identity_cached()
 def _own(
     constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import field, replace
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
-from dp2emu.records import dataclass
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget, Loops, Step, loops_of
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
@@ -68,8 +69,7 @@ _KINDS = {
 """Direct3D 9 has no one-dimensional textures: a 1D sampler reads a texture one texel high."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(msgspec.Struct, frozen=True):
     """A pending write of a component; it follows every read of the old value."""
 
     register: Register
@@ -87,12 +87,11 @@ class OpenBlock(NamedTuple):
     counter: Variable | None
 
 
-@dataclass(frozen=True)
-class SamplerBindings:
+class SamplerBindings(msgspec.Struct, frozen=True):
     """Properties of bound textures and stages that shader code lacks (see ``lower_pixel``)."""
 
-    kinds: Mapping[int, ir.TextureKind] = field(default_factory=dict)
-    projections: Mapping[int, int] = field(default_factory=dict)
+    kinds: Mapping[int, ir.TextureKind] = msgspec.field(default_factory=dict)
+    projections: Mapping[int, int] = msgspec.field(default_factory=dict)
 
 
 class Lowering:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import field, replace
 from functools import cached_property
 
+import msgspec
+from msgspec.structs import replace
+
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.records import dataclass
 from dp2emu.shader.resources import Dimension, SharedMemory
 from dp2emu.shader.sm4.enums import (
     CustomClass,
@@ -27,8 +28,7 @@ from dp2emu.shader.sm4.registers import File
 _SAMPLE_MODES = frozenset({Interpolation.LINEAR_SAMPLE, Interpolation.LINEAR_NOPERSPECTIVE_SAMPLE})
 
 
-@dataclass
-class Declared:
+class Declared(msgspec.Struct, dict=True):
     """All declarations of a program.  Mutable while they are read.
 
     ``arrays`` has rows and components of each x#.  Geometry programs: ``stream`` is the current
@@ -37,17 +37,17 @@ class Declared:
     ``output`` configure the tessellator; ``most`` is the maximum tessellation factor.
     """
 
-    inputs: list[Register] = field(default_factory=list)
-    outputs: list[Register] = field(default_factory=list)
-    scalars: set[File] = field(default_factory=set)
-    arrays: dict[int, tuple[int, int]] = field(default_factory=dict)
-    constant_buffers: list[int] = field(default_factory=list)
-    resources: dict[int, Resource] = field(default_factory=dict)
-    samplers: list[DeclaredSampler] = field(default_factory=list)
+    inputs: list[Register] = msgspec.field(default_factory=list)
+    outputs: list[Register] = msgspec.field(default_factory=list)
+    scalars: set[File] = msgspec.field(default_factory=set)
+    arrays: dict[int, tuple[int, int]] = msgspec.field(default_factory=dict)
+    constant_buffers: list[int] = msgspec.field(default_factory=list)
+    resources: dict[int, Resource] = msgspec.field(default_factory=dict)
+    samplers: list[DeclaredSampler] = msgspec.field(default_factory=list)
     immediates: tuple[int, ...] = ()
-    flags: GlobalFlags = field(default_factory=lambda: GlobalFlags(0))
-    unordered: dict[int, Resource] = field(default_factory=dict)
-    shared: dict[int, SharedMemory] = field(default_factory=dict)
+    flags: GlobalFlags = msgspec.field(default_factory=lambda: GlobalFlags(0))
+    unordered: dict[int, Resource] = msgspec.field(default_factory=dict)
+    shared: dict[int, SharedMemory] = msgspec.field(default_factory=dict)
     threads: tuple[int, int, int] = (0, 0, 0)
     points_in: int = 0
     points_out: int = 0
@@ -56,7 +56,7 @@ class Declared:
     output: OutputPrimitive | None = None
     most: float = math.inf
     stream: int = 0
-    topologies: dict[int, Topology] = field(default_factory=dict)
+    topologies: dict[int, Topology] = msgspec.field(default_factory=dict)
     primitive: Primitive | None = None
     vertices: int = 0
     instances: int = 1

@@ -8,10 +8,10 @@ inner one; after the inner one, lanes with the flag set break again.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import field
 from enum import Enum
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader.values import Value, Variable
 
 
@@ -27,8 +27,7 @@ class FrameKind(Enum):
     """An if, or the body of a case; lanes cannot leave it early."""
 
 
-@dataclass(eq=False, slots=True)
-class Frame:
+class Frame(msgspec.Struct, eq=False):
     """An open block.  Mutable: it collects the jumps out of it.
 
     ``flag`` is set for lanes that leave it from inside other frames.  ``outer_exits`` are the
@@ -38,12 +37,11 @@ class Frame:
     kind: FrameKind
     exit: ExitStack
     flag: Variable | None = None
-    outer_exits: list[Frame] = field(default_factory=list)
+    outer_exits: list[Frame] = msgspec.field(default_factory=list)
     switch: Switch | None = None
 
 
-@dataclass(eq=False, slots=True)
-class Switch:
+class Switch(msgspec.Struct, eq=False):
     """An open switch: the value, the case labels, and the lanes that have reached their case."""
 
     value: Value

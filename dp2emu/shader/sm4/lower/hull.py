@@ -9,7 +9,7 @@ constants of earlier phases and instances, so components that it does not write 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dp2emu.d3d.enums10 import Domain
 from dp2emu.errors import ShaderError, Unsupported

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.errors import ShaderError
-from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory, Unit
 from dp2emu.shader.sm4.enums import (
@@ -21,8 +22,7 @@ from dp2emu.shader.sm4.program import Returns
 from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(msgspec.Struct, frozen=True):
     """Declared components of an input or output register; bit 0 of ``mask`` is x.
 
     ``interpolation`` is unused for inputs of vertex programs; ``stream`` is the stream of a
@@ -36,8 +36,7 @@ class Register:
     stream: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """A declared t# or u#; buffers that are raw or structured are untyped."""
 
     number: int
@@ -46,16 +45,14 @@ class Resource:
     stride: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredSampler:
+class DeclaredSampler(msgspec.Struct, frozen=True):
     """A declared s# and its mode."""
 
     number: int
     mode: SamplerMode
 
 
-@dataclass(frozen=True, slots=True)
-class Emission:
+class Emission(msgspec.Struct, frozen=True):
     """Input primitive and output streams of a geometry program.
 
     It runs ``instances`` times for each ``primitive`` and emits at most ``limit`` vertices.
@@ -70,8 +67,7 @@ class Emission:
     topologies: tuple[tuple[int, Topology], ...]
 
 
-@dataclass(frozen=True)
-class Lowered4:
+class Lowered4(msgspec.Struct, frozen=True):
     """A shader as a program.  Frozen and hashable, as the program is.
 
     Uniform files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``
@@ -108,16 +104,14 @@ Component = tuple[int, int]
 """The number of a register, and a component of it."""
 
 
-@dataclass(frozen=True)
-class Constants:
+class Constants(msgspec.Struct, frozen=True):
     """A phase that computes patch constants, and its number of instances."""
 
     shader: Lowered4
     instances: int
 
 
-@dataclass(frozen=True)
-class LoweredHull:
+class LoweredHull(msgspec.Struct, frozen=True):
     """A hull shader, whose phases are programs.  Frozen and hashable, as these are.
 
     ``takes`` and ``makes`` are the control points of input and output patches; without a control

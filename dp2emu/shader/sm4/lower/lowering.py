@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dp2emu.records import dataclass
+import msgspec
+
 from dp2emu.shader import ir
 from dp2emu.shader.budget import EXECUTED, Budget, Loops, Step, loops_of
 from dp2emu.shader.builder import Builder
@@ -66,8 +67,7 @@ class Place(NamedTuple):
     component: int
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(msgspec.Struct, frozen=True):
     """A pending write of a component; it follows every read of the old value.
 
     ``number`` is the same value as F32, if the result is a float.

@@ -7,8 +7,9 @@ high.  Every other read becomes a Fetch, with the derivatives that its level of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.ir import Axis, Lod, TextureKind

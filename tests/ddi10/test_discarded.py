@@ -1,41 +1,13 @@
-"""Things are made again when anything they are made of is another object."""
+"""What draws read is found again where its memory is now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import BindFlag, SubresourceUP, Usage
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.rendering import RGBA8, Rendering
 from tests.ddi10.shaders.test_stage_resources import FLOATS, POINT_SAMPLER, T2, ps
-
-
-def counting() -> Callable[[], list[int]]:
-    made: list[int] = []
-
-    def make() -> list[int]:
-        made.append(len(made))
-        return [len(made)]
-
-    return make
-
-
-def test_of_the_same_objects_it_is_the_same_thing() -> None:
-    kept, make, one, other = Kept[list[int]](), counting(), object(), object()
-    first = kept.of((one, other), make)
-    assert kept.of([one, other], make) is first
-    assert kept.of((other, one), make) == [2]
-    assert kept.of((one,), make) == [3]
-    assert kept.of((), make) == [4]
-
-
-def test_equal_objects_are_not_the_same() -> None:
-    kept, make = Kept[list[int]](), counting()
-    assert kept.of(([1],), make) == [1]
-    assert kept.of(([1],), make) == [2]
 
 
 def test_a_texture_that_is_discarded_is_read_where_it_is_now() -> None:

@@ -1,0 +1,43 @@
+"""Caches of lowered shaders, bounded by the slots of their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+PROGRAM_SLOTS = 1 << 19
+"""Slots of the programs that each cache holds, with the code they are made from."""
+_SLOT_BYTES = 512
+"""Bytes of memory of a slot, about, with the statements that write it."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def programs_cached(
+    slots: Callable[[_T], int], code_bytes: Callable[[Any], int] = len, room: int = PROGRAM_SLOTS
+) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Cache a function's results by its arguments, the first of which is code.
+
+    When they have more than ``room`` slots, the cache begins anew with the newest result.
+    """
+
+    def decorate(compute: Callable[_P, _T]) -> Callable[_P, _T]:
+        taken = 0
+
+        @wraps(compute)
+        def measured(*arguments: _P.args, **named: _P.kwargs) -> _T:
+            nonlocal taken
+            result = compute(*arguments, **named)
+            size = max(slots(result) + code_bytes(arguments[0]) // _SLOT_BYTES, 1)
+            taken += size
+            if taken > room:
+                cached.cache_clear()
+                taken = size
+            return result
+
+        cached = lru_cache(maxsize=None)(measured)
+        return cached  # type: ignore[return-value]
+
+    return decorate
