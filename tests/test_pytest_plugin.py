@@ -104,7 +104,7 @@ def test_options(dp2, dp2_gpu):
         ("--dp2-timing=sometimes", "*--dp2-timing: no timing model 'sometimes'*"),
         ("--dp2-scenario=missing.toml", "*--dp2-scenario: *missing.toml*"),
         ("--dp2-rig=unknown", "*--dp2-rig: no rig 'unknown'; there are emulator,*"),
-        ("--dp2-rig=native", "*--dp2-rig: rig 'native' lacks what stands behind the colon"),
+        ("--dp2-rig=native", "*--dp2-rig: rig 'native' needs an argument behind a colon"),
     ],
 )
 def test_options_that_mean_nothing_are_told_once(

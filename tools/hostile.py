@@ -41,13 +41,13 @@ PARTS = {
             "tests/dp2/test_stream.py",
             "tests/dp2/test_table.py",
             "tests/dp2/test_parse.py",
-            "tests/dp2/test_headers.py",
+            "tests/dp2/test_header_scan.py",
         ),
         45,
     ),
     "responses": Part(
-        ("dp2/responses", "runtime/responses"),
-        ("tests/runtime/test_responses.py", "tests/dp2/test_responses.py"),
+        ("dp2/queries", "runtime/responses"),
+        ("tests/runtime/test_responses.py", "tests/dp2/test_query_responses.py"),
         30,
     ),
     "captures": Part(
@@ -125,10 +125,10 @@ PARTS = {
         ("memory_does_not", "large_chunks", "every_stream"),
     ),
     "limits": Part(
-        ("limits", "inputs", "gpu/spending", "capture/apitrace/limits"),
+        ("limits", "inputs", "gpu/work_budget", "capture/apitrace/limits"),
         (
             "tests/test_inputs.py",
-            "tests/gpu/test_spending.py",
+            "tests/gpu/test_work_budget.py",
             "tests/gpu/test_spending_stages.py",
             "tests/test_limits.py",
         ),

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
-    from dp2emu.d3d.dp2structs import Op as Op
     from dp2emu.dp2.blt import Blt as Blt
     from dp2emu.dp2.call import Answer as Answer
     from dp2emu.dp2.call import Call as Call
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from dp2emu.dp2.driver import UnknownCommand as UnknownCommand
     from dp2emu.dp2.options import Options as Options
     from dp2emu.dp2.table import TABLE as TABLE
+    from dp2emu.dp2.table import Op as Op
     from dp2emu.dp2.table import Since as Since
     from dp2emu.dp2.table import Token as Token
     from dp2emu.dp2.walk import Command as Command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace as vertex_with
 
 import numpy as np
 import pytest
@@ -40,21 +41,26 @@ def test_position_is_the_weighted_sum_of_its_transforms(
 def test_indices_in_a_colour_are_its_bytes_with_blue_first() -> None:
     key = FixedVertex(weights=2, indices=IndexForm.COLOR)
     vertices = [
-        replace(v, attributes=v.attributes | {"blendindices0": [2 / 255, 200 / 255, 77 / 255, 0]})
+        vertex_with(
+            v, attributes=v.attributes | {"blendindices0": [2 / 255, 200 / 255, 77 / 255, 0]}
+        )
         for v in VERTICES
     ]
     found = outputs(key, STATE, vertices)["position0"]
     assert close(found, [model.moved(key, STATE, v, PROJECTED) for v in vertices])
     numbers = replace(key, indices=IndexForm.BYTES)
     vertices = [
-        replace(v, attributes=v.attributes | {"blendindices0": [77, 200, 2, 0]}) for v in VERTICES
+        vertex_with(v, attributes=v.attributes | {"blendindices0": [77, 200, 2, 0]})
+        for v in VERTICES
     ]
     assert np.array_equal(found, outputs(numbers, STATE, vertices)["position0"])
 
 
 def test_an_index_beyond_the_palette_gives_nothing() -> None:
     key = FixedVertex(indices=IndexForm.BYTES)
-    vertex = replace(VERTICES[0], attributes=VERTICES[0].attributes | {"blendindices0": [256.0]})
+    vertex = vertex_with(
+        VERTICES[0], attributes=VERTICES[0].attributes | {"blendindices0": [256.0]}
+    )
     assert (outputs(key, STATE, [vertex])["position0"] == 0).all()
 
 
