@@ -78,27 +78,11 @@ if TYPE_CHECKING:
     from dp2emu.text import open_any as open_any
 
 _HOMES = {
-    "capture": (
-        "Capture",
-        "CaptureWriter",
-        "open_capture",
-    ),
-    "d3d": (
-        "Format",
-        "HResult",
-        "PrimitiveType",
-        "QueryType",
-        "RenderState",
-    ),
+    "capture": ("Capture", "CaptureWriter", "open_capture"),
+    "d3d": ("Format", "HResult", "PrimitiveType", "QueryType", "RenderState"),
     "ddi10": ("Adapter",),
     "diff": ("compare_images",),
-    "dp2": (
-        "Answer",
-        "Call",
-        "Driver",
-        "Op",
-        "Options",
-    ),
+    "dp2": ("Answer", "Call", "Driver", "Op", "Options"),
     "errors": (
         "CaptureError",
         "ContractError",
@@ -124,23 +108,9 @@ _HOMES = {
         "scripted",
         "seeded",
     ),
-    "picture": (
-        "Picture",
-        "encode_png",
-        "take_picture",
-    ),
-    "replay": (
-        "Pictures",
-        "Tally",
-    ),
-    "rig": (
-        "NativeDriver",
-        "PipeRig",
-        "RecordedRig",
-        "Rig",
-        "RigFailure",
-        "open_rig",
-    ),
+    "picture": ("Picture", "encode_png", "take_picture"),
+    "replay": ("Pictures", "Tally"),
+    "rig": ("NativeDriver", "PipeRig", "RecordedRig", "Rig", "RigFailure", "open_rig"),
     "runtime": (
         "CommandBuffer",
         "Device9",
@@ -151,20 +121,10 @@ _HOMES = {
         "Session",
         "parse_responses",
     ),
-    "scenario": (
-        "Scenario",
-        "load_scenario",
-    ),
-    "scene": (
-        "play_scene",
-        "play_scene10",
-    ),
+    "scenario": ("Scenario", "load_scenario"),
+    "scene": ("play_scene", "play_scene10"),
     "taps": ("Taps",),
-    "text": (
-        "assemble",
-        "dump_text",
-        "open_any",
-    ),
+    "text": ("assemble", "dump_text", "open_any"),
 }
 """Names by module, which are imported when they are asked for."""
 

@@ -50,9 +50,7 @@ def open_input(path: str | PathLike[str]) -> io.BufferedReader:
 
 
 def read_file(
-    path: str | PathLike[str],
-    limit: int = FILE_BYTES,
-    error: type[Dp2Error] = UsageError,
+    path: str | PathLike[str], limit: int = FILE_BYTES, error: type[Dp2Error] = UsageError
 ) -> bytes:
     """All bytes of a file.  Raises UsageError, or what is given for it, which names the file, if
     it has more than ``limit``.
@@ -62,10 +60,7 @@ def read_file(
 
 
 def read_whole(
-    file: BinaryIO,
-    name: str,
-    limit: int = FILE_BYTES,
-    error: type[Dp2Error] = UsageError,
+    file: BinaryIO, name: str, limit: int = FILE_BYTES, error: type[Dp2Error] = UsageError
 ) -> bytes:
     """The same of an open file."""
     content = io.BytesIO()  # a read of much makes room for all of it, whatever is there

@@ -67,9 +67,7 @@ DEPARTS = frozenset(
         "yuv_color_test",
         "z_range_test",
     )
-) | {
-    "wt_ddraw7_test_signed_formats",
-}
+) | {"wt_ddraw7_test_signed_formats"}
 """Captures in which the other implementation departs; docs/departures.rst says where and why."""
 
 

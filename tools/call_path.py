@@ -328,9 +328,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     # Compiled code of earlier processes would make a cold start warm.
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        patch.dict("os.environ", XDG_CACHE_HOME=folder),
-    ):
+    with tempfile.TemporaryDirectory() as folder, patch.dict("os.environ", XDG_CACHE_HOME=folder):
         code = main()
     sys.exit(code)

@@ -21,11 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dp2emu.shader.ops import OPS, Op
 from dp2emu.shader.types import Lanes, Type
-from tests.shader.test_ops import (
-    operands_at_edges,
-    results,
-    test_a_row_is_its_model_at_the_edges,
-)
+from tests.shader.test_ops import operands_at_edges, results, test_a_row_is_its_model_at_the_edges
 
 Break = Callable[[Lanes], Lanes]
 

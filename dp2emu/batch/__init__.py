@@ -18,16 +18,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "cluster": ("batch_on",),
-    "local": (
-        "Limits",
-        "batch",
-        "parse_shard",
-        "shard_of",
-    ),
-    "results": (
-        "Results",
-        "rows_of",
-    ),
+    "local": ("Limits", "batch", "parse_shard", "shard_of"),
+    "results": ("Results", "rows_of"),
 }
 """Lazily imported names by module."""
 

@@ -61,12 +61,7 @@ def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Ro
 
 
 @contextmanager
-def _working(
-    files: Sequence[str],
-    limits: Limits,
-    count: int,
-    done: _Done,
-) -> Iterator[None]:
+def _working(files: Sequence[str], limits: Limits, count: int, done: _Done) -> Iterator[None]:
     """Run threads with a supervisor each, which end with the block."""
     portions = Portions(len(files), count)
     settings = limits.settings()
@@ -89,12 +84,7 @@ def _working(
             thread.join()
 
 
-def _work(
-    supervisor: Supervisor,
-    files: Sequence[str],
-    portions: Portions,
-    done: _Done,
-) -> None:
+def _work(supervisor: Supervisor, files: Sequence[str], portions: Portions, done: _Done) -> None:
     size = 1
     while part := portions.take(size):
         began = monotonic()

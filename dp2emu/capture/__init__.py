@@ -6,11 +6,4 @@ from dp2emu.capture.rawlog import LogWriter
 from dp2emu.capture.totals import Summary
 from dp2emu.capture.writer import CaptureWriter
 
-__all__ = [
-    "BareOptions",
-    "Capture",
-    "CaptureWriter",
-    "LogWriter",
-    "Summary",
-    "open_capture",
-]
+__all__ = ["BareOptions", "Capture", "CaptureWriter", "LogWriter", "Summary", "open_capture"]

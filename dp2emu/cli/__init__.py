@@ -18,14 +18,7 @@ from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
 from dp2emu.cli.ending import signals_raised
-from dp2emu.cli.outcome import (
-    UNUSABLE,
-    complain,
-    interrupted,
-    outcome_of,
-    reader_gone,
-    unusable,
-)
+from dp2emu.cli.outcome import UNUSABLE, complain, interrupted, outcome_of, reader_gone, unusable
 from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {

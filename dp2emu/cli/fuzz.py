@@ -32,10 +32,7 @@ from dp2emu.fuzz.guided import available
 @click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), default=1, help="Processes.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Which inputs there are.")
 @click.option(
-    "--timeout",
-    type=FloatRange(0.1),
-    default=10.0,
-    help="Seconds of a processor an input has.",
+    "--timeout", type=FloatRange(0.1), default=10.0, help="Seconds of a processor an input has."
 )
 @click.option("--resume", is_flag=True, help="Go on behind the inputs of the last time.")
 @click.option("--plain", is_flag=True, help="Without atheris, even where it is installed.")

@@ -6,21 +6,10 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from dp2emu.conform.case import Case
-from dp2emu.conform.pictures import (
-    FRONT,
-    Pixel,
-    Pixels,
-    background,
-    drawn,
-    vertex,
-)
-from dp2emu.conform.script import (
-    token,
-)
+from dp2emu.conform.pictures import FRONT, Pixel, Pixels, background, drawn, vertex
+from dp2emu.conform.script import token
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import (
-    RenderState,
-)
+from dp2emu.d3d.enums import RenderState
 from dp2emu.d3d.legacy import TextureStageState8
 
 _RS, _TSS = RenderState, TextureStageState8

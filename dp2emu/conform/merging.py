@@ -20,19 +20,9 @@ from dp2emu.conform.pictures import (
     strips,
     strips_from,
 )
-from dp2emu.conform.script import (
-    HEIGHT,
-    WIDTH,
-    render_state,
-    token,
-)
+from dp2emu.conform.script import HEIGHT, WIDTH, render_state, token
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import (
-    Blend,
-    BlendOp,
-    CmpFunc,
-    RenderState,
-)
+from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState
 from dp2emu.d3d.flags import Clear, ColorWrite
 from dp2emu.d3d.legacy import TextureStageState8
 

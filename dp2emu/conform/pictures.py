@@ -22,13 +22,7 @@ from dp2emu.conform.script import (
     token,
 )
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import (
-    Cull,
-    RenderState,
-    TextureArgument,
-    TextureOp,
-    TextureStageState,
-)
+from dp2emu.d3d.enums import Cull, RenderState, TextureArgument, TextureOp, TextureStageState
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.legacy import TextureStageState8
 

@@ -6,15 +6,7 @@ from collections.abc import Iterator
 
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.draws import BOX, BOX_PIXELS, box
-from dp2emu.conform.script import (
-    OTHER_CONTEXT,
-    Script,
-    begin,
-    create,
-    delete,
-    end,
-    issue,
-)
+from dp2emu.conform.script import OTHER_CONTEXT, Script, begin, create, delete, end, issue
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult

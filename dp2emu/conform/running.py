@@ -127,10 +127,7 @@ class _Conversation(msgspec.Struct):
     def create_context(self, record: ContextCreated) -> None:
         with self._may_refuse():
             self.rig.create_context(
-                record.context,
-                interface=record.interface,
-                color=record.color,
-                depth=record.depth,
+                record.context, interface=record.interface, color=record.color, depth=record.depth
             )
         self.contexts.append(record.context)
 

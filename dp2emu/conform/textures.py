@@ -6,22 +6,8 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from dp2emu.conform.case import Case
-from dp2emu.conform.pictures import (
-    BACK,
-    OTHER,
-    PLAIN,
-    RULES,
-    background,
-    cleared,
-    runs,
-    strips,
-)
-from dp2emu.conform.script import (
-    TEXTURE,
-    Script,
-    Users,
-    stage_state,
-)
+from dp2emu.conform.pictures import BACK, OTHER, PLAIN, RULES, background, cleared, runs, strips
+from dp2emu.conform.script import TEXTURE, Script, Users, stage_state
 from dp2emu.d3d.enums import (
     Format,
     RenderState,

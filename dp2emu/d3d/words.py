@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from construct import (
-    Float32l,
-    Int8ul,
-    Int16ul,
-    Int32sl,
-    Int32ul,
-    Int64ul,
-    Padding,
-    Struct,
-)
+from construct import Float32l, Int8ul, Int16ul, Int32sl, Int32ul, Int64ul, Padding, Struct
 
 BYTE = Int8ul
 WORD = Int16ul

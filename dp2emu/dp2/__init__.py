@@ -21,26 +21,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "blt": ("Blt",),
-    "call": (
-        "Answer",
-        "Call",
-    ),
-    "driver": (
-        "Driver",
-        "UnknownCommand",
-    ),
+    "call": ("Answer", "Call"),
+    "driver": ("Driver", "UnknownCommand"),
     "options": ("Options",),
-    "table": (
-        "Op",
-        "Since",
-        "TABLE",
-        "Token",
-    ),
-    "walk": (
-        "Command",
-        "decode",
-        "scan",
-    ),
+    "table": ("Op", "Since", "TABLE", "Token"),
+    "walk": ("Command", "decode", "scan"),
 }
 """Names by module, which are imported when they are asked for."""
 

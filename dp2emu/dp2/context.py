@@ -22,13 +22,7 @@ from dp2emu.dp2.resolve.patches import RECTANGLE, TRIANGLE, Patches, Shape, n_pa
 from dp2emu.dp2.resolve.pipeline import Resolutions, Targets
 from dp2emu.dp2.resolve.programs import Source
 from dp2emu.dp2.resolve.samplers import is_texture
-from dp2emu.dp2.resolve.vertices import (
-    MAX_INSTANCED,
-    NO_CALL,
-    NO_STREAMS,
-    Streams,
-    VertexStreams,
-)
+from dp2emu.dp2.resolve.vertices import MAX_INSTANCED, NO_CALL, NO_STREAMS, Streams, VertexStreams
 from dp2emu.dp2.shaders import Shaders
 from dp2emu.dp2.states.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.states.raw_state import (

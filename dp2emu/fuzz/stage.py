@@ -14,13 +14,7 @@ from struct import pack
 import msgspec
 from msgspec.structs import replace
 
-from dp2emu.capture.records import (
-    Called,
-    ContextCreated,
-    MemoryWritten,
-    Record,
-    SurfaceCreated,
-)
+from dp2emu.capture.records import Called, ContextCreated, MemoryWritten, Record, SurfaceCreated
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Answer, Call

@@ -36,13 +36,7 @@ _HOMES = {
         "scripted",
         "seeded",
     ),
-    "resource.heap": (
-        "ColorKey",
-        "Heap",
-        "Surface",
-        "SurfaceDesc",
-        "SurfaceKind",
-    ),
+    "resource.heap": ("ColorKey", "Heap", "Surface", "SurfaceDesc", "SurfaceKind"),
 }
 """Names by module, which are imported when they are asked for."""
 

@@ -24,20 +24,10 @@ if TYPE_CHECKING:
     from dp2emu.rig.spec import using_rig as using_rig
 
 _HOMES = {
-    "failure": (
-        "Finding",
-        "FindingKind",
-        "RigFailure",
-    ),
+    "failure": ("Finding", "FindingKind", "RigFailure"),
     "recorded": ("RecordedRig",),
-    "served": (
-        "NativeDriver",
-        "PipeRig",
-    ),
-    "spec": (
-        "open_rig",
-        "using_rig",
-    ),
+    "served": ("NativeDriver", "PipeRig"),
+    "spec": ("open_rig", "using_rig"),
 }
 """Lazily imported names by module."""
 

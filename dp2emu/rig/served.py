@@ -60,7 +60,7 @@ _FIXED_BYTES = 128
 LIBRARY_BYTES = 1 << 30
 _SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
 _SANITIZED = {
-    "ASAN_OPTIONS": "detect_leaks=0:exitcode=86:abort_on_error=0:allow_user_segv_handler=0",
+    "ASAN_OPTIONS": "detect_leaks=0:exitcode=86:abort_on_error=0:allow_user_segv_handler=0"
 }
 
 

@@ -48,21 +48,9 @@ _HOMES = {
         "VertexElement",
         "VertexShader",
     ),
-    "query": (
-        "Query",
-        "QueryData",
-        "QueryState",
-    ),
-    "responses": (
-        "Response",
-        "Responses",
-        "parse_responses",
-    ),
-    "session": (
-        "Refused",
-        "Session",
-        "UserMemory",
-    ),
+    "query": ("Query", "QueryData", "QueryState"),
+    "responses": ("Response", "Responses", "parse_responses"),
+    "session": ("Refused", "Session", "UserMemory"),
 }
 """Names by module.  Those are imported when they are asked for: who only reads responses has no
 need of a device."""

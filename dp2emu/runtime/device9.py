@@ -26,10 +26,7 @@ from dp2emu.d3d.enums import (
     TextureStageState,
     ZBufferType,
 )
-from dp2emu.d3d.flags import (
-    Frequency,
-    Usage,
-)
+from dp2emu.d3d.flags import Frequency, Usage
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState8
@@ -40,11 +37,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
-from dp2emu.runtime.arguments import (
-    Box,
-    dword,
-    handle_of,
-)
+from dp2emu.runtime.arguments import Box, dword, handle_of
 from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
 from dp2emu.runtime.drawing import Drawing

@@ -6,11 +6,7 @@ from msgspec.structs import astuple
 
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import LightType
-from dp2emu.d3d.flags import (
-    D3DHAL_SETLIGHT_DATA,
-    D3DHAL_SETLIGHT_DISABLE,
-    D3DHAL_SETLIGHT_ENABLE,
-)
+from dp2emu.d3d.flags import D3DHAL_SETLIGHT_DATA, D3DHAL_SETLIGHT_DISABLE, D3DHAL_SETLIGHT_ENABLE
 from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import Light

@@ -13,14 +13,7 @@ from dp2emu.capture.records import Annotation, Record
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.transfers import ClearFlag
 from dp2emu.ddi10.resources.unordered_access import KEEP
-from dp2emu.errors import (
-    ContractError,
-    Fault,
-    SceneError,
-    ShaderError,
-    Unsupported,
-    UsageError,
-)
+from dp2emu.errors import ContractError, Fault, SceneError, ShaderError, Unsupported, UsageError
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.picture import encode_png
 from dp2emu.runtime10 import Data, Device, Handle, Query, Refused, Resource, Result, Shader

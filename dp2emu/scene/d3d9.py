@@ -47,14 +47,7 @@ from dp2emu.runtime import (
 )
 from dp2emu.runtime.availability import check_format
 from dp2emu.scene.document import PICTURE_PIXELS, Scene9
-from dp2emu.scene.player import (
-    DATA,
-    Action,
-    Dialect,
-    Missing,
-    Player,
-    calling,
-)
+from dp2emu.scene.player import DATA, Action, Dialect, Missing, Player, calling
 from dp2emu.scene.results import Results, hr_text
 from dp2emu.scene.values import (
     INT,

@@ -165,12 +165,7 @@ class Builder(Arithmetic):
         return result
 
     def store(
-        self,
-        file: File,
-        value: Number,
-        offset: int,
-        index: Number | None = None,
-        stride: int = 1,
+        self, file: File, value: Number, offset: int, index: Number | None = None, stride: int = 1
     ) -> None:
         """Store to a local file in the active lanes; out of range stores nothing."""
         address = self._address(offset, index, stride)

@@ -126,7 +126,5 @@ def _prefix(program: Program, count: int) -> Program:
         Output(port.name, Slot(number)) for number, port in enumerate(ports)
     )
     return replace(
-        program,
-        outputs=program.outputs + ports,
-        statements=program.statements[:count] + shown,
+        program, outputs=program.outputs + ports, statements=program.statements[:count] + shown
     )

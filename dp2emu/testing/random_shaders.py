@@ -54,13 +54,7 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, V2_X, V3_0, VERSIONS, Stage, V
 
 RGB, ALPHA = 0b0111, 0b1000
 
-_MASKS = {
-    Op.CRS: 0b0111,
-    Op.SINCOS: 0b0011,
-    Op.M4x3: 0b0111,
-    Op.M3x3: 0b0111,
-    Op.M3x2: 0b0011,
-}
+_MASKS = {Op.CRS: 0b0111, Op.SINCOS: 0b0011, Op.M4x3: 0b0111, Op.M3x3: 0b0111, Op.M3x2: 0b0011}
 """Write masks of instructions that compute fewer than four components."""
 
 _COORDINATE_MASKS = {
@@ -278,12 +272,7 @@ _SUBROUTINES = 3
 
 _PHASE_TEXTURES = 4
 
-_BLOCKS = {
-    Op.IF: Op.ENDIF,
-    Op.IFC: Op.ENDIF,
-    Op.REP: Op.ENDREP,
-    Op.LOOP: Op.ENDLOOP,
-}
+_BLOCKS = {Op.IF: Op.ENDIF, Op.IFC: Op.ENDIF, Op.REP: Op.ENDREP, Op.LOOP: Op.ENDLOOP}
 
 _LOOPS = frozenset({Op.REP, Op.LOOP})
 

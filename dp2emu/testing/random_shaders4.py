@@ -324,11 +324,7 @@ _XYZW = (0, 1, 2, 3)
 
 _SPECIAL = frozenset({File.INPUT, File.OUTPUT})
 
-_MADE = frozenset(DECLARED_DIMENSIONS) | {
-    Op.CUSTOMDATA,
-    Op.DCL_TEMPS,
-    Op.DCL_INDEXABLETEMP,
-}
+_MADE = frozenset(DECLARED_DIMENSIONS) | {Op.CUSTOMDATA, Op.DCL_TEMPS, Op.DCL_INDEXABLETEMP}
 """Declarations derived from the operands used."""
 
 _NAMES = {

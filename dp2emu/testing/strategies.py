@@ -105,11 +105,7 @@ def tokens(draw: st.DrawFn, *, ops: Collection[int] = OPS, vertex_size: int = 32
 
 @st.composite
 def query_commands(
-    draw: st.DrawFn,
-    *,
-    kinds: Collection[int] = tuple(KINDS),
-    ids: int = 4,
-    most: int = 12,
+    draw: st.DrawFn, *, kinds: Collection[int] = tuple(KINDS), ids: int = 4, most: int = 12
 ) -> Commands:
     """Queries of ``kinds`` that are made, issued in any way and dropped, in an order that no
     driver may refuse: a token each, ids from 0 to below ``ids``.

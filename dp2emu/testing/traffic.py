@@ -36,12 +36,7 @@ OpenRig = Callable[[Timing], Rig]
 """Makes a fresh rig; a timing model is only of use to the emulator."""
 
 LENGTHS: Mapping[QueryType, int] = MappingProxyType(
-    {
-        QueryType.EVENT: 4,
-        QueryType.OCCLUSION: 4,
-        QueryType.VCACHE: 16,
-        QueryType.TIMESTAMP: 8,
-    }
+    {QueryType.EVENT: 4, QueryType.OCCLUSION: 4, QueryType.VCACHE: 16, QueryType.TIMESTAMP: 8}
 )
 """Payload bytes of the types that are tried."""
 
@@ -240,10 +235,7 @@ STEPS = settings(stateful_step_count=25, deadline=None)
 
 
 def query_traffic(
-    open_rig: OpenRig,
-    *,
-    kinds: tuple[QueryType, ...] = QueryTraffic.kinds,
-    how: settings = STEPS,
+    open_rig: OpenRig, *, kinds: tuple[QueryType, ...] = QueryTraffic.kinds, how: settings = STEPS
 ) -> type[unittest.TestCase]:
     """A test case for pytest or unittest that runs the machine on what ``open_rig`` makes.
 

@@ -8,13 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import BinaryIO, Protocol, TextIO
 
-from dp2emu.capture import (
-    BareOptions,
-    Capture,
-    CaptureWriter,
-    LogWriter,
-    open_capture,
-)
+from dp2emu.capture import BareOptions, Capture, CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.files import Chunk, Place
 from dp2emu.capture.opened import begins_as_text
 from dp2emu.capture.records import Called, Record

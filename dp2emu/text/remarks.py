@@ -131,5 +131,5 @@ _ON_ITEMS: dict[int, Callable[[Values], str | None]] = {
     Op.DRAWTRIPATCH: _patch,
 }
 _ON_HEADS: dict[int, Callable[[Values], str | None]] = {
-    Op.CLEAR: lambda values: _flags(Clear, "D3DCLEAR_", values[0]),
+    Op.CLEAR: lambda values: _flags(Clear, "D3DCLEAR_", values[0])
 }

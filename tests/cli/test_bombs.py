@@ -126,9 +126,7 @@ def test_a_trace_that_expands_ends_soon(name: str, verb: list[str], tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "verb",
-    [*OTHERS, ["dump", "--jsonl"], ["state", "--at", "0"], ["convert"]],
-    ids=" ".join,
+    "verb", [*OTHERS, ["dump", "--jsonl"], ["state", "--at", "0"], ["convert"]], ids=" ".join
 )
 @pytest.mark.parametrize("name", CAPTURES)
 def test_a_capture_that_expands_ends_soon(name: str, verb: list[str], tmp_path: Path) -> None:

@@ -17,15 +17,7 @@ import pytest
 from dp2emu import __version__
 from dp2emu.capture.records import Annotation
 from dp2emu.cli import EPILOG, VERBS, cli, run
-from dp2emu.cli.outcome import (
-    DIFFERS,
-    FAULTS,
-    FINE,
-    READER_GONE,
-    UNUSABLE,
-    outcome_of,
-    worst,
-)
+from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, READER_GONE, UNUSABLE, outcome_of, worst
 from dp2emu.errors import CaptureError, Fault, Unsupported
 from tests.cli.running import dp2emu
 from tests.replay.authoring import SETTING, called, clear, sealed

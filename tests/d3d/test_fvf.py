@@ -81,9 +81,7 @@ def test_last_beta_can_be_indices() -> None:
         (DeclType.UBYTE4, DeclUsage.BLENDINDICES),
     ]
     only = fvf_layout(0x006 | fvf.LASTBETA_D3DCOLOR).elements
-    assert [(e.type, e.usage) for e in only[1:]] == [
-        (DeclType.D3DCOLOR, DeclUsage.BLENDINDICES),
-    ]
+    assert [(e.type, e.usage) for e in only[1:]] == [(DeclType.D3DCOLOR, DeclUsage.BLENDINDICES)]
 
 
 def test_nine_texture_coordinate_sets_are_refused() -> None:

@@ -8,13 +8,7 @@ import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import DdiCode
-from dp2emu.ddi10.dxgi import (
-    BltArguments,
-    BltFlag,
-    GammaCaps,
-    PresentArguments,
-    PresentFlag,
-)
+from dp2emu.ddi10.dxgi import BltArguments, BltFlag, GammaCaps, PresentArguments, PresentFlag
 from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.errors import ContractError, Unsupported
 from tests.ddi10.rendering import RGBA8, Rendering

@@ -16,16 +16,7 @@ from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.gpu.patches import hull_domain
 from dp2emu.shader.sm4 import assemble
-from tests.ddi10.tessellating import (
-    CORNER,
-    FIRST,
-    PATCH,
-    SOME,
-    WHOLE,
-    Tessellating,
-    domain,
-    hull,
-)
+from tests.ddi10.tessellating import CORNER, FIRST, PATCH, SOME, WHOLE, Tessellating, domain, hull
 
 # What is counted, and what comes to nothing
 

@@ -45,11 +45,7 @@ def test_every_token(sample: bytes) -> None:
     st.integers(1, 20),
 )
 def test_tokens_with_damage(
-    tokens: list[bytes],
-    damage: list[tuple[int, int]],
-    start: int,
-    vertex_size: int,
-    limit: int,
+    tokens: list[bytes], damage: list[tuple[int, int]], start: int, vertex_size: int, limit: int
 ) -> None:
     data = bytearray(bytes(start) + b"".join(tokens))
     for place, value in damage:

@@ -255,11 +255,7 @@ def test_a_divider_holds_for_shaders_of_model_3_alone(program: tuple[int, ...], 
 
 
 @pytest.mark.parametrize(
-    ("op", "info"),
-    [
-        (Op.DRAWRECTPATCH, (0, 0, 2, 2, 2, 0, 1)),
-        (Op.DRAWTRIPATCH, (0, 3, 0, 1)),
-    ],
+    ("op", "info"), [(Op.DRAWRECTPATCH, (0, 0, 2, 2, 2, 0, 1)), (Op.DRAWTRIPATCH, (0, 3, 0, 1))]
 )
 def test_control_points_of_patches_may_be_user_memory(op: Op, info: tuple[int, ...]) -> None:
     made = bench()

@@ -11,15 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import ROWS
-from dp2emu.d3d.enums import (
-    BlendOp,
-    CmpFunc,
-    Cull,
-    FillMode,
-    Format,
-    PrimitiveType,
-    StencilOp,
-)
+from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, Format, PrimitiveType, StencilOp
 from dp2emu.d3d.formats import AnyFormat, Use
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.gpu.command.packets import Draw, LinePattern, MergeNumbers, PointSize, Stream

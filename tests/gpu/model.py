@@ -149,12 +149,7 @@ def grid(value: float) -> int:
 
 
 def covered(
-    x: list[int],
-    y: list[int],
-    area: int,
-    column: int,
-    row: int,
-    sample: tuple[int, int] = (0, 0),
+    x: list[int], y: list[int], area: int, column: int, row: int, sample: tuple[int, int] = (0, 0)
 ) -> bool:
     """Whether a pixel's ``sample``, in 1/256 from its centre, is inside."""
     corners = list(zip(x, y, strict=True))

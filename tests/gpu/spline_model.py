@@ -91,11 +91,7 @@ def triangle(degree: int, u: Fraction, v: Fraction) -> list[tuple[Fraction, Frac
         for column in range(row + 1):
             i, j, k = degree - row, column, row - column
             found.append(
-                (
-                    _term(i, j, k, w, u, v),
-                    _slope(i, j, k, w, u, v),
-                    _slope(i, k, j, w, v, u),
-                )
+                (_term(i, j, k, w, u, v), _slope(i, j, k, w, u, v), _slope(i, k, j, w, v, u))
             )
     return found
 

@@ -79,12 +79,7 @@ def test_long_payloads_are_cut_short() -> None:
 
 @pytest.mark.parametrize(
     ("recorded", "same"),
-    [
-        (None, False),
-        (Answer(0, 0, 0), False),
-        (Answer(5, 4, 0), False),
-        (Answer(5, 8, 99), True),
-    ],
+    [(None, False), (Answer(0, 0, 0), False), (Answer(5, 4, 0), False), (Answer(5, 8, 99), True)],
 )
 def test_fault_is_the_same_by_code_and_offset(recorded: Answer | None, same: bool) -> None:
     assert same_fault(recorded, Answer(5, 8, 0)) is same

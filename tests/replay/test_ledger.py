@@ -37,11 +37,7 @@ steps = st.one_of(
         st.just("issue"), st.sampled_from(IDS), st.sampled_from([0, BEGIN, END, BEGIN | END])
     ),
 )
-TOKENS = {
-    "create": create,
-    "delete": lambda query, _: delete(query),
-    "issue": issue,
-}
+TOKENS = {"create": create, "delete": lambda query, _: delete(query), "issue": issue}
 
 
 def legal_ends(calls: list[list[tuple[str, int, int]]]) -> tuple[list[list[bytes]], int]:

@@ -125,9 +125,7 @@ def test_queries_of_a_destroyed_context_are_never_delivered() -> None:
 
 def test_tokens_behind_a_failing_one_issue_nothing() -> None:
     run = Run(
-        *SETTING,
-        called(create(1, EVENT), issue(1, END), issue(77, END), issue(1, END)),
-        called(),
+        *SETTING, called(create(1, EVENT), issue(1, END), issue(77, END), issue(1, END)), called()
     )
     assert [(row["query"], row["hr"]) for row in run.queries] == [(1, "0x00000000")]
 

@@ -107,10 +107,7 @@ def test_an_fvf_is_a_declaration_handle_and_fixed_function() -> None:
     device, rig = scripted()
     device.set_fvf(COLORED)
     device.session.flush()
-    assert tokens(rig) == [
-        ("SETVERTEXSHADERDECL", [(COLORED,)]),
-        ("SETVERTEXSHADERFUNC", [(0,)]),
-    ]
+    assert tokens(rig) == [("SETVERTEXSHADERDECL", [(COLORED,)]), ("SETVERTEXSHADERFUNC", [(0,)])]
 
 
 def test_a_float_state_is_sent_as_its_bits() -> None:

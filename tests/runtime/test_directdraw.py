@@ -206,10 +206,7 @@ def test_a_fill_needs_no_rectangle() -> None:
 
 @pytest.mark.parametrize(
     ("flags", "effects"),
-    [
-        (BltFlags.KEYSRC, Effects()),
-        (BltFlags.KEYSRCOVERRIDE, Effects(source_key=(1, 11))),
-    ],
+    [(BltFlags.KEYSRC, Effects()), (BltFlags.KEYSRCOVERRIDE, Effects(source_key=(1, 11)))],
 )
 def test_source_keys_come_from_the_surface_or_the_call(flags: int, effects: Effects) -> None:
     screen = Screen()

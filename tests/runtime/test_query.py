@@ -70,8 +70,7 @@ def test_a_done_query_answers_again_and_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "data"),
-    [(0, ""), (1, "88"), (2, "8813"), (4, "88130000"), (8, "8813000000000000")],
+    ("size", "data"), [(0, ""), (1, "88"), (2, "8813"), (4, "88130000"), (8, "8813000000000000")]
 )
 def test_short_reads_are_cut_and_long_reads_filled_with_zeros(size: int, data: str) -> None:
     assert done(5000).get_data(size) == (HResult.S_OK, bytes.fromhex(data))

@@ -23,10 +23,7 @@ from .making import BLACK, FVF, NO_CULL, Play, document, picture, rows, strip
         ({"op": "clear", "colour": 1}, "clear.: unknown key 'colour'"),
         ({"op": "clear", "flags": ["depth"]}, "expected some of target"),
         ({"op": "draw", "prim": "QUADS", "count": 1}, "prim: .*'QUADS'"),
-        (
-            {"op": "stream", "stream": 0, "id": "backbufer", "stride": 4},
-            "name of a surface",
-        ),
+        ({"op": "stream", "stream": 0, "id": "backbufer", "stride": 4}, "name of a surface"),
         ({"op": "indices", "id": "backbuffer"}, "name of an index buffer of the scene"),
         ({"op": "issue", "id": "q", "flag": "END"}, "name of a query of the scene, got 'q'"),
         ({"op": "readback", "surface": "backbuffer", "label": "../x"}, "file name"),

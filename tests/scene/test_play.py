@@ -96,9 +96,7 @@ def test_a_device_that_cannot_be_made_is_a_problem(play: Play) -> None:
     assert "D3DFMT_P8" in str(problem)
 
 
-def test_a_driver_fault_is_reported_at_the_command_that_caused_it(
-    play: Play,
-) -> None:
+def test_a_driver_fault_is_reported_at_the_command_that_caused_it(play: Play) -> None:
     result = play(
         BLACK, FVF, {"op": "stream", "stream": 0, "id": "v", "stride": 20},
         {"op": "draw", "prim": "TRIANGLELIST", "count": 1 << 24}, BLACK,

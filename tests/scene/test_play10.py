@@ -177,11 +177,7 @@ def test_a_refused_call_is_noted_and_the_scene_goes_on(tmp_path: Path) -> None:
         ([{**BUFFER, "hex": "0"}], [], "hexadecimal"),
         ([{**TEXTURE, "Width": 1 << 20}], [], "Width"),
         ([{**VIEW, "resource": "x"}], [], "a buffer or texture of the scene, got 'x'"),
-        (
-            [EVENT, {**VIEW, "resource": "q"}],
-            [],
-            "a buffer or texture of the scene, got 'q'",
-        ),
+        ([EVENT, {**VIEW, "resource": "q"}], [], "a buffer or texture of the scene, got 'q'"),
         ([{**MISPLACED, "shader": "none"}], [], "no shader 'none'"),
         ([{**MISPLACED, "shader": "../x"}], [], "file name"),
         ([], [{"op": "Fly"}], "unknown op 'Fly'"),

@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import (
-    Assign,
-    Constant,
-    Input,
-    Load,
-    Output,
-    ProgramError,
-    Slot,
-    Stage,
-)
+from dp2emu.shader.ir import Assign, Constant, Input, Load, Output, ProgramError, Slot, Stage
 from dp2emu.shader.reference import run
 from dp2emu.shader.types import F32, Type
 from dp2emu.shader.values import Value

@@ -129,10 +129,7 @@ def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) ->
         (small("f0 = mov 0x10"), "line 5: 0x10 is no operand"),
         (small("i2 = imov 4294967296"), "line 5: 4294967296 has more than 32 bits"),
         (small("i2 = imov -2147483649"), "line 5: -2147483649 has more than 32 bits"),
-        (
-            small("l5 = lmov -9223372036854775809l"),
-            "line 5: -9223372036854775809 has more than",
-        ),
+        (small("l5 = lmov -9223372036854775809l"), "line 5: -9223372036854775809 has more than"),
         (small("if b3\nelse b3"), "line 6: 1 word expected, not 2"),
         (small("i2 = imov 99999999999999"), "line 5: 99999999999999 is no operand"),
         (small("f0 = load c"), "line 5: c is no place in a file"),

@@ -215,9 +215,7 @@ def counted(packet: Draw) -> tuple[Statistics, int]:
 
 NUMBERS = st.sampled_from([-3.0, -1.5, -1.0, -0.25, 0.0, 0.5, 1.0, 2.5])
 PLACES = st.lists(
-    st.tuples(NUMBERS, NUMBERS, NUMBERS, st.sampled_from([1.0, 0.5, 2.0])),
-    min_size=1,
-    max_size=9,
+    st.tuples(NUMBERS, NUMBERS, NUMBERS, st.sampled_from([1.0, 0.5, 2.0])), min_size=1, max_size=9
 )
 
 
@@ -304,8 +302,7 @@ def test_a_geometry_shader_runs_for_whole_primitives_and_maybe_for_instances() -
 
 
 @pytest.mark.parametrize(
-    ("topology", "vertices", "without"),
-    [(10, 8, 4), (11, 6, 4), (12, 12, 6), (13, 10, 5)],
+    ("topology", "vertices", "without"), [(10, 8, 4), (11, 6, 4), (12, 12, 6), (13, 10, 5)]
 )
 def test_adjacent_vertices_count_if_a_geometry_shader_declares_them(
     topology: int, vertices: int, without: int

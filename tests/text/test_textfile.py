@@ -32,10 +32,7 @@ def records(text: str) -> list[Record]:
         ("\n\ncall", "a.txt: line 3: the first statement is not dp2emu-text"),
         ("dp2emu-text", "a.txt: line 1: the grammar is not version=1"),
         ("dp2emu-text version=2", "a.txt: line 1: the grammar is not version=1"),
-        (
-            "dp2emu-text version=1 form=vhs",
-            "a.txt: line 1: form vhs is none of sealed, log, bare",
-        ),
+        ("dp2emu-text version=1 form=vhs", "a.txt: line 1: form vhs is none of sealed, log, bare"),
         ('dp2emu-text version=1 form="log"', "a.txt: line 1: a word belongs here"),
         (
             "dp2emu-text version=1 speed=9",

@@ -175,9 +175,7 @@ def test_every_early_draw_fills_its_cell(shown: Callable[[str], Shown]) -> None:
     assert [lit(found, number) for number in range(16)] == [*wanted, 0]
 
 
-def test_early_light_is_diffuse_and_what_it_leaves_emissive(
-    shown: Callable[[str], Shown],
-) -> None:
+def test_early_light_is_diffuse_and_what_it_leaves_emissive(shown: Callable[[str], Shown]) -> None:
     """1/2 = 1/2 * 1 = 1 * 1/2 = 1/4 + 1 * 1/4 of 255, and 1/4 where the light is off."""
     found = shown("early_light")
     row = [(128, 128, 128)] * 32 + [(0, 0, 64)] * 16 + [DARK] * 16

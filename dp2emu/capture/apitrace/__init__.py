@@ -19,24 +19,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "container": ("begins_as_trace",),
-    "summary": (
-        "TraceSummary",
-        "ends_frame",
-        "summarize",
-    ),
-    "text": (
-        "call_line",
-        "dump_trace",
-    ),
-    "trace": (
-        "Trace",
-        "open_trace",
-    ),
-    "values": (
-        "MISSING",
-        "TraceCall",
-        "Value",
-    ),
+    "summary": ("TraceSummary", "ends_frame", "summarize"),
+    "text": ("call_line", "dump_trace"),
+    "trace": ("Trace", "open_trace"),
+    "values": ("MISSING", "TraceCall", "Value"),
 }
 """Names by module.  Those are imported when they are asked for: most captures are no traces."""
 

@@ -427,10 +427,7 @@ class Compute:
         }
 
     def set_views(
-        self,
-        start: int,
-        views: Sequence[bytearray | None],
-        counts: Sequence[int] = (),
+        self, start: int, views: Sequence[bytearray | None], counts: Sequence[int] = ()
     ) -> None:
         """CsSetUnorderedAccessViews: bind to slots from ``start`` on."""
         self._views.set(self.unordered, start, views, counts, "CsSetUnorderedAccessViews")
@@ -452,10 +449,7 @@ class Compute:
         self._dispatch((0, 0, 0), (resource.surface, offset), resource)
 
     def _dispatch(
-        self,
-        groups: tuple[int, int, int],
-        arguments: tuple[Surface, int] | None,
-        *used: Resource,
+        self, groups: tuple[int, int, int], arguments: tuple[Surface, int] | None, *used: Resource
     ) -> None:
         """Record a dispatch; without a shader nothing runs."""
         shader = self._stage.shader

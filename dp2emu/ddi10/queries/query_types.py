@@ -174,13 +174,7 @@ _ROWS: tuple[QueryRow, ...] = (
     QueryRow(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
     QueryRow(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10, own=True),
     QueryRow(
-        Query.OCCLUSIONPREDICATE,
-        _D10,
-        _BOOL,
-        True,
-        _occlusion_predicate,
-        predicate=True,
-        own=True,
+        Query.OCCLUSIONPREDICATE, _D10, _BOOL, True, _occlusion_predicate, predicate=True, own=True
     ),
     _stream_statistics(Query.STREAMOUTPUTSTATS, _D10, 0),
     _overflow_predicate(Query.STREAMOVERFLOWPREDICATE, _D10, *range(STREAMS)),

@@ -67,9 +67,7 @@ NO_UNITS = UnitBindings((), {})
 
 
 def bind_units(
-    units: Sequence[Unit],
-    views: Mapping[int, ShaderView],
-    samplers: Mapping[int, SamplerDesc],
+    units: Sequence[Unit], views: Mapping[int, ShaderView], samplers: Mapping[int, SamplerDesc]
 ) -> UnitBindings:
     """The bindings of a shader's units.  Raises Unsupported for unknown filters."""
     keys: list[tuple[int, SamplerKey]] = []

@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Use
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.legacy import (
-    MagFilter7,
-    MinFilter7,
-    MipFilter7,
-    RenderState7,
-    TextureStageState8,
-)
+from dp2emu.d3d.legacy import MagFilter7, MinFilter7, MipFilter7, RenderState7, TextureStageState8
 from dp2emu.dp2.resolve.convolution import Convolution
 from dp2emu.dp2.states.raw_state import SRGB_TEXTURE, State, bits_float
 from dp2emu.dp2.states.setting_kinds import Kind

@@ -106,10 +106,7 @@ def indexed_line_strip(context: Context, body: Body) -> None:
 
 
 @token(
-    Op.TRIANGLELIST,
-    since=Since.DX6,
-    head=D3DHAL_DP2TRIANGLELIST,
-    samples=("12 00 02 00 03 00",),
+    Op.TRIANGLELIST, since=Since.DX6, head=D3DHAL_DP2TRIANGLELIST, samples=("12 00 02 00 03 00",)
 )
 def triangle_list(context: Context, body: Body) -> None:
     """Draw n triangles from 3n vertices."""
@@ -117,10 +114,7 @@ def triangle_list(context: Context, body: Body) -> None:
 
 
 @token(
-    Op.TRIANGLESTRIP,
-    since=Since.DX6,
-    head=D3DHAL_DP2TRIANGLESTRIP,
-    samples=("13 00 02 00 00 00",),
+    Op.TRIANGLESTRIP, since=Since.DX6, head=D3DHAL_DP2TRIANGLESTRIP, samples=("13 00 02 00 00 00",)
 )
 def triangle_strip(context: Context, body: Body) -> None:
     """Draw a strip of n triangles from n+2 vertices."""
@@ -140,12 +134,7 @@ def indexed_triangle_strip(context: Context, body: Body) -> None:
     _draw_indexed(context, PrimitiveType.TRIANGLESTRIP, body)
 
 
-@token(
-    Op.TRIANGLEFAN,
-    since=Since.DX6,
-    head=D3DHAL_DP2TRIANGLEFAN,
-    samples=("15 00 02 00 00 00",),
-)
+@token(Op.TRIANGLEFAN, since=Since.DX6, head=D3DHAL_DP2TRIANGLEFAN, samples=("15 00 02 00 00 00",))
 def triangle_fan(context: Context, body: Body) -> None:
     """Draw a fan of n triangles from n+2 vertices."""
     _draw_from_start(context, PrimitiveType.TRIANGLEFAN, body)

@@ -17,11 +17,7 @@ from dp2emu.d3d.dp2structs import (
     D3DMATERIAL7,
     Op,
 )
-from dp2emu.d3d.flags import (
-    D3DHAL_SETLIGHT_DATA,
-    D3DHAL_SETLIGHT_DISABLE,
-    D3DHAL_SETLIGHT_ENABLE,
-)
+from dp2emu.d3d.flags import D3DHAL_SETLIGHT_DATA, D3DHAL_SETLIGHT_DISABLE, D3DHAL_SETLIGHT_ENABLE
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.wirenames import WireTransformState
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind

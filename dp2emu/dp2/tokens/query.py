@@ -46,10 +46,7 @@ def delete_query(context: Context, body: Body) -> None:
     Op.ISSUEQUERY,
     since=Since.DX9,
     items=D3DHAL_DP2ISSUEQUERY,
-    samples=(
-        "5B 00 01 00 05 00 00 00 02 00 00 00",
-        "5B 00 01 00 05 00 00 00 01 00 00 00",
-    ),
+    samples=("5B 00 01 00 05 00 00 00 02 00 00 00", "5B 00 01 00 05 00 00 00 01 00 00 00"),
 )
 def issue_query(context: Context, body: Body) -> None:
     """Begin (2) or end (1) queries in stream order with the draws."""

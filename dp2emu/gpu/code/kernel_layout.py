@@ -79,14 +79,7 @@ set up from, lane by lane and in these corner by corner.
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
 
 
-ARGUMENTS = (
-    *INTEGERS,
-    *DOUBLES,
-    *(f"span.{name}" for name in _SPANS),
-    "program",
-    "setup",
-    "list",
-)
+ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list")
 """All that kernels have in common, with what spans cover, what the program reads, what primitives
 are set up from beside their corners, and the numbers, i32, of the ``count`` triangles that are
 drawn.

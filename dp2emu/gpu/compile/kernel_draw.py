@@ -334,7 +334,5 @@ def _is_level(draw: Draw, vertices: Vertices) -> bool:
 def _of_geometry(assembled: Geometry, triangles: int) -> Work:
     """What came before coverage."""
     return Work(
-        triangles=triangles,
-        clip_triangles=assembled.extra,
-        clipped=len(assembled.numbers),
+        triangles=triangles, clip_triangles=assembled.extra, clipped=len(assembled.numbers)
     )

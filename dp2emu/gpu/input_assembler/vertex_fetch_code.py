@@ -84,10 +84,7 @@ def _numbers() -> tuple[str, Writer]:
             most.set((found > most.get()).choose(found, most.get()))
     total, low = count * 3, least.get()
     spread = most.get() - low
-    k.give_if(
-        spread.below(total) ^ 1,
-        lambda: k.call("@by_table", "i64", k["words"], total),
-    )
+    k.give_if(spread.below(total) ^ 1, lambda: k.call("@by_table", "i64", k["words"], total))
     places, distinct = w.pointers("places", "distinct")
     with k.loop(total) as n:
         k.store((k.load("i64", numbers, n) - low).cut("i32"), places, n)

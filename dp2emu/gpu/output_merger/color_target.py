@@ -68,11 +68,7 @@ class ColorTarget(msgspec.Struct, frozen=True):
     raster_op: int = COPY
 
     def write(
-        self,
-        rgba: Sequence[F32 | I32],
-        x: I64,
-        y: I64,
-        second: Sequence[F32 | I32] | None = None,
+        self, rgba: Sequence[F32 | I32], x: I64, y: I64, second: Sequence[F32 | I32] | None = None
     ) -> None:
         """Merge colours, one for each of the samples, which must differ.
 

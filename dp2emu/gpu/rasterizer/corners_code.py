@@ -113,8 +113,7 @@ def _joined() -> tuple[str, Writer]:
     k.give_if(k["mode"].equals(WHOLE), lambda: widened(k, k["mode"], first))
     k.give_if(k["mode"].differs(WRAPPED), lambda: value.wide())
     k.give_if(
-        k["single"].differs(0),
-        lambda: k.formula(shortest_way, None, first, value)[0].wide(),
+        k["single"].differs(0), lambda: k.formula(shortest_way, None, first, value)[0].wide()
     )
     k.give(k.formula(shortest_way, None, first.wide(), value.wide())[0])
     return k.text(internal=True)

@@ -52,7 +52,4 @@ def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
     """
     first = np.ceil((2 * centre - size) / (2 * ONE))
     after = np.ceil((2 * centre + size) / (2 * ONE))
-    return (
-        np.clip(first, low, high).astype(np.int64),
-        np.clip(after, low, high).astype(np.int64),
-    )
+    return (np.clip(first, low, high).astype(np.int64), np.clip(after, low, high).astype(np.int64))

@@ -36,10 +36,7 @@ def texture_view(
     cubes = CUBE_FACES if kind is SurfaceKind.CUBETEXTURE else 1
     view = _view(surface, format, tuple(surface.subresources[index] for index in chosen))
     view.desc = replace(
-        view.desc,
-        kind=kind,
-        levels=levels[1] - levels[0],
-        layers=(layers[1] - layers[0]) // cubes,
+        view.desc, kind=kind, levels=levels[1] - levels[0], layers=(layers[1] - layers[0]) // cubes
     )
     return view
 

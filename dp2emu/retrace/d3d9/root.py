@@ -5,15 +5,7 @@ from __future__ import annotations
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.enums import Format
 from dp2emu.retrace.arguments import Arguments, integer, member
-from dp2emu.retrace.d3d9.held import (
-    Direct3D,
-    Held,
-    application,
-    format_of,
-    hand_out,
-    on,
-    silent,
-)
+from dp2emu.retrace.d3d9.held import Direct3D, Held, application, format_of, hand_out, on, silent
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, method
 from dp2emu.runtime.application import PROGRAMS, Application

@@ -7,14 +7,7 @@ from typing import Any
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.retrace.arguments import Arguments, integer, members
-from dp2emu.retrace.d3d9.held import (
-    application,
-    enumerator,
-    hand_out,
-    on,
-    optional,
-    silent,
-)
+from dp2emu.retrace.d3d9.held import application, enumerator, hand_out, on, optional, silent
 from dp2emu.retrace.d3d9.root import DEVICES
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program

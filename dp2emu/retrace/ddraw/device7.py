@@ -5,14 +5,7 @@ from __future__ import annotations
 from dp2emu.d3d.legacy import StateBlockType7
 from dp2emu.retrace.arguments import Arguments, integer, pointee
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
-from dp2emu.retrace.ddraw.records import (
-    light7,
-    material,
-    matrix,
-    rectangle,
-    rectangles,
-    viewport7,
-)
+from dp2emu.retrace.ddraw.records import light7, material, matrix, rectangle, rectangles, viewport7
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, inert, method
 from dp2emu.runtime.drawsurfaces import DrawSurface

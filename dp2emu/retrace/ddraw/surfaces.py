@@ -6,13 +6,7 @@ from dp2emu.capture.records import PictureKind
 from dp2emu.d3d.ddraw import FastFlags, LockFlags
 from dp2emu.retrace.arguments import Arguments, integer, member
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
-from dp2emu.retrace.ddraw.records import (
-    capabilities,
-    color_key,
-    description,
-    effects,
-    rectangle,
-)
+from dp2emu.retrace.ddraw.records import capabilities, color_key, description, effects, rectangle
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, inert, lost, method

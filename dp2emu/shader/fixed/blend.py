@@ -25,12 +25,7 @@ from dp2emu.shader.values import Value
 
 BLEND_FILE = "blend"
 """Uniform file with red, green, blue and alpha of D3DRS_BLENDFACTOR."""
-SECOND_SOURCE = (
-    Blend.SRCCOLOR2,
-    Blend.INVSRCCOLOR2,
-    Blend10.SRC1_ALPHA,
-    Blend10.INV_SRC1_ALPHA,
-)
+SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2, Blend10.SRC1_ALPHA, Blend10.INV_SRC1_ALPHA)
 """Factors that read the second colour output of the pixel program (dual source blending)."""
 Factor = Blend | Blend10
 """A factor of either interface; factors that both have share numbers and compare equal."""

@@ -207,11 +207,7 @@ def run_in_regions(
 
 
 def _run_region(
-    run: Run,
-    uniforms: Mapping[str, Lanes],
-    machine: Machine,
-    region: Region,
-    active: Mask | None,
+    run: Run, uniforms: Mapping[str, Lanes], machine: Machine, region: Region, active: Mask | None
 ) -> None:
     inputs = {slot_port(slot): machine.slots[slot] for slot in region.given}
     found = run(region.program, inputs, uniforms, machine.lanes, active).outputs

@@ -11,17 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Address,
-    Fetch,
-    File,
-    Load,
-    Lod,
-    Program,
-    Sample,
-    TextureKind,
-    walk,
-)
+from dp2emu.shader.ir import Address, Fetch, File, Load, Lod, Program, Sample, TextureKind, walk
 from dp2emu.shader.sampling import ports
 
 

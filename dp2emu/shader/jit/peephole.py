@@ -14,16 +14,7 @@ import msgspec
 import numpy as np
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Assign,
-    Constant,
-    Operand,
-    Program,
-    Slot,
-    Statement,
-    operands,
-    walk,
-)
+from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot, Statement, operands, walk
 from dp2emu.shader.jit.fractions import (
     byte_fraction,
     divisor,

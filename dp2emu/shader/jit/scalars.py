@@ -25,13 +25,7 @@ from dp2emu.shader.types import Type
 Number = int | float
 
 _FLOATS = {"float": 32, "double": 64}
-_TYPES = {
-    "float": Type.F32,
-    "double": Type.F64,
-    "i32": Type.I32,
-    "i64": Type.I64,
-    "i1": Type.BOOL,
-}
+_TYPES = {"float": Type.F32, "double": Type.F64, "i32": Type.I32, "i64": Type.I64, "i1": Type.BOOL}
 
 
 Operator = Callable[["Value", "Value | Number"], "Value"]
@@ -91,8 +85,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
         """Select by this i1."""
         other = yes.like(no)
         return self._new(
-            yes.type,
-            f"select i1 {self.name}, {yes.type} {yes.name}, {yes.type} {other.name}",
+            yes.type, f"select i1 {self.name}, {yes.type} {yes.name}, {yes.type} {other.name}"
         )
 
     def signed(self, type: str) -> Value:

@@ -6,12 +6,4 @@ from dp2emu.shader.sm.disassemble import disassemble
 from dp2emu.shader.sm.flow import Routines, routines
 from dp2emu.shader.sm.program import Instruction, Shader
 
-__all__ = [
-    "Instruction",
-    "Routines",
-    "Shader",
-    "assemble",
-    "decode",
-    "disassemble",
-    "routines",
-]
+__all__ = ["Instruction", "Routines", "Shader", "assemble", "decode", "disassemble", "routines"]

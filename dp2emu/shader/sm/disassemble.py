@@ -14,12 +14,7 @@ from dp2emu.number_text import float_text
 from dp2emu.shader.assembly import raw_lines, words_line
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.encode import instruction_words
-from dp2emu.shader.sm.modifiers import (
-    MODIFIERS,
-    RESULT_SUFFIXES,
-    SHIFT_SUFFIXES,
-    TextureType,
-)
+from dp2emu.shader.sm.modifiers import MODIFIERS, RESULT_SUFFIXES, SHIFT_SUFFIXES, TextureType
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.program import (
     FULL_MASK,
@@ -33,13 +28,7 @@ from dp2emu.shader.sm.program import (
     Source,
 )
 from dp2emu.shader.sm.registers import File, Register
-from dp2emu.shader.sm.spelling import (
-    COLORS,
-    COMMENT,
-    COMPONENTS,
-    Mnemonic,
-    spellings,
-)
+from dp2emu.shader.sm.spelling import COLORS, COMMENT, COMPONENTS, Mnemonic, spellings
 from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import Version
 

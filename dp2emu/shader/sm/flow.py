@@ -20,11 +20,7 @@ LOOPS = frozenset({Op.LOOP, Op.REP})
 LOOP_ENDS = frozenset({Op.ENDLOOP, Op.ENDREP})
 CALLS = frozenset({Op.CALL, Op.CALLNZ})
 _BREAKS = frozenset({Op.BREAK, Op.BREAKC, Op.BREAKP})
-_CLOSED_BY = {
-    Op.ENDIF: _IFS,
-    Op.ENDLOOP: frozenset({Op.LOOP}),
-    Op.ENDREP: frozenset({Op.REP}),
-}
+_CLOSED_BY = {Op.ENDIF: _IFS, Op.ENDLOOP: frozenset({Op.LOOP}), Op.ENDREP: frozenset({Op.REP})}
 
 _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4

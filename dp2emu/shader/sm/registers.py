@@ -95,12 +95,7 @@ BANKS = (
     Bank(File.CONSTBOOL, 14, {V2_0: 16}, {V2_X: 16}),
     Bank(File.LOOP, 15, {V2_0: 1}, {V3_0: 1}, ("aL",)),
     Bank(File.MISCTYPE, 17, {}, {V3_0: 2}, ("vPos", "vFace")),
-    Bank(
-        File.LABEL,
-        18,
-        {V2_0: 16, V2_SW: 2048},
-        {V2_X: 16, V2_SW: 2048},
-    ),
+    Bank(File.LABEL, 18, {V2_0: 16, V2_SW: 2048}, {V2_X: 16, V2_SW: 2048}),
     Bank(File.PREDICATE, 19, {V2_X: 1}, {V2_X: 1}),
 )
 

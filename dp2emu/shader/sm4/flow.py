@@ -24,12 +24,7 @@ CALLS = frozenset({Op.CALL, Op.CALLC})
 CLOSED_BY = {Op.ENDIF: Op.IF, Op.ENDLOOP: Op.LOOP, Op.ENDSWITCH: Op.SWITCH}
 OPENERS = frozenset(CLOSED_BY.values())
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
-_MARKERS = (
-    Op.HS_DECLS,
-    Op.HS_CONTROL_POINT_PHASE,
-    Op.HS_FORK_PHASE,
-    Op.HS_JOIN_PHASE,
-)
+_MARKERS = (Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
 """Phases of a hull shader, in the required order."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
 

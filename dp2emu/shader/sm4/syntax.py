@@ -15,14 +15,7 @@ from dp2emu.shader.sm4.enums import CustomClass, Precision
 from dp2emu.shader.sm4.fields import VIEW_STRIDE
 from dp2emu.shader.sm4.opcodes import OPCODES
 from dp2emu.shader.sm4.ops import Op
-from dp2emu.shader.sm4.program import (
-    Declaration,
-    Index,
-    Instruction,
-    Operand,
-    Selection,
-    View,
-)
+from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.spelling import (
     COMPONENTS,

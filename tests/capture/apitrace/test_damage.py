@@ -43,10 +43,7 @@ HOLLOW = {
     "array": (ENTER + b"\x01\0\x0b" + uint(2**64 - 1), "the trace ends early"),
     "arguments": (b"\0\0\1" + string("F") + uint(2**64 - 1), "arguments, more than 64"),
     "backtrace": (ENTER + b"\x04" + uint(2**64 - 1), "the trace ends early"),
-    "huge blob": (
-        ENTER + b"\x01\0\x08" + uint(2**64 - 1),
-        "limit trace_bytes 12582912",
-    ),
+    "huge blob": (ENTER + b"\x01\0\x08" + uint(2**64 - 1), "limit trace_bytes 12582912"),
     "huge name": (b"\0\0\1" + uint(2**63), f"a name of {2**63} bytes, more than 256"),
 }
 """Events that claim more than is there, and what is said of them."""

@@ -31,16 +31,7 @@ from dp2emu.gpu.device.timing import by_work, fixed
 from dp2emu.gpu.resource.memory_residency import Budgets
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.driving import REMOVED
-from tests.ddi10.rendering import (
-    FLOAT4,
-    GREEN,
-    LIST,
-    NO_DEPTH,
-    RED,
-    WHITE,
-    Drawing,
-    Rendering,
-)
+from tests.ddi10.rendering import FLOAT4, GREEN, LIST, NO_DEPTH, RED, WHITE, Drawing, Rendering
 
 
 def test_a_strip_fills_its_target_with_its_colour() -> None:
@@ -236,8 +227,7 @@ def test_no_instance_draws_nothing_and_each_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "arguments"),
-    [("Draw", (0xFFFFFFFF, 0)), ("DrawInstanced", (4, 0xFFFFFFFF, 0, 0))],
+    ("entry", "arguments"), [("Draw", (0xFFFFFFFF, 0)), ("DrawInstanced", (4, 0xFFFFFFFF, 0, 0))]
 )
 def test_more_than_can_be_drawn_says_so(entry: str, arguments: tuple[int, ...]) -> None:
     with pytest.raises(Unsupported, match="primitives"):

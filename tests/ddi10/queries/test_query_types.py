@@ -82,10 +82,7 @@ def test_nothing_streams_out_and_nothing_overflows(query: Query) -> None:
 
 
 WRITTEN, NEEDED = (3, 5, 4, 0), (3, 6, 4, 12)
-STATISTICS = {
-    Query.STREAMOUTPUTSTATS: 0,
-    **{Query(9 + stream): stream for stream in range(4)},
-}
+STATISTICS = {Query.STREAMOUTPUTSTATS: 0, **{Query(9 + stream): stream for stream in range(4)}}
 OVERFLOWS = {
     Query.STREAMOVERFLOWPREDICATE: 1,
     **{Query(13 + stream): int(NEEDED[stream] > WRITTEN[stream]) for stream in range(4)},

@@ -16,14 +16,7 @@ from dp2emu.gpu.command.pipeline import DepthState, RasterState
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from tests.ddi10.driving import Driven
-from tests.gpu.drawing import (
-    Vertex,
-    color_surface,
-    corner,
-    depth_surface,
-    draw,
-    programmed,
-)
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw, programmed
 
 LIST, STRIP = PrimitiveType.TRIANGLELIST, PrimitiveType.TRIANGLESTRIP
 SMALL = [corner(-1, 1), corner(1, 1), corner(-1, -1)]
@@ -155,12 +148,7 @@ def test_without_a_target_all_of_the_scissor_rectangle_counts() -> None:
         assert driven.device.statistics().PSInvocations == passed
 
 
-OWN = (
-    Query.OCCLUSION,
-    Query.OCCLUSIONPREDICATE,
-    Query.PIPELINESTATS,
-    Query.D3D11_PIPELINESTATS,
-)
+OWN = (Query.OCCLUSION, Query.OCCLUSIONPREDICATE, Query.PIPELINESTATS, Query.D3D11_PIPELINESTATS)
 
 
 def test_draws_of_other_devices_and_front_ends_do_not_count() -> None:

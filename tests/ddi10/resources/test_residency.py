@@ -54,9 +54,7 @@ class Asked:
 
 
 def ask(
-    answer: QueryResidencyCb,
-    resources: tuple[Memory, ...],
-    contract: Contract | None = None,
+    answer: QueryResidencyCb, resources: tuple[Memory, ...], contract: Contract | None = None
 ) -> tuple[int, list[int]]:
     """The code and the statuses, which are 77 before."""
     status = [77] * len(resources)

@@ -316,11 +316,7 @@ def key_of(desc: SamplerDesc, unit: Unit = UNIT, **view: object):  # type: ignor
     return key
 
 
-POINT, LINEAR, ANISOTROPIC = (
-    TextureFilter.POINT,
-    TextureFilter.LINEAR,
-    TextureFilter.ANISOTROPIC,
-)
+POINT, LINEAR, ANISOTROPIC = (TextureFilter.POINT, TextureFilter.LINEAR, TextureFilter.ANISOTROPIC)
 
 
 @pytest.mark.parametrize(

@@ -26,15 +26,7 @@ from dp2emu.ddi10.states.state_objects import (
 )
 from dp2emu.errors import ContractError
 from tests.ddi10.drawing import SIZE, strip
-from tests.ddi10.rendering import (
-    D24S8,
-    GREEN,
-    RED,
-    RGBA8,
-    WHITE,
-    WORDS,
-    Drawing,
-)
+from tests.ddi10.rendering import D24S8, GREEN, RED, RGBA8, WHITE, WORDS, Drawing
 
 
 @pytest.mark.parametrize("func", list(CmpFunc))

@@ -458,11 +458,7 @@ def test_render_states_of_predefined_blocks(kind: int, states: set[int]) -> None
 
 @pytest.mark.parametrize(
     ("kind", "states"),
-    [
-        (PIXEL, {*range(1, 12), *range(13, 31), 32}),
-        (VERTEX, {11, 24, 31}),
-        (ALL, {*range(1, 33)}),
-    ],
+    [(PIXEL, {*range(1, 12), *range(13, 31), 32}), (VERTEX, {11, 24, 31}), (ALL, {*range(1, 33)})],
 )
 def test_stage_and_sampler_states_of_predefined_blocks(kind: int, states: set[int]) -> None:
     bench = Blocks()

@@ -107,10 +107,7 @@ def test_vertex_formats_come_by_shader_or_declaration_handle() -> None:
 def test_transforms_pass_sixteen_floats_row_by_row() -> None:
     matrix = tuple(float(number) for number in range(16))
     data = token(Op.SETTRANSFORM, 1, 256, *matrix) + token(Op.MULTIPLYTRANSFORM, 1, 2, *matrix)
-    assert executed(data) == [
-        ("set_transform", 256, matrix),
-        ("multiply_transform", 2, matrix),
-    ]
+    assert executed(data) == [("set_transform", 256, matrix), ("multiply_transform", 2, matrix)]
 
 
 def test_clip_planes_pass_four_floats() -> None:

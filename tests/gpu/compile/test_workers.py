@@ -108,9 +108,7 @@ def test_nobody_waits_for_threads_when_python_ends(monkeypatch: pytest.MonkeyPat
     assert thread_pool.workers(2) == []
 
 
-def test_a_worker_that_may_not_be_moved_works_where_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_that_may_not_be_moved_works_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*told: Any) -> Any:
         raise PermissionError
 

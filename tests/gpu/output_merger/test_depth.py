@@ -146,8 +146,7 @@ STEP = 0.5 / 32
 
 
 @pytest.mark.parametrize(
-    ("clamp", "added"),
-    [(0.0, 0.125 + 4 * STEP), (0.03125, 0.03125), (1.0, 0.125 + 4 * STEP)],
+    ("clamp", "added"), [(0.0, 0.125 + 4 * STEP), (0.03125, 0.03125), (1.0, 0.125 + 4 * STEP)]
 )
 def test_the_clamp_bounds_bias_and_slope_together(clamp: float, added: float) -> None:
     test = DepthState(True, True, CmpFunc.ALWAYS, bias=0.125, slope=4.0, bias_clamp=clamp)

@@ -60,10 +60,7 @@ def test_alpha_is_interpolated_like_a_colour() -> None:
 
 @pytest.mark.parametrize(
     ("topology", "first", "second"),
-    [
-        (PrimitiveType.TRIANGLESTRIP, RED, GREEN),
-        (PrimitiveType.TRIANGLEFAN, GREEN, BLUE),
-    ],
+    [(PrimitiveType.TRIANGLESTRIP, RED, GREEN), (PrimitiveType.TRIANGLEFAN, GREEN, BLUE)],
 )
 def test_flat_colours_are_those_of_the_provoking_vertex(
     topology: PrimitiveType, first: int, second: int

@@ -16,15 +16,7 @@ from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
-from tests.gpu.drawing import (
-    SIZED,
-    Vertex,
-    color_surface,
-    corner,
-    depth_surface,
-    draw,
-    programmed,
-)
+from tests.gpu.drawing import SIZED, Vertex, color_surface, corner, depth_surface, draw, programmed
 
 WIRE = RasterState(fill=FillMode.WIREFRAME)
 DOTS = RasterState(fill=FillMode.POINT)

@@ -27,11 +27,7 @@ from dp2emu.gpu.transfer.copy import execute_copy, execute_generate_levels
 from dp2emu.shader.texture.bindings import srgb_to_linear_table
 
 F = DxgiFormat
-CUBE, TEXTURE, VOLUME = (
-    SurfaceKind.CUBETEXTURE,
-    SurfaceKind.TEXTURE,
-    SurfaceKind.VOLUMETEXTURE,
-)
+CUBE, TEXTURE, VOLUME = (SurfaceKind.CUBETEXTURE, SurfaceKind.TEXTURE, SurfaceKind.VOLUMETEXTURE)
 
 
 def made(

@@ -10,15 +10,7 @@ from dp2emu.capture.records import FrameMarker, PictureKind
 from dp2emu.d3d.ddraw import BltFlags, Caps, Described, KeyFlags, LockFlags
 from dp2emu.retrace.program import METHODS
 from tests.retrace.calls import Pointer, out, struct
-from tests.retrace.ddraw.making import (
-    DDRAW,
-    PRIMARY,
-    RGB32,
-    TARGET,
-    Played,
-    rect,
-    surface_desc,
-)
+from tests.retrace.ddraw.making import DDRAW, PRIMARY, RGB32, TARGET, Played, rect, surface_desc
 
 OTHER, MEMORY = 0x50, 0x1000
 RED, GREEN, BLACK = 0xFFFF0000, 0xFF00FF00, 0xFF000000

@@ -10,13 +10,7 @@ import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.enums10 import Blend10
-from dp2emu.shader.fixed.blend import (
-    FACTORS,
-    BlendEquation,
-    BlendState,
-    Factor,
-    stays_within,
-)
+from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState, Factor, stays_within
 from dp2emu.shader.fixed.output import TargetOutput, output_program
 from dp2emu.shader.reference import run
 

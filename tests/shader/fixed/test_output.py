@@ -14,12 +14,7 @@ from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.fixed.output import TargetOutput, output_program
 from dp2emu.shader.reference import run
 
-BAYER = (
-    (0, 8, 2, 10),
-    (12, 4, 14, 6),
-    (3, 11, 1, 9),
-    (15, 7, 13, 5),
-)
+BAYER = ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5))
 
 
 def linear(code: int) -> Decimal:

@@ -61,8 +61,7 @@ def test_any_two_places_are_read_as_one_by_one(
 
 
 @pytest.mark.parametrize(
-    "program",
-    [_program(Type.I32, 2), _program(Type.I32, second=8), _program(Type.I32, scale=1)],
+    "program", [_program(Type.I32, 2), _program(Type.I32, second=8), _program(Type.I32, scale=1)]
 )
 def test_places_that_are_no_words_apart_are_no_pair(program: Program) -> None:
     assert not load_pairs(program)

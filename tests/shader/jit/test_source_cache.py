@@ -46,10 +46,7 @@ def test_a_record_that_was_seen_has_no_text_written() -> None:
     [(Effort.QUICK, [(TWO, True)]), (Effort.FAIR, [(TWO, False)]), (Effort.GOOD, [(ONE, False)])],
 )  # fmt: skip
 def test_a_text_for_less_time_is_compiled_unless_code_has_to_be_good(
-    effort: Effort,
-    there: list[tuple[str, bool]],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    effort: Effort, there: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     compiled = compiles_noted(monkeypatch, tmp_path, lambda text, quick: (text, quick))
     source = replace(of(f"{effort}", ONE, []), first=lambda: TWO)

@@ -25,11 +25,7 @@ from tests.shader.sm4.making import container, recorded
 
 IDS = [row["shader"] for row in recorded()]
 PLAIN = container("ps_color")
-TYPES = {
-    ComponentType.UINT: "uint32",
-    ComponentType.INT: "sint32",
-    ComponentType.FLOAT: "float32",
-}
+TYPES = {ComponentType.UINT: "uint32", ComponentType.INT: "sint32", ComponentType.FLOAT: "float32"}
 
 
 def listed(signature: Signature) -> list[list[object]]:

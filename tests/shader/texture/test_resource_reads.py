@@ -94,10 +94,7 @@ def test_a_texture_of_one_axis_is_a_texel_high() -> None:
 
 
 def test_buffers_answer() -> None:
-    files = {
-        "texels": np.arange(10, 30, dtype=np.int32),
-        "buffer": np.array([8, 10], np.int32),
-    }
+    files = {"texels": np.arange(10, 30, dtype=np.int32), "buffer": np.array([8, 10], np.int32)}
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     raw = read_program(Unit(ReadOpcode.RAW, 0), key, Stage.PIXEL).words(run, operands(8), files)
     assert [each[0] for each in raw] == [12, 13, 14, 15]

@@ -48,10 +48,7 @@ def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
         first, second = instruction.destinations
         wanted = sorted({*first.written, *second.written})
         found = {c: value(low.b, *(s[c] for s in read)) for c in wanted}
-        return (
-            {c: found[c][0] for c in first.written},
-            {c: found[c][1] for c in second.written},
-        )
+        return ({c: found[c][0] for c in first.written}, {c: found[c][1] for c in second.written})
 
     return evaluate
 

@@ -108,10 +108,7 @@ class Source:
         return self.low.b.apply("flush", value)
 
 
-_READ_AS: dict[str, Callable[[Source, int], Value]] = {
-    "f": Source.float,
-    "i": Source.integer,
-}
+_READ_AS: dict[str, Callable[[Source, int], Value]] = {"f": Source.float, "i": Source.integer}
 
 
 def signed(operand: Operand, bits: Value) -> Value:

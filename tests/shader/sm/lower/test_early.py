@@ -70,8 +70,7 @@ def test_texbeml_scales_colour_but_not_alpha() -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "wanted"),
-    [("texreg2ar", [0, 0.25, 0, 2]), ("texreg2gb", [0.5, 0.75, 0, 2])],
+    ("op", "wanted"), [("texreg2ar", [0, 0.25, 0, 2]), ("texreg2gb", [0.5, 0.75, 0, 2])]
 )
 def test_texreg_samples_at_components(op: str, wanted: list[float]) -> None:
     texel = "texcoord t0" if op == "texreg2gb" else "tex t0"

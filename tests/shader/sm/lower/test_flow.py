@@ -97,11 +97,7 @@ def test_counter_outside_of_loops_is_0() -> None:
 
 @pytest.mark.parametrize(
     "leave",
-    [
-        "break_ge r0.x, c3.x",
-        "setp_ge p0, r0, c3\nbreakp p0.x",
-        "if_ge r0.x, c3.x\nbreak\nendif",
-    ],
+    ["break_ge r0.x, c3.x", "setp_ge p0, r0, c3\nbreakp p0.x", "if_ge r0.x, c3.x\nbreak\nendif"],
 )
 def test_break_leaves_the_innermost_loop(leave: str) -> None:
     body = f"""defi i0, 10, 0, 0, 0

@@ -13,15 +13,7 @@ from dp2emu.shader.reference import Result
 from dp2emu.shader.sm4.lower import arithmetic
 from tests.shader.models import FEW_FLOATS, FLOATS, INTEGERS, number
 from tests.shader.sm4.lower import model
-from tests.shader.sm4.lower.running import (
-    execute,
-    floats,
-    lowered,
-    ps,
-    ps_text,
-    vs,
-    vs_text,
-)
+from tests.shader.sm4.lower.running import execute, floats, lowered, ps, ps_text, vs, vs_text
 
 SOME_FLOATS = FEW_FLOATS[::2]
 SOME_INTEGERS = INTEGERS[::2]
@@ -180,10 +172,7 @@ def test_one_of_two_results_may_be_null(line: str, wanted: int) -> None:
 def test_mov_keeps_every_bit_and_saturates_as_a_float() -> None:
     payload = 0x7F812345
     assert vs("mov o0, v0", inputs={"v0.x": payload, "v0.y": 1})[:2] == [payload, 1]
-    assert vs("mov_sat o0, v0", inputs={"v0.x": payload, "v0.y": 0x40000000})[:2] == [
-        0,
-        model.ONE,
-    ]
+    assert vs("mov_sat o0, v0", inputs={"v0.x": payload, "v0.y": 0x40000000})[:2] == [0, model.ONE]
 
 
 def test_signs_of_what_is_moved_change_no_other_bit() -> None:

@@ -178,20 +178,13 @@ sync_uglobal_g_t
 ld_raw r0.x, l(0), u1.xxxx
 store_raw u1.x, l(4), r0.x"""
     )
-    assert [each[0].act for each in done] == [
-        Op.STORE,
-        Op.LOAD,
-        Op.STORE,
-    ]
+    assert [each[0].act for each in done] == [Op.STORE, Op.LOAD, Op.STORE]
 
 
 def test_what_is_declared_is_told() -> None:
     shader = lowered(f"{HEAD}ret\n")
     assert shader.threads == (4, 2, 1)
-    assert shader.shared == (
-        SharedMemory(0, RAW, 1, 128),
-        SharedMemory(1, STRUCTURED, 8, 4),
-    )
+    assert shader.shared == (SharedMemory(0, RAW, 1, 128), SharedMemory(1, STRUCTURED, 8, 4))
     assert [each.words for each in shader.shared] == [32, 8]
     assert [(each.number, each.dimension) for each in shader.unordered] == [
         (0, BUFFER),

@@ -114,11 +114,7 @@ def test_arrays_are_fetched_with_their_slice(
     dimension: str, line: str, lod: Lod, extra: str
 ) -> None:
     address, axes = ARRAYS[dimension]
-    operands = {
-        "slopes": [0.0] * 2 * axes,
-        "7": [7.0],
-        "given": [1.0, 2.0, 3.0][:axes] * 2,
-    }
+    operands = {"slopes": [0.0] * 2 * axes, "7": [7.0], "given": [1.0, 2.0, 3.0][:axes] * 2}
     run = Run(line, head(dimension))
     assert run.around.fetches == [(0, float_bits(*address, *operands[extra]))]
     assert run.units == (Unit(ReadOpcode.SAMPLE, 5, 2, Dimension[dimension.upper()], lod=lod),)
