@@ -19,29 +19,12 @@ from dp2emu.gpu.command.pipeline import (
     is_color,
 )
 from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.shader import ir
 from dp2emu.shader.fixed.output import TargetOutput
-from dp2emu.shader.ir import (
-    Assign,
-    Derivative,
-    Fetch,
-    If,
-    Input,
-    Load,
-    Lod,
-    Loop,
-    Program,
-    Sample,
-    Slot,
-    Statement,
-    Store,
-    operands,
-    walk,
-    written,
-)
 from dp2emu.shader.jit.layout import SampleCallee
 from dp2emu.shader.ports import CENTROID
 
-Samplers = tuple[tuple[SampleCallee, Program], ...]
+Samplers = tuple[tuple[SampleCallee, ir.Program], ...]
 """How a program samples, and the programs that do it."""
 
 
@@ -89,7 +72,7 @@ class Key(msgspec.Struct, frozen=True):
     ``bias_of_float``, and ``clamp``, its sign.
     """
 
-    program: Program
+    program: ir.Program
     colors: tuple[ColorKey, ...]
     depth: DepthKey | None
     plain: tuple[str, ...]
@@ -197,7 +180,7 @@ def reason(pipeline: Pipeline) -> str | None:
 
 
 @lru_cache(maxsize=1 << 10)
-def _differs(program: Program, multisampled: bool) -> bool:
+def _differs(program: ir.Program, multisampled: bool) -> bool:
     """Whether differences in a quad may depend on coverage, or on colours or centroids.
 
     What is assigned in blocks counts as dependent if any condition does.
@@ -206,34 +189,38 @@ def _differs(program: Program, multisampled: bool) -> bool:
     central = {name for name in names if name == COVERAGE_PORT}
     if multisampled:
         central |= {name for name in names if name.startswith(CENTROID) or is_color(name)}
-    statements = [*walk(program.statements)]
-    tainted = {s.slot for s in statements if isinstance(s, Input) and s.port in central}
+    statements = [*ir.walk(program.statements)]
+    tainted = {s.slot for s in statements if isinstance(s, ir.Input) and s.port in central}
     files: set[str] = set()
     size = -1
     while len(tainted) + len(files) > size:
         size = len(tainted) + len(files)
-        if any(isinstance(s, If | Loop) and _reads(s, tainted) for s in statements):
+        if any(isinstance(s, ir.If | ir.Loop) and _reads(s, tainted) for s in statements):
             return True
         for statement in statements:
             _spread(statement, tainted, files)
     return any(_asks(s) and _reads(s, tainted) for s in statements)
 
 
-def _spread(statement: Statement, tainted: set[int], files: set[str]) -> None:
+def _spread(statement: ir.Statement, tainted: set[int], files: set[str]) -> None:
     """What a statement makes of dependent values depends too."""
     dependent = _reads(statement, tainted)
-    if isinstance(statement, Store) and dependent:
+    if isinstance(statement, ir.Store) and dependent:
         files.add(statement.file)
-    dependent |= isinstance(statement, Load) and statement.file in files
-    if dependent and isinstance(statement, Assign | Load | Derivative | Sample | Fetch):
-        tainted.update(written(statement))
+    dependent |= isinstance(statement, ir.Load) and statement.file in files
+    if dependent and isinstance(
+        statement, ir.Assign | ir.Load | ir.Derivative | ir.Sample | ir.Fetch
+    ):
+        tainted.update(ir.written(statement))
 
 
-def _reads(statement: Statement, slots: set[int]) -> bool:
-    return any(isinstance(each, Slot) and each.number in slots for each in operands(statement))
+def _reads(statement: ir.Statement, slots: set[int]) -> bool:
+    return any(
+        isinstance(each, ir.Slot) and each.number in slots for each in ir.operands(statement)
+    )
 
 
-def _asks(statement: Statement) -> bool:
+def _asks(statement: ir.Statement) -> bool:
     """Whether a statement looks at the neighbours of a lane."""
-    found = isinstance(statement, Sample) and statement.lod in (Lod.IMPLICIT, Lod.BIAS)
-    return found or isinstance(statement, Derivative)
+    found = isinstance(statement, ir.Sample) and statement.lod in (ir.Lod.IMPLICIT, ir.Lod.BIAS)
+    return found or isinstance(statement, ir.Derivative)

@@ -23,39 +23,25 @@ X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 """Words of a record: anchor in pixels, +1 or -1 as a double, bits, the sloped bias,
 and the number of the primitive."""
 
-
 CLIPPED, DIVIDED = 1, 2
 """Bits: fragments go for their z; there is perspective."""
-
-
 PLANES = 6
 """Word of the first plane, which is depth's."""
-
-
 PLANE = 3
 """Words of a plane: value at the anchor, change along x and along y."""
-
-
 DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
 """Names of planes beside those of the varyings."""
-
-
 CORNER_WORDS = 8
 """Corners 0 to 2 in grid units, x before y, oriented, then the first row and one past the last."""
-
-
 TOGETHER = 8
 """Records that are made at once, and words of a line of the cache.  Room for so many more is where
 words are collected by triangle before records are made of them."""
-
 
 WORD = 8
 """Bytes of a word."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
 """What a kernel counts; of what is equal by its key only the first (``counts_of``)."""
-
-
 SETUP_RESULTS = ("triangles", "large", "area", "records")
 """What is counted when triangles are set up; the area is doubled, in pixels.  Records are those of
 triangles that have rows, one behind the other.
@@ -69,15 +55,12 @@ INTEGERS = (
     "culled",
 )  # fmt: skip
 
-
 DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope", "clamp")
 """Numbers that every kernel is given, in this order; what begins with ``in`` is what triangles are
 set up from, lane by lane and in these corner by corner.
 """
 
-
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
-
 
 ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list")
 """All that kernels have in common, with what spans cover, what the program reads, what primitives
@@ -159,11 +142,8 @@ may be from its pixel's centre; the bit of flags that z outside 0 to 1 sets, or 
 record; the word of its corners, and of the plane of what divides, or 0; ``SETUP_PLANE`` words
 for each plane; the code of the kernel's front, or 0 if the kernel is one function."""
 
-
 SETUP_PLANE = ("row", "word", "kind")
 """Row of the corners, of positions or of varyings, word of the record, and bits of its kind."""
-
-
 FLAT, BY_RHW, PLACED = 1, 2, 4
 """It is level, whatever it is; it is divided by 1 / w; its row is one of positions."""
 

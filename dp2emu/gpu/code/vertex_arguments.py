@@ -62,7 +62,6 @@ of ``index_size`` 2 or 4 bytes; at places below ``index_low`` and above ``index_
 ``bindings`` are the program's.  ``edges`` are three rows of bytes ``edge_pitch`` apart, 0 if all
 edges are there.  The viewport are doubles; ``centre`` is taken off x and y."""
 
-
 DOUBLES = 7
 """How many of these are doubles, the last ones."""
 
@@ -126,8 +125,6 @@ joined as floats, 0 as doubles.  ``polygons`` is room for two polygons of ``most
 for each row and one for the edge that begins there."""
 
 VARYING = ("row", "mode")
-
-
 SMOOTH, FLAT, WRAPPED, WHOLE = range(4)
 """A row of floats, and what a primitive makes of its corners'; WHOLE are integers instead, of
 which all corners have the first's.

@@ -33,8 +33,6 @@ from dp2emu.shader.texture.sampler import needs_detail
 
 DEPTH_PORT = "depth.x"
 """The output of a pixel program that takes the place of the depth of its fragment."""
-
-
 COVERAGE_PORT = "coverage.x"
 """The I32 output that says, bit by bit, which samples of its pixel are drawn; and the input that
 says which are covered, of those that the sample mask lets through."""

@@ -134,9 +134,7 @@ class Snapshot(NamedTuple):
 
 COUNTER_NAMES = tuple(f for f in Counters.__struct_fields__ if f != "multisamples")
 
-
 _COUNTER_INDEX = {name: index for index, name in enumerate(COUNTER_NAMES)}
-
 
 _values = attrgetter(*COUNTER_NAMES)
 

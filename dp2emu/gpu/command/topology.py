@@ -91,8 +91,6 @@ TOPOLOGIES: dict[Topology, Shape] = {
     **{patch: Shape(points, 0, _patch_list(points)) for patch, points in PATCHES.items()},
 }
 """Vertex numbering by topology.  Adjacent vertices are left out."""
-
-
 CORNERS: dict[Topology, int] = {
     PrimitiveType.POINTLIST: 1,
     PrimitiveType.LINELIST: 2,

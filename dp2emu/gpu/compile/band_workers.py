@@ -68,19 +68,11 @@ for."""
 # lock at the beginning and at the end only (``crew_words``).
 
 NAME = "crew"
-
-
 PREPARING, PAINTING = 0, 1
-
-
 _NUMBER = 4
 """Bytes of the number of a primitive that is chosen."""
-
-
 _TOP, _BOTTOM = 6, 7
 """Words of a triangle's corners in which its rows are."""
-
-
 _RHW_ROWS = 9
 """Rows of corners before those of 1 / w."""
 
@@ -262,23 +254,14 @@ def _next(k: Code, job: Value) -> Value:
 # Threads that draw together: what each of them has, and how they are set to work.
 
 _Item = TypeVar("_Item", bound=np.generic)
-
-
 _LINE = 16
 """Words that two threads do not write side by side: two lines of the cache."""
-
-
 _COUNTS = slice(HAND.index(RESULTS[0]), HAND.index(RESULTS[-1]) + 1)
 
-
 _AT = {name: place for place, name in enumerate(ITEM)}
-
-
 _FEWEST = 1 << 14
 
-
 _NO_RECORDS: F64 = np.empty(1)
-
 
 _ROWS_PLACED, _CORNERS = 4, 3
 

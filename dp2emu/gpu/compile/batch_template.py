@@ -55,10 +55,7 @@ ROW = ("recipe", "sources", "program", *OWN)
 pixel program reads."""
 
 LEVELS = ("kernel", "setup", "arguments", "size")
-
-
 COUNTS = ("draws", "primitives", "extra", "clipped", "triangles", *RESULTS)
-
 
 RECIPE = (
     "words", "into", "source_words", "pieces", "lanes", "shaded", "top", "bottom", "samples",
@@ -90,11 +87,7 @@ the number follows."""
 # leaves alone, and ``why`` (``sequence_words``).  Of that draw nothing is drawn or counted.
 
 NAME = "sequence"
-
-
 _WORD = 8
-
-
 _POSITION, _CORNERS = 4, 3
 """Rows of a vertex before its varyings, each of a double for every corner."""
 
@@ -243,21 +236,13 @@ def _sequence() -> tuple[str, Writer]:
 
 ROWS = 1 << 10
 """Draws that may be put off."""
-
-
 MOST = 1 << 10
 """Primitives of a draw that may be: of larger ones the way there matters little."""
-
-
 PROGRAMS = 64
 """Numbers for its pixel program that a recipe keeps; of more, it begins anew."""
 
 _ROW = struct.Struct(f"={len(ROW)}q")
-
-
 _COUNTS_AT = RECIPE.index(COUNTS[0])
-
-
 _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 

@@ -13,25 +13,8 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Cull
 from dp2emu.gpu.arrays import F64, I64
+from dp2emu.gpu.code import kernel_layout
 from dp2emu.gpu.code.kernel_key import Key
-from dp2emu.gpu.code.kernel_layout import (
-    CLIPPED,
-    DEPTH,
-    DIVIDED,
-    DIVISOR,
-    DOUBLES,
-    FLAGS,
-    FRONT,
-    INTEGERS,
-    NUMBER,
-    RHW,
-    SLOPE,
-    TOGETHER,
-    X0,
-    Y0,
-    Layout,
-    table_of,
-)
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.compile.kernel_code import target_of
@@ -59,7 +42,7 @@ class Arguments(msgspec.Struct):
     words that the pixel program reads.
     """
 
-    layout: Layout
+    layout: kernel_layout.Layout
     words: U64
     kept: list[Any]
     depth: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
@@ -97,7 +80,7 @@ class Made(msgspec.Struct, frozen=True):
     records: F64
 
     @classmethod
-    def of(cls, geometry: Geometry, layout: Layout) -> Made:
+    def of(cls, geometry: Geometry, layout: kernel_layout.Layout) -> Made:
         """``geometry``'s, in one piece, so that a corner is as far from the next one in all."""
         vertices = geometry.vertices
         position, varyings = (np.ascontiguousarray(each, np.float64)
@@ -117,7 +100,7 @@ class Made(msgspec.Struct, frozen=True):
 
 def rooms(count: int) -> int:
     """Records that there has to be room for so that ``count`` triangles can be set up."""
-    return -(-count // TOGETHER) * TOGETHER + TOGETHER
+    return -(-count // kernel_layout.TOGETHER) * kernel_layout.TOGETHER + kernel_layout.TOGETHER
 
 
 _rooms = threading.local()
@@ -134,7 +117,7 @@ def _room(size: int) -> F64:
 _NOT_MADE = (0,) * 7
 _CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
 """Sign of the area that is culled."""
-_NUMBERS = struct.Struct(f"={len(INTEGERS)}q{len(DOUBLES)}d")
+_NUMBERS = struct.Struct(f"={len(kernel_layout.INTEGERS)}q{len(kernel_layout.DOUBLES)}d")
 
 
 def of_draw(
@@ -205,14 +188,15 @@ def with_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> 
     ``front`` is the kernel's, if it is another function.
     """
     layout = given.layout
-    words = {name: word for name, word in layout.planes.items() if name != DEPTH}
-    table = table_of(words, key.lanes, key.flat, key.perspective)
+    words = {name: word for name, word in layout.planes.items() if name != kernel_layout.DEPTH}
+    table = kernel_layout.table_of(words, key.lanes, key.flat, key.perspective)
     code = None if front is None else front.best()
     place = 0 if code is None else code.code.address
     given.kept += table, code
     given.array("setup", np.array((
-        HALF if key.by_sample else 0, CLIPPED if key.clipped else 0, layout.size, layout.corners,
-        layout.planes.get(DIVISOR, 0), address(table), len(table), place,
+        HALF if key.by_sample else 0, kernel_layout.CLIPPED if key.clipped else 0,
+        layout.size, layout.corners, layout.planes.get(kernel_layout.DIVISOR, 0),
+        address(table), len(table), place,
     ), np.int64))  # fmt: skip
 
 
@@ -228,21 +212,31 @@ def with_spans(given: Arguments, spans: Spans) -> None:
     given.number("span.spans", len(spans))
 
 
-def records(layout: Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading) -> F64:
+def records(
+    layout: kernel_layout.Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading
+) -> F64:
     """Records of primitives that were set up, shape (count, words)."""
     frame = primitives.frame
     count = len(frame.x0)
     found = np.zeros((layout.size, count))
-    found[X0], found[Y0], found[FRONT] = frame.x0, frame.y0, primitives.front
+    found[kernel_layout.X0], found[kernel_layout.Y0], found[kernel_layout.FRONT] = (
+        frame.x0,
+        frame.y0,
+        primitives.front,
+    )
     integers = found.view(np.int64)
-    integers[NUMBER] = primitives.numbers
-    divided = DIVIDED if shader.divisor is not None else 0
-    integers[FLAGS] = depth.clipped * CLIPPED + divided
+    integers[kernel_layout.NUMBER] = primitives.numbers
+    divided = kernel_layout.DIVIDED if shader.divisor is not None else 0
+    integers[kernel_layout.FLAGS] = depth.clipped * kernel_layout.CLIPPED + divided
     if depth.slope is not None:
-        found[SLOPE] = depth.slope
-    planes: dict[str, Plane | None] = {DEPTH: depth.plane, RHW: depth.rhw or shader.rhw,
-                                       DIVISOR: shader.divisor}  # fmt: skip
-    planes |= shader.plain | shader.divided
+        found[kernel_layout.SLOPE] = depth.slope
+    planes: dict[str, Plane | None] = {
+        kernel_layout.DEPTH: depth.plane,
+        kernel_layout.RHW: depth.rhw or shader.rhw,
+        kernel_layout.DIVISOR: shader.divisor,
+        **shader.plain,
+        **shader.divided,
+    }
     for name, word in layout.planes.items():
         plane = planes[name]
         assert plane is not None

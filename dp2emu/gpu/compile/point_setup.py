@@ -8,21 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dp2emu.gpu.code.kernel_layout import (
-    ARGUMENTS,
-    CLIPPED,
-    FLAGS,
-    FLAT,
-    FRONT,
-    NUMBER,
-    PLACED,
-    SETUP_PLANE,
-    SLOPE,
-    WORD,
-    X0,
-    Y0,
-    table_of,
-)
+from dp2emu.gpu.code import kernel_layout
 from dp2emu.gpu.code.vertex_arguments import ArgumentWords
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
@@ -65,7 +51,7 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
         given.array(f"span.{name}", np.empty(ROWS, np.int64))
     layout, raster = given.layout, draw.pipeline.raster
     flat = [name for name in names if is_flat(name, raster.flat)]
-    table = table_of(layout.planes, names, flat)
+    table = kernel_layout.table_of(layout.planes, names, flat)
     (size,) = point_sizes(None, draw.raster.point, 1).tolist()
     clips = raster.clip and draw.pipeline.vertex is None
     words = (double(size), ROWS, int(clips), layout.size, address(table), len(table))
@@ -83,8 +69,6 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
 # ``points_words.POINTS``.
 
 NAME = "points"
-
-
 _STATE = ("made", "spans", "pixels", "odd")
 """Counted from point to point: records, spans and pixels, and 1 if there is no doing it here."""
 
@@ -115,22 +99,24 @@ def _edge() -> tuple[str, Writer]:
 def _planes() -> tuple[str, Writer]:
     """Planes of a point; what is no number or infinite has no slope that is a number."""
     k = Code("planes", ("ptr words", "ptr record", "i64 n"))
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
     placed, others = w.pointers("in.position", "in.varyings")
     lane = w.integer("in.lane")
     with k.loop(p.integer("plane_count")) as number:
         plane = ArgumentWords.of(
-            k, SETUP_PLANE, k.at(p.pointer("planes"), number * len(SETUP_PLANE), "i64")
+            k,
+            kernel_layout.SETUP_PLANE,
+            k.at(p.pointer("planes"), number * len(kernel_layout.SETUP_PLANE), "i64"),
         )
         kind = plane.integer("kind")
-        base = (kind & PLACED).differs(0).choose(placed, others)
+        base = (kind & kernel_layout.PLACED).differs(0).choose(placed, others)
         value = k.load("double", k.at(base, lane * plane.integer("row")), k["n"])
-        level = (kind & FLAT).differs(0)
+        level = (kind & kernel_layout.FLAT).differs(0)
         slope = level.choose(k.constant("double", 0.0), value - value)
-        into = k.at(k["record"], plane.integer("word") * WORD)
+        into = k.at(k["record"], plane.integer("word") * kernel_layout.WORD)
         for place, each in enumerate((value, slope, slope)):
-            k.store(each, k.at(into, place * WORD))
+            k.store(each, k.at(into, place * kernel_layout.WORD))
     k.give()
     return k.text(internal=True)
 
@@ -138,19 +124,23 @@ def _planes() -> tuple[str, Writer]:
 def _record() -> tuple[str, Writer]:
     """The record ``made`` of point n, which is at x and y."""
     k = Code("record", ("ptr words", "i64 made", "i64 n", "double x", "double y"))
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
-    record = k.at(w.pointer("records"), k["made"] * p.integer("record") * WORD)
+    record = k.at(w.pointer("records"), k["made"] * p.integer("record") * kernel_layout.WORD)
     z = k.load("double", k.at(w.pointer("in.position"), w.integer("in.lane") * 2), k["n"])
     inside = (z >= 0.0) & (z <= 1.0)
     outside = (inside ^ 1).unsigned("i64") * p.integer("clips")
     one, zero = k.constant("double", 1.0), k.constant("double", 0.0)
     number = k.load("i64", w.pointer("in.numbers"), k["n"])
     for word, value in {
-        X0: k["x"] / float(ONE), Y0: k["y"] / float(ONE), FRONT: one, SLOPE: zero,
-        FLAGS: outside * CLIPPED, NUMBER: number,
-    }.items():  # fmt: skip
-        k.store(value, k.at(record, word * WORD))
+        kernel_layout.X0: k["x"] / float(ONE),
+        kernel_layout.Y0: k["y"] / float(ONE),
+        kernel_layout.FRONT: one,
+        kernel_layout.SLOPE: zero,
+        kernel_layout.FLAGS: outside * kernel_layout.CLIPPED,
+        kernel_layout.NUMBER: number,
+    }.items():
+        k.store(value, k.at(record, word * kernel_layout.WORD))
     k.call("@planes", "void", k["words"], record, k["n"])
     k.give()
     return k.text(internal=True)
@@ -160,7 +150,7 @@ def _rows() -> tuple[str, Writer]:
     """Spans of ``owner`` from ``at`` on, in rows from top to bottom."""
     k = Code("rows", ("ptr words", "i64 owner", "i64 at", "i64 left", "i64 right", "i64 top",
                       "i64 bottom"))  # fmt: skip
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     owners, ys, lefts, rights = w.pointers("span.owner", "span.y", "span.left", "span.right")
     with k.loop(k["bottom"], k["top"]) as y:
         at = k["at"] + y - k["top"]
@@ -177,7 +167,7 @@ def _rows() -> tuple[str, Writer]:
 
 def _points() -> tuple[str, Writer]:
     k = Code(NAME, ("ptr words", "ptr results"))
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     state = {name: k.variable("i64", 0) for name in _STATE}
     base, lane = w.pointer("in.position"), w.integer("in.lane")
     across, down, rhws = (k.at(base, lane * row) for row in (0, 1, 3))

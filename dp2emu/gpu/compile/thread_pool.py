@@ -19,12 +19,8 @@ import msgspec
 
 ROWS = 64
 """Rows of a band, a power of two, and an even number since kernels work on pairs."""
-
-
 MOST = 64
 """Bands; where there are more rows these are higher."""
-
-
 WORTH = 1 << 15
 """Pixels that more than one band is worth while for, about."""
 

@@ -81,8 +81,6 @@ before the host waits as well."""
 
 _SUPERSEDED_KEPT = 1 << 14
 """Reports nobody wants any more that may be on their way beside those that are wanted."""
-
-
 DRAWING: frozenset[type[Packet]] = frozenset(
     {
         Draw,

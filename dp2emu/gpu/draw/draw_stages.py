@@ -153,8 +153,6 @@ _COMPILED = (
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
 """Modules of the compiled engine, imported before the first draw."""
-
-
 Witness = Callable[[I64, I64], None]
 """Receives columns and rows of pixels, shape (count,) each, one for every sample that passes."""
 

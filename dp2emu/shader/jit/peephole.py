@@ -101,8 +101,6 @@ _SIGN_HIDING: dict[str, Callable[[Operand], bool]] = {
 
 Read = Callable[[Operand], str]
 """Returns the name of an operand's value."""
-
-
 _NO_INPUTS: InputRanges = MappingProxyType({})
 
 
