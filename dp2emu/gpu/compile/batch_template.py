@@ -20,8 +20,8 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.topology import CORNERS, vertex_count
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.compile.band_workers import everything, level
-from dp2emu.gpu.compile.kernel_arguments import Arguments, of_draw
+from dp2emu.gpu.compile.band_workers import level
+from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, of_draw
 from dp2emu.gpu.compile.kernel_draw import Drawing
 from dp2emu.gpu.compile.kernel_plan import Plan
 from dp2emu.gpu.compile.point_setup import points, with_points
@@ -322,7 +322,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
         template = self.drawing.template(plan, self.like.pixel.uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
         given = of_draw(self.like, template, region, bias)
-        given.array("list", everything(_NUMBER_ROOM))
+        given.array("list", all_triangles(_NUMBER_ROOM))
         if self.dots:
             with_points(given, self.like, self.plan.names)
         self._set(**{

@@ -148,8 +148,8 @@ def prepare(run: Run) -> None:
 
 
 _COMPILED = (
-    "dp2emu.gpu.compile.batch_template", "dp2emu.gpu.compile.checked_draw",
-    "dp2emu.gpu.compile.kernel_draw", "dp2emu.gpu.compile.large_draw",
+    "dp2emu.gpu.compile.batch_template",
+    "dp2emu.gpu.compile.kernel_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
 """Modules of the compiled engine, imported before the first draw."""
@@ -230,11 +230,9 @@ def _by_engine(
     if kernel is None or witness is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
-        from dp2emu.gpu.compile import checked_draw
+        from dp2emu.gpu.compile.kernel_draw import compared
 
-        return checked_draw.compared(
-            draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel))
-        )
+        return compared(draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel)))
     return doing(_Ways(metering(kernel.chunk), kernel, spending))
 
 
@@ -308,11 +306,11 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
 
 def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
     """Execute a draw of many triangles on all threads; None if it cannot be."""
-    from dp2emu.gpu.compile.large_draw import Large
+    from dp2emu.gpu.compile.kernel_draw import LargeDraw
 
     kernel = ways.kernel
     assert kernel is not None
-    found = Large.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
+    found = LargeDraw.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
     return None if found is None else found.whole(Meter(draw, kernel.region, ways.spending))
 
 
