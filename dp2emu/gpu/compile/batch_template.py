@@ -32,8 +32,7 @@ from dp2emu.gpu.compile.point_setup import points, with_points
 from dp2emu.gpu.compile.thread_pool import WORTH
 from dp2emu.gpu.input_assembler.vertex_fetch import vertex_bytes
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, planes_used
-from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Memory, capacity_of, plan_of
-from dp2emu.gpu.vertex_shader.vertex_frame import VertexPlan as VertexPlan
+from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Memory, VertexPlan, capacity_of, plan_of
 from dp2emu.gpu.vertex_shader.vertex_kernel import (
     ASSEMBLE,
     bound_uniforms,

@@ -40,8 +40,7 @@ from dp2emu.gpu.pixel_shader.pixel_stage import Shading, shading, varyings_of
 from dp2emu.gpu.rasterizer.clip import Geometry, planes_used
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.vertex_shader.vertex_frame import Frame, plan_of
-from dp2emu.gpu.vertex_shader.vertex_frame import VertexPlan as VertexPlan
+from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, plan_of
 from dp2emu.gpu.vertex_shader.vertex_kernel import bound_uniforms, set_draw, vertices
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry
 from dp2emu.gpu.work_budget import Meter

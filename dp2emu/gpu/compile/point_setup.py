@@ -26,7 +26,7 @@ from dp2emu.shader.jit.writer import Writer, module
 
 POINTS = ("size", "rows", "clips", "record", "planes", "plane_count")
 """Words at the argument ``setup``: size in grid units, a double; most spans; 1 if fragments are
-clipped in z; words of a record; planes of ``kernel_layout.SETUP_PLANE`` words, and their number."""
+clipped in z; words of a record; planes (``kernel_layout.SETUP_PLANE``) and their number."""
 
 ROWS = 1 << 10
 """Rows of points in all: memory for as many spans is allocated."""
