@@ -134,13 +134,11 @@ class Texturing(msgspec.Struct, frozen=True):
         units = _units(bound.samplers, bound.textures, {})
         return cls({stage: units}, None, run, {stage: bound.units})
 
-    def sampler(self, stage: Stage) -> StageSampler:
-        """What the engine calls for programs of a stage."""
-        return StageSampler(self, stage)
-
 
 class StageSampler(msgspec.Struct, frozen=True):
-    """The samplers that programs of a stage see: called, or bound to what samples them."""
+    """The samplers of a stage's programs: an engine calls it, a compiler asks for the programs
+    that sample.
+    """
 
     texturing: Texturing
     stage: Stage
