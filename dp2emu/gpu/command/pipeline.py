@@ -7,7 +7,7 @@ its data (buffers, constants, rectangles) are bindings of the packet.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -132,7 +132,7 @@ class Attribute(msgspec.Struct, frozen=True):
 
 
 # Every draw looks caches up by its pipeline, so the hash is cached.
-class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
+class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=True):
     """All state of a draw that changes the program that executes it.
 
     Without a ``vertex`` program vertices are pretransformed, and ``attributes`` name their
@@ -192,12 +192,12 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
             return self.blend
         return self.blends[target] if target < len(self.blends) else None
 
-    @property
+    @cached_property
     def blending(self) -> bool:
         """Whether any target is blended."""
         return self.blend is not None or any(each is not None for each in self.blends)
 
-    @property
+    @cached_property
     def tests_late(self) -> bool:
         """Whether depth and stencil are tested after the pixel program, because it affects
         coverage or depth, has side effects on memory, or its alpha is tested.
@@ -207,7 +207,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
         return bool(self.deeds) or by_alpha or decides_coverage(self.pixel)
 
-    @property
+    @cached_property
     def hides_early(self) -> bool:
         """Whether hidden fragments are known before a program that tests wait for: it writes no
         depth, and no stencil counts what it drops.  Depth is read for all fragments then.
@@ -228,6 +228,7 @@ def is_color(name: str) -> bool:
     return name.startswith(("color0.", "color1."))
 
 
+@lru_cache(maxsize=1 << 12)
 def is_flat(name: str, shading: bool) -> bool:
     """Whether a varying is constant over a primitive; ``shading``: colours are too."""
     return name.startswith(CONSTANT) or (shading and is_color(name))
