@@ -57,7 +57,6 @@ class VertexType(NamedTuple):
 
 _PACKED_SHIFTS = np.array([22, 12, 2])
 
-
 VERTEX_TYPES: dict[ElementType, VertexType] = {
     DeclType.FLOAT1: VertexType("<f4", 1),
     DeclType.FLOAT2: VertexType("<f4", 2),

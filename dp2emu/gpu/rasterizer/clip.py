@@ -46,7 +46,6 @@ Distance = Callable[[F64], F64]
 
 DEPTH_PLANES, BAND_PLANES = 2, 4
 
-
 FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
 """Planes before the user's."""
 

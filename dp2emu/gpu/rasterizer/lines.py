@@ -42,7 +42,6 @@ STEPS = 1 << 16
 PATTERN_BITS = 16
 _FAR = 1 << 40
 
-
 Point = tuple[Any, Any]
 """Where it is along the longer axis, and across it, in grid units."""
 Hits = tuple[tuple[Any, Any], ...]

@@ -22,12 +22,10 @@ from dp2emu.shader.values import Value
 ONE = 256
 """Grid units in a pixel: 8 sub-pixel bits."""
 
-
 HALF = ONE // 2
 
 Offset = tuple[int, int]
 """From the centre of a pixel to a sample in it, x and y in grid units."""
-
 
 CENTRE: Offset = (0, 0)
 

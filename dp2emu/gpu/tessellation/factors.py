@@ -15,12 +15,10 @@ from dp2emu.gpu.arrays import F32, I64, Mask
 ONE = 1 << 16
 """1 in fixed point."""
 
-
 HALF = ONE // 2
 
 EDGES = {Domain.DOMAIN_ISOLINE: 2, Domain.DOMAIN_TRI: 3, Domain.DOMAIN_QUAD: 4}
 """Factors of the edges of a domain, U = 0 first; of lines their density, then their detail."""
-
 
 INSIDES = {Domain.DOMAIN_ISOLINE: 0, Domain.DOMAIN_TRI: 1, Domain.DOMAIN_QUAD: 2}
 """Factors of its inside."""
@@ -40,20 +38,15 @@ _RANGES = {
     Partitioning.PARTITIONING_FRACTIONAL_EVEN: Range(2, 64),
 }
 
-
 _WHOLE = (Partitioning.PARTITIONING_INTEGER, Partitioning.PARTITIONING_POW2)
 
-
 _DENSITY = Range(1, 64)
-
 
 _ABOVE_ONE = np.float32(1 + 2**-17)
 """What rounds to more than 1 in fixed point is above this."""
 
-
 _RING = np.float32(1 + 2**-16)
 """The least inside factor of odd partitioning that leaves room for a ring."""
-
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
 """Points across an even and an odd inside at least."""
@@ -177,7 +170,6 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
 _SEGMENTS = 2 * 65
 """More than any row has."""
 
-
 _RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
 """1 / n, rounded."""
 
@@ -187,7 +179,6 @@ def _without_top_bit(numbers: range) -> list[int]:
 
 
 _REMAINDERS = np.array(_without_top_bit(range(_SEGMENTS)), np.int64)
-
 
 _NO_SPLIT = _SEGMENTS
 """A split point that no point is beyond."""

@@ -181,7 +181,6 @@ def _array(triangles: Iterator[Triangle]) -> I64:
 _NOTHING, _CENTRE, _SQUARE, _STRIP, _MIRRORED, _TRAPEZOID, _TRANSITION = range(7)
 """Kinds of seams, in the lowest bits of what names the triangles of one."""
 
-
 _KIND, _FIELD = 3, 7
 """Bits of a kind, and of each number after it."""
 

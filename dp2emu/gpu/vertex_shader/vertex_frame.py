@@ -75,7 +75,6 @@ StreamSource = Component | int | None
 """Where a float of a vertex comes from: a component, or the bits of one that all have; None is the
 vertex's number."""
 
-
 ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
 """Bits of components that are not there."""
 
@@ -171,10 +170,8 @@ _CODINGS: dict[Coding, Callable[[Channel], tuple[int, int]]] = {
 }
 """Mode and scale of a channel."""
 
-
 _MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
           "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
-
 
 _PACKED_BITS = 10
 
@@ -203,16 +200,12 @@ def _mode(name: str, raster: RasterState) -> int:
 
 WORD = 8
 
-
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
-
 
 _ALIGNMENT = 64
 
-
 _FEWEST = 16
 """Corners that there is room for at least."""
-
 
 FRAMES = 256
 """Frames that are kept."""
@@ -320,7 +313,6 @@ class _Own(threading.local):
 
 
 _own = _Own()
-
 
 _numbers = count()
 

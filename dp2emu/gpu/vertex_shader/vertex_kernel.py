@@ -51,15 +51,11 @@ from dp2emu.shader.reference import Fetcher, Run, Sampler
 
 _EXTRA = struct.Struct("=q")
 
-
 _EXTRA_AT = 8 * (len(DRAW) + TAKING.index("extra"))
-
 
 _LOW_HALF = 0xFFFFFFFF
 
-
 _NO_ROOM = -1
-
 
 _EMPTY = np.zeros(1, np.uint8)
 
@@ -148,7 +144,6 @@ def set_view(
 
 _DRAW = struct.Struct(f"={len(DRAW) - DOUBLES}q{DOUBLES}d")
 
-
 _SOURCE = struct.Struct(f"={len(SOURCE)}q")
 
 
@@ -199,7 +194,6 @@ def _reach(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
 
 _packed: IdentityCache[bytes] = IdentityCache(1 << 12)
 """What the elements of frames are in streams, by their numbers; streams stay where they are."""
-
 
 _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
 
@@ -269,7 +263,6 @@ def _gathered(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) 
 
 _TAKING = struct.Struct(f"={len(TAKING)}q")
 
-
 _TAKING_AT = 8 * len(DRAW)
 
 
@@ -330,7 +323,6 @@ def _edges(geometry: Geometry) -> Mask:
 # They are the same code for all draws, hence compiled but once; only programs differ.
 
 NAME = "vertices"
-
 
 ASSEMBLE = -1
 """What ``taken`` is at first."""

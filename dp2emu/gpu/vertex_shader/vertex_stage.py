@@ -20,7 +20,6 @@ from dp2emu.shader.types import Lanes
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 """What a vertex program reads where the vertices have nothing."""
 
-
 VERTEX_NUMBER = "vertex_id.x"
 """An I32 input of a vertex program: the index of the vertex, or of a draw without
 indices its place among the vertices drawn."""
