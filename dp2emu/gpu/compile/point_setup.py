@@ -28,7 +28,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.compile.kernel_arguments import Arguments
-from dp2emu.gpu.rasterizer.points import point_sizes
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.vertex_shader.vertex_frame import double, plan_of
@@ -77,7 +77,8 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
 #
 # void points(ptr arguments, ptr results)
 #
-# It does what ``gpu.rasterizer.points``, ``gpu.rasterizer.planes`` and ``arguments.records`` do
+# It does what ``gpu.rasterizer.lines_and_points``, ``gpu.rasterizer.planes`` and
+# ``arguments.records`` do
 # for points of one size on a target of single samples.  ``results`` are those of the set-up of
 # triangles, ``large`` meaning that it cannot be done here; arguments are a kernel's, with
 # ``points_words.POINTS``.

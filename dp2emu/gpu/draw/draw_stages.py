@@ -13,7 +13,7 @@ from dp2emu.gpu.pixel_shader.pixel_stage import varyings_of
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
 from dp2emu.gpu.shader_resources.textures import Texturing, samples_targets
-from dp2emu.gpu.vertex_shader.stage_run import fetcher
+from dp2emu.gpu.vertex_shader.vertex_stage import fetcher
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.engines import REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
@@ -63,8 +63,7 @@ from dp2emu.gpu.rasterizer.planes import Sites, sites
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
 from dp2emu.gpu.rasterizer.spans import Fragments, batches
 from dp2emu.gpu.resource.pixel_format import as_floats
-from dp2emu.gpu.vertex_shader.stage_run import StageRun
-from dp2emu.gpu.vertex_shader.vertex_stage import geometry
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, geometry
 from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED

@@ -28,10 +28,10 @@ from dp2emu.gpu.command.post_vertex_stages import (
 )
 from dp2emu.gpu.command.topology import PATCHES
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.tessellation import Tessellation
 from dp2emu.gpu.tessellation.factors import ONE, Factors
+from dp2emu.gpu.tessellation.tessellate import Tessellation
 from dp2emu.gpu.vertex_shader.mesh import Made, Mesh
-from dp2emu.gpu.vertex_shader.stage_run import StageRun
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
 from dp2emu.shader.ports import CONSTANT, CONSTANTS, POINTS_IN, POINTS_OUT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.types import I32, Lanes

@@ -25,13 +25,12 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, expand
 from dp2emu.gpu.command.bindings import FloatViewport, Viewport
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, Vertices
-from dp2emu.gpu.rasterizer.spans import expand
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import Lanes, Type

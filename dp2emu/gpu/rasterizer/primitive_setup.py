@@ -22,10 +22,15 @@ from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
 from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.fragment_depth import tilt
-from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
+from dp2emu.gpu.rasterizer.lines_and_points import (
+    diamond_exit,
+    line_spans,
+    point_sizes,
+    point_spans,
+    smooth,
+)
 from dp2emu.gpu.rasterizer.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.rasterizer.planes import Frame, line_frame, plane, point_frame, triangle_frame
-from dp2emu.gpu.rasterizer.points import point_sizes, point_spans
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset, Spans, snap
 from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, facing, triangle_spans
 from dp2emu.shader.formulas import computed

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, expand
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
@@ -150,12 +150,6 @@ def slices(sizes: I64, budget: int) -> Iterator[slice]:
         stop = max(int(np.searchsorted(ends, done + budget, side="right")), start + 1)
         yield slice(start, stop)
         start = stop
-
-
-def expand(counts: I64) -> tuple[I64, I64]:
-    """For ``counts`` things each: which one a thing belongs to, and its number there."""
-    which = np.repeat(np.arange(len(counts)), counts)
-    return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
 
 
 def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:

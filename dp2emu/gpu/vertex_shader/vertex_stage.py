@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.gpu.arrays import F32, I64
 from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.topology import corners
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, decode, fetch, vertex_numbers
 from dp2emu.gpu.rasterizer.clip import Geometry, _join, placed
+from dp2emu.gpu.shader_resources.texture_cache import TextureCache
+from dp2emu.gpu.shader_resources.textures import Texturing
 from dp2emu.shader.engines import locate_disagreement
-from dp2emu.shader.ir import Program
-from dp2emu.shader.reference import Fetcher, Run, Sampler
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.reference import Fetcher, Result, Run, Sampler
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes
+
+if TYPE_CHECKING:
+    from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
+
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 """What a vertex program reads where the vertices have nothing."""
@@ -92,3 +102,61 @@ def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, Lanes]:
 
 def _base(draw: Draw) -> int:
     return draw.input.first if draw.input.indices is None else draw.input.indices.base
+
+
+# Programs of vertices and of the stages after them, run with what is bound to them.
+
+
+class StageRun(msgspec.Struct, frozen=True):
+    """Runs the programs of stages: ``run`` is the engine, ``cache`` is asked for texels."""
+
+    run: Run
+    cache: TextureCache | None = None
+
+    def __call__(
+        self, draw: Draw, bound: StageProgram, inputs: Mapping[str, Lanes], lanes: int
+    ) -> Result:
+        """Run a stage's program, reading what is bound to it."""
+        given = standing(draw, bound)
+        texturing = Texturing.of(given, self.cache, self.run)
+        return self.run(
+            bound.program,
+            inputs,
+            given.vertex.uniforms,
+            lanes,
+            sampler=texturing.sampler(Stage.VERTEX),
+            fetcher=fetcher(given, texturing, Stage.VERTEX),
+        )
+
+    def vertices(self, draw: Draw, numbers: I64) -> tuple[Mapping[str, Lanes], I64]:
+        """Run the vertex program, as ``geometry.shaded`` does."""
+        assert draw.pipeline.vertex is not None
+        texturing = Texturing.of(draw, self.cache, self.run)
+        sampler, reads = texturing.sampler(Stage.VERTEX), fetcher(draw, texturing, Stage.VERTEX)
+        return shaded(draw, draw.pipeline.vertex, numbers, sampler, self.run, reads)
+
+
+def standing(draw: Draw, bound: StageProgram) -> Draw:
+    """A draw whose vertex program is that of another stage, with what is bound to it."""
+    pipeline = replace(
+        draw.pipeline,
+        vertex=bound.program,
+        vertex_samplers=bound.samplers,
+        vertex_units=bound.units,
+    )
+    return replace(
+        draw,
+        pipeline=pipeline,
+        vertex=replace(draw.vertex, uniforms=bound.uniforms, textures=bound.textures),
+    )
+
+
+def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
+    """What shaders of Direct3D 10 fetch with; None for others."""
+    if not texturing.asked.get(stage):
+        return None
+    # Only those have need of all that they are made of.
+    from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
+
+    bindings = draw.pixel.textures if stage is Stage.PIXEL else draw.vertex.textures
+    return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)
