@@ -283,7 +283,7 @@ def placed(
     """
     lanes, written, user = _table(draw, outputs, corner, names)
     varyings = slice(4, 4 + len(written))
-    _join(draw, written, lanes[varyings])
+    flatten_and_wrap(draw, written, lanes[varyings])
     dropped = _dropped(draw, outputs, corner)
     if dropped is not None:
         kept = np.flatnonzero(~dropped)
@@ -297,7 +297,7 @@ def placed(
     return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
 
 
-def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
+def flatten_and_wrap(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
     """What a primitive makes of the varyings of its corners, in place, before it is clipped.
 
     With flat shading all corners get the colours of the first, the provoking vertex, and so do
