@@ -263,8 +263,14 @@ class Geometry(msgspec.Struct, frozen=True):
     edges: Mask | None = None
     extra: int = 0
 
+    @property
+    def edge_mask(self) -> Mask:
+        """``edges``, all of them true for None."""
+        shape = self.vertices.position.shape[1:]
+        return np.ones(shape, np.bool_) if self.edges is None else self.edges
+
     def part(self, chosen: I64) -> Geometry:
-        """Some of the primitives."""
+        """The chosen primitives."""
         edges = None if self.edges is None else self.edges[:, chosen]
         return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
 

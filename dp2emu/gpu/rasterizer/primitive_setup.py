@@ -135,7 +135,7 @@ def _tilt(frame: Frame, vertices: Vertices) -> F64:
 
 
 def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
-    edges = _edges(corners)
+    edges = corners.geometry.edge_mask
     triangle, start = np.nonzero(edges.T)
     end = (start + 1) % 3
     lines = corners.take(np.stack((start, end, start)), np.stack((triangle,) * 3))
@@ -144,15 +144,10 @@ def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -
 
 
 def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
-    """A point for each corner at which an edge begins that is drawn."""
-    triangle, start = np.nonzero(_edges(corners).T)
+    """A point for each corner at which a drawn edge begins."""
+    triangle, start = np.nonzero(corners.geometry.edge_mask.T)
     points = corners.take(np.stack((start,) * 3), np.stack((triangle,) * 3))
     return _of_triangles(_points(draw, points, region), solid, triangle)
-
-
-def _edges(corners: _Corners) -> Mask:
-    edges = corners.geometry.edges
-    return np.ones(corners.x.shape, np.bool_) if edges is None else edges
 
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:

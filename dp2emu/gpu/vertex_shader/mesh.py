@@ -90,7 +90,7 @@ def without_adjacent(mesh: Mesh) -> Mesh:
 
 
 def three(corners: I64) -> I64:
-    """Corners of points, lines or triangles repeated to three, as ``command.topology`` has them."""
+    """Corners of points, lines or triangles, repeated to three as in ``command.topology``."""
     if len(corners) == 3:
         return corners
     first, last = corners[0], corners[-1]
