@@ -33,7 +33,7 @@ from dp2emu.gpu.input_assembler import vertex_fetch_code
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices, bytes_of, item_bounds, size_of
 from dp2emu.gpu.rasterizer import clip_code
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, Geometry, planes_used
-from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_frames, plan_of
+from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_thread, plan_of
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry as reference_geometry
 from dp2emu.identity_cache import IdentityCache, identity_cached
 from dp2emu.shader.ir import Program
@@ -83,7 +83,7 @@ def compiled(
 ) -> Geometry:
     """``geometry`` by compiled code in any case, which may have to be compiled first."""
     plan = plan_of(draw.pipeline, names)
-    frame = own_frames().of(plan, draw.input.topology, stop - start, planes_used(draw))
+    frame = own_thread.frames.of(plan, draw.input.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
     kept = set_draw(frame, draw, start, stop, 0 if bound is None else bound[1])
     frame.refresh()
