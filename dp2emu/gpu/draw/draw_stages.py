@@ -42,8 +42,7 @@ from dp2emu.gpu.rasterizer.spans import Fragments, batches
 from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
 from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing, samples_targets
-from dp2emu.gpu.vertex_shader.stage_run import StageRun, fetcher
-from dp2emu.gpu.vertex_shader.vertex_stage import geometry
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, fetcher, geometry
 from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader import reference
