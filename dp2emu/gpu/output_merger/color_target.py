@@ -14,20 +14,8 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import Pipeline
 from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
+from dp2emu.gpu.resource import pixel_format
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import (
-    PART,
-    as_floats,
-    color_format,
-    every_bit,
-    floats_of,
-    packed,
-    parts_of,
-    unpack_color,
-    unused_bits,
-    words_of,
-    write_bits,
-)
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
@@ -77,21 +65,23 @@ class ColorTarget(msgspec.Struct, frozen=True):
         """
         address = y * self.pitch + x
         if not self.output.plain:
-            first = [as_floats(lane) for lane in rgba]
-            other = [as_floats(lane) for lane in second or _NOTHING]
+            first = [pixel_format.as_floats(lane) for lane in rgba]
+            other = [pixel_format.as_floats(lane) for lane in second or _NOTHING]
             rgba = self._merged(first, other, x, y, address)
-        parts = computed(packed, self.row, *rgba)
+        parts = computed(pixel_format.packed, self.row, *rgba)
         writing = Writing(self.raster_op, self.whole)
         if writing != Writing(COPY, whole=True):
             parts = over(self.row, writing, self.bits, parts, self.words[address])
-        self.words[address] = words_of(self.row, parts, address.shape)
+        self.words[address] = pixel_format.words_of(self.row, parts, address.shape)
 
     def _merged(
         self, rgba: Sequence[F32], second: Sequence[F32], x: I64, y: I64, address: I64
     ) -> tuple[F32, ...]:
         inputs = _lanes("source", rgba)
         if self.output.blend is not None:
-            inputs |= _lanes("destination", unpack_color(self.row, self.words[address]))
+            inputs |= _lanes(
+                "destination", pixel_format.unpack_color(self.row, self.words[address])
+            )
             inputs |= _lanes("second", second) if self.output.blend.second else {}
         if any(self.output.dither):
             pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
@@ -103,7 +93,7 @@ class ColorTarget(msgspec.Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Whether all bits of a pixel are written."""
-        return self.bits == every_bit(self.row)
+        return self.bits == pixel_format.every_bit(self.row)
 
     @property
     def pixel_bytes(self) -> int:
@@ -116,9 +106,9 @@ def over(
     row: FormatRow, writing: Writing, bits: int, parts: Sequence[Lanes], there: Words
 ) -> list[Lanes]:
     """Parts of pixels drawn over words; ``bits`` of them can change."""
-    masks = np.frombuffer(bits.to_bytes(PART * len(parts), "little"), np.int32)
+    masks = np.frombuffer(bits.to_bytes(pixel_format.PART * len(parts), "little"), np.int32)
     return [computed(written_over, writing, *each)[0]
-            for each in zip(parts, parts_of(row, there), masks, strict=True)]  # fmt: skip
+            for each in zip(parts, pixel_format.parts_of(row, there), masks, strict=True)]  # fmt: skip
 
 
 _NOTHING = (np.zeros(1, np.float32),) * len(COMPONENTS)
@@ -147,8 +137,10 @@ def _target(
     surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
 ) -> ColorTarget | None:
     """Target ``number``; None if it is masked."""
-    row = color_format(surface)
-    bits = write_bits(row, pipeline.write_masks[number]) & (numbers.plane_mask | ~PLANES)
+    row = pixel_format.color_format(surface)
+    bits = pixel_format.write_bits(row, pipeline.write_masks[number]) & (
+        numbers.plane_mask | ~PLANES
+    )
     if not bits:
         return None
     words, pitch = row.view(surface.data), surface.pitch // row.size
@@ -158,7 +150,7 @@ def _target(
         uniforms[LINEAR_FILE] = srgb_to_linear_table()
     operation = pipeline.raster_op
     if operation != COPY:
-        bits &= ~unused_bits(row)
+        bits &= ~pixel_format.unused_bits(row)
     return ColorTarget(
         number, words, pitch, surface.samples, row, bits, output, uniforms, run, operation
     )
@@ -166,7 +158,7 @@ def _target(
 
 def _blend_factor(numbers: MergeNumbers, output: TargetOutput) -> F32:
     """Within what the target holds."""
-    factor = np.array(floats_of(numbers.blend_factor), np.float32)
+    factor = np.array(pixel_format.floats_of(numbers.blend_factor), np.float32)
     if output.signed:
         return np.clip(factor, np.float32(-1), np.float32(1))
     return saturate(factor) if output.clamped else factor

@@ -17,19 +17,8 @@ from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Clear
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.resource import pixel_format
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import (
-    Color,
-    color_format,
-    depth_bits,
-    depth_format,
-    every_bit,
-    floats_of,
-    pack_color,
-    quantise_depth,
-    with_depth,
-    with_stencil,
-)
 from dp2emu.gpu.resource.srgb import encoded
 from dp2emu.shader.ops import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
@@ -114,12 +103,12 @@ def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Ma
         yield first, steps.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
 
 
-def _color_fill(surface: Surface, color: int | Color) -> tuple[Surface, _Fill]:
+def _color_fill(surface: Surface, color: int | pixel_format.Color) -> tuple[Surface, _Fill]:
     return surface, _Fill(_color_word(surface, color))
 
 
 def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple[Surface, _Fill]:
-    return surface, _depth_word(depth_format(surface).format, z, stencil)
+    return surface, _depth_word(pixel_format.depth_format(surface).format, z, stencil)
 
 
 # Frames are cleared alike; a zero below 0 is a zero here.
@@ -128,20 +117,20 @@ def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fil
     row = ROWS[format]
     # A NaN fails the first comparison and clears to 0.
     clamped = min(z, 1.0) if z is not None and z > 0 else 0.0
-    depth = quantise_depth(row, np.array([clamped], np.float64))
+    depth = pixel_format.quantise_depth(row, np.array([clamped], np.float64))
 
     word: Any = np.zeros(1, row.word)
     if z is not None:
-        word = with_depth(row, word, depth)
+        word = pixel_format.with_depth(row, word, depth)
     if stencil is not None:
-        word = with_stencil(row, word, stencil)
-    written = depth_bits(row, depth=z is not None, stencil=stencil is not None)
-    return _Fill(word[0], None if written == every_bit(row) else written)
+        word = pixel_format.with_stencil(row, word, stencil)
+    written = pixel_format.depth_bits(row, depth=z is not None, stencil=stencil is not None)
+    return _Fill(word[0], None if written == pixel_format.every_bit(row) else written)
 
 
-def _color_word(surface: Surface, color: int | Color) -> Any:
+def _color_word(surface: Surface, color: int | pixel_format.Color) -> Any:
     """The word, or words, of a pixel in a colour; of integers the whole parts."""
-    row = color_format(surface)
+    row = pixel_format.color_format(surface)
     # Of floats, two that are equal may not have the same bits.
     return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)
 
@@ -151,11 +140,13 @@ def _code_word(format: AnyFormat, color: int) -> Any:
     return _word(ROWS[format], color)
 
 
-def _word(row: FormatRow, color: int | Color) -> Any:
-    rgba = encoded(row, [np.array([value], np.float32) for value in floats_of(color)])
+def _word(row: FormatRow, color: int | pixel_format.Color) -> Any:
+    rgba = encoded(row, [np.array([value], np.float32) for value in pixel_format.floats_of(color)])
     codings = {channel.coding for channel in row.channels.values()}
     whole = next((_WHOLE[coding] for coding in codings if coding in _WHOLE), None)
-    return pack_color(row, rgba if whole is None else [whole(lane) for lane in rgba])[0]
+    return pixel_format.pack_color(row, rgba if whole is None else [whole(lane) for lane in rgba])[
+        0
+    ]
 
 
 _WHOLE: dict[Coding, Callable[[F32], I32]] = {

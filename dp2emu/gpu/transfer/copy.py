@@ -13,16 +13,7 @@ from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import ComposeRectsOp, Format
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.command.packets import (
-    Copy,
-    CopyBytes,
-    GenerateLevels,
-    Part,
-    Swap,
-    Write,
-    WriteBytes,
-    whole_part,
-)
+from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.resource.heap import Surface
@@ -39,7 +30,7 @@ _Along = Callable[[int, int], Axis]
 """Sizes of source and target in one direction -> where texels come from."""
 
 
-def execute_copy(copy: Copy, counters: Counters) -> Work:
+def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
     """Copy, convert or stretch.  Counts the bytes of both parts; no query counts pixels."""
     source, target = copy.source, copy.target
     given, made = _texels(source), _texels(target)
@@ -54,19 +45,22 @@ def execute_copy(copy: Copy, counters: Counters) -> Work:
     return _work(counters, source, target)
 
 
-def execute_generate_levels(packet: GenerateLevels, counters: Counters) -> Work:
+def execute_generate_levels(packet: packets.GenerateLevels, counters: Counters) -> Work:
     """Make levels from those above them."""
     surface, along = packet.surface, point if packet.point else linear
     work = Work()
     for index in range(len(surface.subresources)):
         if index % surface.desc.levels:
-            above, part = whole_part(surface, index - 1), whole_part(surface, index)
+            above, part = (
+                packets.whole_part(surface, index - 1),
+                packets.whole_part(surface, index),
+            )
             _stretch(_texels(above), _texels(part), along)
             work += _work(counters, above, part)
     return work
 
 
-def execute_copy_bytes(copy: CopyBytes, counters: Counters) -> Work:
+def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
     """Copy bytes of buffers; the parts may overlap."""
     data = copy.source.data[copy.source_offset : copy.source_offset + copy.size].copy()
     copy.target.data[copy.target_offset : copy.target_offset + copy.size] = data
@@ -74,7 +68,7 @@ def execute_copy_bytes(copy: CopyBytes, counters: Counters) -> Work:
     return Work(pixel_bytes=2 * copy.size)
 
 
-def execute_write(write: Write, counters: Counters) -> Work:
+def execute_write(write: packets.Write, counters: Counters) -> Work:
     """Store blocks that came with a command."""
     made = _texels(write.target)
     there = whole_blocks(made.row, made.box)
@@ -85,7 +79,7 @@ def execute_write(write: Write, counters: Counters) -> Work:
     return Work(pixels=width * height * depth, pixel_bytes=len(write.data))
 
 
-def execute_write_bytes(write: WriteBytes, counters: Counters) -> Work:
+def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
     """Store bytes that came with a command."""
     data = np.frombuffer(write.data, np.uint8)
     write.target.data[write.offset : write.offset + len(data)] = data
@@ -93,7 +87,7 @@ def execute_write_bytes(write: WriteBytes, counters: Counters) -> Work:
     return Work(pixel_bytes=len(data))
 
 
-def execute_swap(swap: Swap) -> Work:
+def execute_swap(swap: packets.Swap) -> Work:
     """Exchange what two surfaces hold.  Boards do that by exchanging addresses: no byte moves."""
     held = swap.one.data.copy()
     swap.one.data[:] = swap.other.data
@@ -136,9 +130,9 @@ def _take_over(given: _Texels, made: _Texels) -> None:
         combine_bits(ComposeRectsOp.COPY, read, given.box, written, made.box)
 
 
-def _texels(part: Part) -> _Texels:
+def _texels(part: packets.Part) -> _Texels:
     surface, index = part.surface, part.index
-    edge = whole_part(surface, index).box
+    edge = packets.whole_part(surface, index).box
     return _Texels(ROWS[surface.format], blocks(surface, index), part.box, edge)
 
 
@@ -166,14 +160,14 @@ def _stretch(given: _Texels, made: _Texels, along: _Along) -> None:
         write_texels(made.row, made.stored[there], lanes)
 
 
-def _work(counters: Counters, source: Part, target: Part) -> Work:
+def _work(counters: Counters, source: packets.Part, target: packets.Part) -> Work:
     width, height, depth = target.box.sides
     moved = _bytes(source) + _bytes(target)
     counters.pixel_bytes += moved
     return Work(pixels=width * height * depth, pixel_bytes=moved)
 
 
-def _bytes(part: Part) -> int:
+def _bytes(part: packets.Part) -> int:
     """Bytes of the blocks a part touches."""
     row, samples = ROWS[part.surface.format], part.surface.samples
     touched = whole_blocks(row, part.box)

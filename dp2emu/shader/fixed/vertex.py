@@ -12,17 +12,9 @@ import msgspec
 
 from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.fixed import uniforms
 from dp2emu.shader.fixed.fog import vertex_fog_factor
 from dp2emu.shader.fixed.records import FixedVertex, IndexForm, Lighting, TextureOutput
-from dp2emu.shader.fixed.uniforms import (
-    FILE,
-    LIGHT,
-    LIGHT_SIZE,
-    MATERIAL,
-    MATRIX_SIZE,
-    NORMAL_SIZE,
-    uniform_layout,
-)
 from dp2emu.shader.functions import pow
 from dp2emu.shader.ir import File, Program, Stage
 from dp2emu.shader.types import Type
@@ -106,8 +98,8 @@ class Registers(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
         """Declare the uniform file."""
-        places = uniform_layout(key)
-        return cls(b, key, b.uniform(FILE, Type.F32, places.size), places.offsets)
+        places = uniforms.uniform_layout(key)
+        return cls(b, key, b.uniform(uniforms.FILE, Type.F32, places.size), places.offsets)
 
     def load(self, block: str, count: int, first: int = 0) -> list[Value]:
         """Load ``count`` scalars of a block from index ``first`` on."""
@@ -182,11 +174,13 @@ class _Scene(msgspec.Struct, frozen=True):
 
     def field(self, light: MatrixIndex, name: str, count: int) -> list[Value]:
         """Load scalars of a light."""
-        return self.registers.element("lights", LIGHT_SIZE, light, count, LIGHT[name])
+        return self.registers.element(
+            "lights", uniforms.LIGHT_SIZE, light, count, uniforms.LIGHT[name]
+        )
 
     def triple(self, light: MatrixIndex, name: str) -> Vector:
         """Load a vector of a light."""
-        return self.registers.triple("lights", LIGHT_SIZE, light, LIGHT[name])
+        return self.registers.triple("lights", uniforms.LIGHT_SIZE, light, uniforms.LIGHT[name])
 
 
 Incidence = tuple[Vector, Value | None]
@@ -261,7 +255,7 @@ def _specular(scene: _Scene, toward: Vector, cosine: Value) -> Value:
             )
         )
     glance = dot(normal, halfway)
-    (power,) = scene.registers.load("material", 1, MATERIAL["power"])
+    (power,) = scene.registers.load("material", 1, uniforms.MATERIAL["power"])
     return b.select((cosine > 0.0) & (glance > 0.0), pow(glance, power), 0.0)
 
 
@@ -311,7 +305,7 @@ def _material(scene: _Scene, name: str, source: MaterialColorSource) -> list[Val
     """Return a material colour, or the vertex colour that replaces it."""
     if source in _VERTEX_COLORS:
         return scene.registers.input(_VERTEX_COLORS[source])
-    return scene.registers.load("material", 4, MATERIAL[name])
+    return scene.registers.load("material", 4, uniforms.MATERIAL[name])
 
 
 def _first_color(scene: _Scene) -> list[Value]:
@@ -371,7 +365,7 @@ def _transformed(registers: Registers, given: list[Value], matrix: int, count: i
     row: list[Value | None] = [*given, None] if given else [*_constants(registers.b)]
     entries: list[Value] = []
     for number in range(len(row[:4])):
-        entries += registers.element("texture", MATRIX_SIZE, matrix, count, 4 * number)
+        entries += registers.element("texture", uniforms.MATRIX_SIZE, matrix, count, 4 * number)
     return transform(row[:4], entries, count)
 
 
@@ -495,7 +489,7 @@ def _blended(
 ) -> list[Value]:
     """Transform a position, or a normal of three components, by the weighted matrices."""
     columns = len(place)
-    size = MATRIX_SIZE if columns == 4 else NORMAL_SIZE
+    size = uniforms.MATRIX_SIZE if columns == 4 else uniforms.NORMAL_SIZE
     result: list[Value] = []
     for influence in influences:
         matrix = registers.element(block, size, influence.matrix, size)
