@@ -42,17 +42,19 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.fixed.cascade import (
+from dp2emu.shader.fixed.fog import Fog
+from dp2emu.shader.fixed.pixel import (
     CURRENT,
     DISABLED,
     Argument,
     Combination,
     FixedPixel,
     TextureStage,
+    arguments_of,
+    pixel_program,
+    reads_texture,
+    stage_uniforms,
 )
-from dp2emu.shader.fixed.fog import Fog
-from dp2emu.shader.fixed.operations import arguments_of, reads_texture
-from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import FixedVertex
 from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.ir import Program, Sample, TextureKind, walk

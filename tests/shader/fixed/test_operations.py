@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import TextureArgument, TextureOp
-from dp2emu.shader.fixed.cascade import Argument, Combination, FixedPixel, TextureStage
-from dp2emu.shader.fixed.operations import OPERATIONS, arguments_of, reads_texture
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import (
+    OPERATIONS,
+    Argument,
+    Combination,
+    FixedPixel,
+    TextureStage,
+    arguments_of,
+    pixel_program,
+    reads_texture,
+)
 from dp2emu.shader.ir import TextureKind
 from tests.shader.fixed.stages import MODEL, UNTOUCHED, World, drawn, modelled, rgba
 
