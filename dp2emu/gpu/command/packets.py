@@ -239,13 +239,13 @@ class IndirectDraw(msgspec.Struct, frozen=True, eq=False):
 class Dispatch(msgspec.Struct, frozen=True, eq=False):
     """Run a compute program in ``groups``, by x, y and z, of ``threads``, likewise.
 
-    ``deeds`` are its accesses by number, to ``unordered`` views and to what it has declared to be
-    ``shared`` in a group.  With ``arguments``, a buffer and an offset in bytes, the numbers of
-    groups are three DWORDs there, read when the packet executes.
+    ``memory_operations`` are its accesses by number, to ``unordered`` views and to memory that
+    threads of a group have ``shared``.  With ``arguments``, a buffer and an offset in bytes, the
+    numbers of groups are three DWORDs there, read when the packet executes.
     """
 
     stage: StageProgram
-    deeds: tuple[MemoryOperation, ...]
+    memory_operations: tuple[MemoryOperation, ...]
     shared: tuple[SharedMemory, ...]
     threads: tuple[int, int, int]
     groups: tuple[int, int, int]

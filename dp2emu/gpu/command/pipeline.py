@@ -171,7 +171,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     those of the samplers are; a unit without a sampler key answers 0.  ``blends``, if there are
     any, are the blend states of the targets by number, in the place of ``blend``.  ``early``:
     depth and stencil are tested and counted before the program, whatever it does.  ``by_sample``:
-    the program runs for each sample.  ``deeds`` are what ``pixel`` does to memory, by number.
+    the program runs for each sample.  ``memory_operations`` are those of ``pixel`` by number.
     """
 
     layout: VertexLayout
@@ -199,7 +199,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     blends: tuple[BlendState | None, ...] = ()
     early: bool = False
     by_sample: bool = False
-    deeds: tuple[MemoryOperation, ...] = ()
+    memory_operations: tuple[MemoryOperation, ...] = ()
 
     def blend_of(self, target: int) -> BlendState | None:
         """How a target is blended."""
@@ -219,7 +219,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
         """
         if self.early:
             return False
-        if self.deeds:
+        if self.memory_operations:
             return True
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
         return by_alpha or decides_coverage(self.pixel)

@@ -475,7 +475,7 @@ class _Stages(msgspec.Struct, frozen=True):
             chosen = slice(None) if passed is None else passed
             self.witness(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
-        if self.draw.pipeline.deeds and shaded is None and pixels:
+        if self.draw.pipeline.memory_operations and shaded is None and pixels:
             self._act(here, passed)
         elif self.targets.colors and pixels:
             if self._drops_after_tests:

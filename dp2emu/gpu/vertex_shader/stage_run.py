@@ -68,7 +68,7 @@ def standing(draw: Draw, bound: StageProgram) -> Draw:
 
 def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
     """What shaders of Direct3D 10 fetch with; None for others."""
-    if not texturing.asked.get(stage):
+    if not texturing.read_units.get(stage):
         return None
     # Only those have need of all that they are made of.
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
