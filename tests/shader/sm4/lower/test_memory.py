@@ -178,7 +178,7 @@ sync_uglobal_g_t
 ld_raw r0.x, l(0), u1.xxxx
 store_raw u1.x, l(4), r0.x"""
     )
-    assert [each[0].act for each in done] == [Op.STORE, Op.LOAD, Op.STORE]
+    assert [each[0].opcode for each in done] == [Op.STORE, Op.LOAD, Op.STORE]
 
 
 def test_what_is_declared_is_told() -> None:
