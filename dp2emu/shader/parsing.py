@@ -24,22 +24,15 @@ Words = list[str]
 
 
 def parse(text: str) -> ir.Program:
-    """Parse and verify a program.  Raises ProgramError with the number of the line, counted from
-    1.
-    """
+    """Parse and verify a program.  Raises ProgramError with the number of the line, from 1."""
     parser = _Parser()
-    number = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.partition(";")[0].split()
-        try:
-            if words:
-                parser.line(words)
-        except ir.ProgramError as error:
-            raise ir.ProgramError(f"line {number}: {error}") from None
     try:
+        for parser.number, line in enumerate(text.splitlines(), 1):
+            if words := line.partition(";")[0].split():
+                parser.line(words)
         program = parser.program()
     except ir.ProgramError as error:
-        raise ir.ProgramError(f"line {number}: {error}") from None
+        raise ir.ProgramError(f"line {parser.number}: {error}") from None
     verify(program)
     return program
 
@@ -63,8 +56,9 @@ class _Frame(msgspec.Struct):
 
 
 class _Parser(msgspec.Struct):
-    """Parser state: declarations so far and the stack of open blocks."""
+    """Parser state: the line's number, declarations so far, and the stack of open blocks."""
 
+    number: int = 0
     stage: ir.Stage | None = None
     slots: tuple[Type, ...] | None = None
     files: list[ir.File] = msgspec.field(default_factory=list)
@@ -157,8 +151,7 @@ def _declare_slots(parser: _Parser, words: Words) -> None:
 
 
 def _open_if(parser: _Parser, words: Words) -> None:
-    condition = parser.operand(_only(words, 2)[1])
-    parser.frames.append(_Frame("if", condition))
+    parser.frames.append(_Frame("if", parser.operand(_only(words, 2)[1])))
 
 
 def _open_loop(parser: _Parser, words: Words) -> None:
@@ -181,6 +174,10 @@ def _end(parser: _Parser, words: Words) -> None:
     parser.frames[-1].statements.append(statement)
 
 
+Result = Callable[[_Parser, list[int], Words], ir.Statement]
+"""Parses a statement with result slots, from the words after its name."""
+
+
 def _output(parser: _Parser, words: Words) -> ir.Statement:
     port, value = _only(words, 2)
     return ir.Output(port, parser.operand(value))
@@ -191,15 +188,7 @@ def _store(parser: _Parser, words: Words) -> ir.Statement:
     return ir.Store(*parser.place(place), parser.operand(value))
 
 
-def _input(parser: _Parser, targets: list[int], words: Words) -> ir.Statement:
-    return ir.Input(_target(targets), _only(words, 1)[0])
-
-
-def _load(parser: _Parser, targets: list[int], words: Words) -> ir.Statement:
-    return ir.Load(_target(targets), *parser.place(_only(words, 1)[0]))
-
-
-def _derivative(axis: ir.Axis) -> Callable[[_Parser, list[int], Words], ir.Statement]:
+def _derivative(axis: ir.Axis) -> Result:
     return lambda parser, targets, words: ir.Derivative(
         _target(targets), axis, parser.operand(_only(words, 1)[0])
     )
@@ -223,9 +212,7 @@ def _sample(parser: _Parser, targets: list[int], words: Words) -> ir.Statement:
     )
 
 
-def _asking(
-    kind: type[ir.Fetch | ir.Access],
-) -> Callable[[_Parser, list[int], Words], ir.Statement]:
+def _four_words(kind: type[ir.Fetch | ir.Access]) -> Result:
     def read(parser: _Parser, targets: list[int], words: Words) -> ir.Statement:
         if len(targets) != 4 or not words:
             raise ir.ProgramError("four results and a unit expected")
@@ -294,11 +281,13 @@ _ACTIONS: dict[str, Callable[[_Parser, Words], ir.Statement]] = {
     "break": lambda parser, words: ir.Break(parser.operand(_only(words, 1)[0])),
     "kill": lambda parser, words: ir.Kill(parser.operand(_only(words, 1)[0])),
 }
-_RESULTS: dict[str, Callable[[_Parser, list[int], Words], ir.Statement]] = {
-    "input": _input,
-    "load": _load,
+_RESULTS: dict[str, Result] = {
+    "input": lambda parser, targets, words: ir.Input(_target(targets), _only(words, 1)[0]),
+    "load": lambda parser, targets, words: ir.Load(
+        _target(targets), *parser.place(_only(words, 1)[0])
+    ),
     "sample": _sample,
-    "fetch": _asking(ir.Fetch),
-    "access": _asking(ir.Access),
+    "fetch": _four_words(ir.Fetch),
+    "access": _four_words(ir.Access),
     **{axis.value: _derivative(axis) for axis in ir.Axis},
 }

@@ -127,12 +127,12 @@ def run(
     Unsupported for a sample without a sampler, a fetch without a fetcher and an access without
     memory.
     """
-    surroundings = Surroundings(sampler, watch, fetcher, memory)
-    machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings)
-    return ran(machine, program, mask, program.statements)
+    environment = Environment(sampler, watch, fetcher, memory)
+    machine = machine_of(program, inputs, uniforms, lanes, mask, environment)
+    return execute_statements(machine, program, mask, program.statements)
 
 
-def ran(
+def execute_statements(
     machine: Machine, program: ir.Program, mask: Mask | None, statements: tuple[ir.Statement, ...]
 ) -> Result:
     """Execute statements in place of the program's own on a machine made for the program."""
@@ -150,7 +150,7 @@ def machine_of(
     uniforms: Mapping[str, Lanes],
     lanes: int,
     mask: Mask | None,
-    surroundings: Surroundings,
+    environment: Environment,
     own: Mapping[type, Execute] = MappingProxyType({}),
 ) -> Machine:
     """Return a machine ready to run a program; ``own`` adds executors of further statement types.
@@ -165,7 +165,7 @@ def machine_of(
         files={file.name: _scalars(file, uniforms, lanes) for file in program.files},
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
         alive=np.ones(lanes, np.bool_) if mask is None else mask,
-        around=surroundings,
+        environment=environment,
         unmasked=temporaries(program),
         execute={**_EXECUTE, **own},
     )
@@ -219,7 +219,7 @@ def _constant(constant: ir.Constant) -> Lanes:
     return np.array([constant.scalar])
 
 
-class Surroundings(NamedTuple):
+class Environment(NamedTuple):
     """The environment of a run; each part may be None."""
 
     sampler: Sampler | None = None
@@ -242,7 +242,7 @@ class Machine(msgspec.Struct):
     files: dict[str, Lanes]
     outputs: dict[str, Lanes]
     alive: Mask
-    around: Surroundings
+    environment: Environment
     unmasked: frozenset[int]
     execute: Mapping[type, Execute]
 
@@ -271,6 +271,13 @@ class Machine(msgspec.Struct):
         if active is not None and slot not in self.unmasked:
             value = np.where(active, value, self.slots[slot])
         self.slots[slot] = value
+
+    def write_all(
+        self, slots: tuple[int, ...], values: tuple[Lanes, ...], active: Mask | None
+    ) -> None:
+        """Assign several slots in the active lanes."""
+        for slot, value in zip(slots, values, strict=True):
+            self.write(slot, value, active)
 
     def whole(self, operand: ir.Operand) -> Lanes:
         """Return the value of an operand, broadcast to shape (lanes,)."""
@@ -318,8 +325,8 @@ def _load(machine: Machine, statement: ir.Load, active: Mask | None) -> None:
         value = rows[address.offset].copy()
     else:
         index = machine.index(address)
-        if machine.around.watch is not None:
-            machine.around.watch(statement.file, index, active)
+        if machine.environment.watch is not None:
+            machine.environment.watch(statement.file, index, active)
         value = _gather(rows, index)
     machine.write(statement.slot, value, active)
 
@@ -361,33 +368,30 @@ def _derivative(machine: Machine, statement: ir.Derivative, active: Mask | None)
 
 
 def _sample(machine: Machine, statement: ir.Sample, active: Mask | None) -> None:
-    if machine.around.sampler is None:
+    sampler = machine.environment.sampler
+    if sampler is None:
         raise Unsupported("texture sampling")
     coordinates = tuple(map(machine.whole, statement.coordinates))
     arguments = tuple(map(machine.whole, statement.arguments))
-    texels = machine.around.sampler(
-        statement.sampler, statement.kind, coordinates, statement.lod, arguments, active
-    )
-    for slot, value in zip(statement.slots, texels, strict=True):
-        machine.write(slot, value, active)
+    number, kind, lod = statement.sampler, statement.kind, statement.lod
+    texels = sampler(number, kind, coordinates, lod, arguments, active)
+    machine.write_all(statement.slots, texels, active)
 
 
 def _fetch(machine: Machine, statement: ir.Fetch, active: Mask | None) -> None:
-    if machine.around.fetcher is None:
+    if machine.environment.fetcher is None:
         raise Unsupported("fetches")
     operands = tuple(map(machine.whole, statement.operands))
-    words = machine.around.fetcher(statement.unit, operands, active)
-    for slot, value in zip(statement.slots, words, strict=True):
-        machine.write(slot, value, active)
+    words = machine.environment.fetcher(statement.unit, operands, active)
+    machine.write_all(statement.slots, words, active)
 
 
 def _access(machine: Machine, statement: ir.Access, active: Mask | None) -> None:
-    if machine.around.memory is None:
+    if machine.environment.memory is None:
         raise Unsupported("accesses to memory")
     operands = tuple(map(machine.whole, statement.operands))
-    words = machine.around.memory.access(statement.unit, operands, active)
-    for slot, value in zip(statement.slots, words, strict=True):
-        machine.write(slot, value, active)
+    words = machine.environment.memory.access(statement.unit, operands, active)
+    machine.write_all(statement.slots, words, active)
 
 
 def _kill(machine: Machine, statement: ir.Kill, active: Mask | None) -> None:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from dp2emu.shader import ir
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import Type
@@ -22,40 +20,24 @@ _NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 
 
 def verify(program: ir.Program) -> None:
-    """Raises ProgramError with the number of the offending statement, counted from 0 in program
-    order.
+    """Raises ProgramError with the number of the offending statement, from 0 in program order."""
+    _Verifier(program).verify()
+
+
+class _Verifier:
+    """A program, its declarations by name, and the verifier's position: the number of the
+    statement and of the blocks and loops around it.
     """
-    _Verifier.of(program).verify()
 
-
-class _Place(msgspec.Struct):
-    """Position of the verifier in the program.  Mutable: it advances."""
-
-    statement: int = -1
-    depth: int = 0
-    loops: int = 0
-
-
-class _Verifier(msgspec.Struct, frozen=True):
-    """A program with its declarations by name."""
-
-    program: ir.Program
-    inputs: dict[str, Type]
-    outputs: dict[str, Type]
-    files: dict[str, ir.File]
-    place: _Place
-
-    @classmethod
-    def of(cls, program: ir.Program) -> _Verifier:
+    def __init__(self, program: ir.Program) -> None:
         for what in (program.inputs, program.outputs, program.files):
             _check_names(each.name for each in what)
-        return cls(
-            program,
-            {port.name: port.type for port in program.inputs},
-            {port.name: port.type for port in program.outputs},
-            {file.name: file for file in program.files},
-            _Place(),
-        )
+        self.program = program
+        self.inputs = {port.name: port.type for port in program.inputs}
+        self.outputs = {port.name: port.type for port in program.outputs}
+        self.files = {file.name: file for file in program.files}
+        self.statement = -1
+        self.depth = self.loops = 0
 
     def verify(self) -> None:
         for file in self.program.files:
@@ -67,18 +49,18 @@ class _Verifier(msgspec.Struct, frozen=True):
 
     def block(self, statements: tuple[ir.Statement, ...]) -> None:
         for statement in statements:
-            self.place.statement += 1
+            self.statement += 1
             _CHECKS[type(statement)](self, statement)
 
     def nested(self, statements: tuple[ir.Statement, ...]) -> None:
-        self.require(self.place.depth < MAX_DEPTH, f"more than {MAX_DEPTH} blocks deep")
-        self.place.depth += 1
+        self.require(self.depth < MAX_DEPTH, f"more than {MAX_DEPTH} blocks deep")
+        self.depth += 1
         self.block(statements)
-        self.place.depth -= 1
+        self.depth -= 1
 
     def require(self, condition: bool, complaint: str) -> None:
         if not condition:
-            raise ir.ProgramError(f"statement {self.place.statement}: {complaint}")
+            raise ir.ProgramError(f"statement {self.statement}: {complaint}")
 
     def slot(self, number: int, type: Type) -> None:
         slots = self.program.slots
@@ -95,6 +77,12 @@ class _Verifier(msgspec.Struct, frozen=True):
         found, limit = operand.type, (1 << operand.type.bits) - 1
         self.require(found is type, f"a constant is {found.value}, not {type.value}")
         self.require(0 <= operand.bits <= limit, f"{operand.bits:#x} is no {type.value}")
+
+    def results(self, statement: ir.Sample | ir.Fetch | ir.Access, kind: Type) -> None:
+        what = type(statement).__name__.lower()
+        self.require(len(set(statement.slots)) == 4, f"{what} needs four different slots")
+        for slot in statement.slots:
+            self.slot(slot, kind)
 
     def file(self, name: str, address: ir.Address) -> ir.File:
         self.require(name in self.files, f"no file {name}")
@@ -167,19 +155,14 @@ def _sample(v: _Verifier, statement: ir.Sample) -> None:
     v.require(len(statement.arguments) == arguments, f"arguments of {statement.lod.value}")
     for operand in statement.coordinates + statement.arguments:
         v.operand(operand, Type.F32)
-    v.require(len(set(statement.slots)) == 4, "sample needs four different slots")
-    for slot in statement.slots:
-        v.slot(slot, Type.F32)
+    v.results(statement, Type.F32)
 
 
 def _fetch(v: _Verifier, statement: ir.Fetch | ir.Access) -> None:
     v.require(0 <= statement.unit < 2**16, f"unit {statement.unit}")
     for operand in statement.operands:
         v.operand(operand, Type.I32)
-    what = type(statement).__name__.lower()
-    v.require(len(set(statement.slots)) == 4, f"{what} needs four different slots")
-    for slot in statement.slots:
-        v.slot(slot, Type.I32)
+    v.results(statement, Type.I32)
 
 
 def _if(v: _Verifier, statement: ir.If) -> None:
@@ -190,13 +173,13 @@ def _if(v: _Verifier, statement: ir.If) -> None:
 
 def _loop(v: _Verifier, statement: ir.Loop) -> None:
     v.require(0 < statement.limit < 2**31, f"loop limit {statement.limit}")
-    v.place.loops += 1
+    v.loops += 1
     v.nested(statement.body)
-    v.place.loops -= 1
+    v.loops -= 1
 
 
 def _break(v: _Verifier, statement: ir.Break) -> None:
-    v.require(v.place.loops > 0, "break outside a loop")
+    v.require(v.loops > 0, "break outside a loop")
     v.operand(statement.condition, Type.BOOL)
 
 
