@@ -1,4 +1,4 @@
-"""The text form of programs, one statement per line; ``shader.parsing.parse`` reads it back.
+"""The text form of programs, one statement per line.
 
     pixel
     input v0.x f32

@@ -46,11 +46,11 @@ from dp2emu.shader.fixed.fog import Fog
 from dp2emu.shader.fixed.pixel import (
     CURRENT,
     DISABLED,
+    OPERATIONS,
     Argument,
     Combination,
     FixedPixel,
     TextureStage,
-    arguments_of,
     pixel_program,
     reads_texture,
     stage_uniforms,
@@ -344,7 +344,7 @@ def _stage(state: State, number: int, texture: TextureKind | None) -> TextureSta
 def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
     """An operation with the arguments it reads; others stay out of the program's key."""
     op = _member(TextureOp, row[states.op], states.op, stage)
-    read = arguments_of(op)
+    read = OPERATIONS[op].arguments
     zero, one, two = (
         _argument(row[state], state, stage) if place in read else CURRENT
         for place, state in enumerate(states.arguments)

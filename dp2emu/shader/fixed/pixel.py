@@ -39,8 +39,6 @@ from dp2emu.shader.types import F32, Type
 from dp2emu.shader.values import Value
 
 _BUMPS = (TextureOp.BUMPENVMAP, TextureOp.BUMPENVMAPLUMINANCE)
-
-
 _COMPONENTS = "xyzw"
 
 
@@ -223,10 +221,8 @@ def _dimmed(b: Builder, bump: int, texel: Sequence[Value], by: Color) -> list[Va
     return [*(value * luminance for value in texel[:ALPHA]), texel[ALPHA]]
 
 
-# Key of the texture stage program.
-#
-# Every field changes the program; numbers (texture factor, constants, bump matrices) are in the
-# uniform files ``factor`` and ``stage``.
+# Key of the program.  Every field changes the program; numbers (texture factor, constants, bump
+# matrices) are in the uniform files ``factor`` and ``stage``.
 
 
 class Argument(msgspec.Struct, frozen=True):
@@ -282,11 +278,9 @@ class FixedPixel(msgspec.Struct, frozen=True):
     mono: bool = False
 
 
-# Texture stage operations, a row for each D3DTOP (Direct3D 9 documentation of it).
-#
-# A row computes one component, 0 to 3 for red to alpha; operations meant for colour alone do the
-# same for alpha.  Every operation rounds to float32, nothing is fused, and the stage clamps the
-# result to 0..1.
+# Texture stage operations, a row for each D3DTOP (Direct3D 9 documentation of it).  A row computes
+# one component, 0 to 3 for red to alpha; operations meant for colour alone do the same for alpha.
+# Every operation rounds to float32, nothing is fused, and the stage clamps the result to 0..1.
 
 ALPHA = 3
 
@@ -331,11 +325,6 @@ class Operation(NamedTuple):
     arguments: tuple[int, ...] = (1, 2)
     source: TextureArgument | None = None
     replicated: bool = False
-
-
-def arguments_of(op: TextureOp) -> tuple[int, ...]:
-    """Return the numbers of the arguments that an operation reads."""
-    return OPERATIONS[op].arguments
 
 
 def reads_texture(combination: Combination) -> bool:

@@ -11,7 +11,6 @@ from dp2emu.shader.fixed.pixel import (
     Combination,
     FixedPixel,
     TextureStage,
-    arguments_of,
     pixel_program,
     reads_texture,
 )
@@ -132,4 +131,4 @@ def test_operation_says_which_arguments_it_reads(op: TextureOp) -> None:
         other[place] = Argument(TextureArgument.TEXTURE, complement=True)
         if result(*other) != result(*usual):
             read.append(place)
-    assert arguments_of(op) == tuple(read)
+    assert OPERATIONS[op].arguments == tuple(read)
