@@ -63,8 +63,8 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
 # void points(ptr arguments, ptr results)
 #
 # It replaces ``gpu.rasterizer.lines_and_points``, ``gpu.rasterizer.planes`` and
-# ``kernel_arguments.records`` for points of one size on single samples.  The arguments are a kernel's; ``results`` are those of
-# triangle setup, ``large`` if the points cannot be set up here.
+# ``kernel_arguments.records`` for points of one size on single samples.  The arguments are a
+# kernel's; ``results`` are those of triangle setup, ``large`` if the points cannot be set up here.
 
 NAME = "points"
 _STATE = ("made", "spans", "pixels", "odd")

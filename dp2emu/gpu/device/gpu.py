@@ -55,10 +55,9 @@ from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
-from dp2emu.gpu.transfer.blit import execute_blit
-from dp2emu.gpu.transfer.clear import execute_clear
-from dp2emu.gpu.transfer.compose import execute_compose
-from dp2emu.gpu.transfer.copy import (
+from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
+from dp2emu.gpu.transfer.copy_resolve import (
+    execute_compose,
     execute_copy,
     execute_copy_bytes,
     execute_generate_levels,

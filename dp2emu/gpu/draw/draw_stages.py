@@ -345,7 +345,7 @@ def _draw_chunk(
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_test.depth_planes(draw, primitives)
     sampler = StageSampler(texturing, Stage.PIXEL)
-    reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.asked else None
+    reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.read_units else None
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
     stages = _Stages(draw, targets, depth, shader, witness)
     work = Work(
@@ -363,7 +363,7 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     """Assemble primitives in screen space, by compiled code if the engine compiles."""
     names = geometry_names(draw.pipeline.pixel)
     sampler, run = StageSampler(texturing, Stage.VERTEX), texturing.run
-    reads = fetcher(draw, texturing, Stage.VERTEX) if texturing.asked else None
+    reads = fetcher(draw, texturing, Stage.VERTEX) if texturing.read_units else None
     engine = name_of(run)
     if engine == REFERENCE:
         return geometry(draw, start, stop, names, sampler, run, reads)
@@ -452,7 +452,7 @@ class _Stages(msgspec.Struct, frozen=True):
             chosen = slice(None) if passed is None else passed
             self.witness(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
-        if self.draw.pipeline.deeds and shaded is None and pixels:
+        if self.draw.pipeline.memory_operations and shaded is None and pixels:
             self._act(here, passed)
         elif self.targets.colors and pixels:
             if self._drops_after_tests:

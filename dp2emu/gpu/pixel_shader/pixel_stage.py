@@ -39,8 +39,8 @@ from dp2emu.shader.types import I32, Lanes
 
 if TYPE_CHECKING:
     # Draws of older interfaces have no need of what it imports.
-    from dp2emu.gpu.shader_resources.memory_operations import Accesses
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher, Words
+    from dp2emu.gpu.shader_resources.unordered_access import Accesses
 from dp2emu.gpu.command.pipeline import LANE_PORT
 from dp2emu.gpu.rasterizer.planes import sites
 from dp2emu.gpu.rasterizer.spans import Fragments, Spans
@@ -319,18 +319,18 @@ def _run(
 def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
     """What the program acts on, if it does."""
     pipeline = shading.draw.pipeline
-    if not pipeline.deeds:
+    if not pipeline.memory_operations:
         return None
     # Few programs do.
-    from dp2emu.gpu.shader_resources.memory_operations import Accesses
+    from dp2emu.gpu.shader_resources.unordered_access import Accesses
 
-    return Accesses(pipeline.deeds, shading.draw.output.unordered, lanes, real=real)
+    return Accesses(pipeline.memory_operations, shading.draw.output.unordered, lanes, real=real)
 
 
 def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:
     """The fetcher with eyes for these fragments."""
     fetcher = shading.fetcher
-    return fetcher and replace(fetcher, look=partial(_looked, shading, sites))
+    return fetcher and replace(fetcher, evaluate=partial(_looked, shading, sites))
 
 
 def _looked(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:

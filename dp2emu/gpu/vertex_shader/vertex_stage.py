@@ -140,7 +140,7 @@ def _as_vertex_stage(draw: Draw, bound: StageProgram) -> Draw:
 
 def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
     """The resource fetcher of a Direct3D 10 shader stage; None if it reads no resource."""
-    if not texturing.asked.get(stage):
+    if not texturing.read_units.get(stage):
         return None
     # Imported here, since other shaders do not need these modules at start-up.
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
