@@ -17,7 +17,7 @@ from dp2emu.retrace.losses import Inexpressible, Losses
 from dp2emu.retrace.objects import Objects
 from dp2emu.rig import Rig
 from dp2emu.runtime.directdraw import DirectDraw
-from dp2emu.runtime.numbers import Numbers
+from dp2emu.runtime.session import Numbers
 
 Action = Callable[["Program", Arguments], None]
 
@@ -91,7 +91,7 @@ class Program:
         self.locks = Locks()
         self.losses = Losses()
         self.numbers = Numbers()
-        self.endings: list[Callable[[], None]] = []
+        self.endings: list[Callable[[], object]] = []
         self._last = 0
         self.handles: dict[tuple[str, int], object] = {}
 
@@ -99,7 +99,7 @@ class Program:
     def ddraw(self) -> DirectDraw:
         """The memory that all DirectDraw objects of the program share."""
         made = DirectDraw(self.rig, record=self.record, numbers=self.numbers, answers=False)
-        self.endings.append(made.finish)
+        self.endings.append(made.settle)
         return made
 
     def play(self, call: TraceCall) -> None:

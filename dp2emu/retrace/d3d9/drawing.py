@@ -19,7 +19,7 @@ from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo
-from dp2emu.runtime.processing9 import Target, process, size_of
+from dp2emu.runtime.processing import Target, process_streams, size_of
 from dp2emu.runtime.resources import Resource
 
 _DEAD_STREAM = (None, 0, 0)
@@ -179,7 +179,7 @@ def process_vertices(program: Program, call: Arguments) -> None:
         raise Inexpressible("a buffer without a vertex format")
     target = Target(buffer, call.integer("DestIndex"), layout, size_of(layout))
     first, count = call.integer("SrcStartIndex"), call.integer("VertexCount")
-    process(app, first, count, target, call.integer("Flags"))
+    process_streams(app, first, count, target, call.integer("Flags"))
 
 
 # Patches

@@ -12,9 +12,8 @@ from dp2emu.retrace.d3d9.root import DEVICES
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
+from dp2emu.runtime.mirror import REGISTERS
 from dp2emu.runtime.objects import Declaration, PixelShader, VertexElement, VertexShader
-from dp2emu.runtime.settings9 import REGISTERS
-from dp2emu.runtime.shaders import hardware_code
 
 _END = 0xFF
 """The stream of the element that ends a declaration."""
@@ -75,9 +74,15 @@ def code_of(call: Arguments, name: str = "pFunction") -> list[int]:
     return list(struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4]))
 
 
+_HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
+             0xFFFF02FF: 0xFFFF0201, 0xFFFF03FF: 0xFFFF0300}  # fmt: skip
+"""Hardware versions with the instructions of software shader versions (vs_2_sw and others)."""
+
+
 def hardware_of(call: Arguments) -> list[int]:
-    """Shader code as the driver takes it."""
-    return hardware_code(code_of(call))
+    """Shader code as drivers take it: with a hardware version instead of a software one."""
+    code = code_of(call)
+    return [_HARDWARE.get(word, word) for word in code[:1]] + code[1:]
 
 
 @on(DEVICES, "CreateVertexShader")

@@ -24,7 +24,7 @@ from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, lost
 from dp2emu.runtime.chains import samples_of
-from dp2emu.runtime.moves import Rects
+from dp2emu.runtime.objects import Rects
 from dp2emu.runtime.resources import Resource
 
 _FILTERS = {

@@ -11,8 +11,8 @@ from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import light, material, rectangles
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, inert, lost, method
-from dp2emu.runtime.device3 import LIGHT_STATES, Device3
 from dp2emu.runtime.drawsurfaces import DrawSurface
+from dp2emu.runtime.earlydevice import LIGHT_STATES, Device3
 from dp2emu.runtime.texturecopies import copy_levels
 from dp2emu.runtime.viewports import ClipVolume, EarlyLight, EarlyMaterial, EarlyViewport
 
@@ -188,7 +188,7 @@ def _clear(
     boxes = rectangles(call, "dwCount", "lpRects")
     if boxes:
         device, flags = _device_of(program, viewport), call.integer("dwFlags")
-        device.clear_viewport(viewport, flags, color, z, stencil, boxes)
+        device.clear(flags, color, z, stencil, boxes, viewport.view)
 
 
 @method(*_rows(_VIEWPORTS, "SetBackground"))
@@ -222,7 +222,7 @@ def delete_light(program: Program, call: Arguments) -> None:
         viewport.lights.remove(given)
     for device in _devices(program):
         if device.current is viewport:
-            device.put_out(given)
+            device.disable_light(given)
 
 
 @method("IDirect3DLight::SetLight")
