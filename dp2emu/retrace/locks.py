@@ -45,6 +45,6 @@ class Locks:
         """Remove and return the lock that an Unlock ends, None without one."""
         lock = self._by_thing.pop((id(thing), key), None)
         if lock is not None:
-            kept = {a: other for a, other in self._by_address.items() if other is not lock}
-            self._by_address = kept
+            others = {a: other for a, other in self._by_address.items() if other is not lock}
+            self._by_address = others
         return lock

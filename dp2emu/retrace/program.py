@@ -101,7 +101,7 @@ inert("", "DebugSetMute DebugSetLevel", _TOOLS)
 def store(program: Program, call: Arguments) -> None:
     """The program's stores to locked memory, which the Unlock writes."""
     if not program.locks.store(call.address("dest"), call.blob("src")):
-        raise Inexpressible("nobody has locked that memory")
+        raise Inexpressible("memory that is not locked")
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)

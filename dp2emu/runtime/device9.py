@@ -279,8 +279,10 @@ class Device9(DeviceStates):
         return VertexShader(self._create_object(op, b"".join(parts), *sizes))
 
     def _create_object(self, op: Op, data: bytes, *sizes: int) -> int:
-        """Create an object in a call of its own, whose failure is the creation's; returns its
-        handle, which is odd: even ones are vertex formats (wire format, "Shaders and constants").
+        """Create an object in a separate call, whose failure means that of the creation.
+
+        Returns its handle, which is odd; even ones are vertex formats (wire format, "Shaders and
+        constants").
         """
         self._objects += 1
         handle = 2 * self._objects - 1

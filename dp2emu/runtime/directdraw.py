@@ -109,8 +109,8 @@ class DirectDraw:
         """Destroy a surface with its levels, faces and back buffers."""
         self.settle()
         for each in dict.fromkeys((*_family(surface), *surface.flipped())):
-            if not each.gone:
-                each.gone = True
+            if not each.destroyed:
+                each.destroyed = True
                 self._memory.destroy_surface(each.handle)
 
     # Locks

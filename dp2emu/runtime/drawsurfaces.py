@@ -74,9 +74,9 @@ class Clipper(msgspec.Struct, eq=False):
 class DrawSurface(msgspec.Struct, eq=False):
     """IDirectDrawSurface of any version: a surface of a chain, or a level of a face.
 
-    It is subresource ``index`` of ``desc``, the driver's surface, with a ``handle`` of its own.
-    ``root`` marks surfaces that the application created, ``drawn`` those that the GPU wrote,
-    ``gone`` destroyed ones.  Mutable.
+    It is subresource ``index`` of ``desc``, the driver's surface, with a separate ``handle``.
+    ``root`` marks surfaces that the application created, ``drawn`` surfaces that the GPU wrote.
+    Mutable.
     """
 
     desc: SurfaceDesc
@@ -91,7 +91,7 @@ class DrawSurface(msgspec.Struct, eq=False):
     clipper: Clipper | None = None
     root: bool = False
     drawn: bool = False
-    gone: bool = False
+    destroyed: bool = False
 
     @property
     def part(self) -> Subresource:

@@ -179,8 +179,8 @@ def _rows(stored: Stored, start: int, rows: int, size: int) -> bytes:
     whole = len(data) // pitch if pitch > 0 else 0
     if pitch < size or not whole:
         return data[:size]
-    held = np.frombuffer(data, np.uint8, whole * pitch).reshape(whole, pitch)
-    return held[:, :size].tobytes() + data[whole * pitch : whole * pitch + size]
+    padded = np.frombuffer(data, np.uint8, whole * pitch).reshape(whole, pitch)
+    return padded[:, :size].tobytes() + data[whole * pitch : whole * pitch + size]
 
 
 # ColorFill of surfaces that are not render targets

@@ -118,7 +118,7 @@ def test_stores_of_the_tracer_reach_the_lock_with_their_address(program: Program
     assert program.locks.end("thing", 3) is lock
     assert program.locks.end("thing", 3) is None
     assert lock.data == b"abc"
-    assert reasons(program) == ["call 4: memcpy: nobody has locked that memory"]
+    assert reasons(program) == ["call 4: memcpy: memory that is not locked"]
 
 
 def test_losses_beyond_those_kept_are_counted() -> None:

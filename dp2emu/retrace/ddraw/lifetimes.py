@@ -42,7 +42,7 @@ def _retire(program: Program, thing: object) -> None:
     """Destroy an object without addresses."""
     if program.objects.addresses(thing):
         return
-    if isinstance(thing, DrawSurface) and thing.root and not thing.gone:
+    if isinstance(thing, DrawSurface) and thing.root and not thing.destroyed:
         program.ddraw.destroy(thing)
     elif isinstance(thing, EarlyDevice):
         thing.close()

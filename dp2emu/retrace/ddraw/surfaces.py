@@ -196,10 +196,10 @@ def add_attached(program: Program, call: Arguments) -> None:
 def delete_attached(program: Program, call: Arguments) -> None:
     """Detaches a surface, or with NULL all surfaces that were attached one by one."""
     surface = _surface(call)
-    gone = call.optional("lpDDSurface", DrawSurface)
+    detached = call.optional("lpDDSurface", DrawSurface)
     surface.attached[:] = [
         each for each in surface.attached
-        if (each.desc is surface.desc if gone is None else each is not gone)
+        if (each.desc is surface.desc if detached is None else each is not detached)
     ]  # fmt: skip
 
 
