@@ -1,16 +1,15 @@
-"""A capture as text: every record, every token with every field by its SDK name.
-
-The first line says which form the capture had, so that ``assemble`` makes the same bytes again.
-Members that are zero (or their default) are left out of records, nothing is left out of tokens.
-"""
+"""What the arguments of functions of the Direct3D 10/11 interface are called, for remarks."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, TextIO
 
+from dp2emu.capture.entry_values import DXGI
 from dp2emu.capture.records import (
     Annotation,
     Answered,
@@ -21,6 +20,8 @@ from dp2emu.capture.records import (
     Pictured,
     Record,
 )
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.codes import Interface
 from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, value_text
@@ -30,11 +31,35 @@ from dp2emu.text.remarks import fvf_names
 from dp2emu.text.syntax import quote
 from dp2emu.text.values import ValueText
 
+
+def remark_of(entry: str, count: int) -> str:
+    """The names of the first ``count`` arguments of a function, "" of one that is not known."""
+    return ", ".join(_names().get(entry, ())[:count])
+
+
+@cache
+def _names() -> Mapping[str, tuple[str, ...]]:
+    """Of every function of the latest version that is built."""
+    device = Adapter().create_device(Interface.D3D11_0, lambda layer, code: None)
+    functions = dict(device.entries)
+    functions |= {DXGI + name: each for name, each in device.dxgi_entries.items()}
+    return {name: tuple(inspect.signature(each).parameters) for name, each in functions.items()}
+
+
+# A capture as text: every record, every token with every field by its SDK name.
+#
+# The first line says which form the capture had, so that ``assemble`` makes the same bytes again.
+# Members that are zero (or their default) are left out of records, nothing is left out of tokens.
+
 MAGIC = "dp2emu-text"
+
+
 VERSION = 1
 """Of the grammar; older texts stay readable."""
 
 CHUNK = "chunk"
+
+
 NO_COMMANDS = "none"
 """Value of ``commands`` for a call whose command bytes were in memory already."""
 
@@ -42,6 +67,8 @@ _PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
 """Lines of an annotation, long ones in pieces."""
 
 _BYTES_COLUMN = 60
+
+
 _REMARK_COLUMN = 40
 
 
@@ -123,7 +150,6 @@ class TextWriter:
 
     def _entry(self, record: EntryCalled) -> Iterator[Shown]:
         # Captures of older interfaces have no need of what knows the functions.
-        from dp2emu.text.parameters import remark_of
 
         text, said = ValueText(), remark_of(record.entry, len(record.arguments))
         yield Shown(Line(f"name: {record.entry}", 0), remark=said)
