@@ -150,9 +150,9 @@ class Facade:
 
     def _call(self, record: EntryCalled, at: _Device) -> Reply:
         entry = record.entry
-        table, built = at.device.functions, at.device.entries
-        if entry.startswith(entries.DXGI):
-            table, built = at.device.dxgi_functions, at.device.dxgi_entries
+        is_dxgi = entry.startswith(entries.DXGI)
+        table = at.device.dxgi_functions if is_dxgi else at.device.functions
+        built = at.device.dxgi_entries if is_dxgi else at.device.entries
         name = entry.removeprefix(entries.DXGI)
         if name not in table:
             raise CaptureError(f"no function {entry} in version {int(at.device.interface)}")

@@ -209,7 +209,7 @@ def _items_with_tails(codec: Codec, shape: Shape) -> Encode:
         while at < end:
             runs = list(codec.runs(memory, at))
             parts = "".join(
-                f',"{run.name}":[{_elements(memory, run)}]' for run in runs if run.size
+                f',"{run.name}":[{_elements(memory, run)}]' for run in runs if run.start < run.end
             )
             rows.append(shape.json(shape.unpack(memory, at))[:-1] + parts + "}")
             at = runs[-1].end
