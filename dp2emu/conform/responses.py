@@ -12,7 +12,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.walk import HEADER_BYTES
 from dp2emu.gpu.resource.heap import SurfaceKind
 
-_DOCUMENT = 'Handling Asynchronous Queries; wire format, "Responses"'
+_RESPONSES = 'Handling Asynchronous Queries; wire format, "Responses"'
 _ERRORS = 'wire format, "Results" and "Unknown opcodes"'
 _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED
 _NO_TOKEN = b"\xff\0\0\0"
@@ -40,7 +40,7 @@ def _overflows() -> Iterator[Case]:
     script.call(*(end(query) for query in range(_MANY // 2, _MANY)))
     for query in range(_MANY):
         script.owe_event(query)
-    yield script.case("response.many", "a hundred answers come, in order", _DOCUMENT)
+    yield script.case("response.many", "a hundred answers come, in order", _RESPONSES)
 
 
 def _overflow(size: int) -> Case:
@@ -53,7 +53,7 @@ def _overflow(size: int) -> Case:
     for query in events:
         script.owe_event(query)
     rule = "what does not fit stays queued, RESPONSECONTINUE says so, and nothing is lost"
-    return script.case(f"response.overflow.{size}", rule, _DOCUMENT)
+    return script.case(f"response.overflow.{size}", rule, _RESPONSES)
 
 
 def _ends(queries: Sequence[int]) -> bytes:
@@ -68,7 +68,7 @@ def _failures() -> Iterator[Case]:
     script.call(tokens, _NO_TOKEN, expect=Expect(_UNPARSED, len(tokens)))
     script.owe_event(1)
     yield script.case(
-        "response.failure", "a call that fails answers nothing, and loses no answer", _DOCUMENT
+        "response.failure", "a call that fails answers nothing, and loses no answer", _RESPONSES
     )
     script = Script()
     script.buffer(SMALL, SurfaceKind.MEMORY, len(end(1)))
@@ -80,7 +80,7 @@ def _failures() -> Iterator[Case]:
     yield script.case(
         "response.too_small",
         "if no answer fits nothing is written, and it stays queued",
-        _DOCUMENT,
+        _RESPONSES,
     )
     script = Script()
     script.buffer(SMALL, SurfaceKind.MEMORY, 28)
@@ -91,7 +91,7 @@ def _failures() -> Iterator[Case]:
     script.owe_event(2)
     yield script.case(
         "response.large_first", "an answer that does not fit is kept for a larger buffer",
-        _DOCUMENT,
+        _RESPONSES,
     )  # fmt: skip
 
 
@@ -100,17 +100,17 @@ def _empty() -> Iterator[Case]:
     script.call(expect=Expect(silent=True))
     script.call(expect=Expect(silent=True))
     yield script.case(
-        "response.none", "an empty call is legal, and dwErrorOffset 0 without an answer", _DOCUMENT
+        "response.none", "an empty call is legal, and dwErrorOffset 0 without an answer", _RESPONSES
     )
     script = Script()
     script.call(create(1), create(2), expect=Expect(silent=True))
     yield script.case(
-        "response.not_issued", "a query that was not issued has no answer", _DOCUMENT
+        "response.not_issued", "a query that was not issued has no answer", _RESPONSES
     )
     script = Script()
     script.call(create(1) * 8, end(1), offset=16)
     script.owe_event(1)
-    yield script.case("response.offset", "a call behind dwCommandOffset is answered", _DOCUMENT)
+    yield script.case("response.offset", "a call behind dwCommandOffset is answered", _RESPONSES)
 
 
 def _offsets() -> Iterator[Case]:

@@ -12,7 +12,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, QueryType, RenderState
 from dp2emu.dp2.tokens.stateset import StateSetOperation
 
-_SOURCE = 'wire format, "State blocks"'
+_BLOCK_SOURCE = 'wire format, "State blocks"'
 _TYPES = 'wire format, "Query types"'
 _BLOCK = 3
 _CLOCKWISE = token(Op.TRIANGLELIST, b"\0\0", 1)
@@ -37,15 +37,15 @@ def _blocks() -> Iterator[Case]:
     begun, ended = _block(StateSetOperation.BEGIN), _block(StateSetOperation.END)
     recorded = begun + _cull(Cull.CW) + ended
     yield counted(
-        "state.block.recorded", "states between begin and end are recorded, not executed", _SOURCE,
+        "state.block.recorded", "states between begin and end are recorded, not executed", _BLOCK_SOURCE,
         drawn, BOX, recorded, _CLOCKWISE,
     )  # fmt: skip
     yield counted(
-        "state.block.executed", "executing a block sets the states that are in it", _SOURCE,
+        "state.block.executed", "executing a block sets the states that are in it", _BLOCK_SOURCE,
         drawn, BOX, recorded, _CLOCKWISE, _block(StateSetOperation.EXECUTE), _CLOCKWISE,
     )  # fmt: skip
     yield counted(
-        "state.block.captured", "capturing refreshes the states that are in a block", _SOURCE,
+        "state.block.captured", "capturing refreshes the states that are in a block", _BLOCK_SOURCE,
         drawn, BOX, recorded, _block(StateSetOperation.CAPTURE), _cull(Cull.CW),
         _block(StateSetOperation.EXECUTE), _CLOCKWISE,
     )  # fmt: skip
