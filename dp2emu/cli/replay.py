@@ -30,7 +30,7 @@ from dp2emu.diff import Allowance, Judge, Judgement, References
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import Timing, parse_timing
 from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_frames, replay
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 
 _LINES = 20
 """Faults, and differences, that are printed; further ones are only counted."""

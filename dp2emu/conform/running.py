@@ -22,8 +22,8 @@ from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Sho
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
-from dp2emu.rig import Rig
 from dp2emu.rig.failure import RigFailure
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
 
 POLLS = 256

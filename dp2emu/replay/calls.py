@@ -17,7 +17,7 @@ from dp2emu.limits import Limits
 from dp2emu.replay.compare import same_fault
 from dp2emu.replay.ledger import QueryLedger
 from dp2emu.replay.values import payload_value
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, Responses, parse_responses
 
 

@@ -55,7 +55,7 @@ from dp2emu.replay.witness import (
     pixels_differ,
     sight_of,
 )
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 
 if TYPE_CHECKING:
     from dp2emu.replay.facade import Facade, Reply

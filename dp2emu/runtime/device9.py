@@ -36,7 +36,7 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.arguments import Box, dword, handle_of
 from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
