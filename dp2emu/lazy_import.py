@@ -20,7 +20,7 @@ def names_of_stub(spec: Any) -> dict[str, str]:
 
 
 def lazy_package(spec: Any) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of the package with this ``__spec__``."""
+    """``__getattr__``, ``__dir__`` and ``__all__`` of the package with ``__spec__`` ``spec``."""
     modules = names_of_stub(spec)
 
     def get(name: str) -> Any:
