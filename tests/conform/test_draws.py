@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.conform.coverage import area, covered
+from dp2emu.conform.draws import area, covered
 
 sides = st.integers(-64, 2112).map(lambda n: n / 64)
 corners = st.tuples(sides, sides)
