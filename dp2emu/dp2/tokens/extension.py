@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dp2emu.d3d.dp2structs import D3DHAL_DP2EXT, Op
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.words import BYTE
-from dp2emu.dp2.table import Body, Since, Tail, token
+from dp2emu.dp2.table import Body, Tail, token
 from dp2emu.errors import Fault
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ def _bytes_behind(item: Any) -> int:
 
 @token(
     Op.EXT,
-    since=Since.DX7,
+    "25 00 01 00 01 00 00 00 0C 00 00 00 AA BB CC DD",
     items=D3DHAL_DP2EXT,
     tail=Tail((("data", BYTE, _bytes_behind),)),
-    samples=("25 00 01 00 01 00 00 00 0C 00 00 00 AA BB CC DD",),
 )
 def ext(context: Context, body: Body) -> None:
     """Extension point of DirectX 7; no use of it is documented, so it is refused."""

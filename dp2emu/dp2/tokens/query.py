@@ -11,7 +11,7 @@ from dp2emu.d3d.dp2structs import (
     Op,
 )
 from dp2emu.d3d.enums import QueryType
-from dp2emu.dp2.table import Body, Since, token
+from dp2emu.dp2.table import Body, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 @token(
     Op.CREATEQUERY,
-    since=Since.DX9,
+    "54 00 01 00 05 00 00 00 09 00 00 00",
     items=D3DHAL_DP2CREATEQUERY,
     enums={"QueryType": QueryType},
-    samples=("54 00 01 00 05 00 00 00 09 00 00 00",),
 )
 def create_query(context: Context, body: Body) -> None:
     """Make query objects; ids are the runtime's choice, a live id is replaced."""
@@ -30,12 +29,7 @@ def create_query(context: Context, body: Body) -> None:
         context.queries.create(query_id, kind)
 
 
-@token(
-    Op.DELETEQUERY,
-    since=Since.DX9,
-    items=D3DHAL_DP2DELETEQUERY,
-    samples=("5A 00 01 00 05 00 00 00",),
-)
+@token(Op.DELETEQUERY, "5A 00 01 00 05 00 00 00", items=D3DHAL_DP2DELETEQUERY)
 def delete_query(context: Context, body: Body) -> None:
     """Drop query objects; results still under way are discarded."""
     for (query_id,) in body.items.tolist():
@@ -44,9 +38,9 @@ def delete_query(context: Context, body: Body) -> None:
 
 @token(
     Op.ISSUEQUERY,
-    since=Since.DX9,
+    "5B 00 01 00 05 00 00 00 02 00 00 00",
+    "5B 00 01 00 05 00 00 00 01 00 00 00",
     items=D3DHAL_DP2ISSUEQUERY,
-    samples=("5B 00 01 00 05 00 00 00 02 00 00 00", "5B 00 01 00 05 00 00 00 01 00 00 00"),
 )
 def issue_query(context: Context, body: Body) -> None:
     """Begin (2) or end (1) queries in stream order with the draws."""

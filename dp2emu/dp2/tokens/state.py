@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.d3d.dp2structs import (
-    CLEAR_HEAD,
-    D3DHAL_DP2RENDERSTATE,
-    D3DHAL_DP2SETDEPTHSTENCIL,
-    D3DHAL_DP2SETRENDERTARGET,
-    D3DHAL_DP2SETRENDERTARGET2,
-    D3DHAL_DP2SETSCISSORRECT,
-    D3DHAL_DP2TEXTURESTAGESTATE,
-    D3DHAL_DP2VIEWPORTINFO,
-    D3DHAL_DP2WINFO,
-    D3DHAL_DP2ZRANGE,
-    RECT,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
-from dp2emu.dp2.table import Body, Since, token
+from dp2emu.dp2.table import Body, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -33,10 +21,9 @@ if TYPE_CHECKING:
 
 @token(
     Op.RENDERSTATE,
-    since=Since.DX6,
-    items=D3DHAL_DP2RENDERSTATE,
+    "08 00 02 00 07 00 00 00 01 00 00 00 0E 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2RENDERSTATE,
     enums={"RenderState": WireRenderState},
-    samples=("08 00 02 00 07 00 00 00 01 00 00 00 0E 00 00 00 01 00 00 00",),
 )
 def render_state(context: Context, body: Body) -> None:
     """Set render states; the value is a DWORD or a float's bits, as the state wants it."""
@@ -49,10 +36,9 @@ def render_state(context: Context, body: Body) -> None:
 
 @token(
     Op.TEXTURESTAGESTATE,
-    since=Since.DX6,
-    items=D3DHAL_DP2TEXTURESTAGESTATE,
+    "19 00 01 00 00 00 01 00 04 00 00 00",
+    items=structs.D3DHAL_DP2TEXTURESTAGESTATE,
     enums={"TSState": WireTextureStageState},
-    samples=("19 00 01 00 00 00 01 00 04 00 00 00",),
 )
 def texture_stage_state(context: Context, body: Body) -> None:
     """Set texture stage and sampler states; state 0 binds a texture."""
@@ -62,9 +48,8 @@ def texture_stage_state(context: Context, body: Body) -> None:
 
 @token(
     Op.VIEWPORTINFO,
-    since=Since.DX6,
-    items=D3DHAL_DP2VIEWPORTINFO,
-    samples=("1C 00 01 00 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",),
+    "1C 00 01 00 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",
+    items=structs.D3DHAL_DP2VIEWPORTINFO,
 )
 def viewport_info(context: Context, body: Body) -> None:
     """Set the viewport rectangle in pixels; the last one wins."""
@@ -72,24 +57,14 @@ def viewport_info(context: Context, body: Body) -> None:
         context.put(Kind.VIEWPORT, ONLY, rect)
 
 
-@token(
-    Op.WINFO,
-    since=Since.DX6,
-    items=D3DHAL_DP2WINFO,
-    samples=("1D 00 01 00 00 00 00 00 00 00 80 3F",),
-)
+@token(Op.WINFO, "1D 00 01 00 00 00 00 00 00 00 80 3F", items=structs.D3DHAL_DP2WINFO)
 def w_info(context: Context, body: Body) -> None:
     """Set the range of w-buffering; the last one wins."""
     for ends in body.items[-1:].tolist():
         context.put(Kind.W_RANGE, ONLY, ends)
 
 
-@token(
-    Op.ZRANGE,
-    since=Since.DX7,
-    items=D3DHAL_DP2ZRANGE,
-    samples=("20 00 01 00 00 00 00 00 00 00 80 3F",),
-)
+@token(Op.ZRANGE, "20 00 01 00 00 00 00 00 00 00 80 3F", items=structs.D3DHAL_DP2ZRANGE)
 def z_range(context: Context, body: Body) -> None:
     """Set the depth range of the viewport; the last one wins."""
     for ends in body.items[-1:].tolist():
@@ -98,9 +73,8 @@ def z_range(context: Context, body: Body) -> None:
 
 @token(
     Op.SETSCISSORRECT,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETSCISSORRECT,
-    samples=("4F 00 01 00 08 00 00 00 08 00 00 00 38 00 00 00 30 00 00 00",),
+    "4F 00 01 00 08 00 00 00 08 00 00 00 38 00 00 00 30 00 00 00",
+    items=structs.D3DHAL_DP2SETSCISSORRECT,
 )
 def set_scissor_rect(context: Context, body: Body) -> None:
     """Set the scissor rectangle; it cuts only while D3DRS_SCISSORTESTENABLE is TRUE."""
@@ -113,9 +87,8 @@ def set_scissor_rect(context: Context, body: Body) -> None:
 
 @token(
     Op.SETRENDERTARGET,
-    since=Since.DX7,
-    head=D3DHAL_DP2SETRENDERTARGET,
-    samples=("29 00 01 00 01 00 00 00 02 00 00 00",),
+    "29 00 01 00 01 00 00 00 02 00 00 00",
+    head=structs.D3DHAL_DP2SETRENDERTARGET,
 )
 def set_render_target(context: Context, body: Body) -> None:
     """Set colour and depth surface together, once whatever n says; depth 0 is none."""
@@ -125,24 +98,21 @@ def set_render_target(context: Context, body: Body) -> None:
 
 
 def _rect_without_count(head: Any) -> int:
-    """The header has one RECT even for n = 0, but only pure devices send it (wire format,
+    """The header has one structs.RECT even for n = 0, but only pure devices send it (wire format,
     "Clearing")."""
     return 1 if int(head["dwFlags"]) & Clear.COMPUTERECTS else 0
 
 
 @token(
     Op.CLEAR,
-    since=Since.DX7,
-    head=CLEAR_HEAD,
-    items=RECT,
+    "2A 00 01 00 03 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
+    " 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",
+    "2A 00 00 00 01 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00",
+    "2A 00 00 00 09 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
+    " 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+    head=structs.CLEAR_HEAD,
+    items=structs.RECT,
     implied=_rect_without_count,
-    samples=(
-        "2A 00 01 00 03 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
-        " 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",
-        "2A 00 00 00 01 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00",
-        "2A 00 00 00 09 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
-        " 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
-    ),
 )
 def clear(context: Context, body: Body) -> None:
     """Fill n rectangles of colour, depth and stencil; clipped already unless COMPUTERECTS."""
@@ -153,9 +123,8 @@ def clear(context: Context, body: Body) -> None:
 
 @token(
     Op.SETRENDERTARGET2,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETRENDERTARGET2,
-    samples=("55 00 01 00 00 00 00 00 01 00 00 00",),
+    "55 00 01 00 00 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2SETRENDERTARGET2,
 )
 def set_render_target_2(context: Context, body: Body) -> None:
     """Set one colour target by index; surface 0 unbinds an index above 0."""
@@ -163,12 +132,7 @@ def set_render_target_2(context: Context, body: Body) -> None:
         context.set_render_target(index, surface)
 
 
-@token(
-    Op.SETDEPTHSTENCIL,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETDEPTHSTENCIL,
-    samples=("56 00 01 00 02 00 00 00",),
-)
+@token(Op.SETDEPTHSTENCIL, "56 00 01 00 02 00 00 00", items=structs.D3DHAL_DP2SETDEPTHSTENCIL)
 def set_depth_stencil(context: Context, body: Body) -> None:
     """Set the depth-stencil surface; 0 is none."""
     for (surface,) in body.items.tolist():

@@ -9,7 +9,7 @@ from dp2emu.d3d.dp2structs import D3DHAL_DP2STATESET, Op
 from dp2emu.d3d.enums import StateBlockType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import SdkEnum
-from dp2emu.dp2.table import Body, Since, token
+from dp2emu.dp2.table import Body, token
 from dp2emu.errors import Fault
 
 if TYPE_CHECKING:
@@ -41,14 +41,11 @@ _OPERATIONS: dict[int, Callable[[Context, int, int], None]] = {
 
 @token(
     Op.STATESET,
-    since=Since.DX7,
+    "27 00 01 00 00 00 00 00 01 00 00 00 00 00 00 00",
+    "27 00 02 00 01 00 00 00 00 00 00 00 00 00 00 00 03 00 00 00 01 00 00 00 00 00 00 00",
+    "27 00 01 00 05 00 00 00 02 00 00 00 01 00 00 00",
     items=D3DHAL_DP2STATESET,
     enums={"dwOperation": StateSetOperation, "sbType": StateBlockType},
-    samples=(
-        "27 00 01 00 00 00 00 00 01 00 00 00 00 00 00 00",
-        "27 00 02 00 01 00 00 00 00 00 00 00 00 00 00 00 03 00 00 00 01 00 00 00 00 00 00 00",
-        "27 00 01 00 05 00 00 00 02 00 00 00 01 00 00 00",
-    ),
 )
 def state_set(context: Context, body: Body) -> None:
     """Record, execute, refresh, create and drop blocks of states; END ignores its handle."""
