@@ -10,7 +10,7 @@ from dp2emu.conform.draws import BOX, box, counted, pixels_of
 from dp2emu.conform.script import Script, create, dwords, end, render_state, token
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, QueryType, RenderState
-from dp2emu.dp2.tokens.stateset import StateSetOperation
+from dp2emu.dp2.tokens.state import StateSetOperation
 
 _SOURCE = 'wire format, "State blocks"'
 _TYPES = 'wire format, "Query types"'

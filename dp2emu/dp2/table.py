@@ -33,7 +33,7 @@ class Since(IntEnum):
 
     @classmethod
     def of(cls, op: int) -> Since:
-        """The version of an opcode; each DirectX numbered its opcodes after those before it."""
+        """The version of opcode ``op``: each DirectX numbered its opcodes after earlier ones."""
         return cls(6 + sum(op >= first for first in _FIRST_OPCODES))
 
 

@@ -1,7 +1,7 @@
 """ColorFill of surfaces that no GPU renders to: the runtime stores the colour itself.
 
 Source: the documentation of IDirect3DDevice9::ColorFill, which takes plain surfaces of any format;
-what a colour is in each is the opposite of how texels of it are read (``d3d.blocks``).
+what a colour is in each is the opposite of how texels of it are read (``d3d.block_formats``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from dp2emu.d3d.blocks import PAIRS
+from dp2emu.d3d.block_formats import PAIRS
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import COLOR, FORMATS, Channel, Use
 from dp2emu.errors import Unsupported

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dp2emu.d3d import defaults, stateblocks
+from dp2emu.d3d import device_states
 from dp2emu.d3d.enums import (
     RenderState,
     SamplerState,
@@ -83,7 +83,7 @@ def _choose(device: Device9, number: int) -> None:
 
 _DEFAULTS: dict[str, Callable[..., Any]] = {
     "stage": lambda stage, state: _stage(stage, state),
-    "sampler": lambda sampler, state: int(defaults.SAMPLER_STATES.get(state, 0)),
+    "sampler": lambda sampler, state: int(device_states.DEFAULT_SAMPLER_STATES.get(state, 0)),
     "texture": lambda stage: None,
     "transform": lambda state: _IDENTITY,
     "material": lambda: Material(),
@@ -126,12 +126,12 @@ def default_of(device: Device9, key: Key) -> Any:
 def _render(device: Device9, state: int) -> int:
     if state == RenderState.ZENABLE:
         return int(ZBufferType.TRUE if device.depth_buffer else ZBufferType.FALSE)
-    return int(defaults.RENDER_STATES.get(state, 0))  # type: ignore[call-overload]
+    return int(device_states.DEFAULT_RENDER_STATES.get(state, 0))  # type: ignore[call-overload]
 
 
 def _stage(stage: int, state: int) -> int:
     known = {int(each): each for each in TextureStageState}
-    return defaults.stage_state(stage, known[state]) if state in known else 0
+    return device_states.default_stage_state(stage, known[state]) if state in known else 0
 
 
 # What the predefined blocks have
@@ -195,17 +195,17 @@ def _all(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
 
 
 def _pixel(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.PIXEL_RENDER_STATES & states))
-    yield from _each("stage", STAGES, sorted(stateblocks.PIXEL_STAGE_STATES))
-    yield from _samplers(stateblocks.PIXEL_SAMPLER_STATES)
+    yield from _each("render", sorted(device_states.PIXEL_RENDER_STATES & states))
+    yield from _each("stage", STAGES, sorted(device_states.PIXEL_STAGE_STATES))
+    yield from _samplers(device_states.PIXEL_SAMPLER_STATES)
     yield ("pixel_shader",)
     yield from _registers("pixel")
 
 
 def _vertex(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.VERTEX_RENDER_STATES & states))
-    yield from _each("stage", STAGES, sorted(stateblocks.VERTEX_STAGE_STATES))
-    yield from _samplers(stateblocks.VERTEX_SAMPLER_STATES)
+    yield from _each("render", sorted(device_states.VERTEX_RENDER_STATES & states))
+    yield from _each("stage", STAGES, sorted(device_states.VERTEX_STAGE_STATES))
+    yield from _samplers(device_states.VERTEX_SAMPLER_STATES)
     yield from _lights(mirror)
     yield from ((name,) for name in ("format", "vertex_shader", "npatches"))
     yield from _registers("vertex")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.d3d import defaults
+from dp2emu.d3d import device_states
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, SamplerState, TextureStageState
 from dp2emu.d3d.sdk import sdk_value
@@ -23,7 +23,7 @@ class States:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._render = {
-            int(state): int(value) for state, value in defaults.RENDER_STATES.items()
+            int(state): int(value) for state, value in device_states.DEFAULT_RENDER_STATES.items()
         }  # fmt: skip
         self._stage: dict[tuple[int, int], int] = {}
         self._sampler: dict[tuple[int, int], int] = {}
@@ -46,7 +46,7 @@ class States:
 
     def stage(self, stage: int, state: TextureStageState) -> int:
         """GetTextureStageState."""
-        return self._stage.get((stage, state), defaults.stage_state(stage, state))
+        return self._stage.get((stage, state), device_states.default_stage_state(stage, state))
 
     def set_sampler(self, sampler: int, state: SamplerState, value: int | float) -> None:
         """SetSamplerState."""
@@ -57,5 +57,5 @@ class States:
 
     def sampler(self, sampler: int, state: SamplerState) -> int:
         """GetSamplerState."""
-        default = int(defaults.SAMPLER_STATES.get(state, 0))
+        default = int(device_states.DEFAULT_SAMPLER_STATES.get(state, 0))
         return self._sampler.get((sampler, state), default)

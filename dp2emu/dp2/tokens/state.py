@@ -1,19 +1,24 @@
-"""Render states and the rectangles and ranges around a draw (wire format, "Render states" and
-"Viewport and ranges").
+"""Render states, viewport and ranges, targets, and state blocks (wire format, "Render states",
+"Viewport and ranges" and "State blocks").
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dp2emu.d3d import dp2structs as structs
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import StateBlockType
 from dp2emu.d3d.flags import Clear
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
 from dp2emu.dp2.table import Body, token
+from dp2emu.errors import Fault
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -137,3 +142,41 @@ def set_depth_stencil(context: Context, body: Body) -> None:
     """Set the depth-stencil surface; 0 is none."""
     for (surface,) in body.items.tolist():
         context.set_depth_stencil(surface)
+
+
+# State blocks
+
+
+class StateSetOperation(SdkEnum, prefix="D3DHAL_STATESET"):
+    """dwOperation of STATESET; only pure devices use CREATE, from DirectX 8 on."""
+
+    BEGIN, END, DELETE, EXECUTE, CAPTURE, CREATE = range(6)
+
+
+_OPERATIONS: dict[int, Callable[[Context, int, int], None]] = {
+    StateSetOperation.BEGIN: lambda context, handle, _: context.blocks.begin(handle),
+    StateSetOperation.END: lambda context, handle, _: context.blocks.end(),
+    StateSetOperation.DELETE: lambda context, handle, _: context.blocks.delete(handle),
+    StateSetOperation.EXECUTE: lambda context, handle, _: context.blocks.execute(context, handle),
+    StateSetOperation.CAPTURE: lambda context, handle, _: context.blocks.capture(context, handle),
+    StateSetOperation.CREATE: lambda context, handle, kind: context.blocks.create(
+        context, handle, kind
+    ),
+}
+
+
+@token(
+    Op.STATESET,
+    "27 00 01 00 00 00 00 00 01 00 00 00 00 00 00 00",
+    "27 00 02 00 01 00 00 00 00 00 00 00 00 00 00 00 03 00 00 00 01 00 00 00 00 00 00 00",
+    "27 00 01 00 05 00 00 00 02 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2STATESET,
+    enums={"dwOperation": StateSetOperation, "sbType": StateBlockType},
+)
+def state_set(context: Context, body: Body) -> None:
+    """Record, execute, refresh, create and drop blocks of states; END ignores its handle."""
+    for operation, handle, kind in body.items.tolist():
+        act = _OPERATIONS.get(operation)
+        if act is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"dwOperation {operation}")
+        act(context, handle, kind)
