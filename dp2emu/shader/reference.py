@@ -42,9 +42,9 @@ from dp2emu.shader.ir import (
     TextureKind,
     walk,
 )
-from dp2emu.shader.ops import OPS
+from dp2emu.shader.ops import OPS, canonical
 from dp2emu.shader.passes import temporaries
-from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type, canonical
+from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type
 
 Words = tuple[I32, I32, I32, I32]
 

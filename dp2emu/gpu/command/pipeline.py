@@ -8,7 +8,7 @@ rectangles) is a binding and travels in the packet.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -143,7 +143,7 @@ class Attribute(msgspec.Struct, frozen=True):
 
 
 # A pipeline is the key of what is looked up for every draw, so it is hashed once.
-class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
+class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=True):
     """Everything about a draw that changes the program that executes it.
 
     Without a ``vertex`` program the layout's vertices are on the screen already, and
@@ -207,12 +207,12 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
             return self.blend
         return self.blends[target] if target < len(self.blends) else None
 
-    @property
+    @cached_property
     def blending(self) -> bool:
         """Whether any target is blended."""
         return self.blend is not None or any(each is not None for each in self.blends)
 
-    @property
+    @cached_property
     def tests_late(self) -> bool:
         """Whether depth and stencil must wait for the pixel program, which has a say in coverage
         or in depth, or acts on memory, or for what becomes of its alpha.
@@ -224,7 +224,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
         return by_alpha or decides_coverage(self.pixel)
 
-    @property
+    @cached_property
     def hides_early(self) -> bool:
         """Whether a program that tests wait for changes nothing about which fragments are hidden:
         it gives no depth, and there is no stencil that counts what it drops.  Depth is read for
@@ -246,6 +246,7 @@ def is_color(name: str) -> bool:
     return name.startswith(("color0.", "color1."))
 
 
+@lru_cache(maxsize=1 << 12)
 def is_flat(name: str, shading: bool) -> bool:
     """Whether a varying is the first corner's; ``shading`` is whether colours are."""
     return name.startswith(CONSTANT) or (shading and is_color(name))

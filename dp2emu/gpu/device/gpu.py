@@ -328,12 +328,15 @@ class Gpu:
 
     def _draw(self, packet: Draw) -> None:
         self.spending.admit_draw(packet)
+        packet = measured(packet)
+        if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
+            packet = with_constants(packet)
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
-                with_constants(measured(packet)),
+                packet,
                 counters,
                 watched,
                 self._engine(),

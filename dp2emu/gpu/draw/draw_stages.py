@@ -12,7 +12,7 @@ from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.pixel_shader.pixel_stage import varyings_of
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
-from dp2emu.gpu.shader_resources.textures import Texturing, samples_targets
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing, samples_targets
 from dp2emu.gpu.vertex_shader.stage_run import fetcher
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.engines import REFERENCE, name_of
@@ -91,7 +91,8 @@ class DrawSetup(msgspec.Struct, frozen=True):
             return cls(targets, texturing, None)
         from dp2emu.gpu.compile import kernel_draw
 
-        sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+        sampler = StageSampler(texturing, Stage.PIXEL)
+        reads = fetcher(draw, texturing, Stage.PIXEL)
         names = geometry_names(draw.pipeline.pixel)
         kernel = kernel_draw.drawing(draw, targets, sampler, reads, threads, names)
         return cls(targets, texturing, kernel)
@@ -370,7 +371,8 @@ def _draw_chunk(
     """Primitives through the stages after the geometry stage."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
-    sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+    sampler = StageSampler(texturing, Stage.PIXEL)
+    reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.asked else None
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
     stages = _Stages(draw, targets, depth, shader, witness)
     work = Work(
@@ -387,8 +389,9 @@ def _draw_chunk(
 def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
     """Primitives in screen space, computed by compiled code if the engine compiles."""
     names = geometry_names(draw.pipeline.pixel)
-    sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
-    reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
+    sampler, run = StageSampler(texturing, Stage.VERTEX), texturing.run
+    reads = fetcher(draw, texturing, Stage.VERTEX) if texturing.asked else None
+    engine = name_of(run)
     if engine == REFERENCE:
         return geometry(draw, start, stop, names, sampler, run, reads)
     from dp2emu.gpu.vertex_shader import vertex_kernel

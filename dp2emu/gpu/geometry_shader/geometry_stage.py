@@ -19,8 +19,9 @@ from dp2emu.gpu.command.post_vertex_stages import EmittedStream, GeometryStage
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.vertex_shader.mesh import LISTS, PRIMITIVE_ID, Made, Mesh, without_beside
 from dp2emu.gpu.vertex_shader.stage_run import StageRun
+from dp2emu.shader.ops import canonical
 from dp2emu.shader.ports import CONSTANT, STARTS
-from dp2emu.shader.types import I32, Lanes, Type, canonical
+from dp2emu.shader.types import I32, Lanes, Type
 
 WORDS = 1 << 22
 """Held for runs of a program together, so that memory is bounded."""

@@ -32,10 +32,11 @@ from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program
+from dp2emu.shader.ops import canonical
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.types import I32, Lanes, canonical
+from dp2emu.shader.types import I32, Lanes
 
 if TYPE_CHECKING:
     # Draws of older interfaces have no need of what it imports.

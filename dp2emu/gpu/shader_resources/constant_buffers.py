@@ -14,10 +14,8 @@ from dp2emu.shader.types import I32
 
 
 def with_constants(draw: Draw) -> Draw:
-    """The draw with its constant buffers read into uniform files."""
+    """Return the draw with its constant buffers read into uniform files."""
     vertex, pixel = draw.pipeline.vertex, draw.pipeline.pixel
-    if not (draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex):
-        return draw
     return replace(
         draw,
         post_vertex=draw.post_vertex and _later(draw.post_vertex),

@@ -117,16 +117,16 @@ class Texturing(msgspec.Struct, frozen=True):
         texture here.
         """
         pipeline = draw.pipeline
-        asked = pipeline.units or pipeline.vertex_units
+        reads = {Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units}
+        asked = {stage: units for stage, units in reads.items() if units}
         if not (asked or draw.pixel.textures or draw.vertex.textures):
             return cls(_NOTHING_BOUND, cache, run)
         before = texels_before(draw)
-        return cls({
+        units = {
             Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex.textures, before),
             Stage.PIXEL: _units(pipeline.samplers, draw.pixel.textures, before),
-        }, cache, run, {
-            Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
-        })  # fmt: skip
+        }
+        return cls(units, cache, run, asked)
 
     @classmethod
     def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
@@ -134,13 +134,11 @@ class Texturing(msgspec.Struct, frozen=True):
         units = _units(bound.samplers, bound.textures, {})
         return cls({stage: units}, None, run, {stage: bound.units})
 
-    def sampler(self, stage: Stage) -> StageSampler:
-        """What the engine calls for programs of a stage."""
-        return StageSampler(self, stage)
-
 
 class StageSampler(msgspec.Struct, frozen=True):
-    """The samplers that programs of a stage see: called, or bound to what samples them."""
+    """The samplers of a stage's programs: an engine calls it, a compiler asks for the programs
+    that sample.
+    """
 
     texturing: Texturing
     stage: Stage

@@ -12,7 +12,7 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
-from dp2emu.gpu.shader_resources.textures import Texturing
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.gpu.vertex_shader.vertex_stage import shaded
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Result, Run
@@ -39,7 +39,7 @@ class StageRun(msgspec.Struct, frozen=True):
             inputs,
             given.vertex.uniforms,
             lanes,
-            sampler=texturing.sampler(Stage.VERTEX),
+            sampler=StageSampler(texturing, Stage.VERTEX),
             fetcher=fetcher(given, texturing, Stage.VERTEX),
         )
 
@@ -47,7 +47,8 @@ class StageRun(msgspec.Struct, frozen=True):
         """Run the vertex program, as ``geometry.shaded`` does."""
         assert draw.pipeline.vertex is not None
         texturing = Texturing.of(draw, self.cache, self.run)
-        sampler, reads = texturing.sampler(Stage.VERTEX), fetcher(draw, texturing, Stage.VERTEX)
+        sampler = StageSampler(texturing, Stage.VERTEX)
+        reads = fetcher(draw, texturing, Stage.VERTEX)
         return shaded(draw, draw.pipeline.vertex, numbers, sampler, self.run, reads)
 
 
@@ -67,10 +68,10 @@ def standing(draw: Draw, bound: StageProgram) -> Draw:
 
 
 def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
-    """What shaders of Direct3D 10 fetch with; None for others."""
+    """The resource reads of a stage's program; None if it has none, as before Direct3D 10."""
     if not texturing.asked.get(stage):
         return None
-    # Only those have need of all that they are made of.
+    # Imported here: earlier shaders need none of it.
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
 
     bindings = draw.pixel.textures if stage is Stage.PIXEL else draw.vertex.textures

@@ -11,7 +11,7 @@ from dp2emu.gpu.code.kernel_key import REASONS, Key, reason
 from dp2emu.gpu.code.kernel_layout import setup_key
 from dp2emu.gpu.compile.kernel_plan import Writes, samplers_of, triangle_key
 from dp2emu.gpu.output_merger.draw_targets import Targets
-from dp2emu.gpu.shader_resources.textures import Texturing
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Axis, Program, Stage
@@ -64,7 +64,7 @@ def _keys(seed: int) -> list[Key]:
     """Keys of what a random draw is drawn by."""
     drawn, found = random_draw(seed), []
     targets, run = Targets.of(drawn, reference.run), reference.run
-    sampler = Texturing.of(drawn, None, run).sampler(Stage.PIXEL)
+    sampler = StageSampler(Texturing.of(drawn, None, run), Stage.PIXEL)
     samplers = samplers_of(drawn.pipeline.pixel, sampler)
     for level in (False, True):
         writes = Writes.of(targets.colors, targets.depth)
