@@ -16,8 +16,7 @@ from dp2emu.shader.sm4 import Instruction, assemble, decode, disassemble
 from dp2emu.shader.sm4.disassemble import text_of
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import Precision, Sizes
-from dp2emu.shader.sm4.opcodes import TABLE
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Selection
 from dp2emu.shader.sm4.registers import BANKS, File
 from dp2emu.shader.sm4.syntax import instruction_of
@@ -59,7 +58,7 @@ def generated(version: Version) -> list[Instruction]:
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
 def test_everything_a_version_has_comes_out(version: Version) -> None:
     found = generated(version)
-    assert {each.op for each in found} == {row.op for row in TABLE if row.exists(version)}
+    assert {each.op for each in found} == {op for op in Op if op.row.exists(version)}
     operands = [operand for each in found for operand in each.operands]
     known = {bank.file for bank in BANKS if bank.exists(version)}
     unused = {File.FUNCTION_BODY, File.FUNCTION_TABLE}

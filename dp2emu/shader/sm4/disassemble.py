@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import raw_lines, words_line
+from dp2emu.shader.sm4.declarations import FIELD
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import CustomClass, Precision
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program, Selection
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.spelling import (
@@ -23,7 +24,6 @@ from dp2emu.shader.sm4.spelling import (
     BRACKETED,
     COMPONENTS,
     FIELDS,
-    PHRASES,
     SATURATE,
     TEXEL,
     VIEW,
@@ -40,7 +40,6 @@ _PER_LINE = 8
 _INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
 _CUSTOM = {each.value: each.name.lower() for each in CustomClass}
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def disassemble(code: bytes) -> str:
@@ -109,7 +108,7 @@ def _declaration(instruction: Instruction) -> str:
         source = instruction if spelled.name == "data" else declaration
         return spelled.write(getattr(source, spelled.name))
 
-    return _FIELD.sub(field, PHRASES[instruction.op]).rstrip()
+    return FIELD.sub(field, instruction.op.phrase).rstrip()
 
 
 def _declared(operand: Operand) -> str:
@@ -142,7 +141,7 @@ def _mnemonic(instruction: Instruction) -> str:
 def _operands(instruction: Instruction) -> Iterator[str]:
     if instruction.op is Op.FCALL:
         yield from map(str, instruction.data)
-    yield from map(_operand, instruction.operands, instruction.row.operands)
+    yield from map(_operand, instruction.operands, instruction.op.row.operands)
 
 
 def _operand(operand: Operand, letter: str) -> str:

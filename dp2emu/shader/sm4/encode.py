@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import control_bits, declaration_words
 from dp2emu.shader.sm4.enums import Precision
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import msgspec
 
 from dp2emu.shader.calls import Body, Call, check_calls
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
@@ -100,12 +100,12 @@ def _check_order(found: tuple[Phase, ...]) -> None:
 
 
 def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) -> Phase:
-    declarations = tuple(each for each in instructions if each.row.declares is not None)
+    declarations = tuple(each for each in instructions if each.op.row.declares is not None)
     main: list[Instruction] = []
     subroutines: dict[Label, list[Instruction]] = {}
     body, last = main, None
     for each in instructions:
-        if each.row.declares is not None:
+        if each.op.row.declares is not None:
             continue
         if each.op is not Op.LABEL:
             body.append(each)

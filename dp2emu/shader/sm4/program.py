@@ -28,8 +28,7 @@ from dp2emu.shader.sm4.enums import (
     Topology,
     UavFlags,
 )
-from dp2emu.shader.sm4.opcodes import OPCODES, Opcode
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Version
 
@@ -154,10 +153,10 @@ class Declaration(msgspec.Struct, frozen=True):
 class Instruction(msgspec.Struct, frozen=True):
     """An instruction or declaration.
 
-    ``operands`` match the letters of ``row.operands``.  ``data`` are the words after them: rows of
-    the immediate constant buffer (four words each) and other custom data, the entries of a
-    function table or interface, the function number of fcall.  Compilers leave unused words after
-    samplepos and sampling with feedback.  The decoder sets ``offset``, in bytes from the version
+    ``operands`` match the letters of ``op.row``.  ``data`` are the words after them: rows of the
+    immediate constant buffer (four words each) and other custom data, the entries of a function
+    table or interface, the function number of fcall.  Compilers leave unused words after samplepos
+    and sampling with feedback.  The decoder sets ``offset``, in bytes from the version
     token, and ``tokens``, the DWORDs; comparisons ignore both.
     """
 
@@ -190,14 +189,9 @@ class Instruction(msgspec.Struct, frozen=True):
         return astuple(self)[:-2]
 
     @property
-    def row(self) -> Opcode:
-        """The row of the opcode table."""
-        return OPCODES[self.op]
-
-    @property
     def name(self) -> str:
         """The name of the opcode in lower case."""
-        return self.op.name.lower()
+        return self.op.text
 
     def error(self, what: str) -> ShaderError:
         """A ShaderError at the instruction's byte offset."""
@@ -206,12 +200,12 @@ class Instruction(msgspec.Struct, frozen=True):
     @property
     def destinations(self) -> tuple[Operand, ...]:
         """The register operands that are written; memory operands are sources."""
-        return self.operands[: self.row.operands.count("d")]
+        return self.operands[: self.op.row.operands.count("d")]
 
     @property
     def sources(self) -> tuple[Operand, ...]:
         """All other operands in order; for stores and atomics the memory comes first."""
-        return self.operands[self.row.operands.count("d") :]
+        return self.operands[self.op.row.operands.count("d") :]
 
 
 class Program(msgspec.Struct, frozen=True):

@@ -10,18 +10,16 @@ from typing import Any, NamedTuple
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import integer
 from dp2emu.shader.assembly import shown
-from dp2emu.shader.sm4.declarations import fits
+from dp2emu.shader.sm4.declarations import FIELD, fits
 from dp2emu.shader.sm4.enums import CustomClass, Precision
 from dp2emu.shader.sm4.fields import VIEW_STRIDE
-from dp2emu.shader.sm4.opcodes import OPCODES
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.spelling import (
     COMPONENTS,
     DECLARED_WITHOUT,
     FIELDS,
-    PHRASES,
     PRECISIONS,
     SATURATE,
     SCALARS,
@@ -69,17 +67,17 @@ def instruction_of(text: str) -> Instruction:
     if match is None:
         raise ShaderError(f"{shown(text)} is no instruction")
     head = _head(match["name"], match["groups"])
-    row = OPCODES[head.mnemonic.op]
+    op = head.mnemonic.op
     texts = list(_split(match["operands"]))
     data: tuple[int, ...] = ()
-    if row.op is Op.FCALL and texts:
+    if op is Op.FCALL and texts:
         data = (read_count(texts.pop(0)),)
-    if len(texts) != len(row.operands):
-        name = row.op.name.lower()
-        raise ShaderError(f"{name} has {len(row.operands)} operands, not {len(texts)}")
+    letters = op.row.operands
+    if len(texts) != len(letters):
+        raise ShaderError(f"{op.text} has {len(letters)} operands, not {len(texts)}")
     return Instruction(
-        op=row.op,
-        operands=tuple(map(operand_of, texts, row.operands)),
+        op=op,
+        operands=tuple(map(operand_of, texts, letters)),
         saturate=head.saturate,
         nonzero=head.mnemonic.nonzero,
         precise=sum(1 << COMPONENTS.index(each) for each in set(match["precise"] or "")),
@@ -110,7 +108,7 @@ def _head(name: str, groups: str) -> _Head:
     view = _view(parts) if viewed else None
     mnemonic = mnemonics().get(base)
     plain = mnemonics().get(base.removesuffix(SATURATE))
-    saturate = mnemonic is None and plain is not None and OPCODES[plain.op].saturates
+    saturate = mnemonic is None and plain is not None and plain.op.row.saturates
     found = plain if saturate else mnemonic
     if found is None or parts:
         raise ShaderError(f"there is no {shown(name + groups)}")
@@ -161,12 +159,12 @@ def _split(text: str) -> Iterator[str]:
 @cache
 def _patterns() -> tuple[tuple[Op, tuple[str, ...], re.Pattern[str]], ...]:
     """The field names and the regular expression of each phrase."""
-    return tuple((op, *_pattern(phrase.lower())) for op, phrase in PHRASES.items())
+    return tuple((op, *_pattern(op.phrase.lower())) for op in Op if op.phrase)
 
 
 def _pattern(phrase: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
     names, pattern = [], ""
-    for place, part in enumerate(re.split(r"\{(\w+)\}", phrase)):
+    for place, part in enumerate(FIELD.split(phrase)):
         if place % 2:
             names.append(part)
             pattern += f"({FIELDS[part].pattern if part in FIELDS else '.+?'})"
@@ -200,7 +198,7 @@ def _declared(op: Op, texts: dict[str, str]) -> Instruction:
         found["custom"] = CustomClass.IMMEDIATE_CONSTANT_BUFFER
     declaration = Declaration(**found)
     if not fits(op, declaration):
-        raise ShaderError(f"a number does not fit into {op.name.lower()}")
+        raise ShaderError(f"a number does not fit into {op.text}")
     return Instruction(op, operands, declaration=declaration, data=data)
 
 

@@ -17,7 +17,7 @@ from dp2emu.shader.sm4.enums import (
     Sizes,
     SystemValue,
 )
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import File
 from tests.shader.sm4.making import code_of, packed, recorded, words_of

@@ -44,7 +44,7 @@ from dp2emu.shader.sm4.lower.outputs import (
 )
 from dp2emu.shader.sm4.lower.patches import registers_of
 from dp2emu.shader.sm4.lower.reading import store_inputs
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.versions import Stage
 

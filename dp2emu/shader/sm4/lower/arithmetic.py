@@ -15,7 +15,7 @@ from dp2emu.shader.codings import half
 from dp2emu.shader.ir import Axis
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value

@@ -21,7 +21,7 @@ from dp2emu.shader.sm4.enums import (
     Topology,
 )
 from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction
 from dp2emu.shader.sm4.registers import File
 

@@ -19,7 +19,7 @@ from dp2emu.shader.sm4.lower.frames import Frame, FrameKind, Switch
 from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
 from dp2emu.shader.sm4.lower.lowering import Lowering, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.types import Type
@@ -104,7 +104,7 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
 def _check(instruction: Instruction) -> None:
     """Raise Unsupported for an opcode without a lowering."""
     if instruction.op not in EVALUATE:
-        raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.name.lower()}"))
+        raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.text}"))
 
 
 def _written(
@@ -250,7 +250,7 @@ def _leaving(*kinds: FrameKind) -> Effect:
     """Leaves the innermost frame of one of the kinds; with a condition where the opcode tests."""
 
     def effect(low: Lowering, instruction: Instruction) -> None:
-        tests = instruction.row.tests
+        tests = instruction.op.row.tests
         test = condition(low, instruction) if tests else low.b.constant(Type.BOOL, True)
         _leave(low, kinds, test)
 
@@ -320,7 +320,7 @@ CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
 
 
 def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:
-    return {op: f"{what}: {op.name.lower()}" for op in ops}
+    return {op: f"{what}: {op.text}" for op in ops}
 
 
 _REFUSED: dict[Op, str] = {

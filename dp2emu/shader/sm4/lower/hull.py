@@ -21,7 +21,7 @@ from dp2emu.shader.sm4.lower.lowered import Component, Constants, Lowered4, Lowe
 from dp2emu.shader.sm4.lower.lowering import Lowering, Place
 from dp2emu.shader.sm4.lower.outputs import lowered, register_outputs
 from dp2emu.shader.sm4.lower.patches import patch_word, registers_of
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.registers import File
 

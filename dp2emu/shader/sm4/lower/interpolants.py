@@ -13,7 +13,7 @@ from dp2emu.shader.sm4.enums import Interpolation
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, input_of, signed
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.types import Type

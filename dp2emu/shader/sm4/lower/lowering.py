@@ -15,7 +15,7 @@ from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.frames import Frame
 from dp2emu.shader.sm4.lower.geometry import Emitter
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage

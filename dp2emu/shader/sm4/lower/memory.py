@@ -14,7 +14,7 @@ from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.lower.resources import Words, memory_operation, swizzled
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction
 from dp2emu.shader.values import Value
 

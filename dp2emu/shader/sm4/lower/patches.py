@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from dp2emu.shader.ports import CONSTANTS, POINTS_IN, POINTS_OUT
 from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage

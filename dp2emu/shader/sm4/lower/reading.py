@@ -121,7 +121,7 @@ def sources(low: Lowering, instruction: Instruction) -> tuple[Source, ...]:
     """The value operands of an instruction, without resources and samplers."""
     return tuple(
         Source(low, operand, letter)
-        for letter, operand in zip(instruction.row.operands, instruction.operands, strict=True)
+        for letter, operand in zip(instruction.op.row.operands, instruction.operands, strict=True)
         if letter in "fisc"
     )
 
