@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from dp2emu.shader.sm.lower import flow
 from dp2emu.shader.sm.lower.arithmetic import Evaluate
 from dp2emu.shader.sm.lower.lowering import Lowering, Result
-from dp2emu.shader.sm.opcodes import OPCODES, Op
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.versions import VERSIONS, Version
 from dp2emu.shader.types import Type
@@ -67,7 +67,7 @@ def _another(value: Value) -> Value:
 def noticed(op: Op) -> bool:
     """Whether the tests of an opcode fail now."""
     if op in MODELS:
-        return not all(_passes(op, version) for version in VERSIONS if OPCODES[op].form(version))
+        return not all(_passes(op, version) for version in VERSIONS if op.row.form(version))
     chosen = [str(FOLDER / f"{name}.py") for name in OTHERS]
     with contextlib.redirect_stdout(io.StringIO()):
         return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *chosen]) != 0

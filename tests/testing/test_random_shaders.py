@@ -27,7 +27,7 @@ from dp2emu.shader.sm.modifiers import (
     Sampling,
     SourceModifier,
 )
-from dp2emu.shader.sm.opcodes import TABLE, Op
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.operands import index_files
 from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
@@ -80,7 +80,7 @@ def indexed(version: Version) -> set[tuple[File, File]]:
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
 def test_everything_a_version_has_comes_out(version: Version) -> None:
     found = generated(version)
-    assert {each.op for each in found} == {row.op for row in TABLE if row.form(version)}
+    assert {each.op for each in found} == {op for op in Op if op.row.form(version)}
     operands = [o for each in found for o in (each.destination, *each.sources) if o is not None]
     relative = {(o.register.file, o.relative.register.file) for o in operands if o.relative}
     assert relative == indexed(version)

@@ -15,7 +15,7 @@ from dp2emu.errors import ShaderError
 from dp2emu.shader.sm import fields
 from dp2emu.shader.sm.flow import INSTRUCTIONS, check_flow
 from dp2emu.shader.sm.modifiers import Comparison, Sampling
-from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
+from dp2emu.shader.sm.opcodes import Control, Form, Group, Op
 from dp2emu.shader.sm.operands import Cursor, read_declaration, read_destination, read_source
 from dp2emu.shader.sm.program import FULL_MASK, Comment, Instruction, Shader, Source
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
@@ -94,9 +94,10 @@ def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
 
 
 def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
-    row, form = _form(cursor, token)
-    comparison, sampling = _control(cursor, row, token)
-    predicated, coissue = _predicated(cursor, row, token), _coissue(cursor, token)
+    op, form = _form(cursor, token)
+    row = op.row
+    comparison, sampling = _control(cursor, row.control, token)
+    predicated, coissue = _predicated(cursor, op, token), _coissue(cursor, token)
     if cursor.version.has_lengths:
         cursor.enter(fields.LENGTH.of(token))
     declaration = destination = None
@@ -105,10 +106,10 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
     elif form.destination:
         destination = read_destination(cursor, form.destination)
     predicate = read_source(cursor, "p") if predicated else None
-    sources = tuple(_sources(cursor, row, form))
+    sources = tuple(_sources(cursor, row.rows, form))
     constant = cursor.raw(row.raw)
     return Instruction(
-        op=row.op,
+        op=op,
         destination=destination,
         sources=sources,
         predicate=predicate,
@@ -122,37 +123,37 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
     )
 
 
-def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
+def _form(cursor: Cursor, token: int) -> tuple[Op, Form]:
     number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
-    row = OPCODES[Op(number)]
-    form = row.form(cursor.version)
+    op = Op(number)
+    form = op.row.form(cursor.version)
     if form is None:
-        raise cursor.error(f"{cursor.version.name} has no {row.op.sdk}")
-    return row, form
+        raise cursor.error(f"{cursor.version.name} has no {op.sdk}")
+    return op, form
 
 
-def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None, Sampling]:
+def _control(cursor: Cursor, control: Control, token: int) -> tuple[Comparison | None, Sampling]:
     bits = fields.CONTROL.of(token)
-    if row.control is Control.COMPARISON:
+    if control is Control.COMPARISON:
         if bits not in _COMPARISONS:
             raise cursor.error(f"{bits} is no comparison")
         return Comparison(bits), Sampling.PLAIN
-    if row.control is Control.SAMPLING and cursor.version.has_lengths:
+    if control is Control.SAMPLING and cursor.version.has_lengths:
         if bits not in _SAMPLINGS:
             raise cursor.error(f"{bits} is no way of sampling")
         return None, Sampling(bits)
     return None, Sampling.PLAIN
 
 
-def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
+def _predicated(cursor: Cursor, op: Op, token: int) -> bool:
     if not fields.PREDICATED.of(token):
         return False
     if not BY_FILE[File.PREDICATE].count(cursor.version):
         raise cursor.error(f"{cursor.version.name} has no predicate")
-    if row.group not in _PREDICABLE:
-        raise cursor.error(f"{row.op.sdk} cannot be predicated")
+    if op.row.group not in _PREDICABLE:
+        raise cursor.error(f"{op.sdk} cannot be predicated")
     return True
 
 
@@ -162,11 +163,11 @@ def _coissue(cursor: Cursor, token: int) -> bool:
     return bool(fields.COISSUE.of(token))
 
 
-def _sources(cursor: Cursor, row: Opcode, form: Form) -> Iterator[Source]:
+def _sources(cursor: Cursor, rows: int, form: Form) -> Iterator[Source]:
     for letter in form.sources[:-1]:
         yield read_source(cursor, letter)
     if form.sources:
-        yield read_source(cursor, form.sources[-1], row.rows)
+        yield read_source(cursor, form.sources[-1], rows)
     if form.optional and cursor.more():
         for letter in form.optional:
             yield read_source(cursor, letter)
@@ -210,7 +211,7 @@ def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
     for instruction in instructions:
         if instruction.coissue:
             pair = (last, instruction)
-            if any(i is None or i.row.group is not Group.ARITHMETIC for i in pair):
+            if any(i is None or i.op.row.group is not Group.ARITHMETIC for i in pair):
                 raise instruction.error("only arithmetic instructions pair")
             assert last is not None
             if last.coissue:
@@ -223,8 +224,8 @@ def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
 def _check_textures_first(instructions: tuple[Instruction, ...]) -> None:
     arithmetic = False
     for instruction in instructions:
-        arithmetic |= instruction.row.group is Group.ARITHMETIC
-        if arithmetic and instruction.row.group is Group.TEXTURE:
+        arithmetic |= instruction.op.row.group is Group.ARITHMETIC
+        if arithmetic and instruction.op.row.group is Group.TEXTURE:
             raise instruction.error("texture operations come before arithmetic")
 
 
@@ -265,7 +266,7 @@ def _check_phases(instructions: tuple[Instruction, ...]) -> None:
 
 
 def _textures(instructions: tuple[Instruction, ...]) -> list[Instruction]:
-    return [i for i in instructions if i.row.group is Group.TEXTURE]
+    return [i for i in instructions if i.op.row.group is Group.TEXTURE]
 
 
 def _number(instruction: Instruction) -> int:

@@ -120,7 +120,7 @@ def _operands(instruction: Instruction, version: Version) -> Iterator[str]:
         yield _destination(instruction.destination, letters)
     for source in instruction.sources:
         yield _source(source, letters)
-    if instruction.row.group is Group.CONSTANT:
+    if instruction.op.row.group is Group.CONSTANT:
         yield from map(_CONSTANTS[instruction.op], instruction.constant)
 
 

@@ -46,7 +46,7 @@ def routines(shader: Shader) -> Routines:
     body: list[Instruction] | None = main
     label: Instruction | None = None
     for instruction in shader.instructions:
-        if instruction.row.group in _SETUP:
+        if instruction.op.row.group in _SETUP:
             continue
         if instruction.op is Op.LABEL:
             if body is not None:

@@ -17,7 +17,7 @@ from dp2emu.shader.sm.modifiers import (
     SourceModifier,
     TextureType,
 )
-from dp2emu.shader.sm.opcodes import OPCODES, Op, Opcode
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.registers import Register
 from dp2emu.shader.sm.versions import Version
 
@@ -109,11 +109,6 @@ class Instruction(msgspec.Struct, frozen=True):
     def _meaning(self) -> tuple[object, ...]:
         """All fields but the last two, which say where it was decoded."""
         return astuple(self)[:-2]
-
-    @property
-    def row(self) -> Opcode:
-        """The row of the opcode table."""
-        return OPCODES[self.op]
 
     @property
     def name(self) -> str:

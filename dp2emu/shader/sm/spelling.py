@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from dp2emu.shader.sm.modifiers import Comparison, Sampling
-from dp2emu.shader.sm.opcodes import TABLE, Control, Op, Opcode
+from dp2emu.shader.sm.opcodes import Control, Op
 from dp2emu.shader.sm.versions import Version
 
 COMPONENTS = "xyzw"
@@ -31,7 +31,7 @@ class Mnemonic(NamedTuple):
 @cache
 def mnemonics(version: Version) -> Mapping[str, Mnemonic]:
     """Every mnemonic of a version, without flags: ``mad``, ``if_gt``, ``texldp``."""
-    return MappingProxyType({name: each for row in TABLE for name, each in _of(row, version)})
+    return MappingProxyType({name: each for op in Op for name, each in _of(op, version)})
 
 
 @cache
@@ -40,15 +40,15 @@ def spellings(version: Version) -> Mapping[Mnemonic, str]:
     return MappingProxyType({each: name for name, each in mnemonics(version).items()})
 
 
-def _of(row: Opcode, version: Version) -> Iterator[tuple[str, Mnemonic]]:
-    form = row.form(version)
+def _of(op: Op, version: Version) -> Iterator[tuple[str, Mnemonic]]:
+    form = op.row.form(version)
     if form is None:
         return
-    if row.control is Control.COMPARISON:
+    if op.row.control is Control.COMPARISON:
         for comparison in Comparison:
-            yield f"{form.name}_{comparison.name.lower()}", Mnemonic(row.op, comparison)
-    elif row.control is Control.SAMPLING and version.has_lengths:
+            yield f"{form.name}_{comparison.name.lower()}", Mnemonic(op, comparison)
+    elif op.row.control is Control.SAMPLING and version.has_lengths:
         for sampling, suffix in _SAMPLING_SUFFIXES.items():
-            yield form.name + suffix, Mnemonic(row.op, sampling=sampling)
+            yield form.name + suffix, Mnemonic(op, sampling=sampling)
     else:
-        yield form.name, Mnemonic(row.op)
+        yield form.name, Mnemonic(op)

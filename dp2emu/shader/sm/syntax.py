@@ -18,7 +18,7 @@ from dp2emu.shader.sm.modifiers import (
     ResultModifier,
     TextureType,
 )
-from dp2emu.shader.sm.opcodes import OPCODES, Form, Op, Opcode
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.operands import has_usage
 from dp2emu.shader.sm.program import (
     FULL_MASK,
@@ -79,11 +79,13 @@ def instruction_of(text: str, version: Version) -> Instruction:
     if match is None:
         raise ShaderError(f"{shown(text)} is no instruction")
     mnemonic, suffixes = _mnemonic(match["mnemonic"], version)
-    row = OPCODES[mnemonic.op]
+    row = mnemonic.op.row
     form = row.form(version)
     assert form is not None
     texts = [part.strip() for part in match["operands"].split(",")] if match["operands"] else []
-    _check_count(row, form, len(texts))
+    least = bool(form.destination) + len(form.sources) + row.raw
+    if len(texts) not in (least, least + len(form.optional)):
+        raise ShaderError(f"{form.name} has {least} operands, not {len(texts)}")
     written, rest = (texts[:1], texts[1:]) if form.destination else ([], texts)
     destination = _destination(written[0], suffixes, version) if written else None
     predicate = match["predicate"]
@@ -95,8 +97,8 @@ def instruction_of(text: str, version: Version) -> Instruction:
         comparison=mnemonic.comparison,
         sampling=mnemonic.sampling,
         coissue=match["pair"] is not None,
-        constant=tuple(map(_CONSTANTS[row.op], rest)) if row.raw else (),
-        declaration=_declaration(row.op, suffixes, destination, version),
+        constant=tuple(map(_CONSTANTS[mnemonic.op], rest)) if row.raw else (),
+        declaration=_declaration(mnemonic.op, suffixes, destination, version),
     )
 
 
@@ -122,12 +124,6 @@ def _suffixes(op: Op, parts: list[str]) -> _Suffixes:
     if others and op is not Op.DCL:
         raise ShaderError(f"no suffix {shown('_' + others[0])} is known")
     return _Suffixes(modifiers, shift, tuple(others))
-
-
-def _check_count(row: Opcode, form: Form, count: int) -> None:
-    least = bool(form.destination) + len(form.sources) + row.raw
-    if count not in (least, least + len(form.optional)):
-        raise ShaderError(f"{form.name} has {least} operands, not {count}")
 
 
 def _declaration(

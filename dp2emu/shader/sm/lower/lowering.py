@@ -111,7 +111,7 @@ class Lowering:
         self.own = {
             i.target.register: i.constant
             for i in shader.instructions
-            if i.row.group is Group.CONSTANT
+            if i.op.row.group is Group.CONSTANT
         }
         self.usages = _usages(shader)
         self.centroids = _centroids(shader)
