@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.shader.sm.decode import has_usage, index_files
 from dp2emu.shader.sm.encode import comment_words, instruction_words
 from dp2emu.shader.sm.fields import END, LENGTH
 from dp2emu.shader.sm.modifiers import (
@@ -28,7 +29,6 @@ from dp2emu.shader.sm.modifiers import (
     TextureType,
 )
 from dp2emu.shader.sm.opcodes import Control, Form, Group, Op, destination_files, source_files
-from dp2emu.shader.sm.operands import has_usage, index_files
 from dp2emu.shader.sm.program import (
     FULL_MASK,
     IDENTITY,

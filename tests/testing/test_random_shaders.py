@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import WORDS
-from dp2emu.shader.sm.assemble import assemble
-from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.assemble import assemble, instruction_of
+from dp2emu.shader.sm.decode import decode, index_files
 from dp2emu.shader.sm.disassemble import disassemble, text_of
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.modifiers import (
@@ -28,10 +28,8 @@ from dp2emu.shader.sm.modifiers import (
     SourceModifier,
 )
 from dp2emu.shader.sm.opcodes import Op
-from dp2emu.shader.sm.operands import index_files
 from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
-from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
 from dp2emu.testing.random_shaders import generate
 from tests.shader.damaging import flipped, shuffled, survives

@@ -13,13 +13,13 @@ from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import WORDS
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import Instruction, assemble, decode, disassemble
+from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.disassemble import text_of
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import Precision, Sizes
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Selection
 from dp2emu.shader.sm4.registers import BANKS, File
-from dp2emu.shader.sm4.syntax import instruction_of
 from dp2emu.shader.sm4.versions import V5_0, VERSIONS, Version
 from dp2emu.testing.random_shaders4 import generate
 from tests.shader.damaging import flipped, shuffled, survives

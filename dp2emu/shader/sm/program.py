@@ -23,7 +23,6 @@ from dp2emu.shader.sm.versions import Version
 
 Swizzle = tuple[int, int, int, int]
 """The component, 0 to 3, read for each of x, y, z and w."""
-
 IDENTITY: Swizzle = (0, 1, 2, 3)
 FULL_MASK = 0b1111
 _PLAIN = ResultModifier(0)

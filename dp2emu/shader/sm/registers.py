@@ -100,11 +100,9 @@ BANKS = (
 )
 
 BY_FILE = {bank.file: bank for bank in BANKS}
-
 _CONST_TYPES = (2, 11, 12, 13)
 """Token types of float constants: 2048 registers each, numbered through."""
 _PER_TYPE = 2048
-
 _NAMED = {
     name.lower(): (bank.file, number) for bank in BANKS for number, name in enumerate(bank.names)
 }

@@ -32,17 +32,11 @@ from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
 """DWORDs of an immediate of one component."""
-
 _WORDS_OF_FOUR = 4
-
 _NONE = frozenset({Selection.NONE})
-
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
-
 _SOURCE = _SCALAR | {Selection.SWIZZLE}
-
 _MEMORY = frozenset({Selection.NONE, Selection.MASK})
-
 _DESTINATION = _MEMORY | {Selection.ONE}
 
 _SELECTIONS = {
@@ -61,10 +55,8 @@ _SELECTIONS = {
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """Files that are written with a mask."""
-
 _INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
 """Files that may be the run-time part of an index."""
-
 _NEGATE, _ABSOLUTE = 1, 2
 
 
@@ -193,10 +185,8 @@ def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ..
 
 
 _OPS = frozenset(Op)
-
 _INSTRUCTIONS = 1 << 16
 """Maximum number of instructions and declarations that hardware has to support."""
-
 _EXTENSIONS = 3
 """Maximum number of extended opcode tokens of an instruction."""
 
@@ -333,13 +323,9 @@ def _sizes(cursor: Cursor[Version], op: Op, token: int, offset: int) -> Sizes:
 
 _ROWS = 4096
 """Limit for temporaries plus all array rows, and for immediate constant buffer rows."""
-
 _SHARED_BYTES = 1 << 15
-
 _GROUP_THREADS = 1024
-
 _STRIDE = 2048
-
 _COMPONENTS = 4
 
 _COUNTS = {

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import raw_lines, words_line
+from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.declarations import FIELD
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.encode import instruction_words
@@ -32,11 +33,9 @@ from dp2emu.shader.sm4.spelling import (
     spellings,
     value_text,
 )
-from dp2emu.shader.sm4.syntax import instruction_of
 
 _PER_LINE = 8
 """DWORDs in a ``dword`` line."""
-
 _INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
 _CUSTOM = {each.value: each.name.lower() for each in CustomClass}

@@ -17,7 +17,6 @@ from dp2emu.shader.sm4.versions import Stage
 
 Label = tuple[File, int]
 """A label, or a function body of an interface, and its number."""
-
 BREAKS = frozenset({Op.BREAK, Op.BREAKC})
 CONTINUES = frozenset({Op.CONTINUE, Op.CONTINUEC})
 CALLS = frozenset({Op.CALL, Op.CALLC})
@@ -27,7 +26,6 @@ _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 _MARKERS = (Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
 """Phases of a hull shader, in the required order."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
-
 _BLOCK_DEPTH = 64
 _CALL_DEPTH = 32
 

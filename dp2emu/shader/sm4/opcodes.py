@@ -46,7 +46,6 @@ _IMMEDIATES = frozenset({File.IMMEDIATE, File.IMMEDIATE64, File.IMMEDIATE_CONSTA
 _VALUES = _IN | _IMMEDIATES | {File.TEMP, File.INDEXABLE_TEMP, File.CONSTANT_BUFFER, File.THIS}
 _OUT = frozenset({File.OUTPUT}) | SCALAR_OUTPUTS
 _RANGES = frozenset({File.INPUT, File.OUTPUT}) | _PATCH_INPUTS
-
 _MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
 _RAW, _STRUCTURED = frozenset({Dimension.RAW_BUFFER}), frozenset({Dimension.STRUCTURED_BUFFER})

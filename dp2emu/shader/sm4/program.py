@@ -36,7 +36,6 @@ Swizzle = tuple[int, int, int, int]
 """The component, 0 to 3, read for each of x, y, z and w."""
 Returns = tuple[ReturnType, ReturnType, ReturnType, ReturnType]
 """Data types of a resource's four components."""
-
 _NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = GlobalFlags(0), UavFlags(0), Sync(0)
 
 

@@ -66,7 +66,6 @@ _CS = frozenset({Stage.COMPUTE})
 _PATCHES = _HS | _DS
 _PER_VERTEX = _GS | _HS
 """The stages whose v# are v[vertex][register]."""
-
 _ANY = 1 << 32
 _ROWS = 4096
 _REGISTERS = 32
@@ -140,7 +139,6 @@ BANKS = (
 
 BY_FILE = {bank.file: bank for bank in BANKS}
 BY_TYPE = {bank.type: bank for bank in BANKS}
-
 _BY_VERTEX = Bank(File.INPUT, 1, (_VERTICES, _REGISTERS), relative=_BOTH)
 _BY_TARGET = Bank(File.OUTPUT, 2, (_TARGETS,), relative=_FIRST)
 

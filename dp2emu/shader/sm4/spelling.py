@@ -33,7 +33,6 @@ from dp2emu.shader.sm4.registers import File
 COMPONENTS = "xyzw"
 TEXEL, VIEW, SATURATE = "_aoffimmi", "_indexable", "_sat"
 """Suffixes of mnemonics: texel offsets, copied resource declaration, saturation."""
-
 BRACKETED = frozenset({File.IMMEDIATE_CONSTANT_BUFFER})
 """Files whose only index is bracketed even if it is a number."""
 ATTACHED = frozenset({File.CONSTANT_BUFFER, File.INDEXABLE_TEMP, File.INTERFACE})
@@ -47,9 +46,7 @@ SCALARS = SCALAR_OUTPUTS | {
 """Scalar files, whose component is implied."""
 DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
 """Scalar files that compilers declare without components."""
-
 PRECISIONS = {each.text: each for each in Precision if each is not Precision.DEFAULT}
-
 _Kind = TypeVar("_Kind", bound=Named)
 _WORD = 0xFFFFFFFF
 _SMALL = 0x10000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.sm.assemble import instruction_of
 from dp2emu.shader.sm.disassemble import text_of
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.opcodes import Op
-from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, VERSIONS
 from tests.shader.sm.instructions import INSTRUCTIONS
 from tests.shader.sm.making import words_of

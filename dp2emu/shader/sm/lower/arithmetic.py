@@ -21,7 +21,6 @@ from dp2emu.shader.values import Value
 
 Evaluate = Callable[[Lowering, Instruction], Result]
 """Computes the result of an instruction without writing it."""
-
 LIT_POWER = 127.9961
 """Magnitude that the exponent of lit is clamped to."""
 

@@ -22,7 +22,6 @@ from dp2emu.shader.values import Value
 
 Effect = Callable[[Lowering, Instruction], None]
 """Lowers an instruction with side effects besides its destination, or without a destination."""
-
 At = Callable[[int], Value]
 """A texture coordinate by component."""
 
@@ -128,9 +127,6 @@ EVALUATE: dict[Op, Evaluate] = {
     Op.TEXLDD: _texldd,
     Op.TEXLDL: _texldl,
 }
-
-EFFECTS: dict[Op, Effect] = {Op.TEXKILL: _texkill, Op.TEXDEPTH: _texdepth}
-
 
 # ps_1_0 to ps_1_3 (SM1-3 tokens, "Pixel shaders 1.x").  The register written, tN, also names the
 # stage that is sampled and its coordinate set.
@@ -281,7 +277,9 @@ EVALUATE_1_0: dict[Op, Evaluate] = {
     Op.TEXDP3: _texdp3,
 }
 
-EFFECTS_1_0: dict[Op, Effect] = {
+EFFECTS: dict[Op, Effect] = {
+    Op.TEXKILL: _texkill,
+    Op.TEXDEPTH: _texdepth,
     Op.TEXM3x2PAD: _pad,
     Op.TEXM3x3PAD: _pad,
     Op.TEXM3x2DEPTH: _texm3x2depth,

@@ -25,7 +25,6 @@ Result = Mapping[int, Value]
 become masks of 32 bits."""
 Evaluate = Callable[[Lowering, Instruction], tuple[Result, ...]]
 """Computes the results of an instruction, one for each destination, without writing them."""
-
 _BEFORE_ONE = 1.0 - 2.0**-24
 
 

@@ -14,10 +14,9 @@ from operator import or_
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
-from dp2emu.shader.sm4.lower import arithmetic, interpolants, memory, resources
-from dp2emu.shader.sm4.lower.frames import Frame, FrameKind, Switch
+from dp2emu.shader.sm4.lower import arithmetic, resources
 from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
-from dp2emu.shader.sm4.lower.lowering import Lowering, Write
+from dp2emu.shader.sm4.lower.lowering import Frame, FrameKind, Lowering, Switch, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
@@ -28,7 +27,6 @@ from dp2emu.shader.verify import MAX_DEPTH
 
 MAX_SLOTS = 1 << 18
 """Maximum number of slots: four for each of 65,536 instructions, the most of any hardware."""
-
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 
@@ -288,12 +286,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
     """
 
 
-EVALUATE = {
-    **arithmetic.EVALUATE,
-    **resources.EVALUATE,
-    **interpolants.EVALUATE,
-    **memory.EVALUATE,
-}
+EVALUATE = {**arithmetic.EVALUATE, **resources.EVALUATE}
 """Opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
@@ -312,7 +305,7 @@ _EFFECTS: dict[Op, Effect] = {
     Op.NOP: _nothing,
     Op.SYNC: _nothing,
     **dict.fromkeys(EMITS | CUTS, _emit),
-    **memory.EFFECTS,
+    **resources.EFFECTS,
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)

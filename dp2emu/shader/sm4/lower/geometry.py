@@ -23,7 +23,6 @@ from dp2emu.shader.values import Value
 
 MAX_WORDS = 1024
 """Limit for the words of all vertices of an invocation, and for the vertices of all instances."""
-
 EMITS = frozenset({Op.EMIT, Op.EMIT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 CUTS = frozenset({Op.CUT, Op.CUT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 

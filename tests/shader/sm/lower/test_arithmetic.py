@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dp2emu.shader.sm.lower import arithmetic, texture
-from dp2emu.shader.sm.lower import texture as early
-from dp2emu.shader.sm.lower.flow import EFFECTS
+from dp2emu.shader.sm.lower import EFFECTS, arithmetic, texture
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.versions import V1_4, V2_0, V3_0, VERSIONS, Stage, Version
 from tests.shader.sm.lower.models import MODELS, nearly
@@ -115,7 +113,7 @@ def test_power_of_lit_is_clamped(power: float, wanted: float) -> None:
 
 def test_every_opcode_that_does_something_is_lowered() -> None:
     setup = {Group.CONSTANT, Group.DECLARATION}
-    done = {*arithmetic.EVALUATE, *texture.EVALUATE, *early.EVALUATE_1_0, *EFFECTS}
+    done = {*arithmetic.EVALUATE, *texture.EVALUATE, *texture.EVALUATE_1_0, *EFFECTS}
     left = {op for op in Op if op.row.group not in setup} - done
     assert left == {Op.LABEL, Op.RET}
     assert set(arithmetic.EVALUATE) - set(MODELS) == {Op.MOVA, Op.SETP, Op.BEM, Op.DSX, Op.DSY}
