@@ -105,7 +105,7 @@ class Op(Named):
     def __new__(cls, *row: Any) -> Op:
         """Make the member of a row, which ``Enum`` passes field by field."""
         member = int.__new__(cls, row[0])
-        member._value_, member.row = row[0], Opcode(*row)
+        member._value_, member._text, member.row = row[0], "", Opcode(*row)
         return member
 
     @property
