@@ -40,7 +40,7 @@ def test_text_of_a_program_is_the_same_program(seed: int, version: Version) -> N
 @given(SEEDS, ANY_VERSION)
 def test_instructions_survive_text_and_tokens(seed: int, version: Version) -> None:
     for instruction in decode(generate(Random(seed), version)).instructions:
-        assert instruction_words(instruction) == instruction.tokens
+        assert instruction_words(instruction) == instruction.words
         assert instruction_of(text_of(instruction)) == instruction
 
 
@@ -108,7 +108,7 @@ def test_cut_code_is_refused(seed: int, version: Version, data: st.DataObject) -
 def test_shuffled_instructions_are_refused_or_read(
     seed: int, version: Version, rng: Random
 ) -> None:
-    parts = [each.tokens for each in decode(generate(Random(seed), version)).instructions]
+    parts = [each.words for each in decode(generate(Random(seed), version)).instructions]
     words = shuffled(parts, rng)
     _survives(struct.pack(f"<{len(words) + 2}I", version.token, len(words) + 2, *words))
 

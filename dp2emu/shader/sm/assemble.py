@@ -13,7 +13,6 @@ be named x, y, z, w or r, g, b, a.
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -30,6 +29,7 @@ from dp2emu.shader.assembly import (
     number,
     shown,
     source_lines,
+    version_of,
 )
 from dp2emu.shader.sm.decode import decode, has_usage
 from dp2emu.shader.sm.encode import instruction_words
@@ -357,23 +357,10 @@ def assemble(text: str, *, check: bool = True) -> bytes:
     that ``decode`` refuses.
     """
     lines = list(source_lines(text))
-    if not lines:
-        raise ShaderError("line 1: there is no shader version")
-    version = _version(*lines[0])
+    # DirectX 8 wrote vs.1.1 for vs_1_1.
+    version = version_of(lines, BY_NAME, lambda text: text.lower().replace(".", "_"))
     found = assemble_lines(lines, lambda line: _words(line, version), begin=4)
-    words = (version.token, *found.words, END)
-    code = struct.pack(f"<{len(words)}I", *words) + found.trailing
-    if check:
-        found.check(code, decode)
-    return code
-
-
-def _version(place: int, text: str) -> Version:
-    """``vs_2_0``; DirectX 8 wrote ``vs.1.1``."""
-    name = text.lower().replace(".", "_")
-    if name not in BY_NAME:
-        raise ShaderError(f"line {place}: {shown(text)} is no shader version")
-    return BY_NAME[name]
+    return found.code((version.token, *found.words, END), decode if check else None)
 
 
 def _words(text: str, version: Version) -> tuple[int, ...]:

@@ -12,7 +12,6 @@ continues while a brace is open.  The length of the program is implied.
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -27,7 +26,9 @@ from dp2emu.shader.assembly import (
     keyword,
     shown,
     source_lines,
+    version_of,
 )
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.declarations import FIELD, fits
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.encode import instruction_words
@@ -46,13 +47,13 @@ from dp2emu.shader.sm4.spelling import (
     TEXEL,
     VIEW,
     Mnemonic,
+    member,
     mnemonics,
     read_count,
-    read_dimension,
     read_returns,
     value_of,
 )
-from dp2emu.shader.sm4.versions import BY_NAME, Version
+from dp2emu.shader.sm4.versions import BY_NAME
 
 _INSTRUCTION = re.compile(
     r"(?P<name>\w+)(?P<groups>(?:\([^()]*\))*)\s*"
@@ -88,7 +89,7 @@ def instruction_of(text: str) -> Instruction:
         raise ShaderError(f"{shown(text)} is no instruction")
     head = _head(match["name"], match["groups"])
     op = head.mnemonic.op
-    texts = list(_split(match["operands"]))
+    texts = list(_split(match["operands"], ",", "()[]")) if match["operands"] else []
     data: tuple[int, ...] = ()
     if op is Op.FCALL and texts:
         data = (read_count(texts.pop(0)),)
@@ -157,23 +158,22 @@ def _view(parts: list[str]) -> View:
         returns = read_returns(parts.pop(0)) if parts else None
     except ValueError:
         raise ShaderError("a resource has four types") from None
-    named = read_dimension(dimension.strip()) if dimension.strip() else None
+    named = member(Dimension, dimension.strip()) if dimension.strip() else None
     bytes = read_count(stride[1]) if stride else 0
     if VIEW_STRIDE.of(VIEW_STRIDE.put(bytes)) != bytes:
         raise ShaderError(f"{bytes} bytes do not fit as a stride here")
     return View(named, bytes, returns)
 
 
-def _split(text: str) -> Iterator[str]:
-    """Split operands at commas outside parentheses and brackets."""
+def _split(text: str, separator: str, brackets: str) -> Iterator[str]:
+    """Split text at separators outside of ``brackets``, pairs of an opening and a closing one."""
     depth = start = 0
     for at, letter in enumerate(text):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and not depth:
+        depth += (letter in brackets[::2]) - (letter in brackets[1::2])
+        if letter == separator and not depth:
             yield text[start:at].strip()
             start = at + 1
-    if text[start:].strip() or start:
-        yield text[start:].strip()
+    yield text[start:].strip()
 
 
 @cache
@@ -316,7 +316,7 @@ def _brackets(text: str) -> tuple[list[str], str]:
 def _index(text: str) -> Index:
     """Parse ``3`` or ``r0.x + 3``, in either order."""
     number, relative = 0, None
-    for term in (term.strip() for term in _terms(text)):
+    for term in _split(text, "+", "[]"):
         if integer(term) is not None:
             number += read_count(term)
         elif relative is None:
@@ -326,16 +326,6 @@ def _index(text: str) -> Index:
     if number > _WORD_MAX:
         raise ShaderError(f"[{shown(text)}] is no index")
     return Index(number, relative)
-
-
-def _terms(text: str) -> Iterator[str]:
-    depth = start = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "[") - (letter == "]")
-        if letter == "+" and not depth:
-            yield text[start:at]
-            start = at + 1
-    yield text[start:]
 
 
 def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, tuple[int, ...]]:
@@ -375,15 +365,10 @@ def assemble(text: str, *, check: bool = True) -> bytes:
     program that ``decode`` refuses.
     """
     lines = list(_joined(source_lines(text)))
-    if not lines:
-        raise ShaderError("line 1: there is no shader version")
-    version = _version(*lines[0])
+    version = version_of(lines, BY_NAME)
     found = assemble_lines(lines, _words, _HEAD)
     words = version.token, _HEAD // 4 + len(found.words), *found.words
-    code = struct.pack(f"<{len(words)}I", *words) + found.trailing
-    if check:
-        found.check(code, decode)
-    return code
+    return found.code(words, decode if check else None)
 
 
 def _joined(lines: Iterator[Line]) -> Iterator[Line]:
@@ -399,12 +384,6 @@ def _joined(lines: Iterator[Line]) -> Iterator[Line]:
             parts, depth = [], 0
     if parts:
         yield begin, " ".join(parts)
-
-
-def _version(place: int, text: str) -> Version:
-    if text.lower() not in BY_NAME:
-        raise ShaderError(f"line {place}: {shown(text)} is no shader version")
-    return BY_NAME[text.lower()]
 
 
 def _words(text: str) -> tuple[int, ...]:

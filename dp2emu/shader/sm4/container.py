@@ -244,8 +244,6 @@ def _elements(chunk: Chunk, form: Form) -> Iterator[Element]:
     if begin != _ELEMENTS:
         raise ShaderError(f"elements of {chunk.tag} do not begin at {begin}", offset=offset + 4)
     size = 4 * form.words
-    if size > CODE_BYTES:
-        raise ShaderError(f"a container of more than {CODE_BYTES} bytes", offset=24)
     if count > (len(data) - begin) // size:
         raise ShaderError(f"{chunk.tag} has no room for {count} elements", offset=offset)
     for at in range(begin, begin + count * size, size):

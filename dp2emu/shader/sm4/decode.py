@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from math import prod
 
 import msgspec
@@ -16,7 +17,7 @@ from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import declaration_of, words_after
 from dp2emu.shader.sm4.enums import CustomClass, Precision, ReturnType, Sizes, Sync
-from dp2emu.shader.sm4.flow import Phase, check_flow, phases
+from dp2emu.shader.sm4.flow import check_flow, phases
 from dp2emu.shader.sm4.opcodes import BINDINGS, SIZED, WITH_DATA, Op, files
 from dp2emu.shader.sm4.program import (
     Declaration,
@@ -239,7 +240,7 @@ def _instruction(cursor: Cursor[Version]) -> Instruction:
         declaration=declaration,
         data=data,
         offset=offset,
-        tokens=cursor.leave(offset, exact=True),
+        words=cursor.leave(offset, exact=True),
     )
 
 
@@ -365,14 +366,9 @@ def validate(program: Program) -> None:
             _check_numbers(instruction)
             _declare(scope, instruction)
             _check_range(instruction, program.version.stage)
-        for instruction in _executed(phase):
+        for instruction in chain(phase.main, *phase.subroutines.values()):
             _check_operands(scope, instruction)
             _check_resource(scope.known, instruction)
-
-
-def _executed(phase: Phase) -> Iterator[Instruction]:
-    for body in (phase.main, *phase.subroutines.values()):
-        yield from body
 
 
 def _check_numbers(instruction: Instruction) -> None:
@@ -381,7 +377,7 @@ def _check_numbers(instruction: Instruction) -> None:
     assert declaration is not None
     least, most = _COUNTS.get(op, (0, declaration.count))
     if not least <= declaration.count <= most:
-        raise instruction.error(f"{instruction.name} of {declaration.count}")
+        raise instruction.error(f"{instruction.op.text} of {declaration.count}")
     if op in _STRIDED and not (0 < declaration.stride <= _STRIDE and declaration.stride % 4 == 0):
         raise instruction.error(f"a stride of {declaration.stride} bytes")
     if op is Op.DCL_INDEXABLETEMP and not 1 <= declaration.components <= _COMPONENTS:
@@ -474,5 +470,5 @@ def _check_resource(
     for operand in instruction.operands if accepted else ():
         dimension = known.get((operand.file, operand.number)) if operand.indices else None
         if dimension is not None and dimension not in accepted:
-            what = f"{instruction.name} of {dimension.text} {operand.file.value}{operand.number}"
-            raise instruction.error(what)
+            register = f"{operand.file.value}{operand.number}"
+            raise instruction.error(f"{instruction.op.text} of {dimension.text} {register}")

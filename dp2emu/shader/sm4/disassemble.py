@@ -80,7 +80,7 @@ def _lines(instruction: Instruction) -> Iterator[str]:
     if _round_trips(text, instruction):
         yield from text.split("\n")
         return
-    words = instruction.tokens
+    words = instruction.words
     remark = "  // " + text.partition("\n")[0]
     for start in range(0, len(words), _PER_LINE):
         yield words_line(words[start : start + _PER_LINE]) + remark
@@ -89,7 +89,7 @@ def _lines(instruction: Instruction) -> Iterator[str]:
 
 def _round_trips(text: str, instruction: Instruction) -> bool:
     try:
-        return instruction_words(instruction_of(text)) == instruction.tokens
+        return instruction_words(instruction_of(text)) == instruction.words
     except ShaderError:
         return False
 

@@ -16,7 +16,7 @@ _LONGEST = (1 << fields.LENGTH.width) - 1
 
 
 def instruction_words(instruction: Instruction) -> tuple[int, ...]:
-    """The tokens of an instruction; ``tokens`` of a decoded one are ignored."""
+    """The tokens of an instruction; ``words`` of a decoded one are ignored."""
     extensions = _chained(list(_extensions(instruction)))
     body = (*extensions, *_body(instruction))
     token = _token(instruction) | fields.EXTENDED.put(bool(extensions))

@@ -91,7 +91,7 @@ def _check_order(found: tuple[Phase, ...]) -> None:
         place = _MARKERS.index(phase.marker.op)
         again = place == last and phase is not found[0] and phase.marker.op in _ONCE
         if place < last or again:
-            raise phase.marker.error(f"{phase.marker.name} is out of place")
+            raise phase.marker.error(f"{phase.marker.op.text} is out of place")
         if phase.main and phase.marker.op is Op.HS_DECLS:
             raise phase.main[0].error("only declarations are in hs_decls")
         last = place
@@ -137,7 +137,7 @@ def _check_blocks(body: tuple[Instruction, ...]) -> None:
     for instruction in body:
         _step(blocks, instruction)
     if blocks:
-        raise blocks[-1].opener.error(f"{blocks[-1].opener.name} is not closed")
+        raise blocks[-1].opener.error(f"{blocks[-1].opener.op.text} is not closed")
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
@@ -147,7 +147,7 @@ def _step(blocks: list[_Block], instruction: Instruction) -> None:
         _case(last, instruction)
     elif op in CLOSED_BY:
         if last is None or last.opener.op is not CLOSED_BY[op]:
-            raise instruction.error(f"{instruction.name} closes nothing")
+            raise instruction.error(f"{instruction.op.text} closes nothing")
         blocks.pop()
     elif last is not None and not last.begun:
         raise instruction.error("switch begins with a case")
@@ -165,7 +165,7 @@ def _step(blocks: list[_Block], instruction: Instruction) -> None:
 
 def _case(last: _Block | None, instruction: Instruction) -> None:
     if last is None or last.opener.op is not Op.SWITCH:
-        raise instruction.error(f"{instruction.name} outside of switch")
+        raise instruction.error(f"{instruction.op.text} outside of switch")
     if instruction.op is Op.DEFAULT:
         if last.otherwise:
             raise instruction.error("a second default")
@@ -180,9 +180,9 @@ def _case(last: _Block | None, instruction: Instruction) -> None:
 def _check_leap(blocks: list[_Block], instruction: Instruction) -> None:
     around = {block.opener.op for block in blocks}
     if instruction.op in BREAKS and not around & {Op.LOOP, Op.SWITCH}:
-        raise instruction.error(f"{instruction.name} outside of loop and switch")
+        raise instruction.error(f"{instruction.op.text} outside of loop and switch")
     if instruction.op in CONTINUES and Op.LOOP not in around:
-        raise instruction.error(f"{instruction.name} outside of a loop")
+        raise instruction.error(f"{instruction.op.text} outside of a loop")
 
 
 def _body(instructions: tuple[Instruction, ...]) -> Body:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from enum import Enum
 
 import msgspec
-from msgspec.structs import astuple
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.errors import ShaderError
+from dp2emu.shader.cursor import Decoded
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
     Access,
@@ -149,14 +148,13 @@ class Declaration(msgspec.Struct, frozen=True):
     """A CustomClass, or an unknown number, whose data are ignored."""
 
 
-class Instruction(msgspec.Struct, frozen=True):
+class Instruction(Decoded, frozen=True):
     """An instruction or declaration.
 
     ``operands`` match the letters of ``op.row``.  ``data`` are the words after them: rows of the
     immediate constant buffer (four words each) and other custom data, the entries of a function
     table or interface, the function number of fcall.  Compilers leave unused words after samplepos
-    and sampling with feedback.  The decoder sets ``offset``, in bytes from the version
-    token, and ``tokens``, the DWORDs; comparisons ignore both.
+    and sampling with feedback.
     """
 
     op: Op
@@ -174,27 +172,6 @@ class Instruction(msgspec.Struct, frozen=True):
     view: View | None = None
     declaration: Declaration | None = None
     data: tuple[int, ...] = ()
-    offset: int = 0
-    tokens: tuple[int, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Instruction and self._meaning() == other._meaning()
-
-    def __hash__(self) -> int:
-        return hash(self._meaning())
-
-    def _meaning(self) -> tuple[object, ...]:
-        """All fields but the last two, which say where it was decoded."""
-        return astuple(self)[:-2]
-
-    @property
-    def name(self) -> str:
-        """The name of the opcode in lower case."""
-        return self.op.text
-
-    def error(self, what: str) -> ShaderError:
-        """A ShaderError at the instruction's byte offset."""
-        return ShaderError(what, offset=self.offset)
 
     @property
     def destinations(self) -> tuple[Operand, ...]:

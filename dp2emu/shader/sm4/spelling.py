@@ -15,7 +15,6 @@ from dp2emu.d3d.sdk import Named
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_bits, float_text, integer, unsigned_text
 from dp2emu.shader.assembly import shown
-from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.declarations import PARTS
 from dp2emu.shader.sm4.enums import (
     GlobalFlags,
@@ -145,7 +144,7 @@ def returns_text(returns: Returns) -> str:
 
 def read_returns(text: str) -> Returns:
     """Parse the types of a resource's components.  Raises ValueError or ShaderError."""
-    x, y, z, w = (_member(ReturnType, part) for part in text.strip("()").split(","))
+    x, y, z, w = (member(ReturnType, part) for part in text.strip("()").split(","))
     return x, y, z, w
 
 
@@ -157,12 +156,8 @@ def read_count(text: str) -> int:
     return found
 
 
-def read_dimension(text: str) -> Dimension:
-    """Parse a dimension.  Raises ShaderError."""
-    return _member(Dimension, text)
-
-
-def _member(kind: type[_Kind], text: str) -> _Kind:
+def member(kind: type[_Kind], text: str) -> _Kind:
+    """Parse a word of an enumeration.  Raises ShaderError."""
     wanted = " ".join(text.split())
     for each in kind:
         if each.text.lower() == wanted:
@@ -173,7 +168,7 @@ def _member(kind: type[_Kind], text: str) -> _Kind:
 def _named(name: str, kind: type[Named]) -> Spelled:
     known = sorted((each.text.lower() for each in kind), key=len, reverse=True)
     pattern = "|".join(re.escape(each).replace(r"\ ", r"\s+") for each in known)
-    return Spelled(name, pattern, lambda value: value.text, lambda text: _member(kind, text))
+    return Spelled(name, pattern, lambda value: value.text, lambda text: member(kind, text))
 
 
 _THREADS = r"[0-9a-fx]+\s*,\s*[0-9a-fx]+\s*,\s*[0-9a-fx]+"
@@ -270,7 +265,7 @@ FIELDS = {
         "interpolation",
         f"(?:(?:{_named('', Interpolation).pattern})\\s+)?",
         lambda value: "" if value is Interpolation.CONSTANT else f"{value.text} ",
-        lambda text: _member(Interpolation, text) if text else Interpolation.CONSTANT,
+        lambda text: member(Interpolation, text) if text else Interpolation.CONSTANT,
     ),
     "flags": Spelled("flags", r"[\w|\s]*", _write_flags, _read_flags),
     "factor": Spelled("factor", r"[^()]*(?:\([^()]*\))?", float_text, value_of),

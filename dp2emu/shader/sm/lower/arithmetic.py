@@ -7,7 +7,7 @@ source swizzle selects no single component reads w, pow reads x (SM1-3 tokens, "
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from dp2emu.shader import functions
 from dp2emu.shader.sm.lower.lowering import Lowering, Result
@@ -21,6 +21,8 @@ from dp2emu.shader.values import Value
 
 Evaluate = Callable[[Lowering, Instruction], Result]
 """Computes the result of an instruction without writing it."""
+Vector = Operand | Sequence[Value]
+
 LIT_POWER = 127.9961
 """Magnitude that the exponent of lit is clamped to."""
 
@@ -42,7 +44,7 @@ def compared(instruction: Instruction, x: Value, y: Value) -> Value:
     return COMPARISONS[instruction.comparison](x, y)
 
 
-def dot(low: Lowering, x: Operand, y: Operand, size: int) -> Value:
+def dot(low: Lowering, x: Vector, y: Vector, size: int) -> Value:
     """The sum of the first ``size`` products."""
     total = low.mul(x[0], y[0])
     for c in range(1, size):
@@ -102,10 +104,11 @@ def _mov(low: Lowering, instruction: Instruction) -> Result:
     """A copy; into the address register of vs_1_1 it rounds down (SM1-3 tokens, "Opcodes")."""
     if instruction.target.register.file is File.ADDR:
         return _MOV_ADDRESS(low, instruction)
-    return _MOV(low, instruction)
+    return COPY(low, instruction)
 
 
-_MOV = _each(lambda low, x: x)
+COPY = _each(lambda low, x: x)
+"""Copies the source after its modifier: mov, texcrd."""
 _MOV_ADDRESS = _each(lambda low, x: low.b.ftoi(low.b.floor(x)))
 
 

@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 
 from dp2emu.shader.ir import Lod, TextureKind
-from dp2emu.shader.sm.lower.arithmetic import Evaluate, before, bumped
+from dp2emu.shader.sm.lower.arithmetic import COPY, Evaluate, before, bumped, dot
 from dp2emu.shader.sm.lower.lowering import DEPTH, Lowering, Result
 from dp2emu.shader.sm.lower.reading import Operand, operands
 from dp2emu.shader.sm.modifiers import Sampling
@@ -82,12 +82,6 @@ def _sampled(
     return {c: texel[place] for c, place in enumerate(source.swizzle)}
 
 
-def _texcrd(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates, unclamped, divided if the source modifier says so."""
-    (at,) = operands(low, instruction)
-    return {c: at[c] for c in instruction.target.components}
-
-
 def _texkill(low: Lowering, instruction: Instruction) -> None:
     """Kill the pixel if any component is below 0: of all four, in 1.x of the first three.
 
@@ -123,7 +117,7 @@ def set_depth(low: Lowering, w: Value, z: Value) -> None:
 
 EVALUATE: dict[Op, Evaluate] = {
     Op.TEX: before(V2_0, _texld_1_4, _texld),
-    Op.TEXCOORD: _texcrd,
+    Op.TEXCOORD: COPY,
     Op.TEXLDD: _texldd,
     Op.TEXLDL: _texldl,
 }
@@ -237,12 +231,8 @@ def _vspec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[V
 
 def _reflected(low: Lowering, normal: list[Value], eye: list[Value]) -> list[Value]:
     """2 (n.e / n.n) n - e."""
-    factor = _dot(low, normal, eye) / _dot(low, normal, normal) * 2.0
+    factor = dot(low, normal, eye, 3) / dot(low, normal, normal, 3) * 2.0
     return [low.mul(factor, n) - e for n, e in zip(normal, eye, strict=True)]
-
-
-def _dot(low: Lowering, x: list[Value], y: list[Value]) -> Value:
-    return low.mul(x[0], y[0]) + low.mul(x[1], y[1]) + low.mul(x[2], y[2])
 
 
 def _texm3x3(low: Lowering, instruction: Instruction) -> Result:

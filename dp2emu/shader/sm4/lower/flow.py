@@ -82,9 +82,11 @@ def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]
 
 
 def _assign(low: Lowering, instruction: Instruction) -> None:
-    """Compute all results, then write them."""
-    _check(instruction)
-    results = EVALUATE[instruction.op](low, instruction)
+    """Compute all results, then write them.  Raises Unsupported for an opcode without lowering."""
+    op = instruction.op
+    if op not in EVALUATE:
+        raise Unsupported(_REFUSED.get(op, f"opcode {op.text}"))
+    results = EVALUATE[op](low, instruction)
     indices: dict[Operand, Value | None] = {}
     writes: list[Write] = []
     for operand, result in zip(instruction.destinations, results, strict=True):
@@ -97,12 +99,6 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
             if operand.file is not File.NULL
         ]
     low.commit(writes, indices)
-
-
-def _check(instruction: Instruction) -> None:
-    """Raise Unsupported for an opcode without a lowering."""
-    if instruction.op not in EVALUATE:
-        raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.text}"))
 
 
 def _written(

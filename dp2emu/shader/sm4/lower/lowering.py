@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -96,7 +97,6 @@ _STAGES = {
 
 REGISTERS = 32
 """Number of registers of v# and o#, and of each vertex."""
-_MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 
 
 class Place(NamedTuple):
@@ -160,19 +160,14 @@ class Lowering:
 
     def _indexed(self) -> set[File]:
         """Input and output files that some instruction indexes, patch registers excluded."""
+        of_patch = self.version.stage in (Stage.HULL, Stage.DOMAIN)
+        files = {File.OUTPUT} if of_patch else {File.INPUT, File.OUTPUT}
         return {
             operand.file
-            for body in (self.parts.main, *self.parts.subroutines.values())
-            for instruction in body
+            for instruction in chain(self.parts.main, *self.parts.subroutines.values())
             for operand in instruction.operands
-            if operand.file in self._may_be_indexed
-            and any(each.relative for each in operand.indices)
+            if operand.file in files and any(each.relative for each in operand.indices)
         }
-
-    @property
-    def _may_be_indexed(self) -> frozenset[File]:
-        own = {File.INPUT} if self.version.stage in (Stage.HULL, Stage.DOMAIN) else set()
-        return _MAY_BE_INDEXED - own
 
     def _size(self, file: File) -> int:
         """Number of words of a file's registers, of all vertices."""
