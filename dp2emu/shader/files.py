@@ -12,16 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from dp2emu.errors import ShaderError
-from dp2emu.shader import sm, sm4
-from dp2emu.shader.assembly import (
-    Line,
-    keyword,
-    located,
-    raw_bytes,
-    raw_lines,
-    shown,
-    source_lines,
-)
+from dp2emu.shader import assembly, sm, sm4
 from dp2emu.shader.cursor import CODE_BYTES
 from dp2emu.shader.sm4.assemble import assemble
 from dp2emu.shader.sm4.container import (
@@ -55,15 +46,15 @@ def container_text(data: bytes) -> str:
 
 def packed(text: str) -> bytes:
     """Assemble text into a container.  Raises ShaderError, which names the line."""
-    lines = list(source_lines(text))
+    lines = list(assembly.source_lines(text))
     head, parts = _parts(lines)
     source = text.split("\n")
     chunks = (_chunk(part, source) for part in parts)
-    data = b"".join(map(raw_bytes, head)) if head else pack(chunks)
+    data = b"".join(map(assembly.raw_bytes, head)) if head else pack(chunks)
     try:
         unpack(data)
     except ShaderError as error:
-        raise located(lines[0][0], error) from None
+        raise assembly.located(lines[0][0], error) from None
     return data
 
 
@@ -73,7 +64,7 @@ def _lines(data: bytes) -> Iterator[str]:
     yield CONTAINER
     if not _can_be_packed(container, data):
         yield from (f"// {line}" for line in program)
-        yield from raw_lines(data)
+        yield from assembly.raw_lines(data)
         return
     for chunk in container.chunks:
         yield f"{_CHUNK} {chunk.tag}"
@@ -81,7 +72,7 @@ def _lines(data: bytes) -> Iterator[str]:
             yield from program
             continue
         yield from (f"    // {line}" for line in _signature(container, chunk.tag))
-        yield from (f"    {line}" for line in raw_lines(chunk.data))
+        yield from (f"    {line}" for line in assembly.raw_lines(chunk.data))
 
 
 def _can_be_packed(container: Container, data: bytes) -> bool:
@@ -114,7 +105,7 @@ def _element(element: Element, used: str) -> str:
     """``TEXCOORD1: register 2.xy float, undefined, reads .x``."""
     register = "no register" if element.register is None else f"register {element.register}"
     parts = [
-        f"{shown(element.semantic)}{element.index}: {register}.{_mask(element.mask)} "
+        f"{assembly.shown(element.semantic)}{element.index}: {register}.{_mask(element.mask)} "
         f"{element.component.name.lower()}",
         _NAMES.get(element.system_value, str(element.system_value)),
     ]
@@ -127,12 +118,12 @@ def _mask(mask: int) -> str:
     return "".join(letter for i, letter in enumerate(COMPONENTS) if mask >> i & 1)
 
 
-def _parts(lines: list[Line]) -> tuple[list[Line], list[list[Line]]]:
+def _parts(lines: list[assembly.Line]) -> tuple[list[assembly.Line], list[list[assembly.Line]]]:
     """Split lines into those before the first chunk and those of each chunk."""
-    head: list[Line] = []
-    parts: list[list[Line]] = []
+    head: list[assembly.Line] = []
+    parts: list[list[assembly.Line]] = []
     for line in lines[1:]:
-        if keyword(line[1]) == _CHUNK:
+        if assembly.keyword(line[1]) == _CHUNK:
             parts.append([line])
         else:
             (parts[-1] if parts else head).append(line)
@@ -141,13 +132,13 @@ def _parts(lines: list[Line]) -> tuple[list[Line], list[list[Line]]]:
     return head, parts
 
 
-def _chunk(part: list[Line], source: list[str]) -> Chunk:
+def _chunk(part: list[assembly.Line], source: list[str]) -> Chunk:
     place, text = part[0]
     tag = text[len(_CHUNK) :].strip()
     if len(tag) != _TAG_BYTES or not tag.isascii():
-        raise ShaderError(f"line {place}: {shown(tag)} is no tag of a chunk")
+        raise ShaderError(f"line {place}: {assembly.shown(tag)} is no tag of a chunk")
     if tag not in PROGRAM_TAGS:
-        return Chunk(tag, b"".join(map(raw_bytes, part[1:])))
+        return Chunk(tag, b"".join(map(assembly.raw_bytes, part[1:])))
     # The lines keep their numbers, for errors that name them.
     last = part[-1][0]
     return Chunk(tag, assemble("\n" * place + "\n".join(source[place:last])))
@@ -196,10 +187,10 @@ def _disassembler(data: bytes) -> Callable[[bytes], str] | None:
 
 def _assembler(text: str) -> Callable[[str], bytes]:
     """Return the assembler for a text, chosen by its first line."""
-    _, first = next(source_lines(text), (1, "none"))
-    if keyword(first) == CONTAINER:
+    _, first = next(assembly.source_lines(text), (1, "none"))
+    if assembly.keyword(first) == CONTAINER:
         return packed
-    return sm4.assemble if keyword(first) in BY_NAME else sm.assemble
+    return sm4.assemble if assembly.keyword(first) in BY_NAME else sm.assemble
 
 
 def _quoted(text: str) -> bytes | None:

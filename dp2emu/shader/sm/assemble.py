@@ -21,16 +21,7 @@ from typing import NamedTuple
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_bits, integer
-from dp2emu.shader.assembly import (
-    WORDS,
-    assemble_lines,
-    dwords,
-    keyword,
-    number,
-    shown,
-    source_lines,
-    version_of,
-)
+from dp2emu.shader import assembly
 from dp2emu.shader.sm.decode import decode, has_usage
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.fields import COMMENT_LENGTH, COMMENT_OPCODE, END
@@ -143,7 +134,7 @@ def instruction_of(text: str, version: Version) -> Instruction:
     """Parse a line.  Raises ShaderError for syntax; the rules of ``decode`` are not checked."""
     match = _INSTRUCTION.match(text.strip().lower())
     if match is None:
-        raise ShaderError(f"{shown(text)} is no instruction")
+        raise ShaderError(f"{assembly.shown(text)} is no instruction")
     mnemonic, suffixes = _mnemonic(match["mnemonic"], version)
     row = mnemonic.op.row
     form = row.form(version)
@@ -175,7 +166,7 @@ def _mnemonic(text: str, version: Version) -> tuple[Mnemonic, _Suffixes]:
         found = mnemonics(version).get("_".join(parts[:taken]))
         if found is not None:
             return found, _suffixes(found.op, parts[taken:])
-    raise ShaderError(f"{version.name} has no {shown(text)}")
+    raise ShaderError(f"{version.name} has no {assembly.shown(text)}")
 
 
 def _suffixes(op: Op, parts: list[str]) -> _Suffixes:
@@ -188,7 +179,7 @@ def _suffixes(op: Op, parts: list[str]) -> _Suffixes:
         else:
             others.append(part)
     if others and op is not Op.DCL:
-        raise ShaderError(f"no suffix {shown('_' + others[0])} is known")
+        raise ShaderError(f"no suffix {assembly.shown('_' + others[0])} is known")
     return _Suffixes(modifiers, shift, tuple(others))
 
 
@@ -207,7 +198,7 @@ def _declaration(
     text = suffixes.others[0] if suffixes.others else ""
     if register.file is File.SAMPLER:
         if text not in _TEXTURES:
-            raise ShaderError(f"{shown(text)} is no texture type")
+            raise ShaderError(f"{assembly.shown(text)} is no texture type")
         return Declaration(texture=_TEXTURES[text])
     if not has_usage(version, register):
         if text:
@@ -219,14 +210,14 @@ def _declaration(
 def _usage(text: str) -> Declaration:
     match = _USAGE.match(text)
     if match is None or match[1] not in _USAGES or int(match[2] or 0) > _USAGE_INDEX_MAX:
-        raise ShaderError(f"{shown(text)} is no usage")
+        raise ShaderError(f"{assembly.shown(text)} is no usage")
     return Declaration(_USAGES[match[1]], int(match[2] or 0))
 
 
 def _destination(text: str, suffixes: _Suffixes, version: Version) -> Destination:
     operand = _operand(text, version)
     if operand.before or operand.after:
-        raise ShaderError(f"{shown(text)} has a modifier and cannot be written")
+        raise ShaderError(f"{assembly.shown(text)} has a modifier and cannot be written")
     mask = _mask(operand.components)
     return Destination(
         operand.register, mask, suffixes.modifiers, suffixes.shift, operand.relative
@@ -237,7 +228,7 @@ def _source(text: str, version: Version) -> Source:
     operand = _operand(text, version)
     spelling = operand.before, operand.after
     if spelling not in BY_SPELLING:
-        raise ShaderError(f"{shown(text)} has modifiers that exclude each other")
+        raise ShaderError(f"{assembly.shown(text)} has modifiers that exclude each other")
     swizzle = _swizzle(operand.components)
     return Source(operand.register, swizzle, BY_SPELLING[spelling], operand.relative)
 
@@ -245,13 +236,13 @@ def _source(text: str, version: Version) -> Source:
 def _operand(text: str, version: Version) -> _Operand:
     match = _OPERAND.match(text)
     if match is None:
-        raise ShaderError(f"{shown(text)} is no operand")
+        raise ShaderError(f"{assembly.shown(text)} is no operand")
     register, relative = _register(match["name"], match["index"], version)
     tail = _TAIL.findall(match["tail"])
     components = "".join(part for mark, part in tail if mark == ".")
     after = "".join(mark + part for mark, part in tail if mark == "_")
     if len(tail) > bool(components) + bool(after):
-        raise ShaderError(f"{shown(text)} has two swizzles or modifiers")
+        raise ShaderError(f"{assembly.shown(text)} has two swizzles or modifiers")
     before = "".join((match["before"] or "").split())
     return _Operand(before, register, relative, MODIFIER_ALIASES.get(after, after), components)
 
@@ -266,7 +257,7 @@ def _register(name: str, index: str | None, version: Version) -> tuple[Register,
     numbers = [int(term) for term in terms if _WHOLE.match(term)]
     names = [term for term in terms if not _WHOLE.match(term)]
     if len(numbers) > 1 or len(names) > 1:
-        raise ShaderError(f"[{shown(index)}] is no index")
+        raise ShaderError(f"[{assembly.shown(index)}] is no index")
     register = _existing(f"{register.file.value}{register.number + sum(numbers)}", version)
     return register, _relative(names[0], version) if names else None
 
@@ -278,7 +269,7 @@ def _relative(text: str, version: Version) -> Relative:
         return Relative(register)
     at = COMPONENTS.find(component or "x")
     if len(component) > 1 or at < 0 or register.file is not File.ADDR:
-        raise ShaderError(f"{shown(text)} is no index")
+        raise ShaderError(f"{assembly.shown(text)} is no index")
     if at and not version.has_lengths:
         raise ShaderError(f"{version.name} indexes with a0.x only")
     return Relative(register, at)
@@ -287,7 +278,7 @@ def _relative(text: str, version: Version) -> Relative:
 def _existing(name: str, version: Version) -> Register:
     register = named(name)
     if register is None or not exists(version, register):
-        raise ShaderError(f"{version.name} has no {shown(name)}")
+        raise ShaderError(f"{version.name} has no {assembly.shown(name)}")
     return register
 
 
@@ -295,7 +286,7 @@ def _letters(text: str) -> list[int]:
     for letters in (COMPONENTS, COLORS):
         if 0 < len(text) <= len(letters) and set(text) <= set(letters):
             return [letters.index(letter) for letter in text]
-    raise ShaderError(f".{shown(text)} are no components")
+    raise ShaderError(f".{assembly.shown(text)} are no components")
 
 
 def _swizzle(text: str) -> Swizzle:
@@ -326,13 +317,13 @@ def _float(text: str) -> int:
             break
         if bits is not None:
             return bits
-    raise ShaderError(f"{shown(text)} is no float")
+    raise ShaderError(f"{assembly.shown(text)} is no float")
 
 
 def _integer(text: str) -> int:
     value = integer(text.removeprefix("+"))
     if value is None or not -(1 << 31) <= value <= _DWORD_MAX:
-        raise ShaderError(f"{shown(text)} is no 32-bit integer")
+        raise ShaderError(f"{assembly.shown(text)} is no 32-bit integer")
     return value & _DWORD_MAX
 
 
@@ -356,22 +347,25 @@ def assemble(text: str, *, check: bool = True) -> bytes:
     Raises ShaderError, which names the line, for syntax errors and, if ``check`` is set, for code
     that ``decode`` refuses.
     """
-    lines = list(source_lines(text))
+    lines = list(assembly.source_lines(text))
     # DirectX 8 wrote vs.1.1 for vs_1_1.
-    version = version_of(lines, BY_NAME, lambda text: text.lower().replace(".", "_"))
-    found = assemble_lines(lines, lambda line: _words(line, version), begin=4)
+    version = assembly.version_of(lines, BY_NAME, lambda text: text.lower().replace(".", "_"))
+    found = assembly.assemble_lines(lines, lambda line: _words(line, version), begin=4)
     return found.code((version.token, *found.words, END), decode if check else None)
 
 
 def _words(text: str, version: Version) -> tuple[int, ...]:
-    read = _DIRECTIVES.get(keyword(text))
+    read = _DIRECTIVES.get(assembly.keyword(text))
     if read is None:
         return instruction_words(instruction_of(text, version), version)
-    return read(text[len(keyword(text)) :])
+    return read(text[len(assembly.keyword(text)) :])
 
 
 def _comment(text: str) -> tuple[int, ...]:
-    return (COMMENT_OPCODE | COMMENT_LENGTH.put(number(text.strip(), _COMMENT_MAX)),)
+    return (COMMENT_OPCODE | COMMENT_LENGTH.put(assembly.number(text.strip(), _COMMENT_MAX)),)
 
 
-_DIRECTIVES: dict[str, Callable[[str], tuple[int, ...]]] = {WORDS: dwords, COMMENT: _comment}
+_DIRECTIVES: dict[str, Callable[[str], tuple[int, ...]]] = {
+    assembly.WORDS: assembly.dwords,
+    COMMENT: _comment,
+}

@@ -18,17 +18,9 @@ from typing import Any, NamedTuple
 
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import integer
-from dp2emu.shader.assembly import (
-    WORDS,
-    Line,
-    assemble_lines,
-    dwords,
-    keyword,
-    shown,
-    source_lines,
-    version_of,
-)
+from dp2emu.shader import assembly
 from dp2emu.shader.resources import Dimension
+from dp2emu.shader.sm4 import spelling
 from dp2emu.shader.sm4.declarations import FIELD, fits
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.encode import instruction_words
@@ -37,22 +29,6 @@ from dp2emu.shader.sm4.fields import VIEW_STRIDE
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.sm4.spelling import (
-    COMPONENTS,
-    DECLARED_WITHOUT,
-    FIELDS,
-    PRECISIONS,
-    SATURATE,
-    SCALARS,
-    TEXEL,
-    VIEW,
-    Mnemonic,
-    member,
-    mnemonics,
-    read_count,
-    read_returns,
-    value_of,
-)
 from dp2emu.shader.sm4.versions import BY_NAME
 
 _INSTRUCTION = re.compile(
@@ -86,13 +62,13 @@ def instruction_of(text: str) -> Instruction:
         return _declaration(text + " ")
     match = _INSTRUCTION.match(text)
     if match is None:
-        raise ShaderError(f"{shown(text)} is no instruction")
+        raise ShaderError(f"{assembly.shown(text)} is no instruction")
     head = _head(match["name"], match["groups"])
     op = head.mnemonic.op
     texts = list(_split(match["operands"], ",", "()[]")) if match["operands"] else []
     data: tuple[int, ...] = ()
     if op is Op.FCALL and texts:
-        data = (read_count(texts.pop(0)),)
+        data = (spelling.read_count(texts.pop(0)),)
     letters = op.row.operands
     if len(texts) != len(letters):
         raise ShaderError(f"{op.text} has {len(letters)} operands, not {len(texts)}")
@@ -101,7 +77,7 @@ def instruction_of(text: str) -> Instruction:
         operands=tuple(map(operand_of, texts, letters)),
         saturate=head.saturate,
         nonzero=head.mnemonic.nonzero,
-        precise=sum(1 << COMPONENTS.index(each) for each in set(match["precise"] or "")),
+        precise=sum(1 << spelling.COMPONENTS.index(each) for each in set(match["precise"] or "")),
         sizes=head.mnemonic.sizes,
         sync=head.mnemonic.sync,
         texel=head.texel,
@@ -113,7 +89,7 @@ def instruction_of(text: str) -> Instruction:
 class _Head(NamedTuple):
     """The mnemonic with its suffixes and parenthesised groups."""
 
-    mnemonic: Mnemonic
+    mnemonic: spelling.Mnemonic
     saturate: bool
     texel: tuple[int, int, int]
     view: View | None
@@ -121,18 +97,18 @@ class _Head(NamedTuple):
 
 def _head(name: str, groups: str) -> _Head:
     parts = re.findall(r"\(([^()]*)\)", groups)
-    viewed = name.endswith(VIEW)
-    base = name.removesuffix(VIEW)
-    moved = base.endswith(TEXEL)
-    base = base.removesuffix(TEXEL)
+    viewed = name.endswith(spelling.VIEW)
+    base = name.removesuffix(spelling.VIEW)
+    moved = base.endswith(spelling.TEXEL)
+    base = base.removesuffix(spelling.TEXEL)
     texel = _texel(parts) if moved else (0, 0, 0)
     view = _view(parts) if viewed else None
-    mnemonic = mnemonics().get(base)
-    plain = mnemonics().get(base.removesuffix(SATURATE))
+    mnemonic = spelling.mnemonics().get(base)
+    plain = spelling.mnemonics().get(base.removesuffix(spelling.SATURATE))
     saturate = mnemonic is None and plain is not None and plain.op.row.saturates
     found = plain if saturate else mnemonic
     if found is None or parts:
-        raise ShaderError(f"there is no {shown(name + groups)}")
+        raise ShaderError(f"there is no {assembly.shown(name + groups)}")
     return _Head(found, saturate, texel, view)
 
 
@@ -153,13 +129,13 @@ def _view(parts: list[str]) -> View:
     dimension, _, rest = parts.pop(0).partition(",")
     stride = _STRIDE.match(rest.strip()) if rest else None
     if rest and stride is None:
-        raise ShaderError(f"{shown(rest)} is no stride")
+        raise ShaderError(f"{assembly.shown(rest)} is no stride")
     try:
-        returns = read_returns(parts.pop(0)) if parts else None
+        returns = spelling.read_returns(parts.pop(0)) if parts else None
     except ValueError:
         raise ShaderError("a resource has four types") from None
-    named = member(Dimension, dimension.strip()) if dimension.strip() else None
-    bytes = read_count(stride[1]) if stride else 0
+    named = spelling.member(Dimension, dimension.strip()) if dimension.strip() else None
+    bytes = spelling.read_count(stride[1]) if stride else 0
     if VIEW_STRIDE.of(VIEW_STRIDE.put(bytes)) != bytes:
         raise ShaderError(f"{bytes} bytes do not fit as a stride here")
     return View(named, bytes, returns)
@@ -187,7 +163,7 @@ def _pattern(phrase: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
     for place, part in enumerate(FIELD.split(phrase)):
         if place % 2:
             names.append(part)
-            pattern += f"({FIELDS[part].pattern if part in FIELDS else '.+?'})"
+            pattern += f"({spelling.FIELDS[part].pattern if part in spelling.FIELDS else '.+?'})"
         else:
             literal = re.escape(part).replace(r"\ ", r"\s+").replace(",", r"\s*,")
             pattern += literal
@@ -199,7 +175,7 @@ def _declaration(text: str) -> Instruction:
         match = pattern.match(text)
         if match is not None:
             return _declared(op, dict(zip(names, match.groups(), strict=True)))
-    raise ShaderError(f"{shown(text)} is no declaration")
+    raise ShaderError(f"{assembly.shown(text)} is no declaration")
 
 
 def _declared(op: Op, texts: dict[str, str]) -> Instruction:
@@ -210,9 +186,9 @@ def _declared(op: Op, texts: dict[str, str]) -> Instruction:
             operands = (operand_of(text.strip(), "D"),)
             continue
         try:
-            found[FIELDS[name].name] = FIELDS[name].read(text.strip())
+            found[spelling.FIELDS[name].name] = spelling.FIELDS[name].read(text.strip())
         except ValueError:
-            raise ShaderError(f"{shown(text)} is no {name}") from None
+            raise ShaderError(f"{assembly.shown(text)} is no {name}") from None
     data = found.pop("data", ())
     if op is Op.CUSTOMDATA:
         found["custom"] = CustomClass.IMMEDIATE_CONSTANT_BUFFER
@@ -226,12 +202,12 @@ def operand_of(text: str, letter: str) -> Operand:
     """Parse an operand; ``letter`` determines its default component selection."""
     match = _OPERAND.match(text)
     if match is None or bool(match["bar"]) != bool(match["end"]):
-        raise ShaderError(f"{shown(text)} is no operand")
+        raise ShaderError(f"{assembly.shown(text)} is no operand")
     precision = Precision.DEFAULT
     if match["precision"] is not None:
-        if match["precision"] not in PRECISIONS:
-            raise ShaderError(f"{shown(match['precision'])} is no precision")
-        precision = PRECISIONS[match["precision"]]
+        if match["precision"] not in spelling.PRECISIONS:
+            raise ShaderError(f"{assembly.shown(match['precision'])} is no precision")
+        precision = spelling.PRECISIONS[match["precision"]]
     immediate = _IMMEDIATE.match(match["body"])
     file, indices, selection, components, words = (
         _immediate(immediate) if immediate else _register(match["body"], letter)
@@ -264,7 +240,9 @@ def _immediate(match: re.Match[str]) -> _Body:
     file = File.IMMEDIATE64 if long else File.IMMEDIATE
     if len(texts) not in ((1, 2) if long else (1, 4)):
         raise ShaderError(f"{len(texts)} numbers are no immediate")
-    words = tuple(word for text in texts for word in (_long(text) if long else (value_of(text),)))
+    words = tuple(
+        word for text in texts for word in (_long(text) if long else (spelling.value_of(text),))
+    )
     if len(texts) == 1:
         return _Body(file, (), Selection.ONE, (), words)
     return _Body(file, (), Selection.SWIZZLE, (0, 1, 2, 3), words)
@@ -273,24 +251,24 @@ def _immediate(match: re.Match[str]) -> _Body:
 def _long(text: str) -> tuple[int, int]:
     value = integer(text)
     if value is None or not 0 <= value <= _LONG_MAX:
-        raise ShaderError(f"{shown(text)} is no unsigned 64-bit number")
+        raise ShaderError(f"{assembly.shown(text)} is no unsigned 64-bit number")
     return value & _WORD_MAX, value >> 32
 
 
 def _register(text: str, letter: str) -> _Body:
     name = _NAME.match(text)
     if name is None or name["name"] not in _FILES:
-        raise ShaderError(f"{shown(text)} is no register")
+        raise ShaderError(f"{assembly.shown(text)} is no register")
     file = _FILES[name["name"]]
     brackets, rest = _brackets(text[name.end() :])
-    first = () if name["number"] is None else (Index(read_count(name["number"])),)
+    first = () if name["number"] is None else (Index(spelling.read_count(name["number"])),)
     indices = (*first, *map(_index, brackets))
     if len(indices) > _INDICES:
-        raise ShaderError(f"{shown(text)} has more than {_INDICES} indices")
+        raise ShaderError(f"{assembly.shown(text)} has more than {_INDICES} indices")
     letters = _LETTERS.match(rest)
     if rest and letters is None:
-        raise ShaderError(f"{shown(rest)} are no components")
-    chosen = [COMPONENTS.index(each) for each in letters["letters"]] if letters else []
+        raise ShaderError(f"{assembly.shown(rest)} are no components")
+    chosen = [spelling.COMPONENTS.index(each) for each in letters["letters"]] if letters else []
     return _Body(file, indices, *_selection(file, letter, chosen))
 
 
@@ -303,13 +281,13 @@ def _brackets(text: str) -> tuple[list[str], str]:
             return found, text[at:]
         depth += (letter == "[") - (letter == "]")
         if depth > _BRACKETS:
-            raise ShaderError(f"{shown(text)} is indexed too often")
+            raise ShaderError(f"{assembly.shown(text)} is indexed too often")
         if letter == "[" and depth == 1:
             start = at + 1
         if not depth:
             found.append(text[start:at].strip())
     if depth:
-        raise ShaderError(f"{shown(text)} is not closed")
+        raise ShaderError(f"{assembly.shown(text)} is not closed")
     return found, ""
 
 
@@ -318,13 +296,13 @@ def _index(text: str) -> Index:
     number, relative = 0, None
     for term in _split(text, "+", "[]"):
         if integer(term) is not None:
-            number += read_count(term)
+            number += spelling.read_count(term)
         elif relative is None:
             relative = operand_of(term, "s")
         else:
-            raise ShaderError(f"[{shown(text)}] is no index")
+            raise ShaderError(f"[{assembly.shown(text)}] is no index")
     if number > _WORD_MAX:
-        raise ShaderError(f"[{shown(text)}] is no index")
+        raise ShaderError(f"[{assembly.shown(text)}] is no index")
     return Index(number, relative)
 
 
@@ -342,7 +320,7 @@ def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, t
 
 def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
     """The component selection where the text names none."""
-    if file in SCALARS and not (file in DECLARED_WITHOUT and letter == "D"):
+    if file in spelling.SCALARS and not (file in spelling.DECLARED_WITHOUT and letter == "D"):
         return Selection.ONE, ()
     if letter in _UNNAMED or file is File.NULL:
         return Selection.NONE, ()
@@ -364,14 +342,14 @@ def assemble(text: str, *, check: bool = True) -> bytes:
     Raises ShaderError, which names the line, for syntax errors and, if ``check`` is set, for a
     program that ``decode`` refuses.
     """
-    lines = list(_joined(source_lines(text)))
-    version = version_of(lines, BY_NAME)
-    found = assemble_lines(lines, _words, _HEAD)
+    lines = list(_joined(assembly.source_lines(text)))
+    version = assembly.version_of(lines, BY_NAME)
+    found = assembly.assemble_lines(lines, _words, _HEAD)
     words = version.token, _HEAD // 4 + len(found.words), *found.words
     return found.code(words, decode if check else None)
 
 
-def _joined(lines: Iterator[Line]) -> Iterator[Line]:
+def _joined(lines: Iterator[assembly.Line]) -> Iterator[assembly.Line]:
     """Join lines while a brace is open; a joined line has the number of its first."""
     parts: list[str] = []
     begin = depth = 0
@@ -387,6 +365,6 @@ def _joined(lines: Iterator[Line]) -> Iterator[Line]:
 
 
 def _words(text: str) -> tuple[int, ...]:
-    if keyword(text) == WORDS:
-        return dwords(text[len(WORDS) :])
+    if assembly.keyword(text) == assembly.WORDS:
+        return assembly.dwords(text[len(assembly.WORDS) :])
     return instruction_words(instruction_of(text))

@@ -12,17 +12,7 @@ from typing import Any, NamedTuple
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.shader.bits import Bits
 from dp2emu.shader.resources import Dimension
-from dp2emu.shader.sm4.enums import (
-    Access,
-    GlobalFlags,
-    Interpolation,
-    Primitive,
-    ReturnType,
-    SamplerMode,
-    SystemValue,
-    Topology,
-    UavFlags,
-)
+from dp2emu.shader.sm4 import enums
 from dp2emu.shader.sm4.fields import CUSTOM_CLASS, RETURNS
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Returns
@@ -45,7 +35,7 @@ class Part(NamedTuple):
 
 def returns_of(word: int) -> Returns:
     """Unpack the types of a resource's four components.  Raises ValueError."""
-    x, y, z, w = (ReturnType(bits.of(word)) for bits in RETURNS)
+    x, y, z, w = (enums.ReturnType(bits.of(word)) for bits in RETURNS)
     return x, y, z, w
 
 
@@ -67,16 +57,16 @@ PARTS = {
     "rows": Part("custom", CUSTOM_CLASS),
     "dimension": _bits("dimension", 5, Dimension),
     "samples": Part("samples", Bits(16, 7)),
-    "uav": Part("uav", Bits(16, 8), read=UavFlags),
+    "uav": Part("uav", Bits(16, 8), read=enums.UavFlags),
     "returns": Part("returns", read=returns_of, write=returns_word),
-    "access": _bits("access", 1, Access),
-    "mode": _bits("mode", 4, SamplerMode),
-    "topology": _bits("topology", 7, Topology),
-    "primitive": _bits("primitive", 6, Primitive),
-    "interpolation": _bits("interpolation", 4, Interpolation),
-    "constant": _bits("interpolation", 4, Interpolation),
-    "name": Part("name", read=SystemValue),
-    "flags": _bits("flags", 9, GlobalFlags),
+    "access": _bits("access", 1, enums.Access),
+    "mode": _bits("mode", 4, enums.SamplerMode),
+    "topology": _bits("topology", 7, enums.Topology),
+    "primitive": _bits("primitive", 6, enums.Primitive),
+    "interpolation": _bits("interpolation", 4, enums.Interpolation),
+    "constant": _bits("interpolation", 4, enums.Interpolation),
+    "name": Part("name", read=enums.SystemValue),
+    "flags": _bits("flags", 9, enums.GlobalFlags),
     "domain": _bits("domain", 2, Domain),
     "partitioning": _bits("partitioning", 3, Partitioning),
     "output": _bits("output", 3, OutputPrimitive),

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import raw_lines, words_line
+from dp2emu.shader.sm4 import spelling
 from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.declarations import FIELD
 from dp2emu.shader.sm4.decode import decode
@@ -20,19 +21,6 @@ from dp2emu.shader.sm4.enums import CustomClass, Precision
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program, Selection
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.sm4.spelling import (
-    ATTACHED,
-    BRACKETED,
-    COMPONENTS,
-    FIELDS,
-    SATURATE,
-    TEXEL,
-    VIEW,
-    Mnemonic,
-    returns_text,
-    spellings,
-    value_text,
-)
 
 _PER_LINE = 8
 """DWORDs in a ``dword`` line."""
@@ -103,7 +91,7 @@ def _declaration(instruction: Instruction) -> str:
     def field(match: re.Match[str]) -> str:
         if match[1] == "operand":
             return _declared(instruction.operands[0])
-        spelled = FIELDS[match[1]]
+        spelled = spelling.FIELDS[match[1]]
         source = instruction if spelled.name == "data" else declaration
         return spelled.write(getattr(source, spelled.name))
 
@@ -119,20 +107,24 @@ def _declared(operand: Operand) -> str:
 
 
 def _mnemonic(instruction: Instruction) -> str:
-    name = Mnemonic(instruction.op, instruction.nonzero, instruction.sizes, instruction.sync)
-    text = spellings()[name] + (SATURATE if instruction.saturate else "")
+    name = spelling.Mnemonic(
+        instruction.op, instruction.nonzero, instruction.sizes, instruction.sync
+    )
+    text = spelling.spellings()[name] + (spelling.SATURATE if instruction.saturate else "")
     groups = ""
     if any(instruction.texel):
-        text += TEXEL
+        text += spelling.TEXEL
         groups += f"({','.join(map(str, instruction.texel))})"
     view = instruction.view
     if view is not None:
-        text += VIEW
+        text += spelling.VIEW
         stride = f", stride={view.stride}" if view.stride else ""
         groups += f"({view.dimension.text if view.dimension else ''}{stride})"
-        groups += returns_text(view.returns) if view.returns else ""
+        groups += spelling.returns_text(view.returns) if view.returns else ""
     if instruction.precise:
-        chosen = (letter for i, letter in enumerate(COMPONENTS) if instruction.precise >> i & 1)
+        chosen = (
+            letter for i, letter in enumerate(spelling.COMPONENTS) if instruction.precise >> i & 1
+        )
         groups += f" [precise({''.join(chosen)})]"
     return text + groups
 
@@ -157,18 +149,18 @@ def _immediate(operand: Operand, letter: str) -> str:
     if operand.file is File.IMMEDIATE64:
         pairs = zip(words[::2], words[1::2], strict=True)
         return f"d({', '.join(f'{high << 32 | low:#018x}' for low, high in pairs)})"
-    return f"l({', '.join(value_text(word, letter) for word in words)})"
+    return f"l({', '.join(spelling.value_text(word, letter) for word in words)})"
 
 
 def _register(operand: Operand) -> str:
     """The name with indices and components."""
-    chosen = "".join(COMPONENTS[component] for component in operand.components)
+    chosen = "".join(spelling.COMPONENTS[component] for component in operand.components)
     suffix = f".{chosen}" if operand.selection not in (Selection.NONE, Selection.ONE) else ""
     return _indexed(operand.file, operand.indices) + suffix
 
 
 def _indexed(file: File, indices: tuple[Index, ...]) -> str:
-    attached = file in ATTACHED or (len(indices) == 1 and file not in BRACKETED)
+    attached = file in spelling.ATTACHED or (len(indices) == 1 and file not in spelling.BRACKETED)
     text = file.value
     if indices and attached and indices[0].relative is None:
         text += str(indices[0].offset)

@@ -13,29 +13,16 @@ import msgspec
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.shader.cursor import Decoded
 from dp2emu.shader.resources import Dimension
-from dp2emu.shader.sm4.enums import (
-    Access,
-    GlobalFlags,
-    Interpolation,
-    Precision,
-    Primitive,
-    ReturnType,
-    SamplerMode,
-    Sizes,
-    Sync,
-    SystemValue,
-    Topology,
-    UavFlags,
-)
+from dp2emu.shader.sm4 import enums
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Version
 
 Swizzle = tuple[int, int, int, int]
 """The component, 0 to 3, read for each of x, y, z and w."""
-Returns = tuple[ReturnType, ReturnType, ReturnType, ReturnType]
+Returns = tuple[enums.ReturnType, enums.ReturnType, enums.ReturnType, enums.ReturnType]
 """Data types of a resource's four components."""
-_NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = GlobalFlags(0), UavFlags(0), Sync(0)
+_NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = enums.GlobalFlags(0), enums.UavFlags(0), enums.Sync(0)
 
 
 class Selection(Enum):
@@ -74,7 +61,7 @@ class Operand(msgspec.Struct, frozen=True):
     components: tuple[int, ...] = ()
     negate: bool = False
     absolute: bool = False
-    precision: Precision = Precision.DEFAULT
+    precision: enums.Precision = enums.Precision.DEFAULT
     words: tuple[int, ...] = ()
 
     @property
@@ -116,21 +103,21 @@ class View(msgspec.Struct, frozen=True):
 class Declaration(msgspec.Struct, frozen=True):
     """Attributes of a declaration besides its operand; ``declarations.PARTS`` lists them."""
 
-    interpolation: Interpolation | None = None
-    name: SystemValue | None = None
+    interpolation: enums.Interpolation | None = None
+    name: enums.SystemValue | None = None
     dimension: Dimension | None = None
     samples: int = 0
     """Sample count in dcl_resource of multisampled textures; compilers write 0."""
     returns: Returns | None = None
-    access: Access | None = None
-    mode: SamplerMode | None = None
-    topology: Topology | None = None
-    primitive: Primitive | None = None
+    access: enums.Access | None = None
+    mode: enums.SamplerMode | None = None
+    topology: enums.Topology | None = None
+    primitive: enums.Primitive | None = None
     domain: Domain | None = None
     partitioning: Partitioning | None = None
     output: OutputPrimitive | None = None
-    flags: GlobalFlags = _NO_FLAGS
-    uav: UavFlags = _NO_UAV_FLAGS
+    flags: enums.GlobalFlags = _NO_FLAGS
+    uav: enums.UavFlags = _NO_UAV_FLAGS
     number: int = 0
     """Number of an indexable array, a function body, a function table or an interface."""
     count: int = 0
@@ -164,9 +151,9 @@ class Instruction(Decoded, frozen=True):
     """Condition of an opcode that tests: true if any bit is set, else if none is."""
     precise: int = 0
     """Mask of components that must not be refactored; x is bit 0."""
-    sizes: Sizes = Sizes.FLOAT
+    sizes: enums.Sizes = enums.Sizes.FLOAT
     """Result type of resinfo and sampleinfo."""
-    sync: Sync = _NO_SYNC
+    sync: enums.Sync = _NO_SYNC
     texel: tuple[int, int, int] = (0, 0, 0)
     """Offsets added to the texel address u, v, w, each from -8 to 7."""
     view: View | None = None

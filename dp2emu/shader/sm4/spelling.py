@@ -15,16 +15,8 @@ from dp2emu.d3d.sdk import Named
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_bits, float_text, integer, unsigned_text
 from dp2emu.shader.assembly import shown
+from dp2emu.shader.sm4 import enums
 from dp2emu.shader.sm4.declarations import PARTS
-from dp2emu.shader.sm4.enums import (
-    GlobalFlags,
-    Interpolation,
-    Precision,
-    ReturnType,
-    Sizes,
-    Sync,
-    UavFlags,
-)
 from dp2emu.shader.sm4.opcodes import SCALAR_OUTPUTS, SIZED, Op
 from dp2emu.shader.sm4.program import Returns
 from dp2emu.shader.sm4.registers import File
@@ -45,7 +37,7 @@ SCALARS = SCALAR_OUTPUTS | {
 """Scalar files, whose component is implied."""
 DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
 """Scalar files that compilers declare without components."""
-PRECISIONS = {each.text: each for each in Precision if each is not Precision.DEFAULT}
+PRECISIONS = {each.text: each for each in enums.Precision if each is not enums.Precision.DEFAULT}
 _Kind = TypeVar("_Kind", bound=Named)
 _WORD = 0xFFFFFFFF
 _SMALL = 0x10000
@@ -58,8 +50,8 @@ class Mnemonic(NamedTuple):
 
     op: Op
     nonzero: bool = False
-    sizes: Sizes = Sizes.FLOAT
-    sync: Sync = Sync(0)
+    sizes: enums.Sizes = enums.Sizes.FLOAT
+    sync: enums.Sync = enums.Sync(0)
 
 
 @cache
@@ -81,12 +73,12 @@ def _of(op: Op) -> Iterator[tuple[str, Mnemonic]]:
         yield f"{name}_z", Mnemonic(op)
         yield f"{name}_nz", Mnemonic(op, nonzero=True)
     elif op in SIZED:
-        for sizes in Sizes:
-            suffix = "" if sizes is Sizes.FLOAT else f"_{sizes.text}"
+        for sizes in enums.Sizes:
+            suffix = "" if sizes is enums.Sizes.FLOAT else f"_{sizes.text}"
             yield name + suffix, Mnemonic(op, sizes=sizes)
     elif op is Op.SYNC:
         for bits in range(1 << len(_SYNC)):
-            sync = Sync(bits)
+            sync = enums.Sync(bits)
             suffixes = (suffix for suffix, flag in _SYNC.items() if flag in sync)
             yield name + "".join(suffixes), Mnemonic(op, sync=sync)
     else:
@@ -94,10 +86,10 @@ def _of(op: Op) -> Iterator[tuple[str, Mnemonic]]:
 
 
 _SYNC = {
-    "_uglobal": Sync.UAV_GLOBAL,
-    "_ugroup": Sync.UAV_GROUP,
-    "_g": Sync.GROUP_MEMORY,
-    "_t": Sync.THREADS,
+    "_uglobal": enums.Sync.UAV_GLOBAL,
+    "_ugroup": enums.Sync.UAV_GROUP,
+    "_g": enums.Sync.GROUP_MEMORY,
+    "_t": enums.Sync.THREADS,
 }
 
 
@@ -144,7 +136,7 @@ def returns_text(returns: Returns) -> str:
 
 def read_returns(text: str) -> Returns:
     """Parse the types of a resource's components.  Raises ValueError or ShaderError."""
-    x, y, z, w = (member(ReturnType, part) for part in text.strip("()").split(","))
+    x, y, z, w = (member(enums.ReturnType, part) for part in text.strip("()").split(","))
     return x, y, z, w
 
 
@@ -179,40 +171,40 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 _UAV = {
-    "_glc": UavFlags.GLOBALLY_COHERENT,
-    "_rov": UavFlags.RASTERIZER_ORDERED,
-    "_opc": UavFlags.COUNTER,
+    "_glc": enums.UavFlags.GLOBALLY_COHERENT,
+    "_rov": enums.UavFlags.RASTERIZER_ORDERED,
+    "_opc": enums.UavFlags.COUNTER,
 }
 
 
-def _write_uav(flags: UavFlags) -> str:
+def _write_uav(flags: enums.UavFlags) -> str:
     return "".join(word for word, flag in _UAV.items() if flag & flags)
 
 
-def _read_uav(text: str) -> UavFlags:
-    return UavFlags(sum(flag for word, flag in _UAV.items() if word in text))
+def _read_uav(text: str) -> enums.UavFlags:
+    return enums.UavFlags(sum(flag for word, flag in _UAV.items() if word in text))
 
 
 _GLOBAL = {
-    "refactoringAllowed": GlobalFlags.REFACTORING_ALLOWED,
-    "enableDoublePrecisionFloatOps": GlobalFlags.DOUBLE_PRECISION,
-    "forceEarlyDepthStencil": GlobalFlags.FORCE_EARLY_DEPTH_STENCIL,
-    "enableRawAndStructuredBuffers": GlobalFlags.RAW_AND_STRUCTURED_BUFFERS,
-    "skipOptimization": GlobalFlags.SKIP_OPTIMIZATION,
-    "enableMinimumPrecision": GlobalFlags.MINIMUM_PRECISION,
-    "enable11_1DoubleExtensions": GlobalFlags.DOUBLE_EXTENSIONS,
-    "enable11_1ShaderExtensions": GlobalFlags.SHADER_EXTENSIONS,
-    "allResourcesBound": GlobalFlags.ALL_RESOURCES_BOUND,
+    "refactoringAllowed": enums.GlobalFlags.REFACTORING_ALLOWED,
+    "enableDoublePrecisionFloatOps": enums.GlobalFlags.DOUBLE_PRECISION,
+    "forceEarlyDepthStencil": enums.GlobalFlags.FORCE_EARLY_DEPTH_STENCIL,
+    "enableRawAndStructuredBuffers": enums.GlobalFlags.RAW_AND_STRUCTURED_BUFFERS,
+    "skipOptimization": enums.GlobalFlags.SKIP_OPTIMIZATION,
+    "enableMinimumPrecision": enums.GlobalFlags.MINIMUM_PRECISION,
+    "enable11_1DoubleExtensions": enums.GlobalFlags.DOUBLE_EXTENSIONS,
+    "enable11_1ShaderExtensions": enums.GlobalFlags.SHADER_EXTENSIONS,
+    "allResourcesBound": enums.GlobalFlags.ALL_RESOURCES_BOUND,
 }
 _GLOBAL_READ = {word.lower(): flag for word, flag in _GLOBAL.items()}
 
 
-def _write_flags(flags: GlobalFlags) -> str:
+def _write_flags(flags: enums.GlobalFlags) -> str:
     return " | ".join(word for word, flag in _GLOBAL.items() if flag in flags)
 
 
-def _read_flags(text: str) -> GlobalFlags:
-    found = GlobalFlags(0)
+def _read_flags(text: str) -> enums.GlobalFlags:
+    found = enums.GlobalFlags(0)
     for word in (part.strip() for part in text.split("|") if text):
         if word not in _GLOBAL_READ:
             raise ShaderError(f"{shown(word)} is no global flag")
@@ -263,9 +255,9 @@ FIELDS = {
     "returns": Spelled("returns", r"\([a-z,\s]*\)", returns_text, read_returns),
     "constant": Spelled(
         "interpolation",
-        f"(?:(?:{_named('', Interpolation).pattern})\\s+)?",
-        lambda value: "" if value is Interpolation.CONSTANT else f"{value.text} ",
-        lambda text: member(Interpolation, text) if text else Interpolation.CONSTANT,
+        f"(?:(?:{_named('', enums.Interpolation).pattern})\\s+)?",
+        lambda value: "" if value is enums.Interpolation.CONSTANT else f"{value.text} ",
+        lambda text: member(enums.Interpolation, text) if text else enums.Interpolation.CONSTANT,
     ),
     "flags": Spelled("flags", r"[\w|\s]*", _write_flags, _read_flags),
     "factor": Spelled("factor", r"[^()]*(?:\([^()]*\))?", float_text, value_of),
