@@ -138,7 +138,7 @@ class _Job(msgspec.Struct):
 
     @property
     def output(self) -> Path:
-        """Return the file of what the worker prints."""
+        """Return the path of the worker's output."""
         return self.path.with_suffix(".txt")
 
 

@@ -39,7 +39,7 @@ _RECORDS = 2000
 
 
 def capture(data: bytes) -> Hashable:
-    """A capture of any binary form has the same records as its text."""
+    """Check that a capture of any binary form has the same records as its text."""
     opened = open_capture(io.BytesIO(data), limits=FUZZING)
     records = list(islice(opened.records(), _RECORDS))
     return opened.kind, _kinds(records), opened.damage and opened.damage.what
@@ -93,7 +93,7 @@ def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def text(data: bytes) -> Hashable:
-    """The records of a text are those of the text written from them."""
+    """Check that the records of a text are those of the text written from them."""
     opened = TextCapture(io.StringIO(data.decode("utf-8", "replace")))
     return _kinds(list(islice(opened.records(), _RECORDS)))
 
@@ -125,7 +125,7 @@ def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def shader(data: bytes) -> Hashable:
-    """The text of a shader assembles to the same code, and lowering does not crash."""
+    """Check that a shader's text assembles to the same code, and lowering does not crash."""
     shown = translate(data)
     if isinstance(shown, bytes):
         return len(shown) // 16
@@ -176,7 +176,7 @@ def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def responses(data: bytes) -> Hashable:
-    """The two parsers of responses find the same blocks."""
+    """Check that the two parsers of responses find the same blocks."""
     blocks = list(response_blocks(data))
     whole = sum(block.place.end - block.place.offset for block in blocks) == len(data)
     try:
@@ -241,7 +241,7 @@ class _Canned(Served):
 
 
 def rig(data: bytes) -> Hashable:
-    """Every reply of a driver is an answer or an error."""
+    """Check that every reply of a driver is an answer or an error."""
     driver = _Canned(data)
     results: list[Hashable] = []
     call = next(stage.calls_of(b"\0"))

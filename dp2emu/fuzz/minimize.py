@@ -93,7 +93,7 @@ Fails = Callable[[Sequence[Record]], bool]
 
 
 class Check:
-    """A command that checks whether a capture fails as the first did.  Mutable: it stores how.
+    """A command that checks whether a capture fails as the first did.  Mutable: has the exit code.
 
     ``command`` is split as a shell does; ``{}`` is replaced by the capture's path, which otherwise
     is the last argument.  Taking longer than ``timeout`` seconds is a failure of its own kind.

@@ -32,7 +32,7 @@ from dp2emu.fuzz.target import Target, Trial
 from dp2emu.process.worker import end_with_parent
 
 _STRUCTURED = 16
-"""One in so many mutations is the target's, which costs time; the others are libFuzzer's."""
+"""One mutation in 16 is the target's, which is slow; the others are libFuzzer's."""
 _NEVER = 1 << 30
 """Seconds: libFuzzer reports no slow inputs, since the campaign measures processor time."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")

@@ -102,7 +102,7 @@ def _signature(container: Container, tag: str) -> Iterator[str]:
 
 
 def _element(element: Element, used: str) -> str:
-    """``TEXCOORD1: register 2.xy float, undefined, reads .x``."""
+    """Format an element: ``TEXCOORD1: register 2.xy float, undefined, reads .x``."""
     register = "no register" if element.register is None else f"register {element.register}"
     parts = [
         f"{assembly.shown(element.semantic)}{element.index}: {register}.{_mask(element.mask)} "

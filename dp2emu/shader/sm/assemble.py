@@ -248,7 +248,7 @@ def _operand(text: str, version: Version) -> _Operand:
 
 
 def _register(name: str, index: str | None, version: Version) -> tuple[Register, Relative | None]:
-    """``c4`` and ``c[4]``; with an index ``c[a0.x + 4]`` and ``c4[a0.x]``."""
+    """Parse a register: ``c4``, ``c[4]``, with an index ``c[a0.x + 4]`` or ``c4[a0.x]``."""
     numbered = name[-1].isdigit() or index is None
     register = _existing(name if numbered else f"{name}0", version)
     if index is None:

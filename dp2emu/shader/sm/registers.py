@@ -58,7 +58,7 @@ class File(Enum):
 
 
 class Bank(NamedTuple):
-    """A row of the table: the ``type`` field of tokens, and register counts by version."""
+    """A register file: the ``type`` field of tokens, and register counts by version."""
 
     file: File
     type: int
@@ -147,7 +147,7 @@ def exists(version: Version, register: Register, rows: int = 1) -> bool:
 
 
 def named(text: str) -> Register | None:
-    """The register with a name, in either case; None if there is none."""
+    """The register with a name, in either case; None for an unknown name."""
     text = text.lower()
     if text in _NAMED:
         return Register(*_NAMED[text])

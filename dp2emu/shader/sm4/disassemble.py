@@ -99,7 +99,7 @@ def _declaration(instruction: Instruction) -> str:
 
 
 def _declared(operand: Operand) -> str:
-    """An operand of a declaration; constant buffers are declared without components."""
+    """Format the operand of a declaration; constant buffers are declared without components."""
     whole = operand.file is File.CONSTANT_BUFFER and operand.selection is Selection.SWIZZLE
     if whole and operand.components == (0, 1, 2, 3):
         operand = replace(operand, selection=Selection.NONE, components=())
@@ -153,7 +153,7 @@ def _immediate(operand: Operand, letter: str) -> str:
 
 
 def _register(operand: Operand) -> str:
-    """The name with indices and components."""
+    """Format a register: name, indices and components."""
     chosen = "".join(spelling.COMPONENTS[component] for component in operand.components)
     suffix = f".{chosen}" if operand.selection not in (Selection.NONE, Selection.ONE) else ""
     return _indexed(operand.file, operand.indices) + suffix

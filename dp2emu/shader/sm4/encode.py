@@ -52,7 +52,7 @@ def _body(instruction: Instruction) -> Iterator[int]:
 
 
 def _chained(extensions: list[int]) -> list[int]:
-    """Extended tokens; all but the last have the bit that another follows."""
+    """Extended tokens; all but the last have the bit that says another follows."""
     return [token | fields.EXTENDED.put(1) for token in extensions[:-1]] + extensions[-1:]
 
 

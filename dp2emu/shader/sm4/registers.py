@@ -74,7 +74,7 @@ _TARGETS = 8
 
 
 class Bank(NamedTuple):
-    """A row of the table."""
+    """A register file: its token type, its indices, and the versions and stages that have it."""
 
     file: File
     type: int
@@ -144,7 +144,7 @@ _BY_TARGET = Bank(File.OUTPUT, 2, (_TARGETS,), relative=_FIRST)
 
 
 def bank_of(file: File, stage: Stage) -> Bank:
-    """The row of a file in a stage: v# of GS and HS are indexed by vertex, o# of PS by target."""
+    """The ``Bank`` of a file: v# of GS and HS are indexed by vertex, o# of PS by target."""
     if file is File.INPUT and stage in _PER_VERTEX:
         return _BY_VERTEX
     if file is File.OUTPUT and stage is Stage.PIXEL:

@@ -40,7 +40,7 @@ class Version(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """As assembly text spells it: ``vs_4_0``."""
+        """The name in assembly text: ``vs_4_0``."""
         major, minor = self.level
         return f"{self.stage.value}_{major}_{minor}"
 

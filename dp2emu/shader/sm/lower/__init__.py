@@ -90,7 +90,7 @@ def _evaluate(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop and phase; temporaries keep their alpha across a phase."""
+    """Lower nop and phase to nothing; temporaries keep their alpha across a phase."""
 
 
 def _tested(low: Lowering, instruction: Instruction) -> Value:
@@ -119,7 +119,7 @@ def _rep(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction) -> None:
-    """rep with its own aL, from i#.y in steps of i#.z; the outer aL returns afterwards."""
+    """Begin a rep that counts aL from i#.y in steps of i#.z; the outer aL returns afterwards."""
     count = instruction.sources[1].register
     counter = low.b.variable(Type.I32)
     counter.value = low.integer(count, 1)
@@ -215,7 +215,7 @@ def vertex_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
-    """Registers of fixed meaning; fog and colours are clamped to 0..1."""
+    """Write registers of fixed meaning; fog and colours are clamped to 0..1."""
     written = {register for register, _ in low.variables}
     names = []
     for register, name in _NAMES.items():

@@ -202,14 +202,14 @@ class Lowering:
         return self.b.constant(Type.F32, value)
 
     def integer(self, register: Register, component: int) -> Value:
-        """A component of i#."""
+        """Read a component of i#."""
         if register in self.own:
             return self.b.constant(Type.I32, self.own[register][component])
         file = self.b.uniform("i", Type.I32, 4 * self.count(File.CONSTINT))
         return self.b.load(file, 4 * register.number + component)
 
     def boolean(self, register: Register) -> Value:
-        """A b#."""
+        """Read a b#."""
         if register in self.own:
             return self.b.constant(Type.BOOL, self.own[register][0] != 0)
         file = self.b.uniform("b", Type.BOOL, self.count(File.CONSTBOOL))

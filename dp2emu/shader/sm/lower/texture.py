@@ -104,14 +104,14 @@ def _test(low: Lowering, instruction: Instruction, component: int) -> Value:
 
 
 def _texdepth(low: Lowering, instruction: Instruction) -> None:
-    """Depth r5.r / min(r5.g, 1); 1 where r5.g is 0."""
+    """Set the depth to r5.r / min(r5.g, 1); 1 where r5.g is 0."""
     r5 = Operand(low, Source(instruction.target.register))
     divisor = low.b.min(r5[1], 1.0)
     set_depth(low, divisor, r5[0])
 
 
 def set_depth(low: Lowering, w: Value, z: Value) -> None:
-    """Depth z / w, but 1 where w is 0."""
+    """Set the depth to z / w, but 1 where w is 0."""
     low.variable(DEPTH, 0).value = low.b.select(w.eq(0.0), 1.0, z / w)
 
 
@@ -144,7 +144,7 @@ def _tex(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texcoord(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates clamped to 0..1; w is 1."""
+    """Evaluate texcoord: coordinates clamped to 0..1; w is 1."""
     xyz = {c: low.b.saturate(low.coordinate(_stage(instruction), c)) for c in range(3)}
     return {**xyz, 3: low.number(1.0)}
 
@@ -158,7 +158,7 @@ def _texbem(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texbeml(low: Lowering, instruction: Instruction) -> Result:
-    """texbem, whose colour is multiplied by blue of the source times scale plus offset."""
+    """Evaluate texbem, its colour multiplied by blue of the source times scale plus offset."""
     (by,) = operands(low, instruction)
     stage, texel = _stage(instruction), _texbem(low, instruction)
     scale, offset = low.stage(stage, LUMINANCE_SCALE), low.stage(stage, LUMINANCE_OFFSET)
@@ -173,7 +173,7 @@ def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> 
 
 
 def _texreg(*components: int) -> Evaluate:
-    """Sample at components of the source."""
+    """Return a rule that samples at components of the source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
@@ -205,7 +205,7 @@ def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
 def _sampled_at(
     coordinates: Callable[[Lowering, Instruction, list[Value]], list[Value]],
 ) -> Evaluate:
-    """Sample at coordinates computed from the rows of the matrix."""
+    """Return a rule that samples at coordinates computed from the rows of the matrix."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         return _sample_at(low, instruction, coordinates(low, instruction, _rows(low, instruction)))
@@ -218,19 +218,19 @@ def _as_they_are(low: Lowering, instruction: Instruction, rows: list[Value]) -> 
 
 
 def _spec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """The eye vector is the second source."""
+    """Reflect the eye vector, the second source, at the normal in the matrix rows."""
     eye = Operand(low, instruction.sources[1])
     return _reflected(low, rows, [eye[c] for c in range(3)])
 
 
 def _vspec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """The eye vector is w of the three sets of coordinates."""
+    """Reflect the eye vector, w of the three sets of coordinates, at the normal in the rows."""
     last = _stage(instruction)
     return _reflected(low, rows, [low.coordinate(set, 3) for set in range(last - 2, last + 1)])
 
 
 def _reflected(low: Lowering, normal: list[Value], eye: list[Value]) -> list[Value]:
-    """2 (n.e / n.n) n - e."""
+    """The reflection 2 (n.e / n.n) n - e."""
     factor = dot(low, normal, eye, 3) / dot(low, normal, normal, 3) * 2.0
     return [low.mul(factor, n) - e for n, e in zip(normal, eye, strict=True)]
 

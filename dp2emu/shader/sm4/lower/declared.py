@@ -195,7 +195,7 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
 
 
 def _stored(name: str, source: str = "") -> _Declare:
-    """Stores one attribute of a declaration, ``source``, as ``name``; by default the same one."""
+    """Return a function that stores the attribute ``source``, by default ``name``, as ``name``."""
 
     def store(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
         setattr(found, name, getattr(declaration, source or name))
@@ -204,7 +204,7 @@ def _stored(name: str, source: str = "") -> _Declare:
 
 
 def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    """The maximum tessellation factor; NaN means no limit."""
+    """Store the maximum tessellation factor; NaN means no limit."""
     (most,) = struct.unpack("<f", struct.pack("<I", declaration.factor))
     found.most = math.inf if math.isnan(most) else most
 

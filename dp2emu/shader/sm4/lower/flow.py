@@ -187,7 +187,7 @@ def _else(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """An endless loop, bounded by the work budget that all loops share."""
+    """Open an endless loop, bounded by the work budget that all loops share."""
     _open(low, FrameKind.LOOP, instruction, EXECUTED)
     low.budget.spend()
     if own:
@@ -201,7 +201,7 @@ def _endloop(low: Lowering, instruction: Instruction) -> None:
 
 
 def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """A loop of one iteration; each case's body runs for lanes that have reached their case."""
+    """Open a loop of one iteration; a case's body runs for lanes that have reached their case."""
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
     running.value = False
@@ -210,7 +210,7 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """case and default; lanes of the previous body fall through."""
+    """Lower case and default; lanes of the previous body fall through."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
@@ -241,7 +241,7 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
-    """Leaves the innermost frame of one of the kinds; with a condition where the opcode tests."""
+    """Return an effect that leaves the innermost frame of one of the kinds."""
 
     def effect(low: Lowering, instruction: Instruction) -> None:
         tests = instruction.op.row.tests
@@ -262,7 +262,7 @@ def _callc(low: Lowering, instruction: Instruction) -> None:
 
 
 def _discard(low: Lowering, instruction: Instruction) -> None:
-    """The lane continues: derivatives of its neighbours read it."""
+    """Kill lanes; they go on, since derivatives of their neighbours read them."""
     test = condition(low, instruction)
     if low.dropped is not None:
         low.dropped.value = low.dropped.value | test
@@ -271,7 +271,7 @@ def _discard(low: Lowering, instruction: Instruction) -> None:
 
 
 def _emit(low: Lowering, instruction: Instruction) -> None:
-    """emit, cut and their variants, in geometry programs."""
+    """Lower emit, cut and their variants, in geometry programs."""
     assert low.emitter is not None
     low.emitter.lower(instruction)
 

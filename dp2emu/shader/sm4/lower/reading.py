@@ -284,7 +284,7 @@ def _variable(low: Lowering, operand: Operand, place: int, index: Value | None) 
 
 
 def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """x#; a component that its rows lack is 0."""
+    """Read x#; a component that its rows lack is 0."""
     file, components, row = low.file_of(operand)
     if place >= components:
         return low.word(0)
@@ -292,7 +292,7 @@ def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> 
 
 
 def _of_patch(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """A register of a control point, or a patch constant."""
+    """Read a register of a control point, or a patch constant."""
     *points, register = (_known_or_sum(low, each) for each in operand.indices)
     return patch_word(low, operand.file, points[0] if points else 0, register, place)
 
@@ -302,7 +302,7 @@ def _known_or_sum(low: Lowering, index: Index) -> int | Value:
 
 
 def _domain(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """vDomain, which has three components."""
+    """Read vDomain, which has three components."""
     return low.b.input(f"domain.{COMPONENTS[place]}") if place < 3 else low.word(0)
 
 
@@ -324,14 +324,14 @@ def _immediate(low: Lowering, operand: Operand, place: int, index: Value | None)
 
 
 def _constant(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """cb#: rows beyond the declared ones are read too; 0 beyond the end of the bound buffer."""
+    """Read cb#, beyond the declared rows too; 0 beyond the end of the bound buffer."""
     slot, row = operand.indices
     file = low.b.uniform(f"cb{slot.offset}", Type.I32, 4 * ROWS)
     return _row(low, file.name, 4 * ROWS, row, place, index)
 
 
 def _own_constant(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """icb; 0 out of bounds."""
+    """Read icb; 0 out of bounds."""
     words, (row,) = low.declared.immediates, operand.indices
     at = 4 * row.offset + place
     if index is None:
@@ -363,7 +363,7 @@ def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) ->
 
 
 def _thread(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """Thread and group IDs: ``vThreadID.x`` and so on; w is 0."""
+    """Read thread and group IDs: ``vThreadID.x`` and so on; w is 0."""
     if place == 3:
         return low.word(0)
     return low.b.input(f"{operand.file.value}.{COMPONENTS[place]}", Type.I32)

@@ -74,7 +74,7 @@ def _operand(instruction: Instruction, file: File) -> Operand:
 
 
 def _unit(low: Lowering, instruction: Instruction, read: ReadOpcode) -> tuple[Unit, AddressShape]:
-    """The unit for the instruction's resource and sampler, and the shape of its addresses."""
+    """The unit of the instruction's resource and sampler, and the shape of its addresses."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
     shape = ADDRESS_SHAPES[resource.dimension]
@@ -171,7 +171,7 @@ def _biased(low: Lowering, bias: Value) -> Value:
 
 
 def _lod(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """lod: the clamped level, the unclamped level, 0, 0."""
+    """Evaluate lod: the clamped level, the unclamped level, 0, 0."""
     unit, shape = _unit(low, instruction, ReadOpcode.LOD)
     (at,) = sources(low, instruction)
     place = _address(at, shape, slices=False)
@@ -243,14 +243,14 @@ def _read(
 
 
 def _loading(read: ReadOpcode) -> Evaluate:
-    """ld_raw and ld_structured."""
+    """Return a rule for ld_raw or ld_structured."""
     return lambda low, instruction: swizzled(
         instruction, _read(low, instruction, read, MemoryOpcode.LOAD)[0]
     )
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Sizes in the type that the instruction names; rcpFloat inverts lengths only."""
+    """Evaluate resinfo: sizes in the instruction's type; rcpFloat inverts lengths only."""
     words, shape = _read(low, instruction, ReadOpcode.SIZE, MemoryOpcode.SIZE)
     if instruction.sizes is Sizes.UINT:
         return swizzled(instruction, words)
@@ -351,7 +351,7 @@ def _atomic(opcode: MemoryOpcode) -> Effect:
 
 
 def _immediate(opcode: MemoryOpcode) -> Evaluate:
-    """An atomic whose result is the previous value."""
+    """Return a rule for an atomic whose result is the previous value."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         old, *_ = _atomic_access(low, instruction, opcode, silent=False)
@@ -369,7 +369,7 @@ def _atomic_access(
 
 
 def _counter(opcode: MemoryOpcode) -> Evaluate:
-    """An operation on the hidden counter of a view; the result is the counter value."""
+    """Return a rule for a view's hidden counter; the result is the counter value."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         number, *_ = _write_access(low, _operation(low, instruction, opcode), [])
@@ -392,7 +392,7 @@ _SIGN_SHIFT = 32 - 4
 
 
 def _snapped(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """eval_snapped: at an offset from the pixel's centre, two signed 4-bit numbers."""
+    """Evaluate eval_snapped: an offset from the pixel's centre in two signed 4-bit numbers."""
     at = Source(low, instruction.sources[1], "i")
     return _pulled(
         low,
@@ -422,7 +422,7 @@ def _pulled(
 
 
 def _centroid(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """eval_centroid."""
+    """Evaluate eval_centroid."""
     operand = instruction.sources[0]
     if not _is_interpolated(low, operand):
         return _copied(low, instruction)
