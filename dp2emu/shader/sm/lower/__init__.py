@@ -338,7 +338,6 @@ def _lowered(low: Lowering, outputs: tuple[str, ...]) -> Lowered:
         outputs=outputs,
         samplers=tuple(sorted(low.samplers.items())),
         constants=tuple(sorted(own)),
-        writes_depth=(DEPTH, 0) in low.variables,
         kills=low.kills,
     )
 

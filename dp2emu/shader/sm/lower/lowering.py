@@ -71,7 +71,6 @@ class Lowered(msgspec.Struct, frozen=True):
     outputs: tuple[str, ...]
     samplers: tuple[tuple[int, TextureKind], ...]
     constants: tuple[DefinedConstant, ...]
-    writes_depth: bool
     kills: bool
 
 

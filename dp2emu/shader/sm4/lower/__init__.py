@@ -129,8 +129,6 @@ def lowered(low: Lowering) -> Lowered4:
         resources=tuple(each for _, each in sorted(declared.resources.items())),
         samplers=tuple(sorted(declared.samplers, key=lambda each: each.number)),
         units=tuple(low.units),
-        writes_depth=not declared.scalars.isdisjoint(DEPTHS),
-        writes_coverage=File.COVERAGE_MASK in declared.scalars,
         kills=low.kills,
         forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
         per_sample=declared.per_sample,
