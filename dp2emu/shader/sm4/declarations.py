@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.shader.bits import Bits
+from dp2emu.shader.cursor import Bits
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import enums
 from dp2emu.shader.sm4.fields import CUSTOM_CLASS, RETURNS
