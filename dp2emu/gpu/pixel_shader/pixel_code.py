@@ -112,6 +112,7 @@ class Site(msgspec.Struct):
     ``central`` are the pixels' centres, for which ``rows`` has planes evaluated along y;
     ``covered`` the centroids and ``sampled`` the sample that the program runs for, None where they
     are the centres.  ``sample`` is its number, ``coverage`` the bits of covered samples, I32.
+    ``unclamped``: the program reads z without a clamp to 0..1.
     """
 
     primitive: Primitive
