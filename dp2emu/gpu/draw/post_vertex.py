@@ -87,8 +87,6 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
 
 
 _NONE = slice(0)
-
-
 _Stage = Callable[[Draw, StageRun, Flow], Flow]
 
 STAGES: tuple[_Stage, ...] = (divided, emitted, stored)

@@ -21,8 +21,9 @@ from dp2emu.gpu.command.stream_targets import StreamLayout, StreamTarget
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.vertex_shader.mesh import LISTS, PRIMITIVE_ID, Made, Mesh, without_adjacent
 from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
+from dp2emu.shader.ops import canonical
 from dp2emu.shader.ports import CONSTANT, STARTS
-from dp2emu.shader.types import I32, Lanes, Type, canonical
+from dp2emu.shader.types import I32, Lanes, Type
 
 WORDS = 1 << 22
 """Words of outputs and files of the invocations that run together, which bounds memory."""

@@ -358,7 +358,7 @@ def uncut(draw: Draw) -> Draw:
         return draw
     starts, counts = strips(draw)
     strip, number = expand(counts)
-    corners = np.stack(topology.corners(number)) + starts[strip]
+    corners = topology.corners(number) + starts[strip]
     kept = corners[: CORNERS[draw.input.topology]].T.reshape(-1)
     values = vertex_numbers(replace(draw.input.indices, base=0), kept)
     listed = replace(

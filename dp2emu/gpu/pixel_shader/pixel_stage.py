@@ -32,14 +32,15 @@ from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program
+from dp2emu.shader.ops import canonical
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.types import I32, Lanes, canonical
+from dp2emu.shader.types import I32, Lanes
 
 if TYPE_CHECKING:
-    from dp2emu.gpu.shader_resources.memory_operations import Accesses
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher, Words
+    from dp2emu.gpu.shader_resources.unordered_access import Accesses
 
 MAX_TARGETS = 8
 """Colour targets of Direct3D 10; earlier versions have four."""
@@ -301,7 +302,7 @@ def _run(
             count,
             sampler=shading.sampler,
             fetcher=shading.fetcher
-            and replace(shading.fetcher, look=partial(_evaluated, shading, sites)),
+            and replace(shading.fetcher, evaluate=partial(_evaluated, shading, sites)),
             memory=memory,
         )
     if memory is not None:
@@ -318,12 +319,12 @@ def _run(
 def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
     """Unordered access memory of the program's lanes; None if it has no memory operation."""
     pipeline = shading.draw.pipeline
-    if not pipeline.deeds:
+    if not pipeline.memory_operations:
         return None
     # Imported here, since few programs need it at start-up.
-    from dp2emu.gpu.shader_resources.memory_operations import Accesses
+    from dp2emu.gpu.shader_resources.unordered_access import Accesses
 
-    return Accesses(pipeline.deeds, shading.draw.output.unordered, lanes, real=real)
+    return Accesses(pipeline.memory_operations, shading.draw.output.unordered, lanes, real=real)
 
 
 def _evaluated(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:

@@ -475,11 +475,8 @@ def double(value: float) -> int:
 
 @lru_cache(maxsize=16)
 def _steps(topology: Topology) -> dict[str, int]:
-    """Vertex numbers of corners, functions in ``gpu.command.topology``, as linear coefficients."""
-    found: dict[str, int] = {}
-    for corner, row in enumerate(TOPOLOGIES[topology].corners(np.arange(3, dtype=np.int64))):
-        zero, one, two = row.tolist()
-        step = (two - zero) // 2
-        steps = {"step": step, "odd": one - zero - step, "offset": zero}
-        found |= {f"{what}{corner}": value for what, value in steps.items()}
-    return found
+    """The vertex numbering of a topology as argument words."""
+    row = TOPOLOGIES[topology]
+    words = {"step": row.steps, "odd": row.odds, "offset": row.offsets}
+    return {f"{what}{corner}": value for what, values in words.items()
+            for corner, value in enumerate(values)}  # fmt: skip

@@ -16,7 +16,7 @@ from dp2emu.gpu.command.topology import corners
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, decode, fetch, vertex_numbers
 from dp2emu.gpu.rasterizer.clip import Geometry, flatten_and_wrap, placed
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
-from dp2emu.gpu.shader_resources.textures import Texturing
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Fetcher, Result, Run, Sampler
@@ -113,7 +113,7 @@ class StageRun(msgspec.Struct, frozen=True):
             inputs,
             given.vertex.uniforms,
             lanes,
-            sampler=texturing.sampler(Stage.VERTEX),
+            sampler=StageSampler(texturing, Stage.VERTEX),
             fetcher=fetcher(given, texturing, Stage.VERTEX),
         )
 
@@ -121,7 +121,8 @@ class StageRun(msgspec.Struct, frozen=True):
         """Run the vertex program, as ``shaded`` does."""
         assert draw.pipeline.vertex is not None
         texturing = Texturing.of(draw, self.cache, self.run)
-        sampler, reads = texturing.sampler(Stage.VERTEX), fetcher(draw, texturing, Stage.VERTEX)
+        sampler = StageSampler(texturing, Stage.VERTEX)
+        reads = fetcher(draw, texturing, Stage.VERTEX)
         return shaded(draw, draw.pipeline.vertex, numbers, sampler, self.run, reads)
 
 
@@ -139,7 +140,7 @@ def _as_vertex_stage(draw: Draw, bound: StageProgram) -> Draw:
 
 def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
     """The resource fetcher of a Direct3D 10 shader stage; None if it reads no resource."""
-    if not texturing.asked.get(stage):
+    if not texturing.read_units.get(stage):
         return None
     # Imported here, since other shaders do not need these modules at start-up.
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
