@@ -96,7 +96,7 @@ class Numbers:
 
 
 def _no_vertices() -> CallVertices | None:
-    """Applications since DirectX 8 draw from streams."""
+    """No vertices: applications since DirectX 8 draw from streams."""
     return None
 
 
@@ -311,7 +311,7 @@ class Session:
     # Queries
 
     def register(self, listener: Listener) -> int:
-        """A new query id, whose responses go to ``listener``.  Raises UsageError at 2**32 - 1."""
+        """A new query id with responses to ``listener``.  Raises UsageError if none is left."""
         if self._query_ids == 0xFFFFFFFF:
             raise UsageError("query ids are used up")
         self._query_ids += 1
