@@ -17,9 +17,9 @@ import numpy as np
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
-from dp2emu.shader.ops import OPS
+from dp2emu.shader.ops import OPS, canonical
 from dp2emu.shader.passes import temporaries
-from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type, canonical
+from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type
 
 Words = tuple[I32, I32, I32, I32]
 

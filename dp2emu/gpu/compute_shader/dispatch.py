@@ -19,7 +19,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.shader_resources.constant_buffers import constants_of
 from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
-from dp2emu.gpu.shader_resources.textures import Texturing
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.gpu.shader_resources.unordered_access import Accesses, Same, WordMemory, in_any_order
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Stage
@@ -87,7 +87,7 @@ class _Running:
         self._run = run
         self._uniforms = {**stage.uniforms, **constants_of(stage.program, stage.buffers)}
         texturing = Texturing.alone(stage, Stage.COMPUTE, run)
-        self._sampler = texturing.sampler(Stage.COMPUTE)
+        self._sampler = StageSampler(texturing, Stage.COMPUTE)
         self._fetcher = StageFetcher(texturing, Stage.COMPUTE, stage.textures, 1)
         self._accesses = 0
 

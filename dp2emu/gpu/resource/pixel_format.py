@@ -24,7 +24,8 @@ from dp2emu.shader import codings
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import Formula, computed
 from dp2emu.shader.ir import Constant
-from dp2emu.shader.types import I32, Lanes, Type, canonical
+from dp2emu.shader.ops import canonical
+from dp2emu.shader.types import I32, Lanes, Type
 from dp2emu.shader.values import Value
 
 

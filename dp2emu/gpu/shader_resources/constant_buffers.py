@@ -16,9 +16,7 @@ from dp2emu.shader.types import I32
 
 
 def with_constants(draw: Draw) -> Draw:
-    """Return the draw with the constant buffers of all stages read into uniform files."""
-    if not (draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex):
-        return draw
+    """Return the draw with its constant buffers read into uniform files."""
     return replace(
         draw,
         post_vertex=draw.post_vertex and _post_vertex(draw.post_vertex),

@@ -106,16 +106,16 @@ class Texturing(msgspec.Struct, frozen=True):
         before the draw.  Raises Unsupported for formats that cannot be sampled.
         """
         pipeline = draw.pipeline
-        units = pipeline.units or pipeline.vertex_units
-        if not (units or draw.pixel.textures or draw.vertex.textures):
+        reads = {Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units}
+        read_units = {stage: units for stage, units in reads.items() if units}
+        if not (read_units or draw.pixel.textures or draw.vertex.textures):
             return cls(_NOTHING_BOUND, cache, run)
         before = texels_before(draw)
-        return cls({
+        units = {
             Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex.textures, before),
             Stage.PIXEL: _units(pipeline.samplers, draw.pixel.textures, before),
-        }, cache, run, {
-            Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
-        })  # fmt: skip
+        }
+        return cls(units, cache, run, read_units)
 
     @classmethod
     def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
@@ -124,10 +124,6 @@ class Texturing(msgspec.Struct, frozen=True):
         """
         units = _units(bound.samplers, bound.textures, {})
         return cls({stage: units}, None, run, {stage: bound.units})
-
-    def sampler(self, stage: Stage) -> StageSampler:
-        """Return the sampler interface of the engines for a stage."""
-        return StageSampler(self, stage)
 
 
 class StageSampler(msgspec.Struct, frozen=True):
