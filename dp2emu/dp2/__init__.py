@@ -27,9 +27,9 @@ _HOMES = {
     "table": ("Op", "Since", "TABLE", "Token"),
     "walk": ("Command", "decode", "scan"),
 }
-"""Names by module, which are imported when they are asked for."""
+"""Names by module, imported lazily."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
-if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+if not TYPE_CHECKING:  # type checkers report unknown names only without __getattr__
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,4 +1,4 @@
-"""One D3D context: what its tokens have set, its queries, and how its draws become packets."""
+"""A D3D context: the state its tokens set, its queries, and the packets of its draws."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Context:
 
     ``call`` and ``shadow`` belong to the call that is being executed: its vertices, and its
     lpdwRStates memory if it has any.  The methods named after tokens are called by ``dp2.tokens``;
-    they raise Fault for calls that the driver must refuse and Unsupported for what is not built.
+    they raise Fault for calls that the driver must refuse and Unsupported for missing features.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Context:
         self._shadowed.clear()
 
     def destroy(self) -> None:
-        """Delete the queries of the context, which dies."""
+        """Delete the queries of the context, before it is dropped."""
         self.queries.destroy()
 
     # State tokens
@@ -138,7 +138,7 @@ class Context:
             self._shadowed[state] = value
 
     def _set_stage_0(self, state: int, value: int) -> None:
-        """Set the states of texture stage 0 that a render state of DirectX 5 stands for."""
+        """Set the states of texture stage 0 that correspond to a render state of DirectX 5."""
         for number, setting in stage_states(state, value):
             self.set_texture_stage_state(0, number, setting)
         if state in WRAPS:
@@ -452,9 +452,9 @@ RECENT = 64
 
 
 class RecentTargets:
-    """Surfaces that became targets since the last ``take``, for watchers of a replay.  Mutable.
+    """Surfaces that became targets since the last ``take``, for replay observers.  Mutable.
 
-    It has their serial numbers only, so that it keeps no memory alive.
+    It stores serial numbers only, so that it keeps no memory alive.
     """
 
     def __init__(self) -> None:
@@ -470,8 +470,8 @@ class RecentTargets:
             del self._serials[next(iter(self._serials))]
 
     def take(self, heap: Heap) -> list[int]:
-        """Handles of the live surfaces in the order in which they last became targets; the list
-        starts anew.
+        """Handles of the live surfaces in the order in which they last became targets; forgets
+        them.
         """
         serials, self._serials = self._serials, {}
         found = ((heap.get(handle), serial) for handle, serial in serials.items())

@@ -41,10 +41,10 @@ from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
-"""Contexts an adapter holds at a time; beyond that D3DHAL_OUTOFCONTEXTS."""
+"""Live contexts of an adapter; one more is D3DHAL_OUTOFCONTEXTS."""
 
 SCAN_TOKENS = 1 << 16
-"""Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
+"""Tokens scanned ahead of execution, which bounds the memory for a huge buffer."""
 
 _EXIT_OPCODE = 11
 """EXIT of execute buffers before DirectX 6, which some runtimes leave in; ends the commands (wire
@@ -70,9 +70,9 @@ class Driver:
     """The emulated display driver and its adapter.
 
     ``unknown_command``, if set, is D3dParseUnknownCommand (wire format, "Unknown opcodes"): it
-    returns the offset to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` are called with
-    every command before it executes; they cannot change it.  ``limits`` default to those of the
-    options.
+    returns the offset to continue at, or None for COMMAND_UNPARSED.  ``command_taps`` are called
+    with every command before it executes; they cannot change it.  ``limits`` default to those of
+    the options.
     """
 
     def __init__(
@@ -287,7 +287,7 @@ class Driver:
         try:
             return self._execute(context, call)
         finally:
-            # The call returns: nothing may refer to its memory any more.
+            # The call returns: drop all references to its memory.
             if context.shadow is not None:
                 context.write_shadow()
             context.call, context.shadow = NO_CALL, None
@@ -350,7 +350,7 @@ class Driver:
             raise error.at(offset=offset) from None
 
     def _resume(self, call: Call, left: memoryview, offset: int) -> int | None:
-        """The offset to go on at after a malformed token at ``offset``, or None to stop there.
+        """The offset to continue at after a malformed token at ``offset``, or None to stop there.
 
         ``left`` are the remaining bytes of the commands, from that token on.
         """
@@ -490,7 +490,7 @@ _INFO_ROWS = {
     0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
     0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
 }
-"""By D3DGDI2_TYPE.  DXVERSION tells the driver the runtime's version, and has no answer."""
+"""By D3DGDI2_TYPE.  DXVERSION passes the runtime's version to the driver, without an answer."""
 
 
 def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:

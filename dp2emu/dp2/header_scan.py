@@ -1,9 +1,9 @@
-"""The header walk as machine code, for callers that need only the offsets of tokens.
+"""The header walk as machine code, for callers that need only token offsets.
 
     i64 headers(ptr words)      ``WORDS`` -> number of tokens; ``at`` is the offset it stopped at
 
-The token table is compiled into rows of numbers.  Tokens that these cannot describe, such as
-payloads whose size depends on flags, and malformed ones are left to ``dp2.walk``, one at a time.
+The token table is compiled into rows of numbers.  ``dp2.walk`` handles tokens that rows cannot
+describe, such as payloads whose size depends on flags, and malformed ones.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ STRETCH = 1 << 16
 _I64 = NDArray[np.int64]
 
 WORDS = ("data", "at", "end", "vertex_size", "table", "offsets", "limit")
-"""Addresses of the bytes, of 256 rows of ``ROW`` words and of an array of ``limit`` i64; the
-offset of the walk and its end; bytes of a vertex."""
+"""``data``: address of the bytes; ``at``, ``end``: offsets of the walk and its end;
+``vertex_size`` in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address of
+``limit`` i64 for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
 """The payload size of an opcode, by the header's n."""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
-"""Kinds of payload: left to ``dp2.walk``; ``base + each * n`` bytes; ``item`` bytes and, aligned,
-``base + each * n`` vertices; and ``base + each * n`` items of ``item`` bytes, with up to two
-32-bit fields that count elements of ``bytes`` after the item."""
+"""Kinds of payload.  OTHER: only ``dp2.walk`` knows.  LINEAR: ``base + each * n`` bytes.
+VERTICES: ``item`` bytes and, aligned, ``base + each * n`` vertices.  TAILS: ``base + each * n``
+items of ``item`` bytes, with up to two 32-bit fields that count elements of ``bytes`` after the
+item."""
 _LOG_ROW = 6
 
 _PROBES = 64
@@ -59,7 +61,7 @@ def headers(
 ) -> Headers:
     """The offsets of the tokens in ``buffer[start:end]``, equal to those of ``walk.scan``.
 
-    Raises ImportError without llvmlite, and never for what the bytes contain.
+    Raises ImportError without llvmlite; malformed bytes raise nothing.
     """
     data = np.frombuffer(buffer, np.uint8)
     room = max(min(limit, (end - start) // HEADER_BYTES), 0)
@@ -72,7 +74,7 @@ def headers(
         found += _compiled()(_address(words))
         if found >= limit:
             break
-        # A token that rows cannot describe, a malformed one, or the end.
+        # The compiled walk stopped at a token of kind OTHER, a malformed one, or the end.
         rest = scan(buffer, int(words[1]), end, vertex_size, limit=1)
         if not rest.commands:
             return Headers(offsets[:found], rest.stop, rest.problem)
@@ -134,9 +136,9 @@ def _line(count: Callable[[int], int]) -> tuple[int, int]:
 
 
 def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Offset and bytes of each field that counts what is behind an item.
+    """Offset and element bytes of each field that counts elements after an item.
 
-    None if no sum of products of at most two DWORDs is what ``Tail.size`` says for many numbers.
+    None unless ``Tail.size``, probed with random numbers, is a weighted sum of at most two DWORDs.
     """
     names = [name for name in item.names or () if item[name] == np.dtype("<u4")]
     nothing = dict.fromkeys(item.names or (), 0)
@@ -154,7 +156,7 @@ def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
 
 
 def _reads_others(tail: Tail, item: np.dtype[Any], names: list[str]) -> bool:
-    """Whether fields that are no DWORDs have a say in what is behind an item."""
+    """Whether the bytes after an item depend on fields that are no DWORDs."""
     nothing = dict.fromkeys(item.names or (), 0)
     others = [name for name in nothing if name not in names]
     return any(tail.size(nothing | {name: value}) for name in others for value in (1, 255))
@@ -172,7 +174,7 @@ def _headers() -> tuple[str, Writer]:
     vertex_size = k.load("i64", words, WORDS.index("vertex_size"))
     place = k.at(words, WORDS.index("at"), "i64")
     at, found = k.variable("i64", k.load("i64", place)), k.variable("i64", 0)
-    # Both stay in registers; the caller's copy is written once, at the end.
+    # Both are in registers; the caller's copy is written once, at the end.
     going = k.variable("i1", 1)
     with k.while_(lambda: going.get() & (at.get() + HEADER_BYTES <= end) & (found.get() < limit)):
         here = at.get()

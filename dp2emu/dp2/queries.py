@@ -1,10 +1,9 @@
 """Asynchronous queries: their types and states, and the responses over the command buffer.
 
 Each query type is one row, from GPU counters to payload bytes.  A payload is packed little-endian
-in the member order of its structure.  Nothing outside of this module knows the two meanings of
-dwErrorOffset: size of the response buffer on success, offset of the first unhandled command on
-failure.  Sources: wire format, "Query types", "Queries" and "Responses"; driver documentation,
-"Handling Asynchronous Queries".
+in the member order of its structure.  dwErrorOffset is the size of the response buffer on success,
+the offset of the first unhandled command on failure.  Sources: wire format, "Query types",
+"Queries" and "Responses"; driver documentation, "Handling Asynchronous Queries".
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY, O
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.options import Options
+from dp2emu.dp2.options import Options, check_memory
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import Observes, QuerySlot, Report
@@ -74,7 +73,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 def _percent(usage: Usage) -> float:
-    """100 * part / whole, at most 100; 0 if the whole is 0."""
+    """Usage in percent, at most 100; 0 if the whole is 0."""
     part, whole = usage
     return min(100.0, 100.0 * part / whole) if whole > 0 else 0.0
 
@@ -197,7 +196,7 @@ HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
 """wCount is 16 bits; more records open a new block."""
 _DROPPED_KEPT = 64
-"""Dropped answers that a queue may hold in addition to as many as it has wanted ones."""
+"""Dropped answers that a queue may hold beyond twice the number of wanted ones."""
 
 
 class Result(NamedTuple):
@@ -287,7 +286,7 @@ class _Layout(msgspec.Struct):
 
 
 def lay_out(outbox: Outbox, capacity: int) -> bytes:
-    """The bytes of a response buffer of ``capacity``; what is in it leaves the outbox.
+    """The bytes of a response buffer of ``capacity``; its answers leave the outbox.
 
     Answers go in completion order.  One too large for an empty buffer stays and holds back only
     its own type; otherwise the first that does not fit ends the buffer with RESPONSECONTINUE.
@@ -302,7 +301,7 @@ def lay_out(outbox: Outbox, capacity: int) -> bytes:
             break
         else:
             held_back.add(result.kind)
-    # RESPONSECONTINUE alone would make the runtime call again, for ever.
+    # RESPONSECONTINUE without an answer would make the runtime call again forever.
     return b"".join(layout.parts(more=bool(layout.blocks) and len(outbox) > 0))
 
 
@@ -338,10 +337,8 @@ class Queries:
             raise Fault(HResult.DDERR_INVALIDPARAMS, why)
         if query_id in self._live:
             self.delete(query_id)
-        most = self._gpu.heap.limits.queries
-        if len(self._live) >= most:
-            what = f"query {query_id} is too many, limit queries {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        limits, number = self._gpu.heap.limits, len(self._live) + 1
+        check_memory(limits, "queries", number, f"query {query_id} is too many")
         slot = QuerySlot(kind, self, query_id, KINDS[kind].observes)
         self._live[query_id] = slot
         if KINDS[kind].window is Window.SINCE:

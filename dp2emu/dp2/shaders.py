@@ -14,6 +14,7 @@ import msgspec
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.limits import GENEROUS, Limits
@@ -72,11 +73,9 @@ class Table(Generic[_T]):
         old = self._live.get(created.handle)
         total = self._bytes + created.size - (old.size if old else 0)
         number = len(self._live) + (old is None)
-        for name, amount in (("shader_bytes", total), ("objects", number)):
-            if amount > getattr(self._limits, name):
-                most = getattr(self._limits, name)
-                what = f"{self.noun} {created.handle} is too much, limit {name} {most}"
-                raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        what = f"{self.noun} {created.handle} is too much"
+        check_memory(self._limits, "shader_bytes", total, what)
+        check_memory(self._limits, "objects", number, what)
         self._live[created.handle] = created
         self._bytes = total
 

@@ -115,12 +115,12 @@ class Targets(msgspec.Struct, frozen=True, dict=True):
 
 
 class Resolved(msgspec.Struct, frozen=True, eq=False):
-    """What a draw carries of the state: its pipeline and the uniforms of its programs.
+    """The resolved state of draws: their pipeline and the uniforms of their programs.
 
     ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
-    ``output`` are one object for all draws under this state: their identity is the key of what is
-    derived from them.  ``managed`` are the textures to upload before a draw; ``n_patches`` says
-    whether triangles may be N-patches.
+    ``output`` are one object for all draws under this state, so that caches by identity hit.
+    ``managed`` are the textures to upload before a draw; ``n_patches`` says whether triangles may
+    be N-patches.
     """
 
     pipeline: Pipeline
@@ -243,9 +243,9 @@ def point_size(state: State) -> PointSize:
 
 
 def line_pattern(state: State, interface: int) -> LinePattern:
-    """D3DRENDERSTATE_LINEPATTERN, which Direct3D 9 has no more: repeat factor, then pattern.
+    """D3DRENDERSTATE_LINEPATTERN, up to DirectX 8: repeat factor, then pattern.
 
-    Raises Fault for a repeat factor of more than the 255 that drivers are to accept.
+    Raises Fault for a repeat factor above the documented 255.
     """
     word = state.render_states[RenderState7.LINEPATTERN]
     repeat = word & 0xFFFF
@@ -283,8 +283,6 @@ ROOM = 256
 """Resolved states, and sources, that a context caches; the oldest makes room."""
 
 _NO_BINDINGS = -1, ShaderBindings()
-
-
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
@@ -321,7 +319,7 @@ class Resolutions:
     def vertex_bindings(
         self, resolved: Resolved, state: State, constants: Constants
     ) -> ShaderBindings:
-        """The vertex program's bindings, computed anew when state or constants have changed."""
+        """The vertex program's bindings, recomputed when state or constants have changed."""
         stage = resolved.vertex
         now = state.numbers if stage.shader is None else constants.version
         then, found = self._bindings.get(stage, _NO_BINDINGS)
@@ -399,8 +397,6 @@ _FRONT = (
     RenderState.STENCILZFAIL,
     RenderState.STENCILPASS,
 )
-
-
 _BACK = (
     RenderState.CCW_STENCILFUNC,
     RenderState.CCW_STENCILFAIL,
@@ -408,8 +404,6 @@ _BACK = (
     RenderState.CCW_STENCILPASS,
 )
 """Comparison and operations, in the order of ``StencilFace``."""
-
-
 _ALPHA_TO_COVERAGE = {
     RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
     RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),

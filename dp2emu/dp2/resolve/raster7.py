@@ -39,7 +39,7 @@ def perspective(states: Sequence[int], interface: int) -> bool:
 
 
 def monochrome(states: Sequence[int], interface: int) -> bool:
-    """D3DRENDERSTATE_MONOENABLE: blue of vertex colours stands for red and green as well."""
+    """D3DRENDERSTATE_MONOENABLE: red and green of vertex colours are replaced by blue."""
     return interface < 7 and bool(states[RenderState7.MONOENABLE])
 
 

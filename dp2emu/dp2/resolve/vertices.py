@@ -87,7 +87,7 @@ class CallVertices(msgspec.Struct, frozen=True):
     """The vertices of a call: ``length`` of them in ``data``, the first at byte ``offset``.
 
     ``size`` and ``format`` describe one vertex.  ``made`` caches the stream, so that all draws of
-    the call share one object, and with it what is cached by its identity.
+    the call share one object and the caches keyed by its identity.
     """
 
     data: Surface | bytes | None = None
@@ -193,7 +193,7 @@ class VertexStreams:
         self.frequencies[number] = check_frequency(number, value)
 
     def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
-        """The streams as bound; ``byte_offset`` moves stream 0, as the 2 forms of draws ask.
+        """The streams as bound; ``byte_offset`` moves stream 0, as DRAWPRIMITIVE2 does.
 
         Without an offset it is the same tuple until a stream is bound, so that caches by
         identity hit.  Raises Fault if no stream is bound.

@@ -14,10 +14,9 @@ import numpy as np
 
 from dp2emu.d3d import device_states as defaults
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
-from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
+from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.states.setting_kinds import PLAIN, Kind
-from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.limits import GENEROUS, Limits
 
@@ -44,11 +43,11 @@ TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
 LIGHTS = GENEROUS.objects
-"""Lights a context may make by default, which is the number in D3DCAPS9."""
+"""Lights of a context by default, as D3DCAPS9 announces."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
-"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (wire format, "Transforms
-and clip planes")."""
+"""Numbers of world matrices in DirectX 8 and 9, by those of DirectX 6 and 7 (wire format,
+"Transforms and clip planes")."""
 
 
 def bits_float(value: int) -> float:
@@ -106,7 +105,7 @@ class State:
         self.version += 1
 
     def set_plain(self, kind: Kind, value: Any) -> None:
-        """Set the only setting of a kind that ``PLAIN`` has."""
+        """Set a setting of ``PLAIN``."""
         self.plain[kind] = value
         self.version += 1
 
@@ -171,7 +170,7 @@ class State:
             self.transforms[number] = tuple(matrix)
 
     def set_material(self, material: Any) -> None:
-        """SETMATERIAL: a D3DMATERIAL7 record that is not written again; None for the default."""
+        """SETMATERIAL: a D3DMATERIAL7 record, which must not change; None for the default."""
         self.numbers += 1
         self.material = material
 
@@ -182,13 +181,13 @@ class State:
             self.clip_planes[index] = tuple(plane)
 
     def create_light(self, index: int) -> None:
-        """CREATELIGHT: make room for a light number."""
+        """CREATELIGHT: create a light without data."""
         self.version += 1
         self._bound_light(index)
         self.lights.setdefault(index, None)
 
     def set_light(self, index: int, light: Any) -> None:
-        """SETLIGHT with data: a D3DLIGHT7 record that is not written again; None for none."""
+        """SETLIGHT with data: a D3DLIGHT7 record, which must not change, or None."""
         self.version += 1
         self._bound_light(index)
         self.lights[index] = light
@@ -200,11 +199,9 @@ class State:
         (self.lights_enabled.add if enable else self.lights_enabled.discard)(index)
 
     def _bound_light(self, index: int) -> None:
-        known = index in self.lights or index in self.lights_enabled
-        most = self._limits.objects
-        if not known and max(len(self.lights), len(self.lights_enabled)) >= most:
-            what = f"light {index} is too many, limit objects {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        if index not in self.lights and index not in self.lights_enabled:
+            number = max(len(self.lights), len(self.lights_enabled)) + 1
+            check_memory(self._limits, "objects", number, f"light {index} is too many")
 
 
 IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
@@ -214,7 +211,7 @@ TRANSFORMS = (
     *range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1),
     *range(256, 512),
 )
-"""Numbers of matrices as DirectX 8 and 9 have them."""
+"""DirectX 8 and 9 numbers of the transform matrices."""
 _KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 
@@ -233,13 +230,10 @@ def transform_product(matrix: Sequence[float], current: Sequence[float]) -> tupl
     return tuple(np.asarray(product, np.float32).ravel().tolist())
 
 
-TOGETHER = {
-    int(TextureStageState7.ADDRESS): (
-        int(TextureStageState7.ADDRESS),
-        int(TextureStageState7.ADDRESSU),
-        int(TextureStageState7.ADDRESSV),
-    )
-}
+_ADDRESS = (
+    TextureStageState7.ADDRESS, TextureStageState7.ADDRESSU, TextureStageState7.ADDRESSV
+)  # fmt: skip
+TOGETHER = {int(_ADDRESS[0]): tuple(map(int, _ADDRESS))}
 """Stage states that set others as well."""
 OPERATIONS = frozenset(
     {
