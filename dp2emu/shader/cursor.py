@@ -1,10 +1,13 @@
-"""Bounds-checked reading of a shader's DWORDs in order."""
+"""Bounds-checked reading of a shader's DWORDs in order, and the bit fields of its tokens."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import astuple
 
 from dp2emu.errors import ShaderError
 
@@ -12,6 +15,26 @@ Version = TypeVar("Version")
 
 CODE_BYTES = 1 << 22
 """Most bytes of shader code, with the container around it."""
+
+
+class Decoded(msgspec.Struct, frozen=True, kw_only=True):
+    """An instruction.  The decoder sets its byte offset and DWORDs; comparisons ignore both."""
+
+    offset: int = 0
+    words: tuple[int, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._meaning() == other._meaning()
+
+    def __hash__(self) -> int:
+        return hash(self._meaning())
+
+    def _meaning(self) -> tuple[object, ...]:
+        return astuple(self)[:-2]
+
+    def error(self, what: str) -> ShaderError:
+        """Return a ShaderError at the instruction."""
+        return ShaderError(what, offset=self.offset)
 
 
 class Cursor(Generic[Version]):
@@ -88,3 +111,20 @@ class Cursor(Generic[Version]):
             raise ShaderError("the length field is too large", offset=start)
         self._end = self._stop
         return self._words[start // 4 : self._at]
+
+
+class Bits(NamedTuple):
+    """A field of ``width`` bits that begins at bit ``shift`` of a token."""
+
+    shift: int
+    width: int
+
+    def of(self, token: int) -> int:
+        """Extract the field's value from a token."""
+        return token >> self.shift & (1 << self.width) - 1
+
+    def put(self, value: int) -> int:
+        """Return a token with this field set to ``value``, truncated to its width, and all else
+        0.
+        """
+        return (value & (1 << self.width) - 1) << self.shift
