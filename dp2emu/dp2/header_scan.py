@@ -110,7 +110,7 @@ def _table() -> _I64:
 
 
 def row_of(token: Token) -> tuple[int, ...]:
-    """The words of a row, without trailing zeros."""
+    """The ``ROW`` words of a token, without trailing zeros."""
     head = token.head_dtype.itemsize if token.head_dtype is not None else 0
     item = token.item_dtype.itemsize if token.item_dtype is not None else 0
     if token.vertices is not None:
@@ -127,7 +127,7 @@ def row_of(token: Token) -> tuple[int, ...]:
 
 
 def _line(count: Callable[[int], int]) -> tuple[int, int]:
-    """The base and slope of a linear function of n."""
+    """The base and slope of a count that is linear in n."""
     base = count(0)
     each = count(1) - base
     if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):
@@ -199,7 +199,7 @@ def _headers() -> tuple[str, Writer]:
 
 
 def _vertices() -> tuple[str, Writer]:
-    """The end of inline vertices, which begin at a multiple of 4."""
+    """Emit the function that computes the end of inline vertices, aligned to 4."""
     k = Code("vertices", ("ptr row", "i64 at", "i64 number", "i64 vertex_size"), "i64")
     body = k["at"] + k.load("i64", k["row"], ROW.index("item")) + HEADER_BYTES
     aligned = (body + (VERTEX_ALIGNMENT - 1)) & -VERTEX_ALIGNMENT
@@ -208,7 +208,7 @@ def _vertices() -> tuple[str, Writer]:
 
 
 def _tails() -> tuple[str, Writer]:
-    """The end of items with tails, beyond the end of the buffer if they do not fit."""
+    """Emit the function that finds the end of items with tails, beyond ``end`` if truncated."""
     k = Code("tails", ("ptr row", "ptr data", "i64 at", "i64 end", "i64 number"), "i64")
     row, data, end = k["row"], k["data"], k["end"]
     item = k.load("i64", row, ROW.index("item"))
@@ -224,6 +224,6 @@ def _tails() -> tuple[str, Writer]:
 
 
 def _behind(k: Code, row: Value, data: Value, item: Value, field: int) -> Value:
-    """Bytes of the elements that a field of an item counts."""
+    """Emit the bytes of the elements that a field of an item counts."""
     place, bytes = (k.load("i64", row, ROW.index(f"{what}{field}")) for what in ("field", "bytes"))
     return k.load("i32", k.at(data, item + place)).unsigned("i64") * bytes

@@ -87,7 +87,7 @@ def _everything(surface: Surface) -> Iterator[Mark]:
 
 
 def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
-    """A box and the boxes below it, down to the last level of the face."""
+    """A box and the corresponding boxes of the lower mip levels of the face."""
     levels = surface.desc.levels
     yield first, box
     for index in range(first + 1, first - first % levels + levels):
@@ -97,7 +97,7 @@ def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
 
 
 def _below(box: Box, edge: Box) -> Box:
-    """The box in the next level, of bounds ``edge``, that covers the texels of a box."""
+    """The box of the next mip level, with bounds ``edge``, that covers the texels of a box."""
     return Box(
         min(box.left >> 1, edge.right - 1), min(box.top >> 1, edge.bottom - 1),
         box.right + 1 >> 1, box.bottom + 1 >> 1,

@@ -68,7 +68,7 @@ class Kind(msgspec.Struct, frozen=True):
     observes: Observes
 
     def payload(self, report: Report, options: Options) -> bytes:
-        """The bytes that follow D3DHAL_DP2RESPONSEQUERY."""
+        """The payload after D3DHAL_DP2RESPONSEQUERY."""
         return self.layout.pack(*self.values(report, options))
 
 
@@ -112,7 +112,7 @@ def _pipeline_timings(report: Report, options: Options) -> tuple[float, ...]:
 
 
 def _interface_timings(report: Report, options: Options) -> tuple[float, ...]:
-    """The host waits for two things only: a resource in use, and room in the FIFO."""
+    """Percentages of host waits: the emulator has those for resources and for FIFO space."""
     resource = _percent(busy(report, "wait_resource_ticks"))
     queue = _percent(busy(report, "wait_queue_ticks"))
     return resource, queue, 0.0, 0.0, 0.0
@@ -255,7 +255,7 @@ class Outbox:
 
 
 class _Layout(msgspec.Struct):
-    """The response blocks of one call.  Mutable: a cursor that advances over the buffer."""
+    """The response blocks of one call.  Mutable: a cursor over the buffer."""
 
     capacity: int
     blocks: list[list[bytes]] = msgspec.field(default_factory=list)
@@ -267,7 +267,7 @@ class _Layout(msgspec.Struct):
         return (HEADER if opens else 0) + _RECORD.size + len(payload)
 
     def fits(self, payload: bytes, more: bool) -> bool:
-        """cursor + 8 + size <= capacity, less 8 for RESPONSECONTINUE if answers remain."""
+        """Whether a record fits, with 8 bytes for RESPONSECONTINUE if ``more`` answers remain."""
         return self.size + self.needs(payload) <= self.capacity - (HEADER if more else 0)
 
     def add(self, result: Result) -> None:
@@ -331,7 +331,7 @@ class Queries:
             self.delete(query_id)
 
     def create(self, query_id: int, kind: int) -> None:
-        """CREATEQUERY; a live id is replaced, and its unsent answer dropped."""
+        """CREATEQUERY: create a query; a live id is replaced, and its unsent answer dropped."""
         why = refused_type(kind, self._interface, self._options)
         if why is not None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, why)
@@ -345,7 +345,7 @@ class Queries:
             self._gpu.submit(BeginQuery(slot, 1))
 
     def delete(self, query_id: int) -> None:
-        """DELETEQUERY; an answer under way is discarded."""
+        """DELETEQUERY: delete a query; its pending answer is discarded."""
         slot = self._query(query_id)
         del self._live[query_id]
         self._building.discard(query_id)
@@ -407,7 +407,7 @@ class Queries:
         return lay_out(self._outbox, capacity)
 
     def _supersede(self, slot: QuerySlot) -> None:
-        """Drop the unsent answer of a query, and the one under way."""
+        """Drop the unsent and the pending answer of a query."""
         slot.generation += 1
         self._due.discard(slot.key)
         self._outbox.drop(slot.key)

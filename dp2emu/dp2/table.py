@@ -73,7 +73,7 @@ class Tail(msgspec.Struct, frozen=True):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """One row of the table."""
+    """A row of the token table: payload layout, samples and the executing function."""
 
     op: Op
     since: Since

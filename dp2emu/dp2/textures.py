@@ -61,7 +61,7 @@ class Textures:
         self._priorities: WeakKeyDictionary[Surface, int] = WeakKeyDictionary()
 
     def bind(self, stage: int, surface: Surface | None) -> None:
-        """Texture stage state 0; None unbinds."""
+        """Bind a texture to a stage (texture stage state 0); None unbinds."""
         if surface is None:
             self.bound.pop(stage, None)
         else:
@@ -78,7 +78,7 @@ class Textures:
         return BoundTexture(surface, palette.words, palette.alpha, most_detailed)
 
     def attach(self, surface: Surface, palette: int, flags: int) -> None:
-        """SETPALETTE; palette 0 detaches.  Raises Fault for surfaces that index no palette."""
+        """SETPALETTE: attach a palette; 0 detaches.  Raises Fault for a format without palette."""
         row = FORMATS.get(surface.format)
         if row is None or Use.PALETTE not in row.uses:
             what = f"surface {surface.handle} ({surface.format.sdk}) takes no palette"
@@ -114,7 +114,7 @@ class Textures:
         self._most_detailed[surface] = level
 
     def most_detailed(self, surface: Surface) -> int:
-        """The level SETTEXLOD named, 0 by default."""
+        """The finest level to sample (SETTEXLOD), 0 by default."""
         return self._most_detailed.get(surface, 0)
 
     def set_priority(self, surface: Surface, priority: int) -> None:

@@ -88,7 +88,7 @@ def _wanted(
 
 
 def rect_of(view: Viewport) -> Rect:
-    """The pixels of a viewport."""
+    """The rectangle of a viewport."""
     return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
 
 
@@ -129,7 +129,7 @@ class Moves:
         self._write(target[0], Copy(given, made, bool(flags & DP2BLT_LINEAR)), made)
 
     def surface_blit(self, source: Place, target: Place) -> None:
-        """SURFACEBLT: between surfaces of one format, never stretched."""
+        """SURFACEBLT: copy between surfaces of one format, unstretched."""
         given, made = self._part(source), self._part(target)
         _check_alike(given.surface, made.surface)
         if given.box.sides != made.box.sides:
@@ -138,7 +138,7 @@ class Moves:
         self._write(target[0], Copy(given, made), made)
 
     def fill(self, handle: int, rect: RectTuple, color: int) -> None:
-        """COLORFILL with an A8R8G8B8 colour."""
+        """COLORFILL: fill a rectangle with an A8R8G8B8 colour."""
         surface = self._pixels(handle)
         if surface.format not in COLOR:
             raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, f"fill of {surface.format.sdk}")
@@ -196,7 +196,7 @@ class Moves:
         self, surfaces: tuple[int, int], buffers: tuple[int, int], count: int,
         operation: int, offset: tuple[int, int],
     ) -> None:  # fmt: skip
-        """COMPOSERECTS: ``surfaces`` and ``buffers`` are pairs of source and target.
+        """COMPOSERECTS: combine rectangles; ``surfaces`` and ``buffers`` are (source, target).
 
         With more than ``MAX_RECTS`` rectangles it does nothing (driver documentation).
         """
@@ -243,7 +243,7 @@ class Moves:
         return surface
 
     def _monochrome(self, handle: int) -> Part:
-        """A level of format A1: the one that a handle names, or the first of a texture."""
+        """The level of format A1 that ``handle`` names, or the first level of a texture."""
         surface = self._pixels(handle)
         if surface.format is not Format.A1:
             what = f"composition of {surface.format.sdk}"
@@ -254,7 +254,7 @@ class Moves:
         return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
-        """A level of a texture's first face, or of the face that a level's own handle is in."""
+        """The part of a BLT; the level counts from the level of ``handle``, in its face."""
         handle, rect, level = place
         surface = self._pixels(handle)
         owner = surface.parent or surface
@@ -325,7 +325,7 @@ def _check_conversion(given: Part, made: Part) -> None:
 
 
 def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[Copy]:
-    """The copies of a TEXBLT.  Source levels larger than the target's top are skipped."""
+    """The copies of a TEXBLT, from the source level that has the size of the target's top."""
     top = whole_part(made, 0).box
     sizes = [whole_part(given, level).box for level in range(given.desc.levels)]
     if top not in sizes:

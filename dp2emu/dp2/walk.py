@@ -165,7 +165,7 @@ def _aligned(offset: int) -> int:
 
 
 def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
-    """The error for a ``Wrong``."""
+    """The exception for the members of a ``Wrong``."""
     left = end - at
     if op is None:
         return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)

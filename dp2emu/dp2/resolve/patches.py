@@ -139,7 +139,7 @@ class Patches:
         segments: tuple[float, ...] | None,
         layout: VertexLayout,
     ) -> Definition:
-        """A definition, to draw and then ``keep``.  Raises Fault beyond the limits."""
+        """A patch definition, to draw and then ``keep``.  Raises Fault beyond the limits."""
         size = points.count * len(layout.elements) * _BYTES
         if handle:
             old = self._kept.get(handle)
@@ -157,7 +157,7 @@ class Patches:
             self._bytes += definition.size
 
     def delete(self, handle: int) -> None:
-        """D3DRS_DELETERTPATCH; draws already issued are not affected."""
+        """D3DRS_DELETERTPATCH: delete a stored patch; issued draws are not affected."""
         found = self._kept.pop(handle, None)
         self._bytes -= found.size if found else 0
 

@@ -91,7 +91,7 @@ class Targets(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def extent(self) -> Rect | None:
-        """The pixels all colours have, or without any the depth surface; None without both."""
+        """The area common to all colour targets, else of the depth surface; None without both."""
         bound = self._bound or ([self.depth] if self.depth else [])
         if not bound:
             return None
@@ -150,7 +150,7 @@ class Resolved(msgspec.Struct, frozen=True, eq=False):
 def resolve(
     state: State, source: Source, targets: Targets, interface: int, bound: BoundTextures
 ) -> Resolved:
-    """The pipeline and uniforms of draws under a state.  Raises Fault for meaningless values."""
+    """The pipeline and uniforms of draws under a state.  Raises Fault for invalid values."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
     pixel = pixel_stage(state, source.pixel, interface, bound)
@@ -329,7 +329,7 @@ class Resolutions:
         return found
 
     def pixel_bindings(self, resolved: Resolved, constants: Constants) -> ShaderBindings:
-        """The pixel program's bindings, likewise."""
+        """The pixel program's bindings, recomputed when constants have changed."""
         stage = resolved.pixel
         if stage.shader is None:
             return resolved.fixed_pixel

@@ -276,7 +276,7 @@ _E = TypeVar("_E", bound=SdkEnum)
 
 
 class _States(NamedTuple):
-    """An operation and its arguments 0, 1 and 2."""
+    """The texture stage states of an operation and its arguments 0, 1 and 2."""
 
     op: TextureStageState
     arguments: tuple[TextureStageState, TextureStageState, TextureStageState]

@@ -44,7 +44,7 @@ def monochrome(states: Sequence[int], interface: int) -> bool:
 
 
 def raster_op(states: Sequence[int], interface: int) -> int:
-    """D3DRENDERSTATE_ROP2.  Raises Fault for an unknown operation."""
+    """The raster operation (D3DRENDERSTATE_ROP2).  Raises Fault for an unknown one."""
     if interface >= 7:
         return COPY
     found = states[RenderState7.ROP2]
@@ -83,6 +83,6 @@ def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> P
 
 
 def _kept(stencil: StencilState) -> StencilState:
-    """The stencil tests without their operations."""
+    """The stencil tests, with operations that keep the value."""
     back = stencil.back and StencilFace(stencil.back.func)
     return StencilState(StencilFace(stencil.front.func), back)

@@ -171,7 +171,7 @@ def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
 
 
 def _stages(state: State) -> Iterable[tuple[int, Facts]]:
-    """States of stages and samplers, by their number on the wire."""
+    """States of stages and samplers, by wire number."""
     for stage, row in zip(STAGE_ROWS, state.stages, strict=True):
         yield stage, dict(_named(WireTextureStageState, enumerate(row)))
 
@@ -209,7 +209,7 @@ def _record(record: Any) -> Facts:
 
 
 def _constants(constants: Constants) -> Facts:
-    """The registers that have been written, by name."""
+    """The values of the written registers, by name."""
     return {
         f"{name}{index}": _numbers(values)
         for name, file in constants.files.items()

@@ -94,7 +94,7 @@ class State:
         self.material: Any = None
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE; numbers beyond the table are ignored."""
+        """RENDERSTATE: set a render state; unknown numbers are ignored."""
         if state < RENDER_STATES and self.render_states[state] != value:
             self.render_states[state] = self._words[0][state] = value
             self._stale.add(0)
@@ -111,11 +111,11 @@ class State:
 
     @property
     def scissor_enabled(self) -> bool:
-        """D3DRS_SCISSORTESTENABLE."""
+        """Whether D3DRS_SCISSORTESTENABLE is TRUE."""
         return bool(self.render_states[RenderState.SCISSORTESTENABLE])
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
-        """TEXTURESTAGESTATE; unknown stages and states are ignored."""
+        """TEXTURESTAGESTATE: set a stage state; unknown stages and states are ignored."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
             number = STAGE_ROWS[stage]
             row, words = self.stages[number], self._words[1 + number]
@@ -139,11 +139,11 @@ class State:
         return self._settled
 
     def stage(self, number: int) -> list[int]:
-        """The states of a stage or sampler, as the wire numbers them."""
+        """The states of the stage or sampler with wire number ``number``."""
         return self.stages[STAGE_ROWS[number]]
 
     def set_viewport(self, x: int, y: int, width: int, height: int) -> None:
-        """VIEWPORTINFO; the depth range stays."""
+        """VIEWPORTINFO: set the viewport rectangle; the depth range stays."""
         self.version += 1
         depth = self.viewport.min_z, self.viewport.max_z
         self.viewport = Viewport(x, y, width, height, *depth)
@@ -193,7 +193,7 @@ class State:
         self.lights[index] = light
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """SETLIGHT enable or disable."""
+        """SETLIGHT: enable or disable a light."""
         self.version += 1
         self._bound_light(index)
         (self.lights_enabled.add if enable else self.lights_enabled.discard)(index)
@@ -216,13 +216,13 @@ _KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 
 def transform_number(kind: int) -> int | None:
-    """The number in ``TRANSFORMS`` of a SETTRANSFORM type; None for one that is ignored."""
+    """The number in ``TRANSFORMS`` of a SETTRANSFORM type; None for ignored types."""
     number = _WORLD_7.get(kind, kind)
     return number if number in _KNOWN_TRANSFORMS else None
 
 
 def transform_product(matrix: Sequence[float], current: Sequence[float]) -> tuple[float, ...]:
-    """``matrix`` x ``current``, both 4 x 4 by rows: float32, each element summed from k 0 to 3."""
+    """``matrix`` x ``current``, 4 x 4 row-major, in float32; sums go over k from 0 to 3."""
     left = np.array(matrix, np.float32).reshape(4, 4)
     right = np.array(current, np.float32).reshape(4, 4)
     with np.errstate(all="ignore"):

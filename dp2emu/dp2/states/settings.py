@@ -63,22 +63,22 @@ class DeviceState(Protocol):
     indices: Indices | None
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE."""
+        """Execute RENDERSTATE."""
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
-        """TEXTURESTAGESTATE."""
+        """Execute TEXTURESTAGESTATE."""
 
     def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
-        """SETSTREAMSOURCE2."""
+        """Execute SETSTREAMSOURCE2."""
 
     def set_stream_um(self, stream: int, stride: int) -> None:
-        """SETSTREAMSOURCEUM."""
+        """Execute SETSTREAMSOURCEUM."""
 
     def set_stream_frequency(self, stream: int, value: int) -> None:
-        """SETSTREAMSOURCEFREQ."""
+        """Execute SETSTREAMSOURCEFREQ."""
 
     def set_indices(self, handle: int, size: int) -> None:
-        """SETINDICES."""
+        """Execute SETINDICES."""
 
 
 Key = tuple[Kind, int]
@@ -129,7 +129,7 @@ def write(context: DeviceState, key: Key, value: Any) -> None:
 
 
 def parts(context: DeviceState, key: Key, value: Any) -> Settings:
-    """The settings to record for a value.  Raises Fault for a meaningless index or value."""
+    """The settings that a block records for a value.  Raises Fault for a bad index or value."""
     kind, index = key
     split = SETTINGS[kind].parts
     return iter(((key, value),)) if split is None else split(context, index, value)
@@ -157,7 +157,7 @@ def _plain(kind: Kind) -> Setting:
 
 
 def _fixed(numbers: Iterable[int]) -> _Indices:
-    """Indices that are the same in every context."""
+    """Indices that do not depend on the context."""
     known = tuple(sorted(numbers))
     return lambda context: known
 
@@ -166,7 +166,7 @@ def _fixed(numbers: Iterable[int]) -> _Indices:
 
 
 def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
-    """Indices of states in stages, both in order."""
+    """Indices of the states of stages, for pairs of stages and states."""
     known = tuple(
         stage_index(stage, state)
         for stages, states in pairs
@@ -463,12 +463,12 @@ class Blocks:
         return {handle: len(block) for handle, block in sorted(self._blocks.items())}
 
     def begin(self, handle: int) -> None:
-        """Start recording."""
+        """Start recording a state block."""
         self._idle("begun")
         self._recording = handle, {}
 
     def record(self, key: Key, value: Any) -> None:
-        """Record a setting after all others."""
+        """Append a setting to the block being recorded, in place of an earlier value."""
         assert self._recording is not None
         _, block = self._recording
         if block.pop(key, None) is None:
@@ -488,12 +488,12 @@ class Blocks:
         self._keep(handle, block)
 
     def delete(self, handle: int) -> None:
-        """Delete a block."""
+        """Delete a state block."""
         self._settings -= len(self._find(handle))
         del self._blocks[handle]
 
     def execute(self, context: DeviceState, handle: int) -> None:
-        """Write the settings of a block."""
+        """Write the settings of a state block."""
         self._idle("executed")
         for key, value in self._find(handle).items():
             write(context, key, value)

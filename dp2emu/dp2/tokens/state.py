@@ -103,8 +103,9 @@ def set_render_target(context: Context, body: Body) -> None:
 
 
 def _rect_without_count(head: Any) -> int:
-    """The header has one structs.RECT even for n = 0, but only pure devices send it (wire format,
-    "Clearing")."""
+    """The number of rectangles of CLEAR with n = 0: one with COMPUTERECTS (wire format,
+    "Clearing").
+    """
     return 1 if int(head["dwFlags"]) & Clear.COMPUTERECTS else 0
 
 
