@@ -112,3 +112,14 @@ def test_every_package_with_public_names_has_an_api_page() -> None:
     assert {name for name in offering if name.count(".") == 1} <= set(listed)
     assert all((ROOT / name.replace(".", "/")).with_suffix(".py").exists()
                or (ROOT / name.replace(".", "/")).is_dir() for name in listed)  # fmt: skip
+
+
+def test_modules_that_pages_name_exist() -> None:
+    pages = [*DOCS.rglob("*.rst"), ROOT / "README.rst", *ROOT.glob("*/README.rst")]
+    named = {
+        (page.name, path)
+        for page in pages
+        for path in re.findall(r"\b(?:dp2emu|tests|tools)/[\w/]+\.py\b", page.read_text("utf-8"))
+    }
+    assert len(named) > 40
+    assert sorted(each for each in named if not (ROOT / each[1]).is_file()) == []

@@ -21,7 +21,7 @@ from dp2emu.gpu.command.work import Streams, Work
 from dp2emu.gpu.input_assembler import vertex_fetch
 from dp2emu.gpu.input_assembler.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.output_merger import depth_test
-from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_covers, alpha_passes
 from dp2emu.gpu.output_merger.depth_test import DepthPlanes, PixelGroups
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
@@ -35,7 +35,7 @@ from dp2emu.gpu.pixel_shader.pixel_stage import (
     varyings_of,
 )
 from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.gpu.rasterizer.multisample import alpha_covers, at_samples, pixel_count, pixels_of
+from dp2emu.gpu.rasterizer.multisample import at_samples, pixel_count, pixels_of
 from dp2emu.gpu.rasterizer.planes import Sites, sites
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE, set_up
 from dp2emu.gpu.rasterizer.spans import Fragments, batches

@@ -1,10 +1,12 @@
-"""The alpha test, as a formula of both engines."""
+"""Alpha test and alpha to coverage, as formulas of both engines."""
 
 from __future__ import annotations
 
 from dp2emu.d3d.enums import CmpFunc
+from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.comparisons import compare
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
 
 LARGEST = 65535
@@ -19,3 +21,19 @@ def alpha_passes(b: Builder, func: CmpFunc, alpha: Value, reference: Value) -> t
     references compares so.  The format of the target does not matter.
     """
     return (compare(func, b.apply("ftoun", alpha, float(LARGEST)), reference),)
+
+
+def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
+    """Mask of the fragments that alpha to coverage keeps; ``sample`` are sample numbers."""
+    (kept,) = computed(samples_covered, samples, alpha)
+    covered: Mask = sample < kept
+    return covered
+
+
+def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
+    """Formula: number of samples, from the first on, that alpha to coverage keeps in each pixel.
+
+    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The pattern,
+    which the documentation leaves open, does not depend on the pixel.
+    """
+    return (b.apply("ftoun", alpha, float(samples)),)

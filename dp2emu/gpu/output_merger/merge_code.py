@@ -17,11 +17,10 @@ from dp2emu.gpu.code.block_writer import Code, Lane, Parts, Words, splat
 from dp2emu.gpu.code.kernel_key import ColorKey, DepthKey, Key
 from dp2emu.gpu.code.kernel_layout import Layout
 from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
-from dp2emu.gpu.output_merger.alpha_test import alpha_passes
+from dp2emu.gpu.output_merger.alpha_test import alpha_passes, samples_covered
 from dp2emu.gpu.output_merger.depth_test import MergeTests, depth_stencil
 from dp2emu.gpu.pixel_shader.pixel_code import NOTHING, Routine, Shaded
 from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS
-from dp2emu.gpu.rasterizer.multisample import samples_covered
 from dp2emu.gpu.rasterizer.planes_code import lanes_from
 from dp2emu.gpu.resource.pixel_format import packed, unpacked
 from dp2emu.shader.fixed.output import output_program

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.arrays import F64, I64, Mask
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.rasterizer.planes import Frame, Sites, sites
 from dp2emu.gpu.rasterizer.spans import (
@@ -28,9 +28,6 @@ from dp2emu.gpu.rasterizer.spans import (
     first_centre,
     slices,
 )
-from dp2emu.shader.builder import Builder
-from dp2emu.shader.formulas import computed
-from dp2emu.shader.values import Value
 
 ROWS = 1 << 15
 """Rows of primitives, times samples, whose coverage is computed together."""
@@ -169,19 +166,3 @@ def _places(here: Sites, samples: int) -> tuple[I64, int]:
     x = here.x // samples
     columns = int(x.max(initial=0)) + 1
     return here.span % spans * columns + x, columns
-
-
-def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
-    """Mask of the fragments that alpha to coverage keeps; ``sample`` are sample numbers."""
-    (kept,) = computed(samples_covered, samples, alpha)
-    covered: Mask = sample < kept
-    return covered
-
-
-def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
-    """Formula: number of samples, from the first on, that alpha to coverage keeps in each pixel.
-
-    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The pattern,
-    which the documentation leaves open, does not depend on the pixel.
-    """
-    return (b.apply("ftoun", alpha, float(samples)),)
