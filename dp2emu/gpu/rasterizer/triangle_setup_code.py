@@ -68,9 +68,7 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Masks of triangles left after culling, visible (with rows), and too large for
-    int64; doubled areas in pixels.
-    """
+    """Masks of triangles left after culling, with rows, and too large for int64; doubled areas."""
 
     kept: str
     seen: str
