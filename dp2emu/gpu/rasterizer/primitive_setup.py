@@ -120,7 +120,7 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
 def _covered(
     draw: Draw, corners: _Corners, cover: Cover, region: Rect, reach: F64 | int = 0
 ) -> Iterator[Spans]:
-    """By sample on a multisampled target, unless D3DRS_MULTISAMPLEANTIALIAS says otherwise."""
+    """Spans of primitives, with sample runs if D3DRS_MULTISAMPLEANTIALIAS applies."""
     pipeline = draw.pipeline
     if pipeline.samples == 1 or not pipeline.raster.multisample:
         return cover(slice(None), CENTRE)

@@ -68,9 +68,7 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Masks of triangles after culling, of those of them with rows, and of those too large for
-    int64; doubled areas in pixels.
-    """
+    """Masks of triangles left after culling, with rows, and too large for int64; doubled areas."""
 
     kept: str
     seen: str

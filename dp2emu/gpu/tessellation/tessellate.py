@@ -496,7 +496,7 @@ def _offsets(rings: Rings) -> I64:
 
 
 def _seams(sides: Words, inside: Words) -> Words:
-    """One value a seam: for each ring those of its sides, then that of its inside."""
+    """Values of seams in order: for each ring one for every side, then one for its inside."""
     found: Words = np.concatenate((sides, inside[:, None]), axis=1).reshape(-1)
     return found
 
