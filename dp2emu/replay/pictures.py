@@ -18,7 +18,8 @@ from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.depth_picture import DEPTHS, STENCILS, take_depth, take_stencil
-from dp2emu.diff import Judge, Judgement, pixels_of
+from dp2emu.diff.images import pixels_of
+from dp2emu.diff.judging import Judge, Judgement
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.outputs import write_file
