@@ -105,7 +105,7 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
             return np.dtype("<f4")
         return np.dtype(f"<u{min(self.size & -self.size, 8)}")
 
-    @property
+    @cached_property
     def words(self) -> int:
         """Words in a pixel or block: 1 up to 8 bytes, except R8G8B8, which has 3 bytes."""
         return self.size // self.word.itemsize
