@@ -1,8 +1,8 @@
 """Binary layout of capture records: one head per kind, the same in every container.
 
-A payload is a fixed little-endian head and then bytes whose lengths the head tells (or, for a
-memory write, all that remain).  ``streams/README.rst`` is the specification in words; the sealed
-form carries ``describe(kind)`` as its schema.
+A payload is a fixed little-endian head, then bytes of the lengths in the head, or for a memory
+write all the rest.  ``streams/README.rst`` specifies it; the schema of a sealed capture is
+``describe(kind)``.
 """
 
 from __future__ import annotations
@@ -213,9 +213,9 @@ def describe(kind: Kind) -> bytes:
 
 
 class _Simple:
-    """The codec of records whose attributes are the fields of ``head``, then ``data`` if asked.
+    """The codec of records whose attributes are the fields of ``head``, optionally then ``data``.
 
-    Of two types, field ``event`` tells which: DESTROYED is the first, whose other fields are 0.
+    Field ``event`` selects one of two types: the first for DESTROYED, which may lack fields.
     """
 
     def __init__(self, head: Head, *types: type[Any], data: bool = False) -> None:

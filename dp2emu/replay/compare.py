@@ -137,7 +137,7 @@ def sight_of(query: int, ledger: QueryLedger) -> Sight:
 
 
 def is_compared(record: Observed, ledger: QueryLedger) -> bool:
-    """Whether a replay must repeat a recorded GetData: it has an answer independent of time."""
+    """Whether a GetData must have the recorded result: an answer that does not depend on time."""
     return record.hr == HResult.S_OK and ledger.type_of(record.query) in TIMELESS
 
 

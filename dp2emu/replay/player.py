@@ -237,7 +237,7 @@ def _recorded(answer: Answer, recorded: Answer | None) -> dict[str, Any] | None:
 
 
 class Player:
-    """The performer of records on a rig, which reports their results.  Mutable: it has state."""
+    """The performer of records on a rig, which reports results.  Mutable: records change it."""
 
     def __init__(
         self, rig: Rig, stream: str, document: Document, watcher: Watcher, options: Options
@@ -482,7 +482,7 @@ class Player:
             self._watcher.difference(difference)
 
     def _outcome(self, outcome: Outcome) -> None:
-        """Count the outcome of a query END; unless in an import, the document has it."""
+        """Count the outcome of a query END; add it to the document, except in an import."""
         delivered = outcome.data is not None
         self.tally.issued += 1
         self.tally.answered += delivered

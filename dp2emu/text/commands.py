@@ -120,7 +120,7 @@ def _block(
 def _token(
     codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
 ) -> tuple[Shown, ...]:
-    """The lines of a token ``lead`` bytes behind a multiple of four, with offsets from there."""
+    """The lines of a token at offset ``lead`` modulo 4, with offsets from that multiple of 4."""
     memory = bytes(lead) + data
     place = Place(lead, n, lead + HEADER.size, len(memory))
     lines = [*token_lines(codec, memory, place, vertex)]

@@ -166,7 +166,7 @@ def _encoder(op: int) -> Encode:
 
 
 def _body(codec: Codec) -> Encode:
-    """The encoder of the bytes behind a token's head."""
+    """The encoder of the items or vertices after a token's head."""
     if codec.vertices:
         return _vertices
     if codec.item is None:

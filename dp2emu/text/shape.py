@@ -28,7 +28,7 @@ _LETTERS = {
 
 
 class Leaf(NamedTuple):
-    """A scalar: its struct letter, its field or that of its array, and its enumeration."""
+    """A scalar: its struct letter, the name of its field or array, and its enumeration."""
 
     letter: str
     name: str

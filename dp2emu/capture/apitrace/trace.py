@@ -371,7 +371,7 @@ class EventReader:
             self.properties = dict(self._properties())
 
     def calls(self) -> Iterator[TraceCall]:
-        """Calls in the order they were left.  Raises CaptureError where the trace is damaged."""
+        """Calls in the order of their leave events.  Raises CaptureError at damage."""
         while not self._cursor.at_end():
             event = self._cursor.byte()
             if event not in _EVENTS:
