@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 
-from dp2emu.d3d import defaults
+from dp2emu.d3d import device_states
 from dp2emu.d3d.enums import RenderState, SamplerState, TextureStageState
 
 from ..golden.comparing import HERE
@@ -19,16 +19,18 @@ def test_stage_and_sampler_defaults_are_those_recorded() -> None:
     for label, answer in recorded.items():
         place, _, name = label.partition("_")
         if place.startswith("tss"):
-            found = defaults.stage_state(int(place[3:]), TextureStageState[name])
+            found = device_states.default_stage_state(int(place[3:]), TextureStageState[name])
         else:
-            found = defaults.SAMPLER_STATES.get(SamplerState[name], 0)
+            found = device_states.DEFAULT_SAMPLER_STATES.get(SamplerState[name], 0)
         assert found == answer["value"], label
 
 
 def test_float_states_hold_bits() -> None:
     for state, value in ((RenderState.POINTSIZE, 1.0), (RenderState.POINTSIZE_MAX, 64.0)):
-        assert struct.pack("<I", defaults.RENDER_STATES[state]) == struct.pack("<f", value)
+        assert struct.pack("<I", device_states.DEFAULT_RENDER_STATES[state]) == struct.pack(
+            "<f", value
+        )
 
 
 def test_zenable_depends_on_the_device_and_is_not_among_them() -> None:
-    assert RenderState.ZENABLE not in defaults.RENDER_STATES
+    assert RenderState.ZENABLE not in device_states.DEFAULT_RENDER_STATES

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.d3d.compress import COMPRESSED, compress
+from dp2emu.d3d.block_formats import COMPRESSED, compress
 from dp2emu.d3d.enums import Format
 from dp2emu.shader.texture.texels import decode
 

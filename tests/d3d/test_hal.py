@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dp2emu.d3d import ddsurface
+from dp2emu.d3d import hal
 
 OFFSETS: dict[str, tuple[dict[str, int], dict[str, int], tuple[int, int]]] = {
     "DD_SURFACE_GLOBAL": (
@@ -44,11 +44,11 @@ def offsets(declaration: Any) -> dict[str, int]:
 @pytest.mark.parametrize("name", OFFSETS)
 @pytest.mark.parametrize(("abi", "column"), [(32, 0), (64, 1)])
 def test_members_are_where_compilers_put_them(name: str, abi: int, column: int) -> None:
-    declaration = ddsurface.BY_ABI[name](abi)
+    declaration = hal.SURFACES_BY_ABI[name](abi)
     expected = OFFSETS[name]
     assert expected[column].items() <= offsets(declaration).items()
     assert declaration.sizeof() == expected[2][column]
 
 
 def test_a_pixel_format_has_32_bytes() -> None:
-    assert ddsurface.DDPIXELFORMAT.sizeof() == 32
+    assert hal.SURFACES["DDPIXELFORMAT"].sizeof() == 32

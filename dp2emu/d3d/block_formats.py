@@ -1,8 +1,8 @@
-"""Encoder of DXT1 to DXT5 blocks.
+"""Tables of formats whose pixels share bytes: DXT1 to DXT5, and pairs with common components.
 
-Direct3D defines the decoding only.  The endpoints of a block are its extreme colours along the
-channel of the greatest range; every texel takes the nearest palette entry, the first of equals.
-All arithmetic is integer, so that blocks are the same on every machine.
+Source: "Compressed Texture Resources" of the Direct3D 9 documentation; D3DFORMAT documentation
+for the pairs; "Recommended 8-Bit YUV Formats for Video Rendering" for the YUV arithmetic.
+``shader.texture.texels`` decodes texels by them.  ``compress`` encodes DXT blocks.
 """
 
 from __future__ import annotations
@@ -12,23 +12,57 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.blocks import EIGHT_ALPHAS, FOUR_COLORS, THREE_COLORS, Weights
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import AnyFormat
+
+Weights = tuple[tuple[int, int], ...]
+"""Weights of both endpoints, by code; the weighted sum is divided by their sum, rounding down."""
+
+FOUR_COLORS: Weights = ((3, 0), (0, 3), (2, 1), (1, 2))
+"""Colours of DXT2 to DXT5 by 2-bit code, and of DXT1 if its first endpoint is the greater."""
+
+THREE_COLORS: Weights = ((2, 0), (0, 2), (1, 1))
+"""Colours of DXT1 otherwise; code 3 is transparent black."""
+
+EIGHT_ALPHAS: Weights = ((7, 0), (0, 7), (6, 1), (5, 2), (4, 3), (3, 4), (2, 5), (1, 6))
+"""Alphas of DXT4 and DXT5 by 3-bit code if the first endpoint is the greater."""
+
+SIX_ALPHAS: Weights = ((5, 0), (0, 5), (4, 1), (3, 2), (2, 3), (1, 4))
+"""Alphas otherwise; code 6 is 0, code 7 is 255."""
+
+YUV_TO_RGB = ((298, 0, 409), (298, -100, -208), (298, 516, 0))
+"""Red, green and blue: (y (Y - 16) + u (U - 128) + v (V - 128) + 128) >> 8, clamped to a byte.
+
+BT.601 with Y in 16..235 and U and V in 16..240.
+"""
+
+
+PAIRS = {
+    Format.R8G8_B8G8: "grGb",
+    Format.G8R8_G8B8: "rgbG",
+    Format.UYVY: "uyvY",
+    Format.YUY2: "yuYv",
+}
+"""Components of a pair by byte; capitals belong to the second pixel, r, b, u and v to both."""
+
+
+# Encoder.  Direct3D defines the decoding only: the endpoints of a block are its extreme colours
+# along the channel of the greatest range, and every texel takes the nearest palette entry, the
+# first of equals.  All arithmetic is integer, so that all machines make the same blocks.
 
 Bytes = NDArray[np.uint8]
 I32 = NDArray[np.int32]
 
 _SIDE = 4
 _HALF_ALPHA = 128
-"""DXT1 has two alphas; those below this become 0."""
+"""DXT1 has one bit of alpha; values below this become 0."""
 
 
 def compress(format: AnyFormat, colors: Bytes) -> Bytes:
-    """Blocks (rows, columns, bytes) of red, green, blue and alpha, uint8 (height, width, 4).
+    """The DXT blocks, uint8 (rows, columns, bytes), of RGBA colours, uint8 (height, width, 4).
 
-    Sides that are no multiple of 4 are filled up by repeating the last row and column.  Raises
-    KeyError for formats that are not DXT1 to DXT5 (``COMPRESSED``).
+    Sides are padded to multiples of 4 by repeating the last row and column.  Raises KeyError for
+    formats not in ``COMPRESSED``.
     """
     height, width = colors.shape[:2]
     padding = ((0, -height % _SIDE), (0, -width % _SIDE), (0, 0))
@@ -40,7 +74,7 @@ def compress(format: AnyFormat, colors: Bytes) -> Bytes:
 
 
 def _dxt1(texels: I32) -> Bytes:
-    """Opaque blocks have four colours; those with transparent texels three."""
+    """DXT1 blocks: four colours for opaque texels, otherwise three and transparent black."""
     clear = texels[..., 3] < _HALF_ALPHA
     high, low = _ends(texels[..., :3])
     first, second = _packed(high), _packed(low)
@@ -72,14 +106,14 @@ def _dxt5(texels: I32) -> Bytes:
 
 
 def _opaque_block(texels: I32) -> Bytes:
-    """The colour half of DXT2 to DXT5, which always has four colours."""
+    """The colour half of a DXT2 to DXT5 block, which always has four colours."""
     high, low = _ends(texels[..., :3])
     first, second = _packed(high), _packed(low)
     return _color_block(first, second, _nearest(texels, first, second, FOUR_COLORS))
 
 
 def _ends(colors: I32) -> tuple[I32, I32]:
-    """The texels with the most and the least of the channel of the greatest range, (n, 3) each."""
+    """The extreme texels, (n, 3) each: most and least in the channel of the greatest range."""
     ranges = colors.max(axis=1) - colors.min(axis=1)
     along = np.take_along_axis(colors, ranges.argmax(axis=1)[:, None, None], axis=2)[..., 0]
     each = np.arange(len(colors))
@@ -87,7 +121,7 @@ def _ends(colors: I32) -> tuple[I32, I32]:
 
 
 def _packed(colors: I32) -> I32:
-    """R5G6B5 of colours, rounding half up."""
+    """Colours as R5G6B5 words, rounding half up."""
     red, green, blue = (
         (colors[:, lane] * most * 2 + 255) // 510 for lane, most in enumerate((31, 63, 31))
     )
@@ -96,7 +130,7 @@ def _packed(colors: I32) -> I32:
 
 
 def _widened(words: I32) -> I32:
-    """R5G6B5 as bytes, by repeating the high bits: (n, 3)."""
+    """R5G6B5 words as 8-bit colours (n, 3), by repeating the high bits."""
     red, green, blue = words >> 11, words >> 5 & 63, words & 31
     return np.stack(
         [red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2], axis=1
@@ -117,7 +151,7 @@ def _color_block(first: I32, second: I32, codes: NDArray[np.intp]) -> Bytes:
 
 
 def _bits(codes: NDArray[np.intp], width: int) -> Bytes:
-    """Sixteen codes side by side, the first in the lowest bits."""
+    """Codes of ``width`` bits packed into bytes, the first in the lowest bits."""
     ones = codes[:, :, None] >> np.arange(width) & 1
     return np.packbits(ones.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
 
@@ -129,4 +163,4 @@ COMPRESSED: dict[AnyFormat, Callable[[I32], Bytes]] = {
     Format.DXT4: _dxt5,
     Format.DXT5: _dxt5,
 }
-"""Formats that can be made: blocks of 16 texels (n, 16, 4) to bytes (n, bytes)."""
+"""Encoders by format: texels of n blocks (n, 16, 4) to bytes (n, bytes)."""
