@@ -82,7 +82,6 @@ PARTS = {
         (
             "capture/apitrace/container",
             "capture/apitrace/cursor",
-            "capture/apitrace/events",
             "capture/apitrace/summary",
             "capture/apitrace/text",
             "capture/apitrace/trace",

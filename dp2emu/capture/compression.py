@@ -27,8 +27,8 @@ def deflate(name: str, data: bytes) -> bytes:
 def inflate(name: str, data: bytes, size: int) -> bytes | bytearray:
     """``data`` inflated to exactly ``size`` bytes, or itself if it is not compressed.
 
-    Allocates at most ``size`` bytes, whatever a frame header claims.  Raises CaptureError for an
-    unknown name, damaged data and any other inflated size.
+    Allocates at most ``size`` bytes, even if a frame header claims more.  Raises CaptureError for
+    an unknown name, damaged data and any other inflated size.
     """
     if name not in _INFLATE:
         raise CaptureError(f"unknown chunk compression {name!r}")

@@ -55,7 +55,7 @@ def build(*records: McapRecord) -> bytes:
 
 
 def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
-    """One MCAP record from the bytes behind its opcode and length.
+    """One MCAP record from its body, the bytes after opcode and length.
 
     The library tolerates short strings, trailing bytes and repeated keys; this raises CaptureError
     for a record that does not build back to the same bytes.

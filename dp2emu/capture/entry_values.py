@@ -76,7 +76,7 @@ def result_of(entry: str, found: Any, number: Number) -> Value:
 def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> Value:
     """A result, with the structures and lists among ``arguments`` that the function changed.
 
-    ``given`` are the values of the arguments before the call.
+    ``given`` holds the values of the arguments before the call.
     """
     changed = tuple(
         (place, value)

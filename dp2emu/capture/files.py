@@ -25,7 +25,7 @@ class Closable:
     """A context manager that calls ``close`` at the end of the ``with`` block."""
 
     def close(self) -> None:
-        """Release what the object has open; once is enough."""
+        """Release resources; further calls do nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,10 +59,10 @@ class Progress(msgspec.Struct):
 
 
 class Source:
-    """A binary stream read in order.  Mutable: ``crc`` is that of ``offset`` bytes read.
+    """A binary stream read in order.  Mutable: ``crc`` is the CRC-32 of ``offset`` bytes read.
 
-    ``mark`` is the offset of the current record, which errors name.  ``size`` in bytes is None for
-    a stream that cannot seek.  A read never allocates more than the stream really has.
+    ``mark`` is the offset of the current record, for errors.  ``size`` in bytes is None for a
+    stream that cannot seek.  Reads allocate no more memory than the stream has bytes.
     """
 
     def __init__(self, stream: BinaryIO, name: str, *, owned: bool = False) -> None:
@@ -133,7 +133,7 @@ class Source:
 
 
 class Sink:
-    """A binary stream written in order.  Mutable: ``crc`` is that of ``offset`` bytes written."""
+    """A binary stream written in order.  Mutable: ``offset`` bytes have CRC-32 ``crc``."""
 
     def __init__(self, target: Place) -> None:
         self._stream, self.name, self._owned = _open(target, "wb")

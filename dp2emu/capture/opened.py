@@ -286,7 +286,7 @@ def _small(source: Source, size: int) -> bytes:
 
 
 def _check_footer(source: Source, crc: int, start: int) -> None:
-    """Check the footer behind its head; ``crc`` is that of the summary, which is at ``start``."""
+    """Check the footer, whose head was read, against the CRC and offset of the summary section."""
     body = source.take(FOOTER.size)
     summary_start, _, summary_crc = FOOTER.unpack(body)
     head = RECORD_HEAD.pack(Opcode.FOOTER, FOOTER.size) + body[:-4]
@@ -376,7 +376,7 @@ class Capture(Closable):
     def summary(self) -> Summary:
         """The numbers of the capture.
 
-        Those of a large one are from its index or its record heads; else this is a pass, and sets
+        For a large one they come from its index or record heads; else this is a pass, and sets
         ``damage``.
         """
         if (self._source.size or 0) > _CHECK_ALL and (unverified := self._unverified()):
@@ -422,7 +422,7 @@ class Capture(Closable):
         return read(self._source, self._limits)
 
     def _lost(self, calls: int, *, whole: bool) -> str:
-        """The calls lost behind the damage, in words."""
+        """The calls lost to the damage, as text."""
         if whole:
             return "no record is lost"
         totals = self._unverified() if self.kind == "sealed" else None

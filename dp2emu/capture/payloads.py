@@ -1,8 +1,8 @@
 """Binary layout of capture records: one head per kind, the same in every container.
 
-A payload is a fixed little-endian head and then bytes whose lengths the head tells (or, for a
-memory write, all that remain).  ``streams/README.rst`` is the specification in words; the sealed
-form carries ``describe(kind)`` as its schema.
+A payload is a fixed little-endian head, then bytes of the lengths in the head, or for a memory
+write all the rest.  ``streams/README.rst`` specifies it; the schema of a sealed capture is
+``describe(kind)``.
 """
 
 from __future__ import annotations
@@ -213,9 +213,9 @@ def describe(kind: Kind) -> bytes:
 
 
 class _Simple:
-    """The codec of records whose attributes are the fields of ``head``, then ``data`` if asked.
+    """The codec of records whose attributes are the fields of ``head``, optionally then ``data``.
 
-    Of two types, field ``event`` tells which: DESTROYED is the first, whose other fields are 0.
+    Field ``event`` selects one of two types: the first for DESTROYED, which may lack fields.
     """
 
     def __init__(self, head: Head, *types: type[Any], data: bool = False) -> None:
@@ -249,7 +249,6 @@ _CONTEXTS = _Simple(_CONTEXT, records.ContextDestroyed, records.ContextCreated)
 _COLOR_KEYS = _Simple(_COLOR_KEY, records.ColorKeyRemoved, records.ColorKeySet)
 _FLIPS = _Simple(_FLIP, records.Flipped)
 _LOCKS = _Simple(_LOCK, records.Locked)
-_MEMORY_WRITES = _Simple(_MEMORY, records.MemoryWritten, data=True)
 _FRAMES = _Simple(_FRAME, records.FrameMarker)
 _PICTURES = _Simple(_PICTURE, records.Pictured, data=True)
 _OBSERVATIONS = _Simple(_OBSERVATION, records.Observed, data=True)
@@ -305,6 +304,15 @@ def _with_kind(fields: dict[str, Any]) -> dict[str, Any]:
     if kind not in SurfaceKind._value2member_map_:
         raise CaptureError(f"surface {fields['handle']} is of unknown kind {kind}")
     return {**fields, "kind": SurfaceKind(kind)}
+
+
+def _pack_memory(record: records.MemoryWritten) -> bytes:
+    return _MEMORY.pack(record.handle, record.offset) + record.data
+
+
+def _unpack_memory(payload: Payload, time: int) -> Record:
+    handle, offset = _MEMORY.unpack(payload)
+    return records.MemoryWritten(handle, offset, bytes(payload[_MEMORY.size :]), time)
 
 
 def _pack_blit(record: records.Blitted) -> bytes:
@@ -471,7 +479,7 @@ _ENTRY_TAILS = ("name utf8[name_bytes]", "values value[value_bytes]")
 LAYOUTS: dict[Kind, Layout] = {
     Kind.CONTEXT: Layout(_CONTEXT, _CONTEXTS.unpack),
     Kind.SURFACE: Layout(_SURFACE, _unpack_surface),
-    Kind.MEMORY: Layout(_MEMORY, _MEMORY_WRITES.unpack, ("data bytes",)),
+    Kind.MEMORY: Layout(_MEMORY, _unpack_memory, ("data bytes",)),
     Kind.CALL: Layout(_CALL, _unpack_call, _CALL_TAILS),
     Kind.ANSWER: Layout(_ANSWER, _unpack_answer, ("response bytes[response_bytes]",)),
     Kind.FRAME: Layout(_FRAME, _FRAMES.unpack),
@@ -498,7 +506,7 @@ _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     records.Flipped: (Kind.FLIP, _FLIPS.pack),
     records.Locked: (Kind.LOCK, _LOCKS.pack),
     records.Blitted: (Kind.BLIT, _pack_blit),
-    records.MemoryWritten: (Kind.MEMORY, _MEMORY_WRITES.pack),
+    records.MemoryWritten: (Kind.MEMORY, _pack_memory),
     records.Called: (Kind.CALL, _pack_call),
     records.Answered: (Kind.ANSWER, _pack_answer),
     records.FrameMarker: (Kind.FRAME, _FRAMES.pack),

@@ -56,7 +56,7 @@ class Totals:
         self._first = self._last = 0
 
     def add(self, entry: Entry, size: int | None = None) -> None:
-        """Count a record; ``size`` is that of its payload if the entry has the head alone."""
+        """Count a record; ``size`` is its payload's in bytes if the entry has the head alone."""
         kind, time, payload = entry
         layout = LAYOUTS[kind].head
         head = layout.unpack(payload)
@@ -108,7 +108,7 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
     Kind.ENTRY: lambda head, rest: (("entries", 1),),
 }  # fmt: skip
-"""Counts that a record adds, from the values of its head and the number of bytes behind it."""
+"""Counts that a record adds, from the values of its head and the number of bytes after it."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:

@@ -45,10 +45,9 @@ class _Pending:
 class CaptureWriter(Closable):
     """A writer of sealed captures, which holds at most one chunk in memory.
 
-    A chunk is written and flushed behind every call, so that a driver that crashes the process
-    leaves the call that did it; and at ``chunk_bytes``, which must be below the default limit of
-    readers.  ``close``, or the end of the ``with`` block, writes the index; a file without one can
-    be read too.
+    A chunk is written and flushed after every call, so that the call is on disk if the driver
+    crashes in it; and at ``chunk_bytes``, which must be below the default limit of readers.
+    ``close``, or the end of the ``with`` block, writes the index; a file without one can be read.
 
     >>> from io import BytesIO
     >>> from dp2emu.capture.records import Annotation

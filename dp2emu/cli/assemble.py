@@ -6,7 +6,7 @@ import click
 
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.streams import text_input
-from dp2emu.text import assemble
+from dp2emu.text.conversion import assemble
 
 
 @click.command("assemble")

@@ -9,7 +9,7 @@ import click
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
-from dp2emu.text import KINDS, convert
+from dp2emu.text.conversion import KINDS, convert
 
 SUFFIXES = {
     ".dp2": "sealed",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from dp2emu.capture.apitrace import Trace, dump_trace
+from dp2emu.capture.apitrace.text import dump_trace
+from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
 from dp2emu.cli.streams import text_output
 from dp2emu.errors import CaptureError
-from dp2emu.text import dump_jsonl, dump_text
+from dp2emu.text.conversion import dump_jsonl, dump_text
 
 
 def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool) -> int:

@@ -125,7 +125,7 @@ def compare_images(one: Pixels, other: Pixels, tolerance: int = 0) -> Comparison
 
 
 def differences(one: Pixels, other: Pixels) -> NDArray[np.uint8]:
-    """(height, width): the largest difference of the channels that two equal sizes share."""
+    """uint8 (height, width): the largest channel difference of two pictures of equal size."""
     lanes = min(one.shape[-1], other.shape[-1])
     left, right = one[..., :lanes], other[..., :lanes]
     apart: NDArray[np.uint8] = (np.maximum(left, right) - np.minimum(left, right)).max(axis=-1)

@@ -107,9 +107,9 @@ def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None)
 class References:
     """The reference pictures of a folder.  Mutable: ``unused`` shrinks as they are found.
 
-    A file is found by the name of our picture, or by a call: that of a name that ends in
-    ``call_N``, or one that a JSON document says, beside the folder or in its place and of its
-    name, in objects at any depth with ``call`` and ``file`` or ``png``.
+    A reference is found by the file name of a picture or by a call number, which is in names that
+    end in ``call_N``, or in a JSON document ``FOLDER.json``, as objects at any depth with ``call``
+    and ``file`` or ``png``.
     """
 
     def __init__(self, place: Path) -> None:

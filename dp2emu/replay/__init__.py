@@ -1,7 +1,7 @@
-"""Replay: a capture's records performed on a rig, its answers compared, its pictures taken.
+"""Replay of captures on a rig, with comparison of answers, and pictures.
 
-Everything streams: whatever a capture's size, a replay holds one record, the rig's memory and
-the queries that are alive.
+Replay streams: its memory is one record, the rig's surfaces and the live queries, for captures of
+any size.
 """
 
 from dp2emu.replay.compare import Difference

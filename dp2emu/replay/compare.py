@@ -117,32 +117,33 @@ TIMELESS = frozenset({QueryType.EVENT, QueryType.OCCLUSION, QueryType.VERTEXSTAT
 """Query types whose answers depend on neither time nor machine."""
 
 
-class Sight(NamedTuple):
+class GetDataResult(NamedTuple):
     """The result of GetData in a replay: ``data`` is a whole answer, empty with S_FALSE."""
 
     hr: int
     data: bytes
 
 
-def sight_of(query: int, ledger: QueryLedger) -> Sight:
+def get_data(query: int, ledger: QueryLedger) -> GetDataResult:
     """The result of GetData for a query, given the answers delivered so far.
 
     For a query that was never issued the runtime answers with filler (``runtime.query``).
     """
     if not ledger.was_issued(query):
         size = ledger.size_of(query) or 0
-        return Sight(HResult.S_OK, bytes([NEVER_ISSUED]) * size)
+        return GetDataResult(HResult.S_OK, bytes([NEVER_ISSUED]) * size)
     data = ledger.answer_to(query)
-    return Sight(HResult.S_FALSE, b"") if data is None else Sight(HResult.S_OK, data)
+    hr = HResult.S_FALSE if data is None else HResult.S_OK
+    return GetDataResult(hr, data or b"")
 
 
 def is_compared(record: Observed, ledger: QueryLedger) -> bool:
-    """Whether a replay must repeat a recorded GetData: it has an answer independent of time."""
+    """Whether a GetData must have the recorded result: an answer that does not depend on time."""
     return record.hr == HResult.S_OK and ledger.type_of(record.query) in TIMELESS
 
 
 def observation_differs(
-    record: Observed, sight: Sight, kind: int, frame: int
+    record: Observed, result: GetDataResult, kind: int, frame: int
 ) -> Difference | None:
     """The difference of a GetData of a query of type ``kind`` from the recorded one, or None.
 
@@ -150,10 +151,10 @@ def observation_differs(
     """
     name = sdk_name(QueryType, kind) or f"type {kind}"
     field = f"query {record.query} ({name})"
-    if record.hr != sight.hr:
-        return Difference(record.call, field, hr_name(record.hr), hr_name(sight.hr), frame)
-    recorded = record.data[: len(sight.data)]
-    replayed = sight.data[: len(recorded)]
+    if record.hr != result.hr:
+        return Difference(record.call, field, hr_name(record.hr), hr_name(result.hr), frame)
+    recorded = record.data[: len(result.data)]
+    replayed = result.data[: len(recorded)]
     if recorded == replayed:
         return None
     return Difference(record.call, field, _value(kind, recorded), _value(kind, replayed), frame)
@@ -166,7 +167,11 @@ def _value(kind: int, data: bytes) -> str:
 
 
 def observation_row(
-    record: Observed, sight: Sight, kind: int | None, frame: int, difference: Difference | None
+    record: Observed,
+    result: GetDataResult,
+    kind: int | None,
+    frame: int,
+    difference: Difference | None,
 ) -> dict[str, Any]:
     """The row of a GetData in the list ``queries`` of the document."""
     return {
@@ -174,8 +179,8 @@ def observation_row(
         "query": record.query,
         "type": sdk_name(QueryType, kind or 0),
         "type_raw": kind or 0,
-        "hr": f"0x{sight.hr:08x}",
-        "value": payload_value(kind, sight.data) if kind is not None else None,
+        "hr": f"0x{result.hr:08x}",
+        "value": payload_value(kind, result.data) if kind is not None else None,
         "frame": frame,
         "context": record.context,
         "recorded": {

@@ -1,8 +1,7 @@
 """The Direct3D 10/11 interface in a replay: recorded calls repeated on the replay's GPU.
 
-Results, codes passed to pfnSetErrorCb and bytes that the driver wrote to the runtime's memory are
-compared with the recorded ones.  The size of an object's memory is asked of the device, not taken
-from the capture, since it depends on the build.
+Results, codes passed to pfnSetErrorCb and bytes written to output buffers are compared with the
+recorded ones.
 """
 
 from __future__ import annotations

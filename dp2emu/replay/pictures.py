@@ -18,7 +18,8 @@ from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.depth_picture import DEPTHS, STENCILS, take_depth, take_stencil
-from dp2emu.diff import Judge, Judgement, pixels_of
+from dp2emu.diff.images import pixels_of
+from dp2emu.diff.judging import Judge, Judgement
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.outputs import write_file
@@ -75,7 +76,7 @@ class Pictures(msgspec.Struct, frozen=True):
 
 
 class Shot(NamedTuple):
-    """A picture to take: an aspect of a surface after a call in a frame."""
+    """A picture to take: color, depth or stencil of a surface after a call in a frame."""
 
     frame: int
     call: int
@@ -105,7 +106,7 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "depth": take_depth,
     "stencil": take_stencil,
 }
-"""Aspects of a surface that have pictures."""
+"""Functions that take a picture, by what it shows."""
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
@@ -116,11 +117,11 @@ Task = Callable[[], None]
 
 
 class Photographer:
-    """Taker of a replay's pictures.  Mutable: it counts frames and calls.
+    """The camera of a replay.  Mutable: it counts frames and calls.
 
     A method for an event returns tasks, each of which may raise Fault, Unsupported or OSError.
-    With ``only_recorded`` only a program's own pictures are taken, and those of all targets if
-    selected.
+    With ``only_recorded`` it takes the pictures that the recorded program took, and those of all
+    targets if selected.
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
@@ -207,7 +208,7 @@ class Photographer:
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
     def _others(self, frame: int, handles: Iterable[int]) -> Iterator[Task]:
-        """Tasks for every aspect of some surfaces."""
+        """Tasks for the colour, or depth and stencil, of surfaces."""
         for handle in handles:
             format = self._rig.surface(handle).format
             kinds = [kind for kind, formats in _GREY.items() if format in formats]

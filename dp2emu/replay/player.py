@@ -237,7 +237,7 @@ def _recorded(answer: Answer, recorded: Answer | None) -> dict[str, Any] | None:
 
 
 class Player:
-    """The performer of records on a rig, which reports their results.  Mutable: it has state."""
+    """The performer of records on a rig, which reports results.  Mutable: records change it."""
 
     def __init__(
         self, rig: Rig, stream: str, document: Document, watcher: Watcher, options: Options
@@ -382,11 +382,11 @@ class Player:
         if record.hr == HResult.S_OK:
             self._await(record, ledger)
         frame, kind = self.tally.frames, ledger.type_of(record.query)
-        sight, difference = compare.sight_of(record.query, ledger), None
+        result, difference = compare.get_data(record.query, ledger), None
         if kind is not None and compare.is_compared(record, ledger):
-            difference = compare.observation_differs(record, sight, kind, frame)
+            difference = compare.observation_differs(record, result, kind, frame)
             self._note(difference)
-        row = compare.observation_row(record, sight, kind, frame, difference)
+        row = compare.observation_row(record, result, kind, frame, difference)
         self._document.add("queries", row)
 
     def _await(self, record: records.Observed, ledger: QueryLedger) -> None:
@@ -444,7 +444,7 @@ class Player:
         if replayed.failed_as(recorded):
             self.tally.known_faults += 1
         elif replayed.error is not None:
-            self._tell(replayed.error.at(call=number))
+            self._report(replayed.error.at(call=number))
         self._count(entry_differences(number, entry, recorded, replayed))
 
     # Results
@@ -458,7 +458,7 @@ class Player:
         if performed.failed_as(recorded):
             self.tally.known_faults += 1
         elif performed.error is not None:
-            self._tell(performed.error.at(call=performed.number))
+            self._report(performed.error.at(call=performed.number))
         if recorded is not None:
             self._compare(performed, recorded)
 
@@ -482,7 +482,7 @@ class Player:
             self._watcher.difference(difference)
 
     def _outcome(self, outcome: Outcome) -> None:
-        """Count the outcome of a query END; unless in an import, the document has it."""
+        """Count the outcome of a query END; add it to the document, except in an import."""
         delivered = outcome.data is not None
         self.tally.issued += 1
         self.tally.answered += delivered
@@ -531,9 +531,9 @@ class Player:
             yield
         except Dp2Error as error:
             error.what = f"before call {self.tally.calls}: {error.what}"
-            self._tell(error)
+            self._report(error)
 
-    def _tell(self, error: Dp2Error) -> None:
+    def _report(self, error: Dp2Error) -> None:
         self.tally.faults += 1
         self.tally.unsupported += isinstance(error, Unsupported)
         self._watcher.fault(error.at(stream=self._stream))

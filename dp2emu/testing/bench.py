@@ -36,7 +36,7 @@ from dp2emu.scenario import Scenario, load_scenario
 from dp2emu.shader.engines import JIT, engine
 from dp2emu.testing.shot import Shot
 from dp2emu.testing.tape import Tape
-from dp2emu.text.commands import Found
+from dp2emu.text.commands import CallTokens
 from dp2emu.text.contexts import Contexts
 
 _RAW_CONTEXT = 2
@@ -147,7 +147,7 @@ class Bench:
         sent = self.commands.take() if commands is None else commands
         call = self._composed(sent, vertices, fvf)
         self.tape.write(Called(call, time=self._now()))
-        list(Found(call, self._seen))  # notes the queries it creates
+        list(CallTokens(call, self._seen))  # notes the queries it creates
         answer = self.rig.submit(call)
         self.tape.write(Answered(answer))
         return answer

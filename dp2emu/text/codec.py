@@ -27,7 +27,7 @@ Number = Callable[[Any], int]
 
 
 def aligned(at: int) -> int:
-    """The offset of inline vertices behind byte ``at`` (wire format, "Inline vertices")."""
+    """``at`` rounded up to the alignment of inline vertices (wire format, "Inline vertices")."""
     return -(-at // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A part behind an item, whose elements fill the bytes from ``start`` to ``end``."""
+    """A variable part of an item, whose elements fill the bytes from ``start`` to ``end``."""
 
     name: str
     shape: Shape
@@ -52,7 +52,7 @@ class Run(NamedTuple):
 class Codec:
     """The codec of an opcode.  ``head`` and ``item`` are None where tokens have none.
 
-    ``tail`` are the parts behind an item: name, shape of an element, and their number as a
+    ``tail`` are the variable parts after an item: name, shape of an element, and number as a
     function of the item's fields.  ``vertices`` maps n to the inline vertices of an _IMM token.
     ``item_name`` names items that are plain numbers, else it is empty.
     """
@@ -101,7 +101,7 @@ class Codec:
         return None
 
     def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
-        """The parts behind the item at byte offset ``item``, empty ones too."""
+        """The variable parts of the item at byte offset ``item``, empty ones too."""
         if self._read_item is None or self.item is None:
             return
         fields = self._read_item(buffer, item)

@@ -44,7 +44,7 @@ class Shown(NamedTuple):
     remark: str | None = None
 
 
-class Found:
+class CallTokens:
     """An iterable, once, of a call's tokens with offsets into ``stream.memory``.
 
     Mutable: iteration adds created queries to ``contexts``; ``rest`` is valid after it.
@@ -85,11 +85,11 @@ class Found:
 
 def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
     """The lines of a call's command bytes, with offsets into the surface."""
-    found = Found(call, contexts)
-    memory, base, vertex = found.stream.memory, found.stream.base, contexts.vertex_format(call)
-    for offset, token, n, start, end in found:
+    tokens = CallTokens(call, contexts)
+    memory, base, vertex = tokens.stream.memory, tokens.stream.base, contexts.vertex_format(call)
+    for offset, token, n, start, end in tokens:
         yield from _block(codec_of(token.op), memory, Place(offset, n, start, end), vertex, base)
-    for offset, data, why in found.rest():
+    for offset, data, why in tokens.rest():
         yield from _raw(data, offset, why)
 
 
@@ -120,7 +120,7 @@ def _block(
 def _token(
     codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
 ) -> tuple[Shown, ...]:
-    """The lines of a token ``lead`` bytes behind a multiple of four, with offsets from there."""
+    """The lines of a token at offset ``lead`` modulo 4, with offsets from that multiple of 4."""
     memory = bytes(lead) + data
     place = Place(lead, n, lead + HEADER.size, len(memory))
     lines = [*token_lines(codec, memory, place, vertex)]

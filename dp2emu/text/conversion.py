@@ -123,7 +123,7 @@ def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Writer) -> No
 
 
 def _form(capture: AnyCapture) -> str:
-    """The form of a capture, for text that of the capture it was dumped from."""
+    """The form of a capture; for text, the form of the capture that it was dumped from."""
     return capture.form if isinstance(capture, TextCapture) else capture.kind
 
 

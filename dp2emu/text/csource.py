@@ -44,7 +44,7 @@ class CWriter:
     """
 
     def __init__(self, out: TextIO, name: str = "a capture") -> None:
-        """``name`` is that of the capture, for a comment."""
+        """``name`` is the capture's name, for a comment."""
         self._out = out
         self._contexts = Contexts()
         self._surfaces: dict[int, SurfaceDesc] = {}

@@ -20,7 +20,7 @@ from dp2emu.capture.records import Record
 from dp2emu.capture.values import json_of
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.codec import Codec, Place, Run, aligned, codec_of
-from dp2emu.text.commands import Found
+from dp2emu.text.commands import CallTokens
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
@@ -58,12 +58,12 @@ class JsonLinesWriter:
             self._calls += 1
 
     def _tokens(self, record: records.Called) -> None:
-        found = Found(record.call, self._contexts)
-        memory, base = found.stream.memory, found.stream.base
+        tokens = CallTokens(record.call, self._contexts)
+        memory, base = tokens.stream.memory, tokens.stream.base
         begin = f'{{"record":"token","call":{self._calls},"offset":'
         lines: list[str] = []
         size = 0
-        for offset, token, n, start, end in found:
+        for offset, token, n, start, end in tokens:
             reserved = memory[offset + 1]
             members = _encoder(token.op)(memory, n, start, end)
             more = f',"bReserved":{reserved}' if reserved else ""
@@ -74,7 +74,7 @@ class JsonLinesWriter:
                 self._out.write("".join(lines))
                 lines.clear()
                 size = 0
-        for offset, data, why in found.rest():
+        for offset, data, why in tokens.rest():
             lines.append(_raw(self._calls, offset, data, why))
         self._out.write("".join(lines))
 
@@ -166,7 +166,7 @@ def _encoder(op: int) -> Encode:
 
 
 def _body(codec: Codec) -> Encode:
-    """The encoder of the bytes behind a token's head."""
+    """The encoder of the items or vertices after a token's head."""
     if codec.vertices:
         return _vertices
     if codec.item is None:

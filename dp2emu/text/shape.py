@@ -28,7 +28,7 @@ _LETTERS = {
 
 
 class Leaf(NamedTuple):
-    """A scalar: its struct letter, its field or that of its array, and its enumeration."""
+    """A scalar: its struct letter, the name of its field or array, and its enumeration."""
 
     letter: str
     name: str
@@ -43,13 +43,13 @@ class Group(NamedTuple):
     members: tuple[tuple[str, Node], ...]
 
 
-class Several(NamedTuple):
+class Array(NamedTuple):
     """An array."""
 
     elements: tuple[Node, ...]
 
 
-Node = Leaf | Group | Several
+Node = Leaf | Group | Array
 
 
 class Template:
@@ -116,7 +116,7 @@ class Shape:
 def _node(dtype: np.dtype[Any], enums: Enums, name: str, *, alone: bool) -> Node:
     if dtype.subdtype is not None:
         element, (count,) = dtype.subdtype
-        return Several((_node(element, enums, name, alone=False),) * count)
+        return Array((_node(element, enums, name, alone=False),) * count)
     if dtype.names is not None:
         names = dtype.names
         return Group(tuple((each, _node(dtype[each], enums, each, alone=True)) for each in names))
@@ -131,7 +131,7 @@ def _leaves(node: Node) -> Iterator[Leaf]:
         yield from _leaves(child)
 
 
-def _children(node: Group | Several) -> Sequence[Node]:
+def _children(node: Group | Array) -> Sequence[Node]:
     return [child for _, child in node.members] if isinstance(node, Group) else node.elements
 
 
@@ -217,7 +217,7 @@ def _flat_members(node: Group, value: Value | None) -> Iterator[int]:
         raise TextError(value.line, f"no field {next(iter(given))}; the fields are {known}")
 
 
-def _flat_elements(node: Several, value: Value | None) -> Iterator[int]:
+def _flat_elements(node: Array, value: Value | None) -> Iterator[int]:
     if value is None:
         values: Sequence[Value | None] = [None] * len(node.elements)
     elif isinstance(value, Row) and len(value.values) == len(node.elements):

@@ -1,6 +1,6 @@
 """Parser of the text form: lines into blocks of words, without their meaning.
 
-A block is a statement and the lines that belong to it, whatever their indentation::
+A block is a statement and the lines that belong to it, with any indentation::
 
     NAME field=value ...        a statement: a record, a token, a response block
     - field=value ...           an item of it
@@ -47,7 +47,7 @@ each line; entries of a cache.
 
 
 class TextError(CaptureError):
-    """An error in a capture as text; ``what`` starts with the line number."""
+    """An error in a capture as text; its message starts with the line number."""
 
     def __init__(self, line: int, what: str, *, stream: str | None = None) -> None:
         super().__init__(f"line {line}: {what}", stream=stream)

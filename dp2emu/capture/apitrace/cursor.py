@@ -24,7 +24,7 @@ class Cursor:
         return self._at == len(self._piece) and not self._turn()
 
     def byte(self) -> int:
-        """The next byte.  Raises CaptureError at the end, as all of these do."""
+        """The next byte.  Raises CaptureError at the end of the stream."""
         if self._at == len(self._piece) and not self._turn():
             raise CaptureError("the trace ends early")
         value = self._piece[self._at]

@@ -98,7 +98,7 @@ def _struct(value: Struct) -> str:
 
 
 def _members(value: Struct) -> list[str]:
-    """Members by name; those of an anonymous structure are inlined."""
+    """Members as ``name = value``; an anonymous structure's are inlined."""
     texts = []
     for name, member in zip(value.signature.members, value.members, strict=True):
         if not name and isinstance(member, Struct):
