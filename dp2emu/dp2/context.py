@@ -182,7 +182,7 @@ class Context:
 
     def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2: bind a vertex buffer; handle 0 unbinds."""
-        self.streams.bind(stream, self._surface(handle) if handle else None, offset, stride)
+        self.streams.bind(stream, self.gpu.heap.find(handle) if handle else None, offset, stride)
 
     def set_stream_um(self, stream: int, stride: int) -> None:
         """SETSTREAMSOURCEUM: a stream reads the user memory of the drawing call."""
@@ -199,13 +199,13 @@ class Context:
             return
         if size not in (2, 4):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"index size {size}")
-        self.indices = Indices(self._surface(handle), size)
+        self.indices = Indices(self.gpu.heap.find(handle), size)
 
     # Textures
 
     def set_palette(self, palette: int, flags: int, handle: int) -> None:
         """SETPALETTE: attach a palette to a surface; palette 0 detaches."""
-        self.textures.attach(self._surface(handle), palette, flags)
+        self.textures.attach(self.gpu.heap.find(handle), palette, flags)
         self.state.version += 1
 
     def update_palette(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
@@ -215,19 +215,19 @@ class Context:
 
     def set_texture_lod(self, handle: int, level: int) -> None:
         """SETTEXLOD: set the finest level to sample."""
-        self.textures.set_most_detailed(self._surface(handle), level)
+        self.textures.set_most_detailed(self.gpu.heap.find(handle), level)
         self.state.version += 1
 
     def set_texture_priority(self, handle: int, priority: int) -> None:
         """SETPRIORITY: set the eviction priority of a managed texture."""
-        self.textures.set_priority(self._surface(handle), priority)
+        self.textures.set_priority(self.gpu.heap.find(handle), priority)
 
     def mark_dirty(self, handle: int, texels: Sequence[int]) -> None:
         """ADDDIRTYRECT and ADDDIRTYBOX; a rectangle of a volume means all its slices.
 
         A texture that is not managed has one copy only, and is ignored.
         """
-        surface = self._surface(handle)
+        surface = self.gpu.heap.find(handle)
         if surface.system is not None:
             slices = () if len(texels) > 4 else (0, surface.desc.depth)
             self.managed.mark(surface, Box(*texels, *slices))
@@ -415,16 +415,10 @@ class Context:
             self.state.set_viewport(0, 0, color.width, color.height)
             self.state.set_scissor(0, 0, color.width, color.height)
 
-    def _surface(self, handle: int) -> Surface:
-        surface = self.gpu.heap.get(handle)
-        if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
-        return surface
-
     def _target(self, handle: int, formats: Container[AnyFormat], what: str) -> Surface | None:
         if handle == 0:
             return None
-        surface = self._surface(handle)
+        surface = self.gpu.heap.find(handle)
         if surface.format not in formats or surface.desc.kind in VOLUMES or surface.system:
             raise Fault(
                 HResult.DDERR_GENERIC, f"surface {handle} ({surface.format.sdk}) is no {what}"

@@ -158,14 +158,14 @@ class Driver:
     def read(self, handle: int, offset: int, size: int) -> bytes:
         """Host read, at the current time.  Raises Fault if it leaves the surface."""
         self.gpu.run()
-        surface = self._surface(handle, "surface")
+        surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
         return surface.host_copy.data[offset : offset + size].tobytes()
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of the live surface ``handle``.  Raises Fault if unknown."""
-        return self._surface(handle, "surface").desc
+        return self.gpu.heap.find(handle).desc
 
     def target(self, context: int) -> int:
         """The handle of colour target 0 of a context, 0 if it is unset or destroyed.
@@ -205,12 +205,12 @@ class Driver:
         """Call ``sink`` with the surface ``handle`` after all earlier packets, in no virtual
         time.
         """
-        self.gpu.submit(Observe(self._surface(handle, "surface"), sink))
+        self.gpu.submit(Observe(self.gpu.heap.find(handle), sink))
         self.gpu.run()
 
     def lock(self, handle: int) -> None:
         """Wait until the GPU is idle, as IDirectDrawSurface::Lock does."""
-        self._surface(handle, "surface")
+        self.gpu.heap.find(handle)
         self.gpu.wait_for_idle()
 
     def flip(self, front: int, back: int) -> None:
@@ -218,7 +218,7 @@ class Driver:
 
         Raises Fault unless the surfaces differ in their handles only.
         """
-        one, other = (self._surface(handle, "surface") for handle in (front, back))
+        one, other = (self.gpu.heap.find(handle) for handle in (front, back))
         alike = replace(one.desc, handle=back) == other.desc
         if not alike or one.desc.kind in BUFFERS or one.system or other.system:
             what = f"surface {front} cannot be flipped with {back}"
@@ -236,7 +236,7 @@ class Driver:
 
     def _owned(self, handle: int, part: Part) -> Part:
         """``part`` of the level ``handle``, as a part of the texture that owns the level."""
-        surface = self._surface(handle, "surface")
+        surface = self.gpu.heap.find(handle)
         if surface.parent is None:
             return Part(surface, part.index, part.box)
         return Part(surface.parent, surface.desc.index, part.box)
@@ -383,7 +383,7 @@ class Driver:
     def _command_surface(self, call: Call) -> Surface | None:
         if call.lpDDCommands == 0 and call.dwCommandLength == 0:
             return None
-        surface = self._surface(call.lpDDCommands, "command buffer")
+        surface = self.gpu.heap.find(call.lpDDCommands, "command buffer")
         # Draws may change pixels, and commands among them after they have been checked.
         if surface.desc.kind not in BUFFERS:
             what = f"surface {call.lpDDCommands} has pixels, commands need a buffer"
@@ -403,7 +403,7 @@ class Driver:
         """The lpdwRStates memory of an execute buffer, None without it."""
         if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
             return None
-        return self._surface(call.lpdwRStates, "lpdwRStates memory")
+        return self.gpu.heap.find(call.lpdwRStates, "lpdwRStates memory")
 
     def _vertices(self, context: Context, call: Call) -> CallVertices:
         """The vertices of a call.  Raises Fault for a bad format.
@@ -417,12 +417,6 @@ class Driver:
         return CallVertices(
             data, call.dwVertexOffset, call.dwVertexLength, size, call.dwVertexType
         )
-
-    def _surface(self, handle: int, what: str) -> Surface:
-        surface = self.gpu.heap.get(handle)
-        if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {what} {handle}")
-        return surface
 
 
 def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:

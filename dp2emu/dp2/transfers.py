@@ -170,7 +170,7 @@ class Moves:
         box = Box(*texels)
         given = self._pixels(source)
         if target == 0:
-            self._managed.upload(self._surface(source))
+            self._managed.upload(self._gpu.heap.find(source))
             return
         made = self._pixels(target)
         _check_alike(given, made)
@@ -216,7 +216,7 @@ class Moves:
     def _write(self, handle: int, packet: Packet, *parts: Part) -> None:
         """Queue a packet, and mark the ``parts`` that it writes dirty if they are managed."""
         self._gpu.submit(packet)
-        surface = self._surface(handle)
+        surface = self._gpu.heap.find(handle)
         owner = surface.parent or surface
         for part in parts:
             start = part.surface.desc.index if part.surface.parent else 0
@@ -224,20 +224,14 @@ class Moves:
 
     # Handles
 
-    def _surface(self, handle: int) -> Surface:
-        surface = self._gpu.heap.get(handle)
-        if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
-        return surface
-
     def _pixels(self, handle: int) -> Surface:
-        surface = self._surface(handle)
+        surface = self._gpu.heap.find(handle)
         if surface.desc.kind in BUFFERS:
             raise Fault(HResult.DDERR_INVALIDSURFACETYPE, f"surface {handle} has no pixels")
         return surface.host_copy
 
     def _buffer(self, handle: int) -> Surface:
-        surface = self._surface(handle)
+        surface = self._gpu.heap.find(handle)
         if surface.desc.kind not in BUFFERS:
             raise Fault(HResult.DDERR_INVALIDSURFACETYPE, f"surface {handle} is no buffer")
         return surface

@@ -252,10 +252,11 @@ class Heap:
         """Return the surface of a handle, or None."""
         return self._surfaces.get(handle)
 
-    def _surface(self, handle: int) -> Surface:
+    def find(self, handle: int, noun: str = "surface") -> Surface:
+        """Return the surface of a handle.  Raises Fault, about a ``noun``, if there is none."""
         surface = self._surfaces.get(handle)
         if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {noun} {handle}")
         return surface
 
     def create(self, desc: SurfaceDesc) -> Surface:
@@ -304,7 +305,7 @@ class Heap:
 
     def destroy(self, handle: int) -> None:
         """Remove a handle; queued packets keep their surface.  Raises Fault if unknown."""
-        self._count(self._surface(handle), -1)
+        self._count(self.find(handle), -1)
         del self._surfaces[handle]
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
@@ -312,7 +313,7 @@ class Heap:
 
         Raises Fault for an unknown handle, or if the range is outside the surface.
         """
-        surface = self._surface(handle)
+        surface = self.find(handle)
         if offset < 0 or offset + len(data) > surface.data.nbytes:
             raise Fault(
                 HResult.DDERR_INVALIDPARAMS,
@@ -324,7 +325,7 @@ class Heap:
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey for source blits; None removes the key.  Raises Fault if unknown."""
-        self._surface(handle).color_key = key
+        self.find(handle).color_key = key
 
     def use(self) -> tuple[HeapUse, ...]:
         """Return a snapshot of the bookkeeping, one row per SurfaceKind in numeric order."""
