@@ -374,7 +374,7 @@ def uncut(draw: Draw) -> Draw:
         return draw
     starts, counts = strips(draw)
     number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    corners = np.stack(topology.corners(number)) + np.repeat(starts, counts)
+    corners = topology.corners(number) + np.repeat(starts, counts)
     kept = corners[: CORNERS[draw.input.topology]].T.reshape(-1)
     values = vertex_numbers(replace(draw.input.indices, base=0), kept)
     indices = Indices(values.astype(np.uint32), base=draw.input.indices.base)
