@@ -15,28 +15,8 @@ import numpy as np
 
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.command.packets import (
-    RECT_BYTES,
-    BeginQuery,
-    Blit,
-    Clear,
-    ClearUnordered,
-    Compose,
-    Copy,
-    CopyBytes,
-    Dispatch,
-    Draw,
-    EndQuery,
-    GenerateLevels,
-    IndirectDraw,
-    Observe,
-    Packet,
-    PageIn,
-    Predicated,
-    Swap,
-    Write,
-    WriteBytes,
-)
+from dp2emu.gpu.command import packets
+from dp2emu.gpu.command.packets import Draw, Packet, Predicated
 from dp2emu.gpu.command.queries import (
     Counters,
     Observes,
@@ -55,17 +35,10 @@ from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
+from dp2emu.gpu.transfer import copy
 from dp2emu.gpu.transfer.blit import execute_blit
 from dp2emu.gpu.transfer.clear import execute_clear
 from dp2emu.gpu.transfer.compose import execute_compose
-from dp2emu.gpu.transfer.copy import (
-    execute_copy,
-    execute_copy_bytes,
-    execute_generate_levels,
-    execute_swap,
-    execute_write,
-    execute_write_bytes,
-)
 from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
@@ -82,8 +55,9 @@ before the host waits as well."""
 _SUPERSEDED_KEPT = 1 << 14
 """Superseded reports that may be queued besides the wanted ones."""
 DRAWING: frozenset[type[Packet]] = frozenset((
-    Draw, IndirectDraw, Dispatch, Clear, ClearUnordered, Copy, Blit, CopyBytes, Compose,
-    GenerateLevels, Swap,
+    Draw, packets.IndirectDraw, packets.Dispatch, packets.Clear, packets.ClearUnordered,
+    packets.Copy, packets.Blit, packets.CopyBytes, packets.Compose, packets.GenerateLevels,
+    packets.Swap,
 ))  # fmt: skip
 """Packets that write memory; a GPU that skips them keeps order and answers queries only."""
 
@@ -274,9 +248,9 @@ class Gpu:
             return _own_bytes(packet) + (len(self._copied or b"") if fresh else 0)
         if isinstance(packet, Predicated):
             return self._size_of(packet.packet)
-        if isinstance(packet, Clear):
-            return RECT_BYTES * len(packet.rects)
-        return len(packet.data) if isinstance(packet, Write | WriteBytes) else 0
+        if isinstance(packet, packets.Clear):
+            return packets.RECT_BYTES * len(packet.rects)
+        return len(packet.data) if isinstance(packet, packets.Write | packets.WriteBytes) else 0
 
     def _batch_draw(self, draw: Draw) -> bool:
         """Add a draw to the batch if nothing observes it; False if it has to be executed now."""
@@ -349,12 +323,12 @@ class Gpu:
             self._engine_checked = True
         return self._run_programs
 
-    def _draw_indirect(self, packet: IndirectDraw) -> None:
+    def _draw_indirect(self, packet: packets.IndirectDraw) -> None:
         draw = direct_draw(packet)
         if draw is not None:
             self._draw(draw)
 
-    def _dispatch(self, packet: Dispatch) -> None:
+    def _dispatch(self, packet: packets.Dispatch) -> None:
         # Imported here: a device without compute shaders must not load this at start.
         from dp2emu.gpu.compute_shader.dispatch import execute_dispatch
 
@@ -371,7 +345,7 @@ class Gpu:
             self._context.add(counters)
         self._charge(work)
 
-    def _clear_unordered(self, packet: ClearUnordered) -> None:
+    def _clear_unordered(self, packet: packets.ClearUnordered) -> None:
         from dp2emu.gpu.shader_resources.unordered_access import clear
 
         moved = clear(packet.view, packet.values, bits=packet.bits)
@@ -385,10 +359,10 @@ class Gpu:
     def _transfer(self, packet: Packet) -> None:
         self._charge_moved(_TRANSFERS[type(packet)](packet, self.counters))
 
-    def _swap(self, packet: Swap) -> None:
-        self._charge_moved(execute_swap(packet))
+    def _swap(self, packet: packets.Swap) -> None:
+        self._charge_moved(copy.execute_swap(packet))
 
-    def _page_in(self, packet: PageIn) -> None:
+    def _page_in(self, packet: packets.PageIn) -> None:
         paged = self.residency.use(packet.allocations)
         if paged.bytes:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
@@ -423,14 +397,14 @@ class Gpu:
             self._seen = snapshot(self.counters, self._free)
         return self._seen
 
-    def _begin_query(self, packet: BeginQuery) -> None:
+    def _begin_query(self, packet: packets.BeginQuery) -> None:
         slot = packet.slot
         slot.begin = self._snapshot_for(slot)
         slot.begin_generation = packet.generation
         if slot.observes & _VERTEX_CACHE and slot.generation == packet.generation:
             self._cache_watchers.add(slot)
 
-    def _end_query(self, packet: EndQuery) -> None:
+    def _end_query(self, packet: packets.EndQuery) -> None:
         slot = packet.slot
         end = self._snapshot_for(slot)
         begin = (slot.begin if slot.begin_generation == packet.generation else None) or end
@@ -458,7 +432,7 @@ class Gpu:
             heapify(self._reports)
             self._reports_kept = 2 * len(self._reports) + _SUPERSEDED_KEPT
 
-    def _observe(self, packet: Observe) -> None:
+    def _observe(self, packet: packets.Observe) -> None:
         packet.sink(packet.surface)
 
 
@@ -480,24 +454,24 @@ def _own_bytes(draw: Draw) -> int:
 
 
 _TRANSFERS: dict[type[Any], Callable[[Any, Counters], Work]] = {
-    Clear: execute_clear,
-    Copy: execute_copy,
-    Blit: execute_blit,
-    CopyBytes: execute_copy_bytes,
-    Write: execute_write,
-    WriteBytes: execute_write_bytes,
-    Compose: execute_compose,
-    GenerateLevels: execute_generate_levels,
+    packets.Clear: execute_clear,
+    packets.Copy: copy.execute_copy,
+    packets.Blit: execute_blit,
+    packets.CopyBytes: copy.execute_copy_bytes,
+    packets.Write: copy.execute_write,
+    packets.WriteBytes: copy.execute_write_bytes,
+    packets.Compose: execute_compose,
+    packets.GenerateLevels: copy.execute_generate_levels,
 }
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,
-    ClearUnordered: Gpu._clear_unordered,
-    Dispatch: Gpu._dispatch,
-    IndirectDraw: Gpu._draw_indirect,
+    packets.ClearUnordered: Gpu._clear_unordered,
+    packets.Dispatch: Gpu._dispatch,
+    packets.IndirectDraw: Gpu._draw_indirect,
     **dict.fromkeys(_TRANSFERS, Gpu._transfer),
-    Swap: Gpu._swap,
-    PageIn: Gpu._page_in,
-    BeginQuery: Gpu._begin_query,
-    EndQuery: Gpu._end_query,
-    Observe: Gpu._observe,
+    packets.Swap: Gpu._swap,
+    packets.PageIn: Gpu._page_in,
+    packets.BeginQuery: Gpu._begin_query,
+    packets.EndQuery: Gpu._end_query,
+    packets.Observe: Gpu._observe,
 }

@@ -1,8 +1,8 @@
 """Batches of small draws: queued while nothing observes them, then executed by one call.
 
 A draw may wait while nothing depends on its effect: it takes no virtual time, no tap or query
-observes it, and only draws follow.  All that wait are executed in order by one call of compiled
-code (``compile.batch_template``) and counted together.  Draws that may raise an error never wait.
+observes it, and only draws follow.  One call of compiled code (``compile.batch_template``)
+executes all waiting draws in order.  Draws that may raise an error never wait.
 """
 
 from __future__ import annotations
@@ -29,18 +29,15 @@ _MOST = 1 << 10
 
 
 class _Never(Enum):
-    """The entry of draws that cannot be batched, in the place of a template."""
+    """The cache entry of draws that cannot be batched, instead of a template."""
 
     NEVER = auto()
 
 
-_NEVER = _Never.NEVER
-
-
 class DrawBatch:
-    """Draws that are ``waiting`` to be executed together by an engine on threads.
+    """Draws that are ``waiting`` to be executed together.  Mutable.
 
-    Mutable.  A reference engine never batches.
+    Only the compiling engine batches.
     """
 
     def __init__(self, run: Run, threads: int) -> None:
@@ -109,7 +106,7 @@ class DrawBatch:
         found = known[key]
         if found is None:
             found = known[key] = self._new_template(draw)
-        return None if found is _NEVER else found
+        return None if found is _Never.NEVER else found
 
     def _new_template(self, draw: Draw) -> BatchTemplate | _Never | None:
         """A template for draws like this one; None if no kernel has drawn one yet."""
@@ -119,10 +116,10 @@ class DrawBatch:
 
         names = geometry_names(draw.pipeline.pixel)
         if not _is_plain(draw) or not (fills_triangles(draw) or sets_up(draw, names)):
-            return _NEVER
+            return _Never.NEVER
         setup = draw_setup(draw, None, self._run, self._threads)
         if setup.kernel is None:
-            return _NEVER
+            return _Never.NEVER
         self._compiled = self._compiled or BatchRun()
         return BatchTemplate.of(draw, setup.kernel, names, self._compiled.memory)
 
