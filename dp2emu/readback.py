@@ -24,7 +24,7 @@ from dp2emu.depth_picture import grey
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
-from dp2emu.gpu.transfer.resolve import resolve
+from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.picture import Picture, rgba
 from dp2emu.shader.texture.texels import decode
 

@@ -1,7 +1,7 @@
-"""The application's half: build command buffers, submit them, read the answers.
+"""The application's half: build command buffers, submit them, read the responses.
 
-``Device9`` is how Python programs author streams; ``Session`` is the layer below it, for those
-who want to place every token themselves.
+``Device9`` writes streams by the methods of Direct3D 9; ``Session``, the layer below, token by
+token.
 """
 
 from typing import TYPE_CHECKING
@@ -11,13 +11,13 @@ from dp2emu.lazy_import import lazy_names
 if TYPE_CHECKING:
     from dp2emu.runtime.commands import CommandBuffer as CommandBuffer
     from dp2emu.runtime.device9 import Device9 as Device9
-    from dp2emu.runtime.moves import Rects as Rects
     from dp2emu.runtime.objects import Declaration as Declaration
     from dp2emu.runtime.objects import IndexBuffer as IndexBuffer
     from dp2emu.runtime.objects import Light as Light
     from dp2emu.runtime.objects import Material as Material
     from dp2emu.runtime.objects import PixelShader as PixelShader
     from dp2emu.runtime.objects import RectPatchInfo as RectPatchInfo
+    from dp2emu.runtime.objects import Rects as Rects
     from dp2emu.runtime.objects import Texture as Texture
     from dp2emu.runtime.objects import TriPatchInfo as TriPatchInfo
     from dp2emu.runtime.objects import VertexElement as VertexElement
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "commands": ("CommandBuffer",),
     "device9": ("Device9",),
-    "moves": ("Rects",),
     "objects": (
         "Declaration",
         "IndexBuffer",
@@ -43,6 +42,7 @@ _HOMES = {
         "Material",
         "PixelShader",
         "RectPatchInfo",
+        "Rects",
         "Texture",
         "TriPatchInfo",
         "VertexElement",
@@ -52,10 +52,9 @@ _HOMES = {
     "responses": ("Response", "Responses", "parse_responses"),
     "session": ("Refused", "Session", "UserMemory"),
 }
-"""Names by module.  Those are imported when they are asked for: who only reads responses has no
-need of a device."""
+"""Names by module, which is imported with the first use of a name."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
-if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+if not TYPE_CHECKING:  # so that a type checker reports unknown names
     __getattr__ = lazy_names(__name__, _HOMES)

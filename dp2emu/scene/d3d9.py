@@ -45,7 +45,7 @@ from dp2emu.runtime import (
     TriPatchInfo,
     VertexShader,
 )
-from dp2emu.runtime.availability import check_format
+from dp2emu.runtime.textures import check_format
 from dp2emu.scene.document import PICTURE_PIXELS, Scene9
 from dp2emu.scene.player import DATA, Action, Dialect, Missing, Player, calling
 from dp2emu.scene.results import Results, hr_text

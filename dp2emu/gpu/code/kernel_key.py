@@ -154,7 +154,7 @@ def _evaluates(pipeline: Pipeline) -> bool:
 
 
 def _acts(pipeline: Pipeline) -> bool:
-    return bool(pipeline.deeds)
+    return bool(pipeline.memory_operations)
 
 
 REASONS: dict[str, Callable[[Pipeline], bool]] = {

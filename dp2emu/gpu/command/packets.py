@@ -218,13 +218,13 @@ class IndirectDraw(msgspec.Struct, frozen=True, eq=False):
 class Dispatch(msgspec.Struct, frozen=True, eq=False):
     """Run a compute program in ``groups`` of ``threads``, both by x, y and z.
 
-    ``deeds`` are its memory operations by number, on ``unordered`` views and on memory ``shared``
-    in a group.  With ``arguments``, a buffer and an offset in bytes, ``groups`` are three DWORDs
-    there, read when the packet executes.
+    ``memory_operations`` are its accesses by number, to ``unordered`` views and to memory
+    ``shared`` in a group.  With ``arguments``, a buffer and an offset in bytes, ``groups`` are
+    three DWORDs there, read when the packet executes.
     """
 
     stage: StageProgram
-    deeds: tuple[MemoryOperation, ...]
+    memory_operations: tuple[MemoryOperation, ...]
     shared: tuple[SharedMemory, ...]
     threads: tuple[int, int, int]
     groups: tuple[int, int, int]

@@ -155,8 +155,8 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     Programs of Direct3D 10 sample and fetch by ``units`` and ``vertex_units``, numbered as the
     samplers; a unit without a sampler key returns 0.  ``blends``, if any, are the blend states by
     target and replace ``blend``.  ``early``: depth and stencil are tested and counted before the
-    program.  ``by_sample``: the program runs for each sample.  ``deeds`` are the memory operations
-    of ``pixel``, by number.
+    program.  ``by_sample``: the program runs for each sample.  ``memory_operations`` are
+    those of ``pixel``, by number.
     """
 
     layout: VertexLayout
@@ -184,7 +184,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     blends: tuple[BlendState | None, ...] = ()
     early: bool = False
     by_sample: bool = False
-    deeds: tuple[MemoryOperation, ...] = ()
+    memory_operations: tuple[MemoryOperation, ...] = ()
 
     def blend_of(self, target: int) -> BlendState | None:
         """The blend state of a target, None if it is not blended."""
@@ -205,7 +205,7 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
         if self.early:
             return False
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
-        return bool(self.deeds) or by_alpha or decides_coverage(self.pixel)
+        return bool(self.memory_operations) or by_alpha or decides_coverage(self.pixel)
 
     @cached_property
     def hides_early(self) -> bool:

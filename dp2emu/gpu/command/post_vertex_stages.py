@@ -18,7 +18,7 @@ from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
     # Imported for types only: draws without these stages must not load the tessellator.
-    from dp2emu.gpu.tessellation import Tessellator
+    from dp2emu.gpu.tessellation.tessellate import Tessellator
     from dp2emu.shader.resources import Unit
 
 

@@ -14,8 +14,7 @@ from dp2emu.gpu.code.kernel_key import Key
 from dp2emu.gpu.code.kernel_layout import CLIPPED, FRONT, RESULTS, RHW, SLOPE, Layout
 from dp2emu.gpu.code.kernel_layout import DEPTH as Z
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT
-from dp2emu.gpu.output_merger.color_target_code import Coloring, alive_after
-from dp2emu.gpu.output_merger.depth_test_code import DepthTest, Numbers
+from dp2emu.gpu.output_merger.merge_code import Coloring, DepthTest, alive_after
 from dp2emu.gpu.pixel_shader.pixel_code import Shaded, Shader, Site, Way, pixel_routine
 from dp2emu.gpu.rasterizer.fragment_depth import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
@@ -95,8 +94,8 @@ class Blocks:
             return None
         base, pitch = self.argument("ptr", "depth.base"), self.argument("i64", "depth.pitch")
         words = Words(self.w, base, pitch, ROWS[key.format].size, self.key.samples)
-        stencil = (self._splat("i32", f"stencil.{x}") for x in ("reference", "mask", "write"))
-        return DepthTest(self.w, key, words, Numbers(*stencil))
+        held = [self._splat("i32", f"stencil.{each}") for each in ("reference", "mask", "write")]
+        return DepthTest(self.w, key, words, held)
 
     def _splat(self, type: str, name: str) -> str:
         return self.w.spread(type, self.argument(type, name))
@@ -252,7 +251,7 @@ class Blocks:
         """
         w, x, y = self.w, spot.x, spot.row.y
         self._count_runs(spot)
-        outcomes = depth.look(x, y, self._depths(spot, None), spot.masks, ZERO)
+        outcomes = depth.test(x, y, self._depths(spot, None), spot.masks, ZERO)
         seen = [each.passed for each in outcomes]
         with w.when(w.any(union(w, seen))):
             shaded = self._shaded(spot)

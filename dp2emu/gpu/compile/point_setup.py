@@ -14,7 +14,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.compile.kernel_arguments import Arguments
-from dp2emu.gpu.rasterizer.points import point_sizes
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.vertex_shader.vertex_frame import double, plan_of
@@ -62,9 +62,9 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
 #
 # void points(ptr arguments, ptr results)
 #
-# It replaces ``gpu.rasterizer.points``, ``gpu.rasterizer.planes`` and ``kernel_arguments.records``
-# for points of one size on single samples.  The arguments are a kernel's; ``results`` are those of
-# triangle setup, ``large`` if the points cannot be set up here.
+# It replaces ``gpu.rasterizer.lines_and_points``, ``gpu.rasterizer.planes`` and
+# ``kernel_arguments.records`` for points of one size on single samples.  The arguments are a
+# kernel's; ``results`` are those of triangle setup, ``large`` if the points cannot be set up here.
 
 NAME = "points"
 _STATE = ("made", "spans", "pixels", "odd")

@@ -35,10 +35,8 @@ from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
-from dp2emu.gpu.transfer import copy
-from dp2emu.gpu.transfer.blit import execute_blit
-from dp2emu.gpu.transfer.clear import execute_clear
-from dp2emu.gpu.transfer.compose import execute_compose
+from dp2emu.gpu.transfer import copy_resolve
+from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
 from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
@@ -360,7 +358,7 @@ class Gpu:
         self._charge_moved(_TRANSFERS[type(packet)](packet, self.counters))
 
     def _swap(self, packet: packets.Swap) -> None:
-        self._charge_moved(copy.execute_swap(packet))
+        self._charge_moved(copy_resolve.execute_swap(packet))
 
     def _page_in(self, packet: packets.PageIn) -> None:
         paged = self.residency.use(packet.allocations)
@@ -455,13 +453,13 @@ def _own_bytes(draw: Draw) -> int:
 
 _TRANSFERS: dict[type[Any], Callable[[Any, Counters], Work]] = {
     packets.Clear: execute_clear,
-    packets.Copy: copy.execute_copy,
+    packets.Copy: copy_resolve.execute_copy,
     packets.Blit: execute_blit,
-    packets.CopyBytes: copy.execute_copy_bytes,
-    packets.Write: copy.execute_write,
-    packets.WriteBytes: copy.execute_write_bytes,
-    packets.Compose: execute_compose,
-    packets.GenerateLevels: copy.execute_generate_levels,
+    packets.CopyBytes: copy_resolve.execute_copy_bytes,
+    packets.Write: copy_resolve.execute_write,
+    packets.WriteBytes: copy_resolve.execute_write_bytes,
+    packets.Compose: copy_resolve.execute_compose,
+    packets.GenerateLevels: copy_resolve.execute_generate_levels,
 }
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,

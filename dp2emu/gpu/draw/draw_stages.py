@@ -42,8 +42,7 @@ from dp2emu.gpu.rasterizer.spans import Fragments, batches
 from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
 from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing, samples_targets
-from dp2emu.gpu.vertex_shader.stage_run import StageRun, fetcher
-from dp2emu.gpu.vertex_shader.vertex_stage import geometry
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, fetcher, geometry
 from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader import reference
@@ -346,7 +345,7 @@ def _draw_chunk(
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_test.depth_planes(draw, primitives)
     sampler = StageSampler(texturing, Stage.PIXEL)
-    reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.asked else None
+    reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.read_units else None
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
     stages = _Stages(draw, targets, depth, shader, witness)
     work = Work(
@@ -364,7 +363,7 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     """Assemble primitives in screen space, by compiled code if the engine compiles."""
     names = geometry_names(draw.pipeline.pixel)
     sampler, run = StageSampler(texturing, Stage.VERTEX), texturing.run
-    reads = fetcher(draw, texturing, Stage.VERTEX) if texturing.asked else None
+    reads = fetcher(draw, texturing, Stage.VERTEX) if texturing.read_units else None
     engine = name_of(run)
     if engine == REFERENCE:
         return geometry(draw, start, stop, names, sampler, run, reads)
@@ -453,7 +452,7 @@ class _Stages(msgspec.Struct, frozen=True):
             chosen = slice(None) if passed is None else passed
             self.witness(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
-        if self.draw.pipeline.deeds and shaded is None and pixels:
+        if self.draw.pipeline.memory_operations and shaded is None and pixels:
             self._act(here, passed)
         elif self.targets.colors and pixels:
             if self._drops_after_tests:

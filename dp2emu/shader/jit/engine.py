@@ -26,6 +26,7 @@ from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.machine import target as own_target
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import (
+    Environment,
     Execute,
     Fetcher,
     Machine,
@@ -33,12 +34,11 @@ from dp2emu.shader.reference import (
     Result,
     Run,
     Sampler,
-    Surroundings,
     Watch,
     check_lanes,
+    execute_statements,
     input_lanes,
     machine_of,
-    ran,
 )
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes, Mask
@@ -180,10 +180,10 @@ def run_in_regions(
     memory: Memory | None = None,
 ) -> Result:
     """Run a program in lockstep, its regions by ``run``: ``dp2emu.shader.reference.run``."""
-    surroundings = Surroundings(sampler, None, fetcher, memory)
+    environment = Environment(sampler, None, fetcher, memory)
     own: dict[type, Execute] = {Region: partial(_run_region, run, uniforms)}
-    machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings, own)
-    return ran(machine, program, mask, split_regions(program))
+    machine = machine_of(program, inputs, uniforms, lanes, mask, environment, own)
+    return execute_statements(machine, program, mask, split_regions(program))
 
 
 def _run_region(

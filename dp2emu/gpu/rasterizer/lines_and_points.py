@@ -20,33 +20,40 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dp2emu.gpu.arrays import F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, expand
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.command.packets import SOLID, LinePattern
+from dp2emu.gpu.command.packets import SOLID, LinePattern, PointSize
 from dp2emu.gpu.rasterizer.spans import (
+    CENTRE,
     HALF,
     ONE,
+    Offset,
     Spans,
     after_centre,
-    expand,
     first_centre,
     fits_int64,
     in_order,
     integers,
     slices,
+    snap,
 )
 
 STEPS = 1 << 16
 """Columns (rows, if steep) of lines tried together, give or take one line."""
 
 PATTERN_BITS = 16
-_FAR = 1 << 40
 
+
+_FAR = 1 << 40
 
 Point = tuple[Any, Any]
 """Where it is along the longer axis, and across it, in grid units."""
+
+
 Hits = tuple[tuple[Any, Any], ...]
 """Pixels of a column or row, and how much of each is covered, 0 to 1."""
+
+
 Rule = Callable[[Point, Point, Any, Any, Any], Hits]
 """From both ends, the column, whether the line is steep, and whether it draws its last pixel.
 
@@ -218,3 +225,49 @@ def _in_diamond(along: Any, across: Any, steep: Any) -> Any:
     below = across + (along - across) * steep
     right_corner = (steep != 0) & (below == 0) & (across > 0)
     return (distance < HALF) | ((distance == HALF) & ((below > 0) | right_corner))
+
+
+# Points: squares around the snapped position, filled by the top-left rule.
+
+ROWS = 1 << 16
+"""Rows of points expanded together, give or take one point."""
+
+
+def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:
+    """Sizes in grid units, shape (count,): the vertex's own or the state's, clamped.
+
+    A NaN takes the minimum, and no size exceeds the largest float32.
+    """
+    largest = float(np.finfo(np.float32).max)
+    size = np.full(count, point.size, np.float32) if own is None else own
+    size = np.where(size > point.min, size, np.float32(point.min))
+    size = np.where(size < point.max, size, np.float32(point.max))
+    return snap(np.where(size < largest, size, np.float32(largest)))
+
+
+def point_spans(
+    x: F64, y: F64, size: F64, region: Rect, sample: Offset = CENTRE
+) -> Iterator[Spans]:
+    """Pixels within ``region`` of squares around grid coordinates; all arrays shape (n,).
+
+    A pixel is covered if position - size / 2 <= sample < position + size / 2 on both axes.
+    """
+    left, right = _covered(x - sample[0], size, region.left, region.right)
+    top, bottom = _covered(y - sample[1], size, region.top, region.bottom)
+    height = np.where(right > left, np.maximum(bottom - top, 0), 0)
+    visible = np.flatnonzero(height)
+    for cut in slices(height[visible], ROWS):
+        which, step = expand(height[visible[cut]])
+        point = visible[cut][which]
+        yield Spans(point, top[point] + step, left[point], right[point])
+
+
+def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
+    """First pixel and one past the last pixel on one axis, within ``low``..``high``.
+
+    The terms are whole numbers, so float64 rounds no sum below 2**53, and any larger one is far
+    outside of every surface.
+    """
+    first = np.ceil((2 * centre - size) / (2 * ONE))
+    after = np.ceil((2 * centre + size) / (2 * ONE))
+    return (np.clip(first, low, high).astype(np.int64), np.clip(after, low, high).astype(np.int64))

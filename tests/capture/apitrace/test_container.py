@@ -1,4 +1,4 @@
-"""Raw snappy, as much of it as is whole."""
+"""Salvage of damaged snappy chunks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture.apitrace.salvage import salvage
+from dp2emu.capture.apitrace.container import salvage
 
 PARTS = st.lists(st.one_of(st.binary(max_size=90), st.sampled_from([b"abcd" * 40, bytes(3000)])))
 

@@ -7,7 +7,7 @@ import pytest
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import COLOR, FORMATS, Use
 from dp2emu.errors import Unsupported
-from dp2emu.runtime.fills import block_of
+from dp2emu.runtime.resources import block_of
 from dp2emu.shader.texture.texels import decode
 
 COLORS = (0xFF000000, 0x00FFFFFF, 0x80FF4010, 0xC01020E0, 0xFFFFFFFF)

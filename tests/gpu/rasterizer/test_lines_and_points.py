@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.rasterizer import lines
-from dp2emu.gpu.rasterizer.lines import line_spans
+from dp2emu.gpu.rasterizer import lines_and_points
+from dp2emu.gpu.rasterizer.lines_and_points import line_spans
 from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT, ONE, snap
 from tests.gpu.drawing import hits
 
@@ -156,7 +156,7 @@ def test_portions_do_not_change_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(5)
     some = generator.uniform(-5, 20, (40, 2, 2)).tolist()
     whole = engine(some, [True] * 40)
-    monkeypatch.setattr(lines, "STEPS", 7)
+    monkeypatch.setattr(lines_and_points, "STEPS", 7)
     np.testing.assert_array_equal(engine(some, [True] * 40), whole)
 
 
@@ -180,7 +180,7 @@ def test_lines_of_any_length_keep_their_order() -> None:
     ids=["flat", "steep", "level", "falling"],
 )
 def test_a_line_that_passes_by_is_worked_out_nowhere(line: Line) -> None:
-    def never(*_: object) -> lines.Hits:
+    def never(*_: object) -> lines_and_points.Hits:
         raise AssertionError
 
     ends = np.array([line], np.float32).transpose(2, 1, 0)
@@ -191,9 +191,9 @@ def test_a_line_that_passes_by_is_worked_out_nowhere(line: Line) -> None:
 def test_a_line_that_crosses_is_worked_out_where_it_does() -> None:
     tried: list[int] = []
 
-    def noting(*given: Any) -> lines.Hits:
+    def noting(*given: Any) -> lines_and_points.Hits:
         tried.extend(given[2].tolist())
-        return lines.diamond_exit(*given)
+        return lines_and_points.diamond_exit(*given)
 
     # One row in a hundred thousand columns: both ends are beyond what 64 bits can multiply.
     ends = np.array([((-9e9, -9e4), (9e9, 9e4))], np.float32).transpose(2, 1, 0)

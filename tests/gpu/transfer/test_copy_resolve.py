@@ -11,8 +11,8 @@ import pytest
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import COLOR, FORMATS, Coding, FormatRow
 from dp2emu.gpu.arrays import Words
-from dp2emu.gpu.transfer import resolve as resolving
-from dp2emu.gpu.transfer.resolve import resolve
+from dp2emu.gpu.transfer import copy_resolve as resolving
+from dp2emu.gpu.transfer.copy_resolve import resolve
 
 WIDTH, HEIGHT = 5, 3
 

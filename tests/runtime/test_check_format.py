@@ -9,7 +9,7 @@ from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.formats import COLOR, DEPTH, FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.gpu.resource.heap import SurfaceKind
-from dp2emu.runtime.availability import check_format
+from dp2emu.runtime.textures import check_format
 
 TEXTURE, CUBE = SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE
 VOLUME, SURFACE = SurfaceKind.VOLUMETEXTURE, SurfaceKind.SURFACE
