@@ -38,7 +38,6 @@ from dp2emu.gpu.compile import batch_template, point_setup
 from dp2emu.gpu.device import gpu as core
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import fixed
-from dp2emu.gpu.draw import draw_batch
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, REFERENCE, engine
@@ -430,7 +429,7 @@ def test_a_recipe_keeps_no_vertices() -> None:
 
 
 def test_recipes_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draw_batch, "TEMPLATES", 3)
+    monkeypatch.setattr(core, "TEMPLATES", 3)
     gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for number in range(20):
         gpu.submit(replace(packet, scissor=Rect(0, 0, number + 1, 32)))
