@@ -150,40 +150,40 @@ class Meter(msgspec.Struct, frozen=True):
 
     draw: Draw
     region: Rect
-    spending: WorkBudget | None
+    budget: WorkBudget | None
 
     def most(self) -> int:
         """The number of primitives that fit the budget wherever they are; negative if
         overdrawn.
         """
-        if self.spending is None:
+        if self.budget is None:
             return sys.maxsize
-        room, pipeline = self.spending.left(), self.draw.pipeline
+        room, pipeline = self.budget.left(), self.draw.pipeline
         each = max(_area(self.region) * pipeline.samples, 1)
         return min(room.pixels // each, room.instructions // (each * max(cost(pipeline.pixel), 1)))
 
     def check(self, assembled: Geometry) -> None:
         """Check that primitives fit the budget.  Raises Exceeded if they may not."""
-        if self.spending is not None and len(assembled.numbers) > self.most():
+        if self.budget is not None and len(assembled.numbers) > self.most():
             pipeline = self.draw.pipeline
             most = _covered_at_most(self.draw, assembled, self.region) * pipeline.samples
-            self.spending.allow(pixels=most, instructions=most * cost(pipeline.pixel))
+            self.budget.allow(pixels=most, instructions=most * cost(pipeline.pixel))
 
     def spent(self, work: Work) -> Work:
         """Count work that was done, and return it."""
-        if self.spending is not None:
+        if self.budget is not None:
             executed = work.fragments * cost(self.draw.pipeline.pixel)
-            self.spending.spend(pixels=work.fragments, instructions=executed)
+            self.budget.spend(pixels=work.fragments, instructions=executed)
         return work
 
 
-def metered(rest: Rest, region: Rect, spending: WorkBudget | None) -> Rest:
+def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
     """Wrap ``rest`` to check and count its pixels; the result raises Exceeded before it draws."""
-    if spending is None:
+    if budget is None:
         return rest
 
     def draw_within(draw: Draw, assembled: Geometry) -> Work:
-        meter = Meter(draw, region, spending)
+        meter = Meter(draw, region, budget)
         meter.check(assembled)
         return meter.spent(rest(draw, assembled))
 

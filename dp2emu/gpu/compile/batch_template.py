@@ -242,7 +242,7 @@ _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 
 class BatchTemplate(msgspec.Struct, eq=False):
-    """What batched draws of a state share.  Mutable: kernels are added and replaced.
+    """The template of batched draws of one state.  Mutable: kernels are added and replaced.
 
     ``like`` is such a draw without vertices, ``base`` the plan of one; ``arguments`` have bindings
     that serve the programs of every kernel.  ``words`` are those of ``TEMPLATE``, at ``place``.

@@ -81,7 +81,7 @@ class Gpu:
     Packet taps receive the executed packets; pixel taps receive the pixels of draws that pass, and
     disable compiled kernels.  ``run`` is the engine for programs; a compiling one draws on
     ``threads``; ``overlap`` is the parallelism of units.  Packets of the types in ``skipped`` have
-    no effect and take no time.  ``spending`` is the work budget: beyond ``limits`` a packet raises
+    no effect and take no time.  ``budget`` limits work: beyond ``limits`` a packet raises
     Exceeded without effect, a draw after its earlier primitives.
     """
 
@@ -105,7 +105,7 @@ class Gpu:
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
-        self.spending = WorkBudget(self.heap.limits)
+        self.budget = WorkBudget(self.heap.limits)
         self._promised = self._plenty = 0
         self.counters = Counters()
         self.now = 0
@@ -128,7 +128,7 @@ class Gpu:
 
     def begin_call(self) -> None:
         """Start the budget of another call."""
-        self.spending.call, self.spending.draws = NOTHING_SPENT, 0
+        self.budget.call, self.budget.draws = NOTHING_SPENT, 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
@@ -137,7 +137,7 @@ class Gpu:
         ``call_draws``, before they are queued.
         """
         if type(packet) is Draw:
-            self.spending.begin_draw()
+            self.budget.begin_draw()
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
@@ -184,7 +184,7 @@ class Gpu:
                 continue
             self._execute_batch()
             if type(packet) in DRAWING:
-                self.spending.admit(packet)
+                self.budget.admit(packet)
             _EXECUTE[type(packet)](self, packet)
 
     def finish(self) -> None:
@@ -269,7 +269,7 @@ class Gpu:
             return False
         if self._batch.full or self._promised + draw.input.count > self._plenty:
             self._execute_batch()
-            self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
+            self._promised, self._plenty = 0, self.budget.primitives(self.heap.largest)
             if draw.input.count > self._plenty:
                 return False
         self._promised += draw.input.count
@@ -294,10 +294,10 @@ class Gpu:
     def _count_drawn(self, like: Draw, work: Work) -> None:
         """Count the work of batched draws of one state."""
         count_work(like, work, self.counters)
-        self.spending.drawn(like, work)
+        self.budget.drawn(like, work)
 
     def _draw(self, packet: Draw) -> None:
-        self.spending.admit_draw(packet)
+        self.budget.admit_draw(packet)
         packet = measured(packet)
         if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
             packet = with_constants(packet)
@@ -312,7 +312,7 @@ class Gpu:
                 self._engine(),
                 self._threads,
                 self._witness if self.pixel_taps else None,
-                self.spending,
+                self.budget,
             )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None
@@ -346,7 +346,7 @@ class Gpu:
         counters = Counters()
         try:
             direct = direct_dispatch(packet)
-            self.spending.admit_dispatch(direct)
+            self.budget.admit_dispatch(direct)
             work = execute_dispatch(direct, counters, self._engine())
         except Disagreement as error:
             raise error.within(f"dispatch {number}") from None
@@ -379,7 +379,7 @@ class Gpu:
 
     def _charge_moved(self, work: Work) -> None:
         """Charge a fill or copy, and count its bytes against the work budget."""
-        self.spending.moved(work)
+        self.budget.moved(work)
         self._charge(work)
 
     def _charge(self, work: Work) -> None:
@@ -491,7 +491,7 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
 # observes it, and only draws follow.  Draws that may raise an error never wait.
 
 TEMPLATES = 64
-"""Templates kept for draws of a state; when there are more, all are dropped."""
+"""Batch templates cached for an output record; a further one clears the cache."""
 _MOST = 1 << 10
 """The most primitives of a small draw; with more, the cost of a call no longer matters."""
 
