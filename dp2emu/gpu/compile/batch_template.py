@@ -25,10 +25,10 @@ from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.topology import CORNERS, vertex_count
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.compile.band_workers import level
-from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, of_draw
+from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, draw_arguments
 from dp2emu.gpu.compile.kernel_draw import Drawing
 from dp2emu.gpu.compile.kernel_plan import Plan
-from dp2emu.gpu.compile.point_setup import points, with_points
+from dp2emu.gpu.compile.point_setup import points, set_points
 from dp2emu.gpu.compile.thread_pool import WORTH
 from dp2emu.gpu.input_assembler.vertex_fetch import vertex_bytes
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, planes_used
@@ -276,7 +276,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
         )
         if base is None or (plan.program is not None and layout_of(plan.program).callees):
             return None
-        arguments = drawing.template(base, draw.pixel.uniforms)
+        arguments = drawing.argument_template(base, draw.pixel.uniforms)
         if arguments.bindings is None or arguments.bindings.called:
             return None
         capacity = capacity_of(draw.input.count)
@@ -314,12 +314,12 @@ class BatchTemplate(msgspec.Struct, eq=False):
         plan = self.base
         if not self.draws_points:
             plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
-        arguments = self.drawing.template(plan, self.like.pixel.uniforms)
+        arguments = self.drawing.argument_template(plan, self.like.pixel.uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
-        given = of_draw(self.like, arguments, region, bias)
-        given.array("list", all_triangles(_NUMBER_ROOM))
+        given = draw_arguments(self.like, arguments, region, bias)
+        given.set_array("list", all_triangles(_NUMBER_ROOM))
         if self.draws_points:
-            with_points(given, self.like, self.plan.names)
+            set_points(given, self.like, self.plan.names)
         self._set(**{f"arguments{level}": address(given.words), f"size{level}": plan.layout.size})
         self.levels[level] = plan, given
         self.refresh()

@@ -99,7 +99,7 @@ def triangle_plan(
     flat = frozenset(name for name in names if is_flat(name, raster.flat))
     plain = frozenset(names) if level else flat | linear_varyings(pipeline)
     offset = state.bias_of_float or bool(state.bias_clamp)
-    return planned(replace(
+    return cached_plan(replace(
         common_key(pipeline, writes, samplers, stippled),
         plain=tuple(name for name in names if name in plain),
         perspective=tuple(name for name in names if name not in plain),
@@ -115,7 +115,7 @@ def triangle_plan(
 
 
 @lru_cache(maxsize=1 << 10)
-def planned(key: Key) -> Plan:
+def cached_plan(key: Key) -> Plan:
     """The plan of a key."""
     return Plan(key, layout_of(key), kernel(key), setup(setup_key(key)))
 
