@@ -33,7 +33,7 @@ _USUAL_COST = 1 << 12
 
 
 class Costs(NamedTuple):
-    """Amounts of the limited kinds of work."""
+    """Amounts of limited work: vertices, pixels and instructions."""
 
     vertices: int = 0
     pixels: int = 0
@@ -63,13 +63,13 @@ class WorkBudget:
             self._limits.check("call_draws", self.draws, "draws of a call are too many")
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
-        """Count work that was done."""
+        """Count vertices, pixels and instructions that were processed."""
         more = vertices, pixels, instructions
         self.call = Costs(*map(int.__add__, self.call, more))
         self._capture = Costs(*map(int.__add__, self._capture, more))
 
     def left(self) -> Costs:
-        """The rest of the budget, of each kind."""
+        """The remaining budget of vertices, pixels and instructions."""
         one, all_ = self.call, self._capture
         limits = self._limits
         return Costs(

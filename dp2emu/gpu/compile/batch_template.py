@@ -95,14 +95,14 @@ _POSITION, _CORNERS = 4, 3
 
 @lru_cache(maxsize=1)
 def batch_function() -> TieredFunction:
-    """The compiled function, called without the GIL.  Raises ImportError without llvmlite."""
+    """Compiled ``draw_batch``, called without the GIL.  Raises ImportError without llvmlite."""
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kind = ctypes.CFUNCTYPE(number, pointer, number, number, pointer, pointer)
     return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
-    """The LLVM module of the compiled function."""
+    """The LLVM module of ``draw_batch``."""
     return module(_copied(), level(), _gathered(), _painted(), _drawn(), _sequence())
 
 
@@ -325,7 +325,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
         self.refresh()
 
     def refresh(self) -> None:
-        """Install the best code so far."""
+        """Store the addresses of the best compiled code so far."""
         self.frame.refresh()
         for flatness, (plan, _) in self.levels.items():
             best = plan.kernel.best(), (points() if self.draws_points else plan.setup).best()
@@ -466,7 +466,7 @@ class BatchRun:
             yield template.like, *template.take()
 
     def _begin(self) -> None:
-        """Forget all rows."""
+        """Discard all rows of the batch."""
         self._kept.clear()
         self._done = self._count = 0
 

@@ -92,7 +92,7 @@ class SetupInput(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The argument words from ``records`` on."""
+        """The argument words of records and corners, from ``records`` on."""
         return (
             address(self.records), len(self.numbers), address(self.position),
             address(self.varyings), self.position.strides[0], self.position.strides[1],
@@ -145,7 +145,7 @@ def draw_arguments(
 def set_targets(
     given: Arguments, colors: tuple[ColorTarget, ...], depth: DepthTarget | None
 ) -> None:
-    """Set the words of the colour targets, and keep those of the depth buffer."""
+    """Set the argument words of colour targets; store those of the depth buffer in ``depth``."""
     if depth is not None:
         given.kept.append(depth.words)
         test = depth.stencil
@@ -169,7 +169,7 @@ def set_programs(
     sampler: Sampler,
     fetcher: Fetcher | None,
 ) -> None:
-    """Set the words of the programs, whose local files and callbacks serve one thread only."""
+    """Set the bindings of the programs; their local files and callbacks serve one thread only."""
     direct = frozenset(asked for asked, _ in key.samplers)
     given.bindings = bindings = Bindings(target_of(key), sampler, fetcher, direct=direct)
     given.program = bindings.of(key.program, uniforms)
@@ -181,7 +181,9 @@ def set_programs(
 
 
 def set_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> None:
-    """Set the words of triangle setup; ``front`` is the kernel's if it is a separate function."""
+    """Set the argument words of triangle setup; ``front`` is the kernel's separate coverage
+    part.
+    """
     layout = given.layout
     words = {name: word for name, word in layout.planes.items() if name != kernel_layout.DEPTH}
     table = kernel_layout.table_of(words, key.lanes, key.flat, key.perspective)
@@ -196,7 +198,7 @@ def set_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> N
 
 
 def set_spans(given: Arguments, spans: Spans) -> None:
-    """Set the words of spans."""
+    """Set the argument words that describe spans."""
     runs = spans if spans.runs is None else spans.runs
     given.set_array("span.owner", np.ascontiguousarray(spans.primitive))
     given.set_array("span.y", np.ascontiguousarray(spans.y))

@@ -287,7 +287,7 @@ class Drawing(msgspec.Struct, frozen=True):
         return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 
     def argument_template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
-        """Arguments with targets and programs, from which those of draws are copied; threads have
+        """A copy source for arguments of draws, with targets and programs set; threads have
         one each.
         """
         key = id(plan), id(uniforms)
@@ -313,7 +313,7 @@ class Drawing(msgspec.Struct, frozen=True):
         return template
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
-        """``before`` plus the work that a kernel's counts stand for."""
+        """Add the work in a kernel's counts to ``before``."""
         fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:
@@ -334,7 +334,7 @@ def _is_level(draw: Draw, vertices: Vertices) -> bool:
 
 
 def _of_geometry(assembled: Geometry, triangles: int) -> Work:
-    """The work before coverage."""
+    """The work of clipping and culling, before coverage."""
     return Work(
         triangles=triangles, clip_triangles=assembled.extra, clipped=len(assembled.numbers)
     )
@@ -497,7 +497,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return _Batch(drawing, draw, plan, given, items, count, each)
 
     def _each(self) -> int:
-        """The triangles of an item."""
+        """The number of triangles of an item, the unit of work of a thread."""
         if self.draw.input.indices is None:
             return EACH
         share = self.draw.input.count // (SHARES * self.drawing.threads) + 1
@@ -531,7 +531,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
 
 
 class _Batch(msgspec.Struct, frozen=True):
-    """A batch that was set up: ``count`` primitives, ``each`` of them an item."""
+    """A set-up batch of a large draw: ``count`` primitives, ``each`` of them an item."""
 
     drawing: Drawing
     draw: Draw
@@ -542,7 +542,7 @@ class _Batch(msgspec.Struct, frozen=True):
     each: int
 
     def painted(self, first: int, end: int) -> Work:
-        """Draw items ``first`` to below ``end``."""
+        """Draw items ``first`` to below ``end`` of the batch -> their work."""
         total = self.items.total
         before = Work(triangles=total("triangles", first, end), clipped=total("taken", first, end))
         pixels = total("area", first, end) // 2 + SETTING_UP * total("made", first, end)

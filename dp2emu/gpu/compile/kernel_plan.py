@@ -76,7 +76,7 @@ class Plan(msgspec.Struct, frozen=True):
     setup: TieredFunction
 
     def front(self) -> TieredFunction | None:
-        """The compiled front of the kernel; None with optimised code, which is one function."""
+        """The compiled coverage part (front) of a kernel; optimised kernels have none: None."""
         if self.kernel.good:
             return None
         found = front_of(self.key.samples, self.key.by_sample)
@@ -116,7 +116,7 @@ def triangle_plan(
 
 @lru_cache(maxsize=1 << 10)
 def cached_plan(key: Key) -> Plan:
-    """The plan of a key."""
+    """The kernel plan of a key."""
     return Plan(key, layout_of(key), kernel(key), setup(setup_key(key)))
 
 

@@ -73,13 +73,13 @@ _STATE = ("made", "spans", "pixels", "odd")
 
 @lru_cache(maxsize=1)
 def points() -> TieredFunction:
-    """The compiled function.  Raises ImportError without llvmlite."""
+    """Compiled point setup.  Raises ImportError without llvmlite."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
-    """The LLVM module of the compiled function."""
+    """The LLVM module of point setup."""
     return module(_edge(), _planes(), _record(), _rows(), _points())
 
 

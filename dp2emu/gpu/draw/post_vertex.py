@@ -137,7 +137,7 @@ def _apart(rects: Sequence[Rect]) -> bool:
 
 
 def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
-    """Numbers of known objects, 0 for those out of range."""
+    """Selected layer or viewport numbers by primitive, 0 for those out of range."""
     if numbers is None:
         return np.zeros(mesh.count, np.int64)
     inside = (numbers >= 0) & (numbers < len(known))
