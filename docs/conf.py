@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import dp2emu  # noqa: E402  (of this checkout)
+from dp2emu.lazy_import import names_of_stub  # noqa: E402
 
 project = "dp2emu"
 author = "The dp2emu developers"
@@ -74,9 +75,11 @@ def write_api(app: Sphinx) -> None:
 def _offered() -> str:
     """The names of the package itself, by where their page has them."""
     lines = ["Python API", "==========", "", "``import dp2emu`` has these names:", ""]
-    for home, names in sorted(dp2emu._HOMES.items()):
-        kinds = ", ".join(f":py:obj:`{name} <dp2emu.{home}.{name}>`" for name in names)
-        lines.append(f"* ``dp2emu.{home}``: {kinds}")
+    modules = names_of_stub(dp2emu.__spec__)
+    for home in sorted(set(modules.values())):
+        names = [name for name, module in modules.items() if module == home]
+        kinds = ", ".join(f":py:obj:`{name} <{home}.{name}>`" for name in names)
+        lines.append(f"* ``{home}``: {kinds}")
     lines += ["", "All packages and modules for programs:", ""]
     return "\n".join(lines)
 

@@ -1,49 +1,40 @@
-"""One family of errors.  Each carries where it happened: stream, call, byte offset, token."""
+"""The errors of dp2emu; each may tell the stream, call, byte offset and token where it arose."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
 from dp2emu.escaping import plain
 
 
+class _Place(TypedDict, total=False):
+    stream: str | None
+    call: int | None
+    offset: int | None
+    token: str | None
+
+
 class Dp2Error(Exception):
-    """Something is wrong with the input, and exactly this much is known about where.
+    """An error in the input, and its place as far as known.
 
     ``stream`` is a file name or ``-``; ``call`` counts D3dDrawPrimitives2 calls from 0; ``offset``
     is a byte offset (into the command surface for a token, into the file for a container);
     ``token`` is the SDK name of the token without ``D3DDP2OP_``.
     """
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        stream: str | None = None,
-        call: int | None = None,
-        offset: int | None = None,
-        token: str | None = None,
-    ) -> None:
+    def __init__(self, what: str, **place: Unpack[_Place]) -> None:
         super().__init__(what)
         self.what = what
-        self.stream = stream
-        self.call = call
-        self.offset = offset
-        self.token = token
+        self.stream = place.get("stream")
+        self.call = place.get("call")
+        self.offset = place.get("offset")
+        self.token = place.get("token")
 
-    def at(
-        self,
-        *,
-        stream: str | None = None,
-        call: int | None = None,
-        offset: int | None = None,
-        token: str | None = None,
-    ) -> Self:
-        """Fill in what the raiser could not know; what is already known stays.  Returns self."""
-        self.stream = self.stream if self.stream is not None else stream
-        self.call = self.call if self.call is not None else call
-        self.offset = self.offset if self.offset is not None else offset
-        self.token = self.token if self.token is not None else token
+    def at(self, **place: Unpack[_Place]) -> Self:
+        """Set the unknown parts of the place, and return the error itself."""
+        for name, value in place.items():
+            if getattr(self, name) is None:
+                setattr(self, name, value)
         return self
 
     def __str__(self) -> str:
@@ -53,23 +44,20 @@ class Dp2Error(Exception):
             self.token,
         ]
         place = ", ".join(part for part in where if part)
-        told = ": ".join(part for part in (self.stream, place, self.what) if part)
-        return plain(told, kept="\n")  # it may quote the input, and be shown by anybody
+        message = ": ".join(part for part in (self.stream, place, self.what) if part)
+        return plain(message, kept="\n")  # it may quote untrusted input
 
 
 class Malformed(Dp2Error):
-    """Command bytes that are no token sequence: unknown opcode, or a payload past the end."""
+    """Command bytes that are not a token sequence: unknown opcode, or a payload past the end."""
 
 
 class Unsupported(Dp2Error):
-    """Valid input that needs a part of Direct3D which is not built yet; ``what`` names it."""
+    """Valid input that needs a feature of Direct3D that is not implemented; ``what`` names it."""
 
 
 class Exceeded(Unsupported):
-    """Valid input that asks for more than a setting allows; ``limit`` is its name.
-
-    Source: ``dp2emu.limits``.
-    """
+    """Valid input that exceeds the bound ``limit`` of ``dp2emu.limits``."""
 
     def __init__(self, limit: str, most: int, what: str) -> None:
         super().__init__(f"{what}, limit {limit} {most}")
@@ -77,24 +65,15 @@ class Exceeded(Unsupported):
 
 
 class Fault(Dp2Error):
-    """A valid token the driver must refuse.  ``hr`` becomes ddrval (wire format, "Results")."""
+    """A valid token that a driver refuses.  ``hr`` becomes ddrval (wire format, "Results")."""
 
-    def __init__(
-        self,
-        hr: int,
-        what: str,
-        *,
-        stream: str | None = None,
-        call: int | None = None,
-        offset: int | None = None,
-        token: str | None = None,
-    ) -> None:
-        super().__init__(what, stream=stream, call=call, offset=offset, token=token)
+    def __init__(self, hr: int, what: str, **place: Unpack[_Place]) -> None:
+        super().__init__(what, **place)
         self.hr = hr
 
 
 class ContractError(Dp2Error):
-    """A call the Direct3D 10/11 runtime promises never to make; ``rule`` names the promise."""
+    """A call that the Direct3D 10/11 runtime never makes; ``rule`` names the broken rule."""
 
     def __init__(self, entry: str, rule: str, what: str) -> None:
         super().__init__(f"{entry}: {what}")
@@ -110,7 +89,7 @@ class ResponseError(Dp2Error):
 
 
 class ShaderError(Dp2Error):
-    """Shader code, or the text of a shader, that cannot be accepted.
+    """Invalid shader code or shader text.
 
     ``offset`` is in bytes from the version token; ``what`` of text starts with the line number.
     """
@@ -121,10 +100,10 @@ class SceneError(Dp2Error):
 
 
 class Disagreement(Dp2Error):
-    """Two of our engines make different bits of a program, which is a mistake of ours.
+    """Two engines computed different results for a program: a bug of the emulator.
 
-    ``what`` says where and which; ``program`` is the text of the program, ``lane`` the first of
-    the lanes it ran for in which they differ.
+    ``what`` says where and which; ``program`` is the text of the program, ``lane`` the number of
+    the first lane with different results.
     """
 
     def __init__(self, what: str, program: str, lane: int) -> None:
@@ -133,7 +112,7 @@ class Disagreement(Dp2Error):
         self.lane = lane
 
     def within(self, where: str) -> Self:
-        """Say where that was.  Returns self."""
+        """Prefix the message with a place, and return the error itself."""
         self.what = f"{where}: {self.what}"
         return self
 
@@ -142,4 +121,4 @@ class Disagreement(Dp2Error):
 
 
 class UsageError(Dp2Error):
-    """An argument that cannot be meant, found below the command line."""
+    """An invalid argument that is found below the command line."""

@@ -1,22 +1,34 @@
-"""Names of a package that are imported when they are asked for: starting costs what is used."""
+"""Packages whose names are imported on first use, as their stubs ``__init__.pyi`` list them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 
-def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """A package's ``__getattr__`` for the names in ``homes``, by the module of it that has
-    them.
+def names_of_stub(spec: Any) -> dict[str, str]:
+    """Modules by public name, from the stub beside a package's ``__init__.py``.
+
+    ``spec`` is the package's ``__spec__``.  The stub, which type checkers read instead of the
+    package, has a line ``from MODULE import NAME as NAME`` for each name.
     """
-    home_of = {name: home for home, names in homes.items() for name in names}
+    lines = spec.loader.get_data(f"{spec.origin}i").decode().splitlines()
+    words = [line.split() for line in lines if line.startswith("from ")]
+    return {name: module for _, module, _, name, *_ in words}
+
+
+def lazy_package(spec: Any) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of the package with ``__spec__`` ``spec``."""
+    modules = names_of_stub(spec)
 
     def get(name: str) -> Any:
-        home = home_of.get(name)
-        if home is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home}"), name)
+        if name not in modules:
+            raise AttributeError(f"module {spec.name!r} has no attribute {name!r}")
+        return getattr(import_module(modules[name]), name)
 
-    return get
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[spec.name]), *modules})
+
+    return get, names, list(modules)

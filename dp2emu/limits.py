@@ -1,9 +1,8 @@
-"""How much an input may ask for: every bound that can be set, in one place.
+"""Configurable bounds on the resources that an input may use.
 
-Reading a file, walking a call, allocating surfaces and drawing all take what is valid in any
-amount, and a stranger's file can ask for years of it.  What passes a bound here ends in an error
-that names it.  ``dp2emu.shader.budget`` bounds the loops of a shader, which is no setting, since
-pictures depend on it.
+Files, calls, surfaces and draws are valid in any number and size; an untrusted file could use
+years of time.  Exceeding a bound is an error that names it.  The bound on shader loops in
+``dp2emu.shader.budget`` is not configurable, since pictures depend on it.
 """
 
 from __future__ import annotations
@@ -17,34 +16,31 @@ from dp2emu.errors import Exceeded, UsageError
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Bounds; the defaults are beyond what programs do.
+    """Bounds; the defaults exceed the needs of real programs.
 
-    Of files: ``chunk_bytes``, a chunk inflated, which is checked before it is inflated, and what
-    a trace makes of one; ``inflated_bytes``, all chunks together; ``record_bytes``, a record of a
-    log, and a bare buffer; ``trace_calls``, the calls of a trace that have begun and not ended,
-    and ``trace_bytes`` of these; ``signature_bytes``, the signatures of a trace;
-    ``window_bytes``, what an expander of a trace looks back; ``nesting``, values within values;
-    ``threads``, threads of a trace.
+    Files: ``chunk_bytes`` of an inflated chunk (checked before it is inflated) and of the calls in
+    it; ``inflated_bytes`` of all chunks; ``record_bytes`` of a log record or a bare buffer;
+    ``trace_calls``, the unfinished calls of a trace, and their ``trace_bytes``;
+    ``signature_bytes`` of a trace's signatures; ``window_bytes`` of a decompressor's window;
+    ``nesting`` of values; ``threads`` of a trace.
 
-    Of memory: ``extent``, pixels of a side of a surface; ``surface_bytes`` of one and
+    Memory: ``extent``, the pixels of a surface's side; ``surface_bytes`` of one surface and
     ``total_bytes`` of all ``surfaces``.
 
-    Of what a context keeps until told otherwise: ``objects`` of each kind (lights, palettes,
-    patches, state blocks, shaders, declarations), ``shader_bytes`` of each kind of shaders and
-    declarations, ``patch_bytes`` of control points, ``settings`` in all state blocks, of which the
-    largest has some 1,900 and two for each light, and ``queries``.  Of Direct3D 10 and 11 a device
-    keeps as many ``objects`` of a kind and ``queries``.  Beyond them a driver answers that it is
-    out of memory.
+    Objects of a context: ``objects`` of each kind (lights, palettes, patches, state blocks,
+    shaders, declarations), ``shader_bytes`` of each kind of shaders and declarations,
+    ``patch_bytes`` of control points, ``settings`` in all state blocks (a block has up to 1,900
+    and two for each light), and ``queries``.  ``objects`` and ``queries`` bound a Direct3D 10 or
+    11 device too.  A driver that exceeds them answers that it is out of memory.
 
-    Of a call: ``call_bytes`` of commands, ``call_draws``, runs of points and the like each being
-    one, and ``call_tokens``, ``call_vertices``,
-    ``call_pixels`` and ``call_instructions`` of shaders; ``capture_...`` is the same for all calls
-    together.  A function of Direct3D 10 or 11 is a call too.
+    Calls, functions of Direct3D 10 and 11 too: ``call_bytes`` of commands, ``call_draws`` (a run
+    of points counts as one), ``call_tokens``, ``call_vertices``, ``call_pixels`` and
+    ``call_instructions``; ``capture_...`` for all calls together.
 
-    Vertices are those that draws read, with each instance, pixels those that triangles cover
-    (by sample), that are cleared, or that are copied, four bytes each; instructions are those of
-    the programs that run for vertices, pixels and threads, a loop with all its rounds.  All of
-    them are counted when the GPU comes to them, with the call that is under way then.
+    Vertices are those that draws read, for each instance.  Pixels are samples that triangles
+    cover, and cleared or copied units of four bytes.  Instructions are those that shaders execute
+    for vertices, pixels and threads, in every iteration of a loop.  They count for the call during
+    which the GPU executes them.
     """
 
     chunk_bytes: int = 24 << 20
@@ -77,62 +73,42 @@ class Limits(msgspec.Struct, frozen=True):
     capture_instructions: int = 1 << 60
 
     def check(self, name: str, amount: int, what: str) -> None:
-        """Raises Exceeded, which names the limit, if ``amount`` is beyond it."""
+        """Raise Exceeded if ``amount`` is larger than the bound ``name``."""
         most: int = getattr(self, name)
         if amount > most:
             raise Exceeded(name, most, what)
 
 
 FUZZING = Limits(
-    chunk_bytes=1 << 20,
-    inflated_bytes=1 << 22,
-    record_bytes=1 << 20,
-    trace_calls=1 << 10,
-    trace_bytes=1 << 20,
-    signature_bytes=1 << 20,
-    window_bytes=8 << 20,
-    nesting=16,
-    extent=256,
-    surface_bytes=1 << 20,
-    total_bytes=1 << 24,
-    surfaces=64,
-    objects=1 << 10,
-    shader_bytes=1 << 18,
-    patch_bytes=1 << 20,
-    settings=1 << 14,
-    queries=1 << 12,
-    call_bytes=1 << 16,
-    call_draws=1 << 12,
-    call_tokens=1 << 14,
-    call_vertices=1 << 16,
-    call_pixels=1 << 18,
-    call_instructions=1 << 24,
-    capture_tokens=1 << 18,
-    capture_vertices=1 << 20,
-    capture_pixels=1 << 22,
-    capture_instructions=1 << 28,
-)
-"""Bounds under which whatever is tried is over soon."""
+    chunk_bytes=1 << 20, inflated_bytes=1 << 22, record_bytes=1 << 20, trace_calls=1 << 10,
+    trace_bytes=1 << 20, signature_bytes=1 << 20, window_bytes=8 << 20, nesting=16, extent=256,
+    surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64, objects=1 << 10,
+    shader_bytes=1 << 18, patch_bytes=1 << 20, settings=1 << 14, queries=1 << 12,
+    call_bytes=1 << 16, call_draws=1 << 12, call_tokens=1 << 14, call_vertices=1 << 16,
+    call_pixels=1 << 18, call_instructions=1 << 24, capture_tokens=1 << 18,
+    capture_vertices=1 << 20, capture_pixels=1 << 22, capture_instructions=1 << 28,
+)  # fmt: skip
+"""Bounds that keep every input of a fuzz campaign short."""
 
 GENEROUS = Limits()
-"""What holds where nobody says otherwise."""
+"""The default bounds."""
 
 NAMES = tuple(Limits.__struct_fields__)
-"""What can be set."""
+"""The names of the bounds."""
 
 MEMORY = ("extent", "surface_bytes", "total_bytes", "surfaces")
-"""The bounds of memory alone."""
+"""The names of the bounds of surface memory."""
 
 _MOST = (1 << 63) - 1
 _RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
-"""Bounds that cannot be put beyond what there is arithmetic, or a stack, for."""
+"""Largest values of bounds that arithmetic or the stack limits."""
 
 
 def parse_limits(given: Iterable[str], base: Limits | None = None) -> Limits:
-    """``["surfaces=10", "nesting=0x8"]`` on top of ``base``, by default the generous limits.
+    """Limits from texts such as ``["surfaces=10", "nesting=0x8"]``; others are as in ``base``.
 
-    Raises UsageError for a name there is not, and for a value that is no number from 1 to
-    2**63 - 1, or to as much as there is arithmetic for.
+    Raises UsageError for an unknown name, and for a value outside of 1 to 2**63 - 1 (less for some
+    names).
 
     >>> parse_limits(["surfaces=10"]).surfaces
     10

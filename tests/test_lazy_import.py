@@ -1,24 +1,28 @@
-"""Names that are imported when they are asked for."""
+"""Names of packages that are imported on first use."""
 
 from __future__ import annotations
 
 import pytest
 
 import dp2emu.capture.apitrace
+import dp2emu.d3d
 import dp2emu.runtime
-from dp2emu.lazy_import import lazy_names
+from dp2emu.lazy_import import lazy_package, names_of_stub
 
 
-def test_a_name_comes_from_its_home() -> None:
-    get = lazy_names("dp2emu.d3d", {"enums": ("Format", "Cull"), "formats": ("FORMATS",)})
+def test_a_name_comes_from_its_module() -> None:
+    get, names, exported = lazy_package(dp2emu.d3d.__spec__)
     from dp2emu.d3d import enums, formats
 
     assert get("Cull") is enums.Cull and get("FORMATS") is formats.FORMATS
+    assert {"Cull", "enums", "__doc__"} <= set(names())
+    assert exported == list(names_of_stub(dp2emu.d3d.__spec__))
 
 
 def test_there_is_no_other_name() -> None:
+    get, _, _ = lazy_package(dp2emu.d3d.__spec__)
     with pytest.raises(AttributeError, match="has no attribute 'Pixel'"):
-        lazy_names("dp2emu.d3d", {"enums": ("Format",)})("Pixel")
+        get("Pixel")
 
 
 @pytest.mark.parametrize("package", [dp2emu.runtime, dp2emu.capture.apitrace])

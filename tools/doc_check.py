@@ -62,11 +62,12 @@ SHAPE = re.compile(r"shape|\(height|\(n|\(h|lanes? |flat|rows|one per|\[", re.I)
 
 
 class Module(msgspec.Struct, frozen=True):
-    """A module of the package: its dotted name, its file and what is written there."""
+    """A module of the package: its dotted name, its file, its tree and that of its stub."""
 
     name: str
     path: Path
     tree: ast.Module
+    stub: ast.Module | None = None
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -96,7 +97,9 @@ def modules(root: Path = ROOT) -> dict[str, Module]:
         parts = path.relative_to(root).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
         if not any(part.startswith("_") for part in name.split(".")):
-            found[name] = Module(name, path.relative_to(root), ast.parse(path.read_text("utf-8")))
+            stub = path.with_suffix(".pyi")
+            trees = [ast.parse(each.read_text("utf-8")) for each in (path, stub) if each.exists()]
+            found[name] = Module(name, path.relative_to(root), *trees)
     return found
 
 
@@ -117,10 +120,10 @@ def gaps(known: Mapping[str, Module]) -> Iterator[Gap]:
 
 
 def offers(known: Mapping[str, Module]) -> Iterator[tuple[str, str]]:
-    """(module, name) of what packages offer: what their ``__init__`` imports."""
+    """(module, name) of what packages offer: what their ``__init__``, or its stub, imports."""
     for name, module in known.items():
         if module.path.name == "__init__.py" and name.split(".")[1:2] not in _INNER:
-            for node in ast.walk(module.tree):
+            for node in ast.walk(module.stub or module.tree):
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
                     yield from ((str(node.module), alias.name) for alias in node.names)
             yield from ((name, node.name) for node in module.tree.body
@@ -134,7 +137,7 @@ def methods_of(known: Mapping[str, Module], name: str = "Rig") -> dict[str, str]
     """Docstrings of the protocol's methods."""
     return {
         inner.name: ast.get_docstring(inner) or ""
-        for node in known["dp2emu.rig"].tree.body
+        for node in known["dp2emu.rig.interface"].tree.body
         if isinstance(node, ast.ClassDef) and node.name == name
         for inner in node.body
         if isinstance(inner, Function)

@@ -20,7 +20,7 @@ from msgspec.structs import astuple
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.capture.values import ENTRY, Value, pack, unpack
-from dp2emu.d3d.hal import drawprimitives2data
+from dp2emu.d3d.hal import BY_ABI
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
@@ -142,7 +142,7 @@ _MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
 _CALL = Head(
     Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
 )
-_DATA = {abi: Head(drawprimitives2data(abi)) for abi in (32, 64)}
+_DATA = {abi: Head(BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](abi)) for abi in (32, 64)}
 _ANSWER = Head(
     Struct("ddrval" / DWORD, "dwErrorOffset" / DWORD, "dwFlags" / DWORD, "response_bytes" / DWORD)
 )

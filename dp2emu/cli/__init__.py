@@ -1,6 +1,6 @@
-"""The ``dp2emu`` command: a verb per file, each a thin shell around one library function.
+"""The ``dp2emu`` command: one module per verb, each a thin layer over one library function.
 
-Nothing but click is imported until a verb runs, so that help and completion answer at once.
+Only click is imported before a verb runs: help and completion are fast.
 """
 
 from __future__ import annotations
@@ -17,54 +17,62 @@ import click
 from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
-from dp2emu.cli.ending import signals_raised
-from dp2emu.cli.outcome import UNUSABLE, complain, interrupted, outcome_of, reader_gone, unusable
+from dp2emu.cli.outcome import (
+    UNUSABLE,
+    complain,
+    interrupted,
+    outcome_of,
+    reader_gone,
+    signals_raised,
+    unusable,
+)
 from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {
     "replay": "Run a capture and report its answers and pictures.",
-    "batch": "Replay many captures, each in a process that is watched.",
-    "import": "Turn a program's Direct3D calls into a capture.",
-    "info": "Say what a capture holds.",
+    "batch": "Replay many captures in supervised processes.",
+    "import": "Convert a trace of Direct3D calls to a capture.",
+    "info": "Summarize the content of a capture.",
     "state": "Show all device state at a point of a capture.",
-    "pixel": "List the draws that made a pixel.",
+    "pixel": "List the draws that wrote a pixel.",
     "dump": "Show a capture as text, or its tokens as JSON lines.",
-    "assemble": "Turn dump's text back into a capture.",
+    "assemble": "Convert the text of dump back to a capture.",
     "convert": "Rewrite a capture in another form.",
     "shader": "Disassemble or assemble a shader.",
-    "conform": "Try whether a driver follows the rules.",
-    "fuzz": "Look for inputs that break what is promised of all.",
-    "minimize": "Make a capture smaller that still fails.",
+    "conform": "Test whether a driver follows the rules.",
+    "fuzz": "Search for inputs that break an invariant.",
+    "minimize": "Reduce a failing capture.",
     "scene": "Play Direct3D 9 scene files.",
     "diff-images": "Compare pictures.",
 }
-"""Every verb, with its line in the list of commands; module ``dp2emu.cli.VERB`` has the rest."""
+"""Verbs with their help lines; the module ``dp2emu.cli.VERB`` implements each."""
 _MODULES = {"import": "imports", "diff-images": "diff_images"}
-"""The modules of verbs whose names cannot be those of one."""
+"""Modules of verbs whose names are not valid module names."""
 
 EPILOG = """\b
 Exit codes:
   0    fine (a fault that matches its recorded answer is fine)
-  1    something differs: from what was recorded (replay --verify), or pictures,
-       or a driver from the rules (conform)
+  1    a difference: from recorded answers (replay --verify), between pictures,
+       from the rules (conform)
   2    unusable input, output or arguments
-  3    the stream had faults, needs what is not built, or has calls with losses
+  3    the stream had faults, needs an unsupported feature, or has calls with
+       losses
   130  interrupted
-  141  the reader of standard output went away
+  141  the reader of standard output has closed it
   143  terminated
-When several apply, 2 goes before 3 and 3 before 1.
+When several apply, 2 precedes 3 and 3 precedes 1.
 
 \b
-Completion, for bash (zsh and fish alike):
+Completion, for bash (likewise zsh and fish):
   eval "$(_DP2EMU_COMPLETE=bash_source dp2emu)"
 """
 
 
 class Verbs(click.Group):
-    """A group whose verbs are imported when they are run."""
+    """A command group that imports a verb when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order of use."""
+        """The names of the verbs, in the order of use."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -90,7 +98,7 @@ class Verbs(click.Group):
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> int:
-        """Run a verb; whatever it ends in becomes an exit code."""
+        """Run a verb and return its exit code, also for errors and interrupts."""
         try:
             return outcome_of(lambda: super(Verbs, self).invoke(ctx))
         except KeyboardInterrupt as error:
@@ -102,13 +110,13 @@ class Verbs(click.Group):
 def cli() -> None:
     """The DirectX 6 to 9 display driver and its GPU: replay captured command streams.
 
-    FILE is a capture; "-" is standard input or output.  Data goes to standard output, everything
-    said about it to standard error.
+    FILE is a capture; "-" is standard input or output.  Data goes to standard output, messages to
+    standard error.
     """
 
 
 def _imported(name: str) -> ModuleType:
-    """A module, without looking for garbage meanwhile: imports make many objects that stay."""
+    """Import a module without garbage collections: imports allocate many objects that stay."""
     if not gc.isenabled():
         return import_module(name)
     gc.disable()
@@ -137,9 +145,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return UNUSABLE
     except click.Abort as error:
         return interrupted(error.__cause__)
-    except OSError as error:  # from help or version; verbs have dealt with theirs
+    except OSError as error:  # from help or version; outcome_of handles errors of verbs
         return unusable(error)
-    except SystemExit:  # as click ends when nobody reads them
+    except SystemExit:  # click exits so if standard output is closed
         return reader_gone()
     assert isinstance(code, int)
     return code
@@ -147,7 +155,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the ``dp2emu`` script."""
-    # The threads of NumPy's BLAS, which nothing here uses, are busy for a while when they start.
+    # NumPy's BLAS is not used, and starting its threads takes processor time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with signals_raised():

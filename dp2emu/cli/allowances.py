@@ -1,4 +1,4 @@
-"""The options that say how far apart pictures may be, and what is said of how far they are."""
+"""The options for tolerated differences between pictures, and the table of comparisons."""
 
 from __future__ import annotations
 
@@ -8,52 +8,47 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from dp2emu.cli.ranges import FloatRange
+from dp2emu.cli.captures import Verb, with_options
+from dp2emu.cli.options import FloatRange
 from dp2emu.escaping import plain
 
 if TYPE_CHECKING:
     from dp2emu.diff import Allowance, Comparison, Judgement
 
-Verb = Callable[..., int | None]
-
-_NAMES = ("tolerance", "share", "across")
-
 
 def with_allowance(tolerance: int, share: float, across: int | None) -> Callable[[Verb], Verb]:
-    """Give a verb the options, with these defaults; it gets an ``Allowance`` as ``allowance``."""
+    """Give a verb the options, with these defaults, as the argument ``allowance``."""
     options = (
         click.option(
             "--tolerance", metavar="N", type=click.IntRange(0, 255), default=tolerance,
-            show_default=True, help="Difference of a channel that does not count, of 255.",
+            show_default=True, help="Tolerated difference of a channel, of 255.",
         ),
         click.option(
             "--share", metavar="PERCENT", type=FloatRange(0, 100), default=share,
             show_default=True, help="Pixels that must be within the tolerance.",
         ),
         click.option(
-            "--across", metavar="N", type=click.IntRange(0), default=across,
-            show_default=True, help="Widest connected region of others, in pixels.",
+            "--across", metavar="N", type=click.IntRange(0), default=across, show_default=True,
+            help="Width in pixels of the largest connected region that may be beyond it.",
         ),
     )  # fmt: skip
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
-        def run(*given: Any, **others: Any) -> int | None:
+        def run(
+            *given: Any, tolerance: int, share: float, across: int | None, **others: Any
+        ) -> int | None:
             from dp2emu.diff import Allowance
 
-            asked = {name: others.pop(name) for name in _NAMES}
-            return verb(*given, allowance=Allowance(**asked), **others)
+            return verb(*given, allowance=Allowance(tolerance, share, across), **others)
 
-        decorated: Verb = run
-        for option in reversed(options):
-            decorated = option(decorated)
-        return decorated
+        return with_options(run, *options)
 
     return decorate
 
 
 def show_judgements(judgements: Sequence[Judgement], allowance: Allowance, out: TextIO) -> None:
-    """A table: a row for each picture."""
+    """Print a table with a row for each comparison."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -62,10 +57,10 @@ def show_judgements(judgements: Sequence[Judgement], allowance: Allowance, out: 
     table = Table("picture", "reference", beyond, "within %", "largest", "regions", "")
     for judgement in judgements:
         verdict = "within" if judgement.within else "DIFFERS"
-        cells = _numbers(judgement.comparison)
         names = (judgement.name or "none", judgement.reference or "none")
-        # As Text, since names come from files: they are shown, and are no markup.
-        table.add_row(*(Text(plain(name)) for name in names), *cells, verdict)
+        # Text is not parsed as markup: names come from files.
+        texts = [Text(plain(name)) for name in names]
+        table.add_row(*texts, *_numbers(judgement.comparison), verdict)
     Console(file=out, width=None if out.isatty() else 120, highlight=False).print(table)
 
 

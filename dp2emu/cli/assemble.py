@@ -15,9 +15,9 @@ from dp2emu.text import assemble
     "-o", "--out", metavar="FILE", type=PATH, required=True, help='The capture; "-" is stdout.'
 )
 def command(text: str, out: str) -> None:
-    """Turn dump's text back into a capture.
+    """Convert the text of dump back to a capture.
 
-    The first line of TEXT says of which form.
+    The first line of TEXT names the form of the capture.
     """
     with text_input(text) as source:
         assemble(source, out, name=text)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
-from dp2emu.cli.captures import PATH
-from dp2emu.cli.limiting import with_limits
-from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
-from dp2emu.cli.ranges import FloatRange
-from dp2emu.cli.readings import with_readings
+from dp2emu.cli.captures import PATH, with_limits
+from dp2emu.cli.options import FloatRange, with_driver_options
+from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progress_over, say, worst
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
 
 CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
-"""Exit codes by outcome; any other is unusable."""
+"""Exit codes by outcome of a row; others are unusable."""
 
 
 @click.command("batch")
 @click.argument("files", metavar="FILES...", type=PATH, nargs=-1, required=True)
 @click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Files at a time.")
-@click.option("--dask", metavar="ADDRESS", help="Use the cluster with that scheduler instead.")
+@click.option("--dask", metavar="ADDRESS", help="Use the dask cluster with this scheduler.")
 @click.option("--shard", metavar="K/N", default="1/1", help="Only the K-th of N parts.")
-@click.option("--out", metavar="FILE", type=PATH, default="-", help="Results, a line a file.")
-@click.option("--resume", is_flag=True, help="Go on where --out ends: what it has is not redone.")
+@click.option("--out", metavar="FILE", type=PATH, default="-", help="Results, one line per file.")
+@click.option("--resume", is_flag=True, help="Append to --out, and skip the files that it lists.")
 @click.option("--timing", metavar="MODEL", help="Timing model (see replay).")
 @click.option(
     "--seconds", type=FloatRange(0.1, 86400), default=600.0, show_default=True,
@@ -42,7 +39,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
     help="Memory a file may take; 0, the default: any.",
 )  # fmt: skip
 @with_limits
-@with_readings
+@with_driver_options
 def command(
     files: tuple[str, ...],
     jobs: int | None,
@@ -55,9 +52,9 @@ def command(
     memory: int,
     options: Options,
 ) -> int:
-    """Replay many captures, each in a process that is watched.
+    """Replay many captures in supervised processes.
 
-    A line of JSON for each, in the order of the files, whatever comes of it.
+    Writes a line of JSON for each file, in the order of the files, whatever its outcome.
     """
     if resume and out == "-":
         raise click.UsageError("--resume needs --out")
@@ -71,8 +68,9 @@ def command(
     with ExitStack() as stack:
         write, done = _sink(out, resume, stack)
         left = [path for path in chosen if path not in done]
-        advance = stack.enter_context(_progress(len(left)))
-        rows = batch_on(dask, left, limits) if dask else batch(left, limits, jobs=jobs or _cores())
+        advance = stack.enter_context(progress_over(len(left)))
+        jobs = jobs or os.cpu_count() or 1
+        rows = batch_on(dask, left, limits) if dask else batch(left, limits, jobs=jobs)
         for row in rows:
             write(row)
             advance()
@@ -83,32 +81,14 @@ def command(
     return worst(*(CODES.get(outcome, UNUSABLE) for outcome in counts))
 
 
-def _cores() -> int:
-    return os.cpu_count() or 1
-
-
 def _sink(
     out: str, resume: bool, stack: ExitStack
 ) -> tuple[Callable[[dict[str, Any]], None], set[str]]:
-    """Where rows go, and the files that are there."""
+    """The function that writes a row, and the files that have a row already."""
     if out == "-":
         return lambda row: print(json.dumps(row), flush=True), set()
     results = stack.enter_context(Results(out, resume=resume))
     return results.write, set(results.done)
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[], None]]:
-    """A bar over files, if standard error is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("batch", total=total)
-        yield lambda: bar.advance(task)
 
 
 def _summary(counts: Counter[str], kept: int) -> str:

@@ -1,4 +1,4 @@
-"""Opening captures for verbs: the FILE argument and the options of bare command buffers."""
+"""The FILE argument of verbs, the options of bare command buffers, and ``--limit``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import reduce, wraps
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
@@ -14,19 +14,29 @@ import click
 
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.opened import begins_as_text
-from dp2emu.cli.limiting import given_limits, with_limits
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import UsageError
 from dp2emu.inputs import open_input, read_file
+from dp2emu.limits import Limits, parse_limits
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace import Trace
     from dp2emu.retrace import Import
     from dp2emu.text import AnyCapture
 
+Verb = Callable[..., int | None]
+TraceVerb = Callable[..., int] | Literal["imported"]
 
 PATH = click.Path(allow_dash=True)
-"""A file name as it comes, for completion; opening it tells whether it is one."""
+"""A file name.  It is not checked before it is opened; the type is for shell completion."""
+
+
+def with_options(verb: Verb, *options: Callable[[Verb], Verb]) -> Verb:
+    """Add click options to a verb; help lists them in this order."""
+    return reduce(lambda decorated, option: option(decorated), reversed(options), verb)
+
+
+# Bare command buffers
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -44,7 +54,7 @@ def _number(text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number <= 0xFFFFFFFF:
-        raise click.BadParameter(f"{text!r} is no 32-bit number")
+        raise click.BadParameter(f"{text!r} is not a 32-bit number")
     return number
 
 
@@ -63,135 +73,20 @@ def _option(name: str, metavar: str, convert: Any, default: str | None, what: st
 
 
 _BARE: tuple[Any, ...] = (
-    click.option("--bare", is_flag=True, help="FILE is command bytes and nothing else."),
+    click.option("--bare", is_flag=True, help="FILE has the bytes of one command buffer only."),
     _option("--fvf", "NUMBER", _number, "0", "vertex format of the call (dwVertexType)."),
     _option("--vertices", "FILE", PATH, None, "file with the vertices of the call."),
     _option("--vertex-size", "NUMBER", _number, "0", "bytes of a vertex; 0: as the FVF says."),
     _option("--size", "WxH", _size, "640x480", "target size, 640x480 by default."),
     _option("--format", "FORMAT", _format, "X8R8G8B8", "target, X8R8G8B8 by default."),
     _option("--depth", "FORMAT", _format, "none", "depth surface, none by default."),
-    _option("--interface", "6..9", click.IntRange(6, 9), "9", "DirectX version it is for."),
+    _option("--interface", "6..9", click.IntRange(6, 9), "9", "DirectX version of the context."),
 )
-
-
-class Opened(NamedTuple):
-    """A capture, or a trace read as one, and the file below it unless it is standard input."""
-
-    capture: AnyCapture | Import
-    file: BinaryIO | None
-
-    @property
-    def stored(self) -> AnyCapture:
-        """The capture, for verbs that read no traces as one."""
-        return cast("AnyCapture", self.capture)
-
-    def comes_from(self, path: str) -> bool:
-        """Whether ``path`` is the plain file it is read from: writing there would destroy it."""
-        if self.file is None or not os.path.isfile(path):
-            return False
-        return os.path.samestat(os.fstat(self.file.fileno()), os.stat(path))
-
-
-Verb = Callable[..., int | None]
-
-
-TraceVerb = Callable[..., int] | Literal["imported"]
-
-
-def capture_verb(*, text: bool, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
-    """Give a verb the FILE argument and the options of bare buffers.
-
-    The verb gets the ``Opened`` capture first, then its own options; it is closed afterwards.
-    ``text``: FILE may also be the text that dump writes.  ``trace``: it may also be a trace of API
-    calls, which goes there instead, with the same options, or is read as a capture ("imported");
-    without it, a trace is refused.
-    """
-
-    def decorate(verb: Verb) -> Verb:
-        @wraps(verb)
-        def run(file: str, **options: Any) -> int | None:
-            bare = _bare_options(options)
-            with _stream(file) as stream:
-                if bare is None and (calls := _trace(stream)):
-                    if callable(trace):
-                        return trace(calls, **options)
-                    capture = _imported(calls, trace)
-                    return verb(Opened(capture, None if file == "-" else stream), **options)
-                open_form = _any_form if text else _binary
-                stored = open_form(stream, kind=None if bare is None else "bare", bare=bare)
-                return verb(Opened(stored, None if file == "-" else stream), **options)
-
-        decorated: Verb = run
-        for option in reversed(_BARE):
-            decorated = option(decorated)
-        return click.argument("file", type=PATH)(with_limits(decorated))
-
-    return decorate
-
-
-def trace_verb(verb: Verb) -> Verb:
-    """Give a verb the FILE argument for a trace of API calls.
-
-    The verb gets the trace and, unless it is standard input, the file below it, then its own
-    options.
-    """
-
-    @wraps(verb)
-    def run(file: str, **options: Any) -> int | None:
-        with _stream(file) as stream:
-            trace = _trace(stream)
-            if trace is None:
-                raise UsageError(f"{file} is no trace of API calls")
-            return verb(trace, None if file == "-" else stream, **options)
-
-    return click.argument("file", type=PATH)(with_limits(run))
-
-
-@contextmanager
-def _stream(path: str) -> Iterator[BinaryIO]:
-    if path == "-":
-        yield sys.stdin.buffer
-        return
-    with open_input(path) as file:
-        yield file
-
-
-def _trace(file: BinaryIO) -> Trace | None:
-    """The trace of API calls that a stream holds, None if it holds something else."""
-    from dp2emu.capture.apitrace import begins_as_trace
-
-    stream = cast(BufferedReader, file)
-    if not begins_as_trace(stream, str(getattr(stream, "name", ""))):
-        return None
-    from dp2emu.capture.apitrace import open_trace
-
-    return open_trace(stream, limits=given_limits())
-
-
-def _imported(trace: Trace, as_what: str | None) -> Import:
-    if as_what is None:
-        raise UsageError(f"{trace.name} is a trace of API calls; import it first")
-    from dp2emu.retrace import Import
-
-    return Import(trace)
-
-
-def _any_form(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:
-    stream = cast(BufferedReader, file)
-    if kind is None and begins_as_text(stream):
-        # What reads text takes its time to import, and most captures are none.
-        from dp2emu.text import open_any
-
-        return open_any(stream)
-    return _binary(stream, kind=kind, bare=bare)
-
-
-def _binary(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:
-    return open_capture(file, kind=kind, bare=bare, limits=given_limits())
+_FIELDS = ("fvf", "vertices", "vertex_size", "size", "format", "depth", "interface")
 
 
 def _bare_options(options: dict[str, Any]) -> BareOptions | None:
-    """What the options say of a bare buffer, None without --bare; takes them out."""
+    """Remove the options of a bare buffer from ``options``; returns None without --bare."""
     bare, given = options.pop("bare"), {name: options.pop(name) for name in _FIELDS}
     if not bare:
         return None
@@ -201,4 +96,126 @@ def _bare_options(options: dict[str, Any]) -> BareOptions | None:
     return BareOptions(width=width, height=height, **given)
 
 
-_FIELDS = ("fvf", "vertices", "vertex_size", "size", "format", "depth", "interface")
+# Limits
+
+_KEY = "dp2emu.limits"
+
+
+def _keep(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> None:
+    context.meta[_KEY] = parse_limits(given)
+
+
+with_limits = click.option(
+    "--limit", "limits", metavar="NAME=VALUE", multiple=True, callback=_keep, expose_value=False,
+    help="Upper bound of a resource that a file may use, such as call_pixels=1000000; "
+    "docs/security.rst lists all.",
+)  # fmt: skip
+"""Gives a verb ``--limit``, for ``given_limits``."""
+
+
+def given_limits() -> Limits:
+    """The limits of the running verb: the default ones, changed by its ``--limit`` options."""
+    context = click.get_current_context(silent=True)
+    found = None if context is None else context.meta.get(_KEY)
+    return found if isinstance(found, Limits) else Limits()
+
+
+# Files
+
+
+class Opened(NamedTuple):
+    """An opened capture, or trace read as one, and its file, None for standard input."""
+
+    capture: AnyCapture | Import
+    file: BinaryIO | None
+
+    @property
+    def stored(self) -> AnyCapture:
+        """The capture, in verbs that do not import traces."""
+        return cast("AnyCapture", self.capture)
+
+    def comes_from(self, path: str) -> bool:
+        """Whether ``path`` is the regular file that the capture is read from."""
+        if self.file is None or not os.path.isfile(path):
+            return False
+        return os.path.samestat(os.fstat(self.file.fileno()), os.stat(path))
+
+
+def capture_verb(*, text: bool, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
+    """Give a verb the FILE argument, the options of bare buffers, and ``--limit``.
+
+    The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  With
+    ``text`` FILE may also be a text capture.  A trace of API calls is passed to the function
+    ``trace``, or to the verb as a capture for "imported"; by default it is refused.
+    """
+
+    def decorate(verb: Verb) -> Verb:
+        @wraps(verb)
+        def run(file: str, **options: Any) -> int | None:
+            bare = _bare_options(options)
+            with _stream(file) as stream:
+                place = None if file == "-" else stream
+                if bare is None and (calls := _trace(stream)):
+                    if callable(trace):
+                        return trace(calls, **options)
+                    return verb(Opened(_imported(calls, trace), place), **options)
+                return verb(Opened(_stored(stream, bare, text), place), **options)
+
+        return click.argument("file", type=PATH)(with_limits(with_options(run, *_BARE)))
+
+    return decorate
+
+
+def trace_verb(verb: Verb) -> Verb:
+    """Give a verb the FILE argument for a trace of API calls, and ``--limit``.
+
+    The verb gets the trace and its file (None for standard input), then its own options.
+    """
+
+    @wraps(verb)
+    def run(file: str, **options: Any) -> int | None:
+        with _stream(file) as stream:
+            trace = _trace(stream)
+            if trace is None:
+                raise UsageError(f"{file} is not a trace of API calls")
+            return verb(trace, None if file == "-" else stream, **options)
+
+    return click.argument("file", type=PATH)(with_limits(run))
+
+
+@contextmanager
+def _stream(path: str) -> Iterator[BufferedReader]:
+    if path == "-":
+        yield cast(BufferedReader, sys.stdin.buffer)
+        return
+    with open_input(path) as file:
+        yield file
+
+
+def _trace(stream: BufferedReader) -> Trace | None:
+    """The trace of API calls in a stream, None for a stream with other content."""
+    from dp2emu.capture.apitrace import begins_as_trace
+
+    if not begins_as_trace(stream, str(getattr(stream, "name", ""))):
+        return None
+    from dp2emu.capture.apitrace import open_trace
+
+    return open_trace(stream, limits=given_limits())
+
+
+def _imported(trace: Trace, how: str | None) -> Import:
+    if how is None:
+        raise UsageError(f"{trace.name} is a trace of API calls; import it first")
+    from dp2emu.retrace import Import
+
+    return Import(trace)
+
+
+def _stored(stream: BufferedReader, bare: BareOptions | None, text: bool) -> AnyCapture:
+    """The capture in a stream: a bare buffer if ``bare`` is given, text only with ``text``."""
+    if text and bare is None and begins_as_text(stream):
+        from dp2emu.text import open_any  # slow to import, and few captures are text
+
+        return open_any(stream)
+    kind = None if bare is None else "bare"
+    return open_capture(stream, kind=kind, bare=bare, limits=given_limits())

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
+from dp2emu.cli.options import with_rig
 from dp2emu.cli.outcome import DIFFERS, FINE, say
-from dp2emu.cli.readings import with_rig
 from dp2emu.cli.streams import text_output
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
-from dp2emu.conform.exporting import export
-from dp2emu.conform.report import counts, document, junit, table
+from dp2emu.conform.report import counts, document, export, junit, table
 from dp2emu.escaping import plain
 from dp2emu.outputs import write_file
 from dp2emu.rig.spec import using_rig
@@ -23,10 +22,8 @@ from dp2emu.rig.spec import using_rig
 @with_rig
 @click.option("--json", "json_path", metavar="PATH", help='Write outcomes as JSON; "-" is stdout.')
 @click.option("--junit", "junit_path", metavar="PATH", help="Write outcomes as JUnit XML.")
-@click.option(
-    "--export", "folder", metavar="DIR", help="Write the cases as files, and run nothing."
-)
-@click.option("--list", "listing", is_flag=True, help="Say which cases there are.")
+@click.option("--export", "folder", metavar="DIR", help="Only write the cases as files.")
+@click.option("--list", "listing", is_flag=True, help="Only list the cases.")
 def command(
     families: tuple[str, ...],
     rig: str,
@@ -35,9 +32,9 @@ def command(
     folder: str | None,
     listing: bool,
 ) -> int:
-    """Whether a driver follows the rules: small captures of one rule each.
+    """Test whether a driver follows the rules, by small captures of one rule each.
 
-    CASE is how the names of some cases begin, such as "query" or "walk.length"; default: all.
+    CASE is a prefix of case names, such as "query" or "walk.length"; default: all cases.
     """
     cases = kit(*families)
     if listing:

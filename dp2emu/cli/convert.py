@@ -19,24 +19,25 @@ SUFFIXES = {
     ".txt": "text",
     ".c": "c",
 }
-"""The form a file name asks for."""
+"""Capture forms by file name suffix."""
 
 
 @click.command("convert")
 @capture_verb(text=True)
 @click.argument("out", type=PATH)
 @click.option("--to", "form", type=click.Choice(KINDS), help="Form of OUT; default: by its name.")
-@click.option("--compression", type=click.Choice(list(COMPRESSIONS)), help="Of a sealed capture.")
+@click.option(
+    "--compression", type=click.Choice(list(COMPRESSIONS)), help="Compression of a sealed capture."
+)
 def command(opened: Opened, out: str, form: str | None, compression: str | None) -> int:
     """Rewrite a capture in another form.
 
-    OUT's name tells which: .dp2 and .mcap are sealed captures, .log driver logs, .bin bare
-    command buffers, .txt text, .c the source of a program that makes the calls to a driver it
-    is linked with.
+    By the name of OUT: .dp2 and .mcap are sealed captures, .log driver logs, .bin bare command
+    buffers, .txt text, .c the source of a program that makes the calls to a linked driver.
     """
     form = form or SUFFIXES.get(Path(out).suffix.lower())
     if form is None:
-        raise click.UsageError(f"no form is known by the name {out!r}; say --to FORM")
+        raise click.UsageError(f"cannot tell the form of {out!r} from its name; use --to FORM")
     damage = convert(opened.stored, form, out, compression=compression)
     if damage:
         complain(str(damage))

@@ -17,14 +17,16 @@ from dp2emu.diff import Allowance, judge_paths
 @click.command("diff-images")
 @click.argument("one", metavar="A", type=PATH)
 @click.argument("other", metavar="B", type=PATH)
-@click.option("--out", metavar="PNG", type=PATH, help="Write both side by side, and what differs.")
+@click.option(
+    "--out", metavar="PNG", type=PATH, help="Write both side by side with their difference."
+)
 @with_allowance(tolerance=0, share=100.0, across=None)
-@click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def command(one: str, other: str, out: str | None, allowance: Allowance, as_json: bool) -> int:
-    """Compare two pictures, or those of two folders.
+    """Compare two pictures, or the pictures of two folders.
 
-    In folders pictures belong together that have the same name, or names that end with the same
-    call_N.  With folders --out is one too, and gets those that differ.
+    In folders, pictures are compared that have the same name, or names that end with the same
+    call_N; --out is then a folder for pairs that differ.
     """
     folder = Path(out) if out else None
     judgements = judge_paths(Path(one), Path(other), allowance, folder)

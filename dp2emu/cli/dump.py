@@ -17,18 +17,20 @@ def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool) -> int:
         raise click.UsageError("--hex and --jsonl show tokens; a trace of API calls has none")
     with text_output("-") as out:
         dump_trace(trace, out)
-    return _outcome(trace.damage)
+    return _code(trace.damage)
 
 
 @click.command("dump")
 @capture_verb(text=True, trace=_dump_calls)
 @click.option("--hex", "with_bytes", is_flag=True, help="Show the bytes beside the fields.")
-@click.option("--jsonl", is_flag=True, help="A JSON object for each token and other record.")
+@click.option(
+    "--jsonl", is_flag=True, help="Print a JSON object for each token and each other record."
+)
 def command(opened: Opened, with_bytes: bool, jsonl: bool) -> int:
     """Show a capture as text, or its tokens as JSON lines.
 
     The text assembles back to the same capture, byte for byte.  FILE may also be an apitrace
-    trace: its calls are shown, as apitrace dump shows them.
+    trace: its calls are shown in the format of apitrace dump.
     """
     if jsonl and with_bytes:
         raise click.UsageError("--hex belongs to text, not to --jsonl")
@@ -38,10 +40,10 @@ def command(opened: Opened, with_bytes: bool, jsonl: bool) -> int:
             dump_jsonl(capture, out)
         else:
             dump_text(capture, out, hex=with_bytes)
-    return _outcome(capture.damage)
+    return _code(capture.damage)
 
 
-def _outcome(damage: CaptureError | None) -> int:
+def _code(damage: CaptureError | None) -> int:
     if damage is None:
         return FINE
     complain(str(damage))

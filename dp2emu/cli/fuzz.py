@@ -11,44 +11,44 @@ from pathlib import Path
 
 import click
 
+from dp2emu.cli.options import FloatRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
-from dp2emu.cli.ranges import FloatRange
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import targets
+from dp2emu.fuzz.afl import export as write_corpus
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
-from dp2emu.fuzz.dictionary import export as write_corpus
-from dp2emu.fuzz.guided import available
+from dp2emu.fuzz.worker import available
 
 
 @click.command("fuzz")
 @click.option("--target", metavar="NAME", default="device", show_default=True, help="See --list.")
 @click.option("--list", "listed", is_flag=True, help="List the targets.")
-@click.option("--seconds", type=FloatRange(0.1), help="Time to take.")
-@click.option("--execs", type=click.IntRange(1), help="Inputs to try.")
+@click.option("--seconds", type=FloatRange(0.1), help="Duration of the campaign.")
+@click.option("--execs", type=click.IntRange(1), help="Number of inputs to try.")
 @click.option(
     "--corpus", metavar="DIR", type=click.Path(file_okay=False), default="fuzz",
-    show_default=True, help="Inputs worth keeping, and DIR/findings; may be shared.",
+    show_default=True, help="Folder of the corpus, and of DIR/findings; campaigns may share it.",
 )  # fmt: skip
 @click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), default=1, help="Processes.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Which inputs there are.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the random inputs.")
 @click.option(
-    "--timeout", type=FloatRange(0.1), default=10.0, help="Seconds of a processor an input has."
+    "--timeout", type=FloatRange(0.1), default=10.0, help="CPU seconds that an input may take."
 )
-@click.option("--resume", is_flag=True, help="Go on behind the inputs of the last time.")
-@click.option("--plain", is_flag=True, help="Without atheris, even where it is installed.")
+@click.option("--resume", is_flag=True, help="Continue after the inputs of the last campaign.")
+@click.option("--plain", is_flag=True, help="Do not use atheris, even if it is installed.")
 @click.option(
     "--export", metavar="DIR", type=click.Path(file_okay=False),
     help="Only write a corpus and a dictionary for fuzzers of other drivers.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(
     target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
     seed: int, timeout: float, resume: bool, plain: bool, export: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Look for inputs that break what is promised of all.
+    """Search for inputs that break an invariant.
 
-    Ends with 1 if there are findings.  Each is saved as a capture that replay opens, or as the
-    file it is, beside what was raised.  Without --seconds and --execs it goes on until Ctrl-C.
+    Ends with 1 if there are findings.  Each is saved as a capture for replay, or as the input
+    file, beside the error.  Without --seconds and --execs the campaign runs until Ctrl-C.
     """
     if listed:
         for each in targets().values():
@@ -66,21 +66,21 @@ def command(
 
 
 def _fuzzed(target: str, plan: Plan, as_json: bool) -> int:
-    """Ctrl-C is how a campaign without end is ended, so what was found counts all the same."""
-    told: deque[Progress] = deque(maxlen=1)
+    """Run a campaign and return the exit code; findings count even if Ctrl-C ends it."""
+    last: deque[Progress] = deque(maxlen=1)
     try:
-        with _shown(told) as watch:
+        with _shown(last) as watch:
             campaign(target, plan, watch)
     except KeyboardInterrupt:
-        if not (told and told[0].findings):
+        if not (last and last[0].findings):
             raise
     finally:
-        for ended in told:
-            _tell(ended, plan, as_json)
-    return DIFFERS if told[0].findings else FINE
+        for ended in last:
+            _report(ended, plan, as_json)
+    return DIFFERS if last[0].findings else FINE
 
 
-def _tell(ended: Progress, plan: Plan, as_json: bool) -> None:
+def _report(ended: Progress, plan: Plan, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary(ended, plan)), flush=True)
     say(_line(ended))
@@ -89,10 +89,10 @@ def _tell(ended: Progress, plan: Plan, as_json: bool) -> None:
 
 
 @contextmanager
-def _shown(told: deque[Progress]) -> Iterator[Callable[[Progress], None]]:
-    """Remembers how it goes, and on a terminal shows it."""
+def _shown(last: deque[Progress]) -> Iterator[Callable[[Progress], None]]:
+    """A function that stores the latest progress, and shows it on a terminal."""
     if not sys.stderr.isatty():
-        yield told.append
+        yield last.append
         return
     from rich.console import Console
     from rich.live import Live
@@ -100,7 +100,7 @@ def _shown(told: deque[Progress]) -> Iterator[Callable[[Progress], None]]:
     with Live(console=Console(stderr=True), transient=True) as live:
 
         def show(progress: Progress) -> None:
-            told.append(progress)
+            last.append(progress)
             live.update(_line(progress))
 
         yield show

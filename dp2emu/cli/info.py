@@ -19,23 +19,23 @@ from dp2emu.info import info, info_text, trace_info, trace_info_text
 def _trace(trace: Trace, *, as_json: bool, tokens: bool) -> int:
     if tokens:
         raise click.UsageError("--tokens: a trace of API calls has none")
-    return _told(trace_info(trace), as_json, trace_info_text)
+    return _report(trace_info(trace), as_json, trace_info_text)
 
 
 @click.command("info")
 @capture_verb(text=False, trace=_trace)
-@click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option("--tokens", is_flag=True, help="Count tokens too; reads the whole capture.")
 def command(opened: Opened, as_json: bool, tokens: bool) -> int:
-    """Say what a capture holds.
+    """Summarize the content of a capture.
 
-    Large captures answer from their index, without a look at the records.  FILE may also be an
-    apitrace trace: its calls are counted.
+    The numbers of large captures come from their index, without reading records.  FILE may also be
+    an apitrace trace: its calls are counted.
     """
-    return _told(info(cast(Capture, opened.stored), tokens=tokens), as_json, info_text)
+    return _report(info(cast(Capture, opened.stored), tokens=tokens), as_json, info_text)
 
 
-def _told(facts: dict[str, Any], as_json: bool, as_text: Callable[[dict[str, Any]], str]) -> int:
+def _report(facts: dict[str, Any], as_json: bool, as_text: Callable[[dict[str, Any]], str]) -> int:
     with text_output("-") as out:
         out.write(json.dumps(facts, indent=1) + "\n" if as_json else as_text(facts))
     if facts["damage"]:

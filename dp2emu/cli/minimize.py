@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.captures import PATH, Opened, capture_verb
+from dp2emu.cli.options import FloatRange
 from dp2emu.cli.outcome import FINE, say
-from dp2emu.cli.ranges import FloatRange
 from dp2emu.errors import UsageError
 from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 
@@ -18,18 +18,20 @@ from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 @capture_verb(text=True)
 @click.option(
     "--check", metavar="CMD", required=True,
-    help="Fails for captures that are wanted; {} in it is the capture, else it comes last.",
+    help="Command that fails for wanted captures; {} in it is the file, which else comes last.",
 )  # fmt: skip
-@click.option("-o", "--out", metavar="FILE", type=PATH, required=True, help="The small capture.")
+@click.option(
+    "-o", "--out", metavar="FILE", type=PATH, required=True, help="The minimized capture."
+)
 @click.option(
     "--tries", type=click.IntRange(1), default=TRIES, show_default=True,
-    help="Captures to try at most.",
+    help="Maximum number of captures to try.",
 )  # fmt: skip
 @click.option("--timeout", type=FloatRange(0.1), default=60.0, help="Seconds CMD may take.")
 def command(opened: Opened, check: str, out: str, tries: int, timeout: float) -> int:
-    """Make a capture smaller that still fails: fewer calls, tokens, records and bytes.
+    """Reduce a failing capture to fewer calls, tokens, records and bytes.
 
-    It fails if CMD ends as it does for FILE, which must not be with 0.
+    A capture fails if CMD has the same exit code for it as for FILE, other than 0.
     """
     records = list(opened.stored.records())
     with closing(Check(check, timeout)) as fails:

@@ -1,53 +1,57 @@
-"""Exit codes, and the one line an error gets."""
+"""Exit codes, messages and progress on standard error, and signals that end the command."""
 
 from __future__ import annotations
 
-import contextlib
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
+from types import FrameType
+from typing import TYPE_CHECKING, BinaryIO
 
-from dp2emu.cli.ending import ending
 from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
 from dp2emu.escaping import plain
 
-FINE = 0
-DIFFERS = 1
-UNUSABLE = 2
-FAULTS = 3
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from dp2emu.retrace import Losses
+
+FINE, DIFFERS, UNUSABLE, FAULTS = range(4)
 READER_GONE = 141
 
 _LONGEST = 2000
-"""Characters of a line about what is wrong: some of it may be quoted from the input."""
+"""Characters of a message at most: it may quote the input."""
 
 _GRAVITY = (FINE, DIFFERS, FAULTS, UNUSABLE)
 
+# Messages and exit codes
+
 
 def worst(*codes: int) -> int:
-    """The exit code that counts when several apply: 2 over 3 over 1 over 0."""
+    """The most serious of several exit codes: 2 over 3 over 1 over 0."""
     return max(codes, key=_GRAVITY.index, default=FINE)
 
 
 def say(what: str) -> None:
-    """One line on standard error, whatever is in ``what`` and however long it is."""
+    """Print a message as one line on standard error, escaped, and cut if it is too long."""
     if len(what) > _LONGEST:
         what = f"{what[:_LONGEST]} ..."
     encoding = sys.stderr.encoding or "utf-8"
-    with contextlib.suppress(OSError):
-        print(
-            plain(what).encode(encoding, "backslashreplace").decode(encoding),
-            file=sys.stderr,
-            flush=True,
-        )
+    line = plain(what).encode(encoding, "backslashreplace").decode(encoding)
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def complain(what: str) -> None:
-    """One line on standard error about what is wrong."""
+    """Print an error message as one line on standard error."""
     say(f"dp2emu: {what}")
 
 
 def outcome_of(verb: Callable[[], int | None]) -> int:
-    """Run a verb to its exit code; what it raises becomes one line and a code."""
+    """Run a verb and return its exit code; an error becomes a message and a code."""
     try:
         code = verb()
         sys.stdout.flush()
@@ -64,9 +68,63 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
     return FINE if code is None else code
 
 
+def reader_gone() -> int:
+    """The exit code for a closed standard output, without a message."""
+    _abandon_stdout()
+    return READER_GONE
+
+
+def unusable(error: OSError) -> int:
+    """Print a message for a file error and return the exit code."""
+    _abandon_stdout()
+    complain(f"{error.filename or '-'}: {error.strerror or error}")
+    return UNUSABLE
+
+
+def _abandon_stdout() -> None:
+    """Discard buffered output: the interpreter would fail to flush it at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def report_losses(name: str, losses: Losses) -> int:
+    """Print the calls of a trace that a capture cannot express, and return the exit code."""
+    for line in losses.lines():
+        complain(f"{name}: {line}")
+    said = f"{losses.total} calls not expressed" if losses else "every call read is expressed"
+    say(f"{name}: {said}")
+    return FAULTS if losses else FINE
+
+
+# Signals
+
+_WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
+"""Messages by signal that ends the command; not every system has all of them."""
+_REPEAT = 1.0
+"""Seconds in which a repeated signal is ignored: some senders signal the process and then its
+group, and the second signal must not disturb the cleanup."""
+_CODE = 128
+"""Exit code of a process that a signal ended, less the signal's number."""
+
+
+class Asked(KeyboardInterrupt):
+    """A signal, ``number``, that ends the command.  Code that handles Ctrl-C handles it too."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def ending(error: BaseException | None) -> tuple[int, str]:
+    """The exit code and the message for an interrupt, by default for Ctrl-C."""
+    number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
+    return _CODE + number, _WORDS.get(number.name, number.name)
+
+
 def interrupted(error: BaseException | None) -> int:
-    """The line and the code of an interrupt.  What was not yet written is not written any more:
-    whoever reads may be why it is not done.
+    """Print the message for an interrupt and return the exit code.
+
+    Buffered output is discarded: its reader may be the reason for the interrupt.
     """
     code, words = ending(error)
     _abandon_stdout()
@@ -74,20 +132,74 @@ def interrupted(error: BaseException | None) -> int:
     return code
 
 
-def reader_gone() -> int:
-    """The code of data that nobody reads; there is nobody to tell either."""
-    _abandon_stdout()
-    return READER_GONE
+@contextmanager
+def signals_raised() -> Iterator[None]:
+    """Raise ``Asked`` for signals within the block; after it they end the process at once.
+
+    Signals that the parent process has set to be ignored stay ignored.
+    """
+    found = [number for name in _WORDS if (number := getattr(signal, name, None)) is not None]
+    handled = [number for number in found if signal.getsignal(number) is not signal.SIG_IGN]
+    last = -_REPEAT
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        now = monotonic()
+        if now - last >= _REPEAT:
+            last = now
+            raise Asked(number)
+
+    for number in handled:
+        signal.signal(number, ask)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
 
 
-def unusable(error: OSError) -> int:
-    """The line and the code of a file that cannot be opened, read or written."""
-    _abandon_stdout()
-    complain(f"{error.filename or '-'}: {error.strerror or error}")
-    return UNUSABLE
+# Progress bars
+
+_EVERY = 64
+"""Records between updates of a progress bar."""
 
 
-def _abandon_stdout() -> None:
-    """What is still buffered can go nowhere; at exit the interpreter would trip over it."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """A progress display on standard error; None unless that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        yield bar
+
+
+@contextmanager
+def progress_through(file: BinaryIO | None) -> Iterator[Callable[[object], None]]:
+    """A progress bar over a file; the result is to be called with each record read."""
+    with _progress() as bar:
+        if bar is None:
+            yield lambda record: None
+            return
+        size = None if file is None else os.fstat(file.fileno()).st_size
+        task = bar.add_task("replay", total=size)
+        seen = 0
+
+        def advance(record: object) -> None:
+            nonlocal seen
+            seen += 1
+            if seen % _EVERY == 0:
+                bar.update(task, completed=file.tell() if file else seen)
+
+        yield advance
+
+
+@contextmanager
+def progress_over(files: int) -> Iterator[Callable[[], None]]:
+    """A progress bar over a number of files; the result is to be called after each."""
+    with _progress() as bar:
+        task = None if bar is None else bar.add_task("batch", total=files)
+        yield lambda: None if bar is None or task is None else bar.advance(task)

@@ -3,27 +3,121 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
-from dp2emu.cli.captures import PATH, Opened, capture_verb
-from dp2emu.cli.limiting import given_limits
-from dp2emu.cli.losses import tell_losses
-from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
-from dp2emu.cli.pictures import Wanted, with_pictures
-from dp2emu.cli.progress import progress_through
-from dp2emu.cli.readings import EMULATOR, with_readings, with_rig, with_scenario
-from dp2emu.cli.streams import text_output
-from dp2emu.diff import Allowance, Judgement
+from dp2emu.cli.captures import PATH, Opened, Verb, capture_verb, given_limits, with_options
+from dp2emu.cli.options import EMULATOR, with_driver_options, with_rig, with_scenario
+from dp2emu.cli.outcome import (
+    DIFFERS,
+    FAULTS,
+    FINE,
+    UNUSABLE,
+    complain,
+    progress_through,
+    report_losses,
+    say,
+    worst,
+)
+from dp2emu.cli.streams import byte_output, text_output
+from dp2emu.diff import Allowance, Judge, Judgement, References
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import Timing, parse_timing
-from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, replay
-from dp2emu.rig import Rig
+from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_frames, replay
+from dp2emu.rig.interface import Rig
 
 _LINES = 20
-"""Faults, and differences, that get a line of their own."""
+"""Faults, and differences, that are printed; further ones are only counted."""
+
+_PICTURES: tuple[Any, ...] = (
+    click.option("--png", metavar="DIR", type=PATH, help="Write each picture as a file."),
+    click.option("--sheet", metavar="FILE", type=PATH, help="Write all, small, as one PNG."),
+    click.option(
+        "--raw", metavar="PATH", type=PATH,
+        help='Write each shown frame as raw rgb24 video; "-" is stdout.',
+    ),
+    click.option(
+        "--frames", metavar="A-B", help="Only these frames, from 0: like 3, 3-7, 3- or -7."
+    ),
+    click.option(
+        "--targets", type=click.Choice(["first", "all"]),
+        help="Pictures of the shown surface only (the default), or of all targets, depth too.",
+    ),
+    click.option(
+        "--against", metavar="DIR", type=PATH,
+        help="Compare with reference pictures, by names or calls; exit with 1 if they differ.",
+    ),
+    click.option(
+        "--differences", metavar="DIR", type=PATH,
+        help="Write pictures that differ side by side with their references.",
+    ),
+)  # fmt: skip
+
+
+class PictureOptions(NamedTuple):
+    """The values of the options for pictures."""
+
+    png: str | None
+    sheet: str | None
+    raw: str | None
+    frames: str | None
+    targets: str | None
+    against: str | None
+    differences: str | None
+
+    @property
+    def files(self) -> Iterator[tuple[str, str]]:
+        """(option, path) of each single file to write, without standard output."""
+        named = (("--sheet", self.sheet), ("--raw", self.raw))
+        return ((option, path) for option, path in named if path and path != "-")
+
+    @contextmanager
+    def opened(self, allowance: Allowance) -> Iterator[Pictures | None]:
+        """The pictures for ``replay`` to take, None for none; comparisons use ``allowance``.
+
+        Raises UsageError for options without effect, OSError for a file that cannot be opened.
+        """
+        if self.differences and not self.against:
+            raise click.UsageError("--differences needs --against")
+        if not (self.png or self.sheet or self.raw or self.against):
+            if self.frames or self.targets:
+                needed = "--png, --sheet, --raw or --against"
+                raise click.UsageError(f"--frames and --targets need {needed}")
+            yield None
+            return
+        folder, sheet, against, differences = (
+            Path(path) if path else None
+            for path in (self.png, self.sheet, self.against, self.differences)
+        )
+        pictures = Pictures(
+            folder=folder,
+            sheet=sheet,
+            frames=parse_frames(self.frames or "0-"),
+            all_targets=self.targets == "all",
+            judge=Judge(References(against), allowance, differences) if against else None,
+        )
+        if not self.raw:
+            yield pictures
+            return
+        with byte_output(self.raw) as out:
+            yield pictures.with_raw(RawFrames(out))
+
+
+def _with_pictures(verb: Verb) -> Verb:
+    """Give a verb the options for pictures, as the argument ``wanted``."""
+
+    @wraps(verb)
+    def run(*given: Any, **others: Any) -> int | None:
+        wanted = PictureOptions(**{name: others.pop(name) for name in PictureOptions._fields})
+        return verb(*given, wanted=wanted, **others)
+
+    return with_options(run, *_PICTURES)
 
 
 @click.command("replay")
@@ -31,18 +125,18 @@ _LINES = 20
 @click.option(
     "--json", "json_path", metavar="PATH", type=PATH, help='Write replay JSON; "-" is stdout.'
 )
-@with_pictures
+@_with_pictures
 @click.option(
     "--timing",
     metavar="MODEL",
     help="instant, fixed[:call=N,packet=N,delivery=N], work[:call=N,delivery=N], scripted:FILE "
-    "or seeded:N; default: what the capture says, else instant.",
+    "or seeded:N; default: the capture's model, else instant.",
 )
 @with_rig
 @with_scenario
 @click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
 @with_allowance(tolerance=4, share=99.5, across=16)
-@with_readings
+@with_driver_options
 def command(
     opened: Opened,
     json_path: str | None,
@@ -50,13 +144,13 @@ def command(
     rig: str,
     scenario: str | None,
     verify: bool,
-    wanted: Wanted,
+    wanted: PictureOptions,
     options: Options,
     allowance: Allowance,
 ) -> int:
     """Run a capture: query answers and pictures.
 
-    Answers are compared with the recorded ones; faults that were recorded just so are fine.
+    Answers are compared with the recorded ones; a fault that matches its recorded answer is fine.
     """
     _refuse_clashes(opened, json_path, wanted)
     model = parse_timing(timing) if timing else None
@@ -67,10 +161,9 @@ def command(
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
         advance = stack.enter_context(progress_through(opened.file))
-        chosen = _staged(scenario, rig, options, model) or _used(rig, stack)
         tally = replay(
             capture,
-            rig=chosen,
+            rig=_staged(scenario, rig, options, model) or _opened_rig(rig, stack),
             timing=model,
             options=options,
             document=document,
@@ -87,11 +180,12 @@ def command(
     if pictures is not None and pictures.raw is not None:
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
-    return worst(_code(tally, verify=verify), _lost(capture), _unlike(judged, pictures, wanted))
+    compared = _report_judgements(judged, pictures, wanted)
+    return worst(_code(tally, verify=verify), _report_losses(capture), compared)
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:
-    """The emulator in a scenario, None without one.  Raises UsageError for another rig in it."""
+    """The emulator in a scenario, None without one.  Raises UsageError for another rig."""
     if path is None:
         return None
     if rig != EMULATOR:
@@ -101,8 +195,8 @@ def _staged(path: str | None, rig: str, options: Options, model: Timing | None) 
     return load_scenario(path).driver(options, model)
 
 
-def _used(spec: str, stack: ExitStack) -> Rig | None:
-    """The rig of that name, None for the emulator, which needs none of what others do."""
+def _opened_rig(spec: str, stack: ExitStack) -> Rig | None:
+    """The rig of a specification; None for the emulator, which is ``replay``'s default."""
     if spec == EMULATOR:
         return None
     from dp2emu.rig.spec import using_rig
@@ -110,8 +204,8 @@ def _used(spec: str, stack: ExitStack) -> Rig | None:
     return stack.enter_context(using_rig(spec, limits=given_limits()))
 
 
-def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> None:
-    """Raise UsageError for outputs that would destroy the capture, or mix."""
+def _refuse_clashes(opened: Opened, json_path: str | None, wanted: PictureOptions) -> None:
+    """Raise UsageError for outputs that would overwrite the capture or each other."""
     if json_path == wanted.raw == "-":
         raise click.UsageError("--json and --raw cannot both go to standard output")
     for option, path in (("--json", json_path or "-"), *wanted.files):
@@ -120,33 +214,34 @@ def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> No
 
 
 class _Lines:
-    """The first few things of a sort; the rest is only counted.  Mutable."""
+    """Prints the first ``_LINES`` messages and counts the others.  Mutable."""
 
     def __init__(self, noun: str) -> None:
         self._noun = noun
-        self._shown = 0
+        self._count = 0
 
     def show(self, line: str) -> None:
-        self._shown += 1
-        if self._shown <= _LINES:
+        self._count += 1
+        if self._count <= _LINES:
             complain(line)
 
     def close(self) -> None:
-        if self._shown > _LINES:
-            complain(f"and {self._shown - _LINES} more {self._noun}s")
+        if self._count > _LINES:
+            complain(f"and {self._count - _LINES} more {self._noun}s")
 
 
-def _lost(capture: Recording) -> int:
-    """Of a trace, what could not be expressed is told; the exit code."""
+def _report_losses(capture: Recording) -> int:
+    """Report what the import of a trace could not express, and return the exit code."""
     losses = getattr(capture, "losses", None)
-    return FINE if losses is None else tell_losses(capture.name, losses)
+    return FINE if losses is None else report_losses(capture.name, losses)
 
 
-def _unlike(judged: list[Judgement], pictures: Pictures | None, wanted: Wanted) -> int:
-    """How pictures compare with their references, as a table; the exit code.
+def _report_judgements(
+    judged: list[Judgement], pictures: Pictures | None, wanted: PictureOptions
+) -> int:
+    """Print the comparisons with reference pictures, and return the exit code.
 
-    A reference that no picture was found for is as bad as one that differs, unless only some
-    frames are wanted.
+    A reference without a picture differs, unless only some frames are wanted.
     """
     if pictures is None or pictures.judge is None:
         return FINE
@@ -166,17 +261,20 @@ def _code(tally: Tally, *, verify: bool) -> int:
 
 
 def _raw_summary(raw: RawFrames) -> str:
-    """What an encoder must be told."""
+    """The parameters of raw video that an encoder needs."""
     frames = _count(raw.frames, "raw frame")
     return f"{frames}, rgb24, {raw.width}x{raw.height}" if raw.frames else frames
 
 
 def _summary(name: str, tally: Tally) -> str:
     called = tally.calls or not tally.entries
+    # An import has no recorded answers but observations of its program.
+    total, different = tally.compared + tally.observed, tally.different + tally.observed_different
+    noun = "observations" if tally.observed and not tally.compared else "answers"
     parts = [
         _count(tally.calls, "call") if called else "",
         _count(tally.entries, "call") + " of the 10/11 interface" if tally.entries else "",
-        _as_recorded(tally),
+        f"{total - different} of {total} {noun} as recorded",
         f"{tally.answered} of {tally.issued} queries answered" if tally.issued or called else "",
         _count(tally.pictures, "picture") if tally.pictures else "",
         _count(tally.faults, "fault"),
@@ -184,13 +282,6 @@ def _summary(name: str, tally: Tally) -> str:
         f"{tally.time:,} ticks ({tally.timing})",
     ]
     return f"{name}: " + ", ".join(part for part in parts if part)
-
-
-def _as_recorded(tally: Tally) -> str:
-    """Of answers; of an import there are none, and its program's observations count instead."""
-    total, different = tally.compared + tally.observed, tally.different + tally.observed_different
-    noun = "observations" if tally.observed and not tally.compared else "answers"
-    return f"{total - different} of {total} {noun} as recorded"
 
 
 def _count(number: int, noun: str) -> str:

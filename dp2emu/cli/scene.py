@@ -8,10 +8,9 @@ from pathlib import Path
 
 import click
 
-from dp2emu.cli.captures import PATH
-from dp2emu.cli.limiting import with_limits
+from dp2emu.cli.captures import PATH, with_limits
+from dp2emu.cli.options import with_driver_options, with_scenario, with_timing
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
-from dp2emu.cli.readings import with_readings, with_scenario
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.runtime.session import COMMAND_BYTES
@@ -21,24 +20,18 @@ from dp2emu.scene import SceneResult, play_scene
 
 @click.command("scene")
 @click.argument("scenes", metavar="SCENE...", type=PATH, nargs=-1, required=True)
-@click.option(
-    "--out", "out", metavar="DIR", type=PATH, required=True, help="Folder for the results."
-)
+@click.option("--out", metavar="DIR", type=PATH, required=True, help="Folder for the results.")
 @click.option(
     "--capture", metavar="FILE", type=PATH, help="Save the session as a capture; one scene only."
 )
-@click.option("--timing", metavar="MODEL", help="Timing model (see replay); default: instant.")
+@with_timing
 @click.option(
-    "--command-bytes",
-    metavar="N",
-    type=click.IntRange(64, 1 << 24),
-    default=COMMAND_BYTES,
-    show_default=True,
-    help="Size of the command buffer: a smaller one means more calls.",
-)
+    "--command-bytes", metavar="N", type=click.IntRange(64, 1 << 24), default=COMMAND_BYTES,
+    show_default=True, help="Size of the command buffer; a smaller one leads to more calls.",
+)  # fmt: skip
 @with_scenario
 @with_limits
-@with_readings
+@with_driver_options
 def command(
     scenes: tuple[str, ...],
     out: str,
@@ -50,8 +43,8 @@ def command(
 ) -> int:
     """Play Direct3D 9 scene files.
 
-    Writes DIR/CATEGORY/NAME[.LABEL].png and DIR/CATEGORY/NAME.json for each.  A scene that needs
-    something not built is reported, and the others still run.
+    Writes DIR/CATEGORY/NAME[.LABEL].png and DIR/CATEGORY/NAME.json for each scene.  A scene that
+    needs an unsupported feature is reported, and the others still run.
     """
     if capture and len(scenes) > 1:
         raise click.UsageError("--capture takes one scene")

@@ -13,13 +13,13 @@ from dp2emu.shader.files import FILE_BYTES, translate
 @click.command("shader")
 @click.argument("file", type=PATH)
 @click.option("-o", "--out", metavar="FILE", type=PATH, help='The result; "-" is stdout.')
-@click.option("--assemble", is_flag=True, help="FILE is text, whatever its first bytes.")
+@click.option("--assemble", is_flag=True, help="Treat FILE as text, whatever its first bytes.")
 def command(file: str, out: str | None, assemble: bool) -> None:
     """Disassemble or assemble a shader.
 
-    Code of all versions, vs_1_0 to cs_5_0, bare or in a DXBC container, comes out as assembly
-    text; so do its DWORDs as C or JSON quotes them.  Text comes out as code, and needs a place
-    for it.  Either way back gives the same bytes.
+    Code of any version, vs_1_0 to cs_5_0, bare or in a DXBC container, is disassembled to text; so
+    are its DWORDs in C or JSON notation.  Text is assembled to code, which needs --out.  Both
+    directions are exact inverses.
     """
     try:
         result = translate(read_bytes(file, FILE_BYTES), as_text=assemble)
@@ -30,6 +30,6 @@ def command(file: str, out: str | None, assemble: bool) -> None:
             text.write(result)
         return
     if out is None:
-        raise click.UsageError("this is text; say where its code goes: -o FILE")
+        raise click.UsageError("assembling text needs an output file: -o FILE")
     with byte_output(out) as code:
         code.write(result)

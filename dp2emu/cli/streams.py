@@ -1,4 +1,4 @@
-"""Where verbs read and write: files by path, the standard streams by ``-``."""
+"""Input and output of verbs: files by path, the standard streams by ``-``."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from dp2emu.inputs import open_input, read_file, read_whole
 from dp2emu.outputs import replacing_output, whole_output
 
 _ERRORS = "backslashreplace"
-_STAND_INS = {"stdin": "r", "stdout": "r", "stderr": "w"}
-"""How the null device is opened in a standard stream's place.  Data written to a closed standard
-output must not be lost in silence, so its stand-in cannot be written to."""
+_MODES = {"stdin": "r", "stdout": "r", "stderr": "w"}
+"""Modes of the null device as a replacement of a standard stream.  It is read-only for standard
+output, so that writing to a closed one is an error."""
 
 
 @contextmanager
 def closed_streams_replaced() -> Iterator[None]:
-    """Standard streams that the caller closed (None in Python) are there all the same."""
-    closed = [name for name in _STAND_INS if getattr(sys, name) is None]
+    """Replace standard streams that the caller closed (None in Python) by the null device."""
+    closed = [name for name in _MODES if getattr(sys, name) is None]
     with ExitStack() as stack:
         for name in closed:
-            stand_in = stack.enter_context(open(os.devnull, _STAND_INS[name]))
-            setattr(sys, name, stand_in)
+            replacement = stack.enter_context(open(os.devnull, _MODES[name]))
+            setattr(sys, name, replacement)
             stack.callback(setattr, sys, name, None)
         yield
 
 
 @contextmanager
 def text_output(path: str) -> Iterator[TextIO]:
-    """A UTF-8 text stream with plain newlines, the same bytes on every system.
+    """A UTF-8 text stream for writing, with ``\\n`` line ends on every system.
 
-    What UTF-8 cannot say, such as a file name that is none, is written with backslashes.
+    Lone surrogates, as in file names that are not UTF-8, are written as backslash escapes.
     """
     if path != "-":
         with (
@@ -50,7 +50,7 @@ def text_output(path: str) -> Iterator[TextIO]:
 
 @contextmanager
 def text_input(path: str) -> Iterator[TextIO]:
-    """UTF-8 text to read, whatever its line ends and with or without a byte order mark."""
+    """A UTF-8 text stream for reading, with any line ends, with or without a byte order mark."""
     if path != "-":
         with io.TextIOWrapper(open_input(path), "utf-8-sig") as file:
             yield file
@@ -62,11 +62,11 @@ def text_input(path: str) -> Iterator[TextIO]:
 
 @contextmanager
 def byte_output(path: str) -> Iterator[BinaryIO]:
-    """A binary stream to write."""
+    """A binary stream for writing."""
     with replacing_output(path) as file:
         yield file
 
 
 def read_bytes(path: str, limit: int) -> bytes:
-    """All bytes of a file.  Raises UsageError for one of more than ``limit``."""
+    """The content of a file.  Raises UsageError for more than ``limit`` bytes."""
     return read_whole(sys.stdin.buffer, path, limit) if path == "-" else read_file(path, limit)

@@ -1,4 +1,4 @@
-"""One case of the kit: what is done to a driver, and all that it may answer."""
+"""A conformance case: records for a driver, and the results that it may return."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import msgspec
 from dp2emu.capture.records import Called, Record
 
 ANY_FAILURE = -1
-"""A ``ddrval`` that stands for every result but D3D_OK."""
+"""A ``ddrval`` that matches every result but D3D_OK."""
 ANY_RESULT = -2
-"""A ``ddrval`` that stands for all results: only that the driver lives matters."""
+"""A ``ddrval`` that matches every result: the driver must only survive the call."""
 
 
 class Expect(msgspec.Struct, frozen=True):
-    """What one call must come back with.
+    """The expected result of a call.
 
     ``ddrval`` may be ``ANY_FAILURE`` or ``ANY_RESULT``; ``offset`` is dwErrorOffset of a failure;
-    ``silent`` says that nothing may be written by this call, though answers may be ready.
+    a ``silent`` call writes no responses, even if answers are ready.
     """
 
     ddrval: int = 0
@@ -25,7 +25,7 @@ class Expect(msgspec.Struct, frozen=True):
 
 
 class Owed(msgspec.Struct, frozen=True):
-    """An answer that must come: the first bytes of its payload, and how many there are.
+    """An expected answer: the first bytes of its payload, and the payload's size in bytes.
 
     Answers of the same type come in the order in which they are listed.
     """
@@ -38,10 +38,9 @@ class Owed(msgspec.Struct, frozen=True):
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What surface ``handle`` must hold from byte ``offset`` on when all is done.
+    """The expected bytes of surface ``handle`` from ``offset`` on, after the last call.
 
-    If a ``probe`` finds zeros, as memory is made, the driver draws no pictures, which is no
-    mistake: the case is passed over.
+    A ``probe`` that reads zeros shows that the driver draws no pictures: the case is skipped.
     """
 
     handle: int
@@ -51,13 +50,13 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A rule and a conversation that shows whether it is followed.
+    """A rule, and a session that tests it.
 
-    ``name`` is unique, ``FAMILY.WHAT``; ``rule`` says the rule in a sentence and ``source`` where
-    it is written.  ``expected`` has a row for each ``Called`` in ``records``.  When all is done
-    the answers in ``owed``, and no others, have come with these calls or with empty ones behind
-    them, and memory is as ``shown``.  An ``optional`` case is passed over if the driver refuses a
-    surface, a context or the first call of it.
+    ``name`` is unique, ``FAMILY.WHAT``; ``rule`` is a sentence and ``source`` the document that
+    has it.  ``expected`` has a row for each ``Called`` in ``records``.  The answers in ``owed``,
+    and no others, come with these calls or with empty ones after them; at the end memory is as
+    ``shown``.  An ``optional`` case is skipped if the driver refuses one of its surfaces, its
+    context or its first call.
     """
 
     name: str
@@ -71,5 +70,5 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def calls(self) -> tuple[Called, ...]:
-        """Its calls."""
+        """The calls among the records."""
         return tuple(record for record in self.records if isinstance(record, Called))

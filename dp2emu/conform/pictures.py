@@ -1,108 +1,112 @@
-"""Pictures that cases expect: points, lines, depth, alpha test, blending, textures.
+"""Cases with pictures: points, lines, depth, alpha test, blending, masks, textures.
 
-Each draws with values for which the rule has one exact result: channels are all zeros or all ones
-and positions hit centres.  What must be there is worked out here in whole numbers.  A driver that
-draws nothing into memory, as one that only counts, is passed over.
+They use values for which a rule has one exact result: channels are all zeros or all ones, and
+positions are pixel centres.  Expected pixels are computed here in integers.  A driver that draws
+nothing into memory, such as one that only counts pixels, is skipped.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dp2emu.conform.case import Case, Shown
 from dp2emu.conform.script import (
     HEIGHT,
     TARGET,
+    TEXTURE,
     WIDTH,
     Script,
-    Users,
     render_state,
     stage_state,
     token,
 )
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Cull, RenderState, TextureArgument, TextureOp, TextureStageState
-from dp2emu.d3d.flags import Clear
+from dp2emu.d3d.enums import (
+    Blend,
+    BlendOp,
+    CmpFunc,
+    Cull,
+    Format,
+    RenderState,
+    TextureAddress,
+    TextureArgument,
+    TextureFilter,
+    TextureOp,
+    TextureStageState,
+)
+from dp2emu.d3d.flags import Clear, ColorWrite
+from dp2emu.d3d.fvf import DIFFUSE, XYZRHW
 from dp2emu.d3d.legacy import TextureStageState8
 
 Pixel = tuple[int, int]
 Pixels = dict[Pixel, int]
 
-BACK, FRONT, OTHER = 0xFF0000FF, 0xFFFFFF00, 0xFF00FF00
-"""Colours of the target, of what is drawn, and of what is drawn besides (A8R8G8B8)."""
+_BACK, _FRONT, _OTHER = 0xFF0000FF, 0xFFFFFF00, 0xFF00FF00
+"""Colours (A8R8G8B8) of the cleared target, of most vertices, and of the others."""
 
-_FVF, _FVF_BYTES = 0x044, 20  # XYZRHW, DIFFUSE
-_RS, _TSS = RenderState, TextureStageState8
-RULES = "Direct3D 9 documentation of "
+_RS, _STAGE, _TSS = RenderState, TextureStageState, TextureStageState8
+_DOCUMENTS = "Direct3D 9 documentation of "
+_PLAIN = (
+    render_state(_RS.CULLMODE, Cull.NONE),
+    render_state(_RS.ZENABLE, 0),
+    stage_state(_STAGE.COLOROP, TextureOp.SELECTARG1),
+    stage_state(_STAGE.COLORARG1, TextureArgument.DIFFUSE),
+    stage_state(_STAGE.ALPHAOP, TextureOp.SELECTARG1),
+    stage_state(_STAGE.ALPHAARG1, TextureArgument.DIFFUSE),
+)
+"""States that draw the colours of vertices unchanged."""
 
 
-def cleared(color: int, box: tuple[int, int, int, int] = (0, 0, WIDTH, HEIGHT)) -> bytes:
-    """CLEAR of colour and, where there is one, depth to 1."""
+def _cleared(color: int, box: tuple[int, int, int, int] = (0, 0, WIDTH, HEIGHT)) -> bytes:
     head = struct.pack("<IIfI", Clear.TARGET, color, 1.0, 0)
     return token(Op.CLEAR, head + struct.pack("<4i", *box))
 
 
-def background(color: int = BACK) -> Pixels:
-    """All of the target."""
-    return {(x, y): color for y in range(HEIGHT) for x in range(WIDTH)}
+def _background() -> Pixels:
+    """The pixels of the cleared target."""
+    return {(x, y): _BACK for y in range(HEIGHT) for x in range(WIDTH)}
 
 
-def runs(pixels: Mapping[Pixel, int]) -> tuple[Shown, ...]:
-    """What the target must hold at these pixels, neighbours in a row together.
+def _fill(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: int) -> None:
+    """Set the pixels of a box, without its right column and its bottom row."""
+    pixels |= {(x, y): color for y in range(top, bottom) for x in range(left, right)}
 
-    The first is the one that tells whether there is a picture at all.
-    """
-    found: list[tuple[int, bytearray]] = []
+
+def _shown(pixels: Mapping[Pixel, int]) -> tuple[Shown, ...]:
+    """The expected target: a probe of its last pixel, then runs of neighbours in a row."""
+    runs: list[tuple[int, bytearray]] = []
     for x, y in sorted(pixels, key=lambda at: (at[1], at[0])):
         offset = 4 * (y * WIDTH + x)
-        if not found or found[-1][0] + len(found[-1][1]) != offset:
-            found.append((offset, bytearray()))
-        found[-1][1].extend(struct.pack("<I", pixels[x, y]))
+        if not runs or runs[-1][0] + len(runs[-1][1]) != offset:
+            runs.append((offset, bytearray()))
+        runs[-1][1].extend(struct.pack("<I", pixels[x, y]))
     last = struct.pack("<I", pixels[WIDTH - 1, HEIGHT - 1])
     probe = Shown(TARGET, 4 * (WIDTH * HEIGHT - 1), last, probe=True)
-    return probe, *(Shown(TARGET, offset, bytes(data)) for offset, data in found)
+    return probe, *(Shown(TARGET, offset, bytes(data)) for offset, data in runs)
 
 
-def vertex(x: float, y: float, color: int = FRONT, z: float = 0.5) -> bytes:
+def _vertex(x: float, y: float, color: int = _FRONT, z: float = 0.5) -> bytes:
     """A vertex of XYZRHW and DIFFUSE."""
     return struct.pack("<4fI", x, y, z, 1.0, color)
 
 
-def box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5) -> bytes:
-    """Four vertices of a strip that covers these pixels, right and bottom outside."""
+def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5) -> bytes:
+    """Four vertices of a strip that covers a box as in ``_fill``."""
     corners = ((left, top), (right, top), (left, bottom), (right, bottom))
-    return b"".join(vertex(x, y, color, z) for x, y in corners)
+    return b"".join(_vertex(x, y, color, z) for x, y in corners)
 
 
-def strips(count: int) -> bytes:
-    """Draws so many boxes that lie behind each other."""
-    return b"".join(strips_from(0, count))
+def _strips(first: int, end: int) -> bytes:
+    """Tokens that draw the boxes from number ``first`` to before ``end``, of four vertices
+    each.
+    """
+    return b"".join(
+        token(Op.TRIANGLESTRIP, struct.pack("<H", 4 * number), 2) for number in range(first, end)
+    )
 
 
-def strips_from(first: int, count: int) -> Iterator[bytes]:
-    """Draws ``count`` boxes of four vertices each from the ``first`` on, a token each."""
-    for number in range(first, first + count):
-        yield token(Op.TRIANGLESTRIP, struct.pack("<H", 4 * number), 2)
-
-
-def filled(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: int) -> None:
-    """Let these pixels have a colour, right and bottom outside."""
-    pixels |= {(x, y): color for y in range(top, bottom) for x in range(left, right)}
-
-
-PLAIN = (
-    render_state(_RS.CULLMODE, Cull.NONE),
-    render_state(_RS.ZENABLE, 0),
-    stage_state(TextureStageState.COLOROP, TextureOp.SELECTARG1),
-    stage_state(TextureStageState.COLORARG1, TextureArgument.DIFFUSE),
-    stage_state(TextureStageState.ALPHAOP, TextureOp.SELECTARG1),
-    stage_state(TextureStageState.ALPHAARG1, TextureArgument.DIFFUSE),
-)
-"""States that leave colours as vertices have them."""
-
-
-def drawn(
+def _drawn(
     name: str,
     rule: str,
     source: str,
@@ -111,11 +115,370 @@ def drawn(
     *tokens: bytes,
     depth: bool = False,
 ) -> Case:
-    """A case that draws ``user``, vertices of XYZRHW and DIFFUSE, with ``tokens`` on a cleared
-    target, and expects ``pixels``.
-    """
+    """A case that draws the vertices ``user`` on a cleared target and expects ``pixels``."""
     script = Script(depth=depth)
-    script.call(cleared(BACK), *PLAIN)
-    script.call(*tokens, users=Users(user, _FVF, _FVF_BYTES))
-    script.show(runs(pixels))
-    return script.case(name, rule, RULES + source, optional=True)
+    script.call(_cleared(_BACK), *_PLAIN)
+    script.call(*tokens, user=user, fvf=XYZRHW | DIFFUSE)
+    return script.case(name, rule, _DOCUMENTS + source, optional=True, shown=_shown(pixels))
+
+
+# Points and lines
+
+
+def line_cases() -> Iterator[Case]:
+    """The cases of points and lines."""
+    places = ((3, 2), (9, 5), (0, 0), (17, 11), (5, 14))
+    user = b"".join(_vertex(x, y) for x, y in places)
+    for name, ranges in (("one", ((1, 2),)), ("several", ((2, 0), (1, 4))), ("all", ((5, 0),))):
+        payload = b"".join(struct.pack("<2H", count, start) for count, start in ranges)
+        shown = {place for count, start in ranges for place in places[start : start + count]}
+        yield _drawn(
+            f"point.{name}", "a point of size 1 at a pixel's centre is that pixel",
+            "point rasterization rules", _background() | dict.fromkeys(shown, _FRONT), user,
+            token(Op.POINTS, payload, len(ranges)),
+        )  # fmt: skip
+    source = "line rasterization rules"
+    for name, (start, end) in _DIRECTIONS.items():
+        yield _drawn(
+            f"line.{name}", "a line has the pixels whose diamonds it leaves", source,
+            _lined([(start, end)]), _vertex(*start) + _vertex(*end),
+            token(Op.LINELIST, b"\0\0", 1),
+        )  # fmt: skip
+    user = b"".join(_vertex(x, y) for x, y in _ENDS)
+    for op, indices, count, pairs in _LINES:
+        lines = [(_ENDS[one], _ENDS[other]) for one, other in pairs]
+        yield _drawn(
+            f"line.{op.name.lower()}", f"{op.sdk} draws between the vertices it names", source,
+            _lined(lines), user, token(op, struct.pack(f"<{len(indices)}H", *indices), count),
+        )  # fmt: skip
+
+
+def line(start: Pixel, end: Pixel) -> list[Pixel]:
+    """The pixels of a line between pixel centres, without its last pixel.
+
+    Raises AssertionError for a line that passes half-way between two pixels.
+    """
+    (x, y), across, down = start, end[0] - start[0], end[1] - start[1]
+    length = max(abs(across), abs(down))
+    found = []
+    for step in range(length):
+        place = []
+        for origin, along in ((x, across), (y, down)):
+            whole, rest = divmod(2 * step * along + length, 2 * length)
+            assert rest, "half-way between two pixels"
+            place.append(origin + whole)
+        found.append((place[0], place[1]))
+    return found
+
+
+def _lined(lines: Sequence[tuple[Pixel, Pixel]]) -> Pixels:
+    """A target with lines, without their last pixels, which drivers may omit."""
+    pixels = _background()
+    drawn = {place for start, end in lines for place in line(start, end)}
+    for _, end in lines:
+        if end not in drawn:
+            del pixels[end]
+    return pixels | dict.fromkeys(drawn, _FRONT)
+
+
+_ENDS: tuple[Pixel, ...] = ((23, 3), (1, 11), (10, 2), (18, 2), (16, 13), (23, 10))
+_DIRECTIONS: dict[str, tuple[Pixel, Pixel]] = {
+    "right": ((3, 4), (20, 4)), "left": ((20, 4), (3, 4)), "down": ((7, 1), (7, 13)),
+    "up": ((7, 13), (7, 1)), "flat": ((3, 2), (24, 9)), "steep": ((9, 1), (14, 14)),
+    "diagonal": ((2, 1), (14, 13)), "back": ((28, 13), (5, 6)),
+}  # fmt: skip
+_LINES: tuple[tuple[Op, tuple[int, ...], int, tuple[tuple[int, int], ...]], ...] = (
+    (Op.LINELIST, (1,), 2, ((1, 2), (3, 4))),
+    (Op.LINESTRIP, (1,), 4, ((1, 2), (2, 3), (3, 4), (4, 5))),
+    (Op.INDEXEDLINELIST, (4, 1, 5, 0), 2, ((4, 1), (5, 0))),
+    (Op.INDEXEDLINELIST2, (1, 0, 2, 4, 3), 2, ((1, 3), (5, 4))),
+    (Op.INDEXEDLINESTRIP, (1, 0, 2, 1, 4), 3, ((1, 3), (3, 2), (2, 5))),
+)
+"""Line tokens: payload in WORDs, count, and the vertices of each line."""
+
+
+# Textures
+
+_TEXELS = ((0xFFFF0000, 0xFF00FF00), (0xFFFFFFFF, 0x00FF00FF))
+"""A texture of 2 x 2 texels, by row."""
+_TEXEL_BYTES = struct.pack("<4I", *_TEXELS[0], *_TEXELS[1])
+_BORDER = 0xFF00FFFF
+_ADDRESSES: dict[TextureAddress, tuple[int, ...]] = {
+    TextureAddress.WRAP: (0, 1, 0, 1, 0, 1), TextureAddress.MIRROR: (1, 0, 0, 1, 1, 0),
+    TextureAddress.CLAMP: (0, 0, 0, 1, 1, 1), TextureAddress.BORDER: (-1, -1, 0, 1, -1, -1),
+}  # fmt: skip
+"""Texel columns for columns -2 to 3; -1 is the border."""
+_CLAMPED = _ADDRESSES[TextureAddress.CLAMP]
+_FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
+    (Format.X8R8G8B8, struct.pack("<2I", 0x00FF00FF, 0x7F00FF00), (0xFFFF00FF, 0xFF00FF00)),
+    (Format.R5G6B5, struct.pack("<2H", 0xF800, 0x07FF), (0xFFFF0000, 0xFF00FFFF)),
+    (Format.A1R5G5B5, struct.pack("<2H", 0x801F, 0x7C00), (0xFF0000FF, 0x00FF0000)),
+    (Format.X1R5G5B5, struct.pack("<2H", 0x03E0, 0x7C00), (0xFF00FF00, 0xFFFF0000)),
+    (Format.A4R4G4B4, struct.pack("<2H", 0xF0F0, 0x0F0F), (0xFF00FF00, 0x00FF00FF)),
+    (Format.L8, b"\xff\0", (0xFFFFFFFF, 0xFF000000)),
+    (Format.A8, b"\xff\0", (0xFF000000, 0x00000000)),
+)
+"""Two texels of each format, in bytes and in A8R8G8B8."""
+_STAGE_OPS = {
+    TextureOp.SELECTARG1: (0, 0, 1, 1), TextureOp.SELECTARG2: (0, 1, 0, 1),
+    TextureOp.MODULATE: (0, 0, 0, 1), TextureOp.MODULATE2X: (0, 0, 0, 1),
+    TextureOp.MODULATE4X: (0, 0, 0, 1), TextureOp.ADD: (0, 1, 1, 1),
+    TextureOp.SUBTRACT: (0, 0, 1, 0), TextureOp.ADDSMOOTH: (0, 1, 1, 1),
+}  # fmt: skip
+"""A channel's result for (texture, vertex) = (0, 0), (0, 1), (1, 0), (1, 1)."""
+
+
+def texture_cases() -> Iterator[Case]:
+    """The cases of texture addresses, texture formats and operations of a stage."""
+    for address, columns in _ADDRESSES.items():
+        states = [(_TSS.ADDRESSU, address), (_TSS.ADDRESSV, address), (_TSS.BORDERCOLOR, _BORDER)]
+        rows = [[row[at] if at >= 0 else _BORDER for at in columns] for row in _TEXELS]
+        rule = f"outside of the texture {address.sdk} counts"
+        yield _textured(f"address.{address.name.lower()}", rule, "D3DTEXTUREADDRESS", rows, states)
+    for format, data, words in _FORMATS:
+        rows = [[words[at] for at in _CLAMPED]] * 2
+        rule = f"texels of {format.sdk} have its channels"
+        texels = format, data * 2
+        yield _textured(f"format.{format.name.lower()}", rule, "D3DFORMAT", rows, [], texels)
+    for op, results in _STAGE_OPS.items():
+        rows = [[_each_lane(results, row[at], _OTHER) for at in _CLAMPED] for row in _TEXELS]
+        operation = (
+            (_STAGE.COLOROP, op), (_STAGE.COLORARG2, TextureArgument.DIFFUSE),
+            (_STAGE.ALPHAOP, op), (_STAGE.ALPHAARG2, TextureArgument.DIFFUSE),
+        )  # fmt: skip
+        rule = f"{op.sdk} makes of its arguments what it says"
+        yield _textured(f"stage.{op.name.lower()}", rule, "D3DTEXTUREOP", rows, operation)
+
+
+def _each_lane(results: tuple[int, int, int, int], one: int, other: int) -> int:
+    lanes = ((one >> 8 * lane & 1, other >> 8 * lane & 1) for lane in range(4))
+    return sum(0xFF * results[2 * a + b] << 8 * lane for lane, (a, b) in enumerate(lanes))
+
+
+def _textured(
+    name: str,
+    rule: str,
+    source: str,
+    rows: Sequence[Sequence[int]],
+    states: Sequence[tuple[int, int]],
+    texels: tuple[Format, bytes] = (Format.A8R8G8B8, _TEXEL_BYTES),
+) -> Case:
+    """A case that draws a texture of ``texels``, columns -2 to 3, and expects ``rows``."""
+    left, top = 5, 3
+    script = Script()
+    script.texture(TEXTURE, *texels)
+    script.call(_cleared(_BACK), *_PLAIN, stage_state(0, TEXTURE))
+    usual = (
+        (_TSS.MAGFILTER, TextureFilter.POINT), (_TSS.MINFILTER, TextureFilter.POINT),
+        (_TSS.ADDRESSU, TextureAddress.CLAMP), (_TSS.ADDRESSV, TextureAddress.CLAMP),
+        (_STAGE.COLORARG1, TextureArgument.TEXTURE), (_STAGE.ALPHAARG1, TextureArgument.TEXTURE),
+    )  # fmt: skip
+    user = b"".join(
+        struct.pack("<4fI2f", left + x - 0.5, top + y - 0.5, 0.5, 1.0, _OTHER, u, v)
+        for x, y, u, v in ((0, 0, -1, 0), (6, 0, 2, 0), (0, 2, -1, 1), (6, 2, 2, 1))
+    )
+    script.call(
+        *(stage_state(*each) for each in (*usual, *states)), _strips(0, 1), user=user,
+        fvf=XYZRHW | DIFFUSE | 1 << 8,  # D3DFVF_TEX1
+    )  # fmt: skip
+    pixels = _background()
+    for y, row in enumerate(rows, top):
+        pixels |= {(x, y): color for x, color in enumerate(row, left)}
+    rule_of = f"texture.{name}", rule, _DOCUMENTS + source
+    return script.case(*rule_of, optional=True, shown=_shown(pixels))
+
+
+# Depth and alpha test
+
+
+def merging_cases() -> Iterator[Case]:
+    """The cases of depth, alpha test, blending and write masks."""
+    yield from _depths()
+    yield from _depth_switches()
+    yield from _alpha_tests()
+    yield from _blends()
+    yield from _masks()
+
+
+_COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
+    CmpFunc.NEVER: (False, False, False), CmpFunc.LESS: (True, False, False),
+    CmpFunc.EQUAL: (False, True, False), CmpFunc.LESSEQUAL: (True, True, False),
+    CmpFunc.GREATER: (False, False, True), CmpFunc.NOTEQUAL: (True, False, True),
+    CmpFunc.GREATEREQUAL: (False, True, True), CmpFunc.ALWAYS: (True, True, True),
+}  # fmt: skip
+"""Whether a lesser, an equal and a greater value passes."""
+
+
+def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:
+    states = render_state(_RS.ZENABLE, 1), render_state(_RS.ZWRITEENABLE, 1)
+    return _drawn(f"depth.{name}", rule, source, pixels, user, *states, *tokens, depth=True)
+
+
+def _depths() -> Iterator[Case]:
+    for func, passes in _COMPARES.items():
+        user = _box(0, 0, 12, 4, _FRONT)
+        pixels = _background()
+        _fill(pixels, 0, 0, 12, 4, _FRONT)
+        for number, (z, passed) in enumerate(zip((0.25, 0.5, 0.75), passes, strict=True)):
+            place = 4 * number + 1, 1, 4 * number + 3, 3
+            user += _box(*place, _OTHER, z)
+            _fill(pixels, *place, _OTHER if passed else _FRONT)
+        yield _deep(
+            func.name.lower(), f"{func.sdk} lets pass what it says", "D3DCMPFUNC", pixels, user,
+            render_state(_RS.ZFUNC, CmpFunc.ALWAYS), _strips(0, 1), render_state(_RS.ZFUNC, func),
+            _strips(1, 4),
+        )  # fmt: skip
+
+
+def _depth_switches() -> Iterator[Case]:
+    """Cases that draw a farther box over a nearer one, which hides it if its depth was written."""
+    user = _box(0, 0, 8, 4, _FRONT, 0.25) + _box(4, 0, 12, 4, _OTHER, 0.75)
+    hidden, shown = _background(), _background()
+    for pixels, left in ((hidden, 8), (shown, 4)):
+        _fill(pixels, 0, 0, 8, 4, _FRONT)
+        _fill(pixels, left, 0, 12, 4, _OTHER)
+    draws = (
+        render_state(_RS.ZFUNC, CmpFunc.ALWAYS), _strips(0, 1),
+        render_state(_RS.ZFUNC, CmpFunc.LESS), _strips(1, 2),
+    )  # fmt: skip
+    clear = token(Op.CLEAR, struct.pack("<IIfI4i", Clear.ZBUFFER, 0, 1.0, 0, 0, 0, WIDTH, HEIGHT))
+    for name, rule, pixels, before in (
+        ("written", "what is drawn hides what is behind it", hidden, b""),
+        ("not_written", "without ZWRITEENABLE depth stays", shown,
+         render_state(_RS.ZWRITEENABLE, 0)),
+        ("off", "without ZENABLE nothing hides anything", shown, render_state(_RS.ZENABLE, 0)),
+    ):  # fmt: skip
+        yield _deep(name, rule, "D3DRENDERSTATETYPE", pixels, user, clear, before, *draws)
+
+
+def _alpha_tests() -> Iterator[Case]:
+    for func, passes in _COMPARES.items():
+        pixels, user = _background(), b""
+        for number, (alpha, passed) in enumerate(zip((0x40, 0x80, 0xC0), passes, strict=True)):
+            place = 4 * number, 0, 4 * number + 3, 3
+            color = alpha << 24 | _FRONT & 0xFFFFFF
+            user += _box(*place, color)
+            if passed:
+                _fill(pixels, *place, color)
+        yield _drawn(
+            f"alphatest.{func.name.lower()}", f"{func.sdk} lets pass what it says", "D3DCMPFUNC",
+            pixels, user, render_state(_RS.ALPHATESTENABLE, 1),
+            render_state(_RS.ALPHAREF, 0x80), render_state(_RS.ALPHAFUNC, func), _strips(0, 3),
+        )  # fmt: skip
+
+
+# Blending and masks
+
+Lanes = tuple[int, int, int, int]
+"""Red, green, blue and alpha, 0 or 1."""
+
+
+def _all(value: int) -> Lanes:
+    return value, value, value, value
+
+
+def _inverse(lanes: Lanes) -> Lanes:
+    red, green, blue, alpha = lanes
+    return 1 - red, 1 - green, 1 - blue, 1 - alpha
+
+
+def _saturated(source: Lanes, target: Lanes, constant: Lanes) -> Lanes:
+    least = min(source[3], 1 - target[3])
+    return least, least, least, 1
+
+
+FACTORS: dict[Blend, Callable[[Lanes, Lanes, Lanes], Lanes]] = {
+    Blend.ZERO: lambda source, target, constant: _all(0),
+    Blend.ONE: lambda source, target, constant: _all(1),
+    Blend.SRCCOLOR: lambda source, target, constant: source,
+    Blend.INVSRCCOLOR: lambda source, target, constant: _inverse(source),
+    Blend.SRCALPHA: lambda source, target, constant: _all(source[3]),
+    Blend.INVSRCALPHA: lambda source, target, constant: _all(1 - source[3]),
+    Blend.DESTALPHA: lambda source, target, constant: _all(target[3]),
+    Blend.INVDESTALPHA: lambda source, target, constant: _all(1 - target[3]),
+    Blend.DESTCOLOR: lambda source, target, constant: target,
+    Blend.INVDESTCOLOR: lambda source, target, constant: _inverse(target),
+    Blend.SRCALPHASAT: _saturated,
+    Blend.BLENDFACTOR: lambda source, target, constant: constant,
+    Blend.INVBLENDFACTOR: lambda source, target, constant: _inverse(constant),
+}
+"""Blend factors (D3DBLEND) as functions of source, target and constant."""
+
+OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
+    BlendOp.ADD: lambda source, target: source + target,
+    BlendOp.SUBTRACT: lambda source, target: source - target,
+    BlendOp.REVSUBTRACT: lambda source, target: target - source,
+    BlendOp.MIN: min,
+    BlendOp.MAX: max,
+}
+"""Blend operations (D3DBLENDOP) on channels that are multiplied by their factors."""
+
+_SOURCES: tuple[Lanes, ...] = ((1, 0, 1, 0), (0, 1, 1, 1))
+_TARGETS: tuple[Lanes, ...] = ((0, 0, 1, 1), (1, 1, 0, 0))
+_CONSTANT: Lanes = (0, 1, 1, 0)
+
+
+def _word(lanes: Sequence[int]) -> int:
+    """The A8R8G8B8 colour of ``Lanes``."""
+    red, green, blue, alpha = (0xFF * lane for lane in lanes)
+    return alpha << 24 | red << 16 | green << 8 | blue
+
+
+def _blends() -> Iterator[Case]:
+    for factor in FACTORS:
+        for side, one, other in (("source", factor, Blend.ZERO), ("target", Blend.ZERO, factor)):
+            results = [
+                (_word(source), _word(target), _sum(source, target, one, other))
+                for source in _SOURCES
+                for target in _TARGETS
+            ]
+            yield _blended(f"{side}.{factor.name.lower()}", (one, other, BlendOp.ADD), results)
+    for operation, combine in OPERATIONS.items():
+        levels = [
+            (source, target, min(max(combine(source, target), 0), 0xFF))
+            for source, target in ((0x40, 0x80), (0x80, 0x40), (0xC0, 0x80))
+        ]
+        greys = [tuple(0x01010101 * level for level in row) for row in levels]
+        how = Blend.ONE, Blend.ONE, operation
+        yield _blended(f"operation.{operation.name.lower()}", how, greys)
+
+
+def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
+    """The A8R8G8B8 colour of source and target, multiplied by factors and added."""
+    with_source = FACTORS[one](source, target, _CONSTANT)
+    with_target = FACTORS[other](source, target, _CONSTANT)
+    return _word(
+        [min(source[i] * with_source[i] + target[i] * with_target[i], 1) for i in range(4)]
+    )
+
+
+def _blended(
+    name: str, how: tuple[Blend, Blend, BlendOp], results: Sequence[tuple[int, ...]]
+) -> Case:
+    """A case that blends boxes with a target; ``results`` are (source, target, result) colours."""
+    pixels, user, clears = _background(), b"", b""
+    for number, (source, target, result) in enumerate(results):
+        place = 4 * number, 2, 4 * number + 3, 5
+        clears += _cleared(target, place)
+        user += _box(*place, source)
+        _fill(pixels, *place, result)
+    states = (
+        (_RS.ALPHABLENDENABLE, 1), (_RS.SRCBLEND, how[0]), (_RS.DESTBLEND, how[1]),
+        (_RS.BLENDOP, how[2]), (_RS.BLENDFACTOR, _word(_CONSTANT)),
+    )  # fmt: skip
+    rule = f"{how[0].sdk}, {how[1].sdk} and {how[2].sdk} make what they say"
+    return _drawn(
+        f"blend.{name}", rule, "D3DBLEND and D3DBLENDOP", pixels, user, clears,
+        *(render_state(*state) for state in states), _strips(0, len(results)),
+    )  # fmt: skip
+
+
+def _masks() -> Iterator[Case]:
+    for bit, lane in zip(ColorWrite, (0xFF0000, 0xFF00, 0xFF, 0xFF000000), strict=True):
+        pixels = _background()
+        _fill(pixels, 1, 1, 5, 4, 0x12345678 & lane | _BACK & ~lane)
+        yield _drawn(
+            f"mask.{str(bit.name).lower()}", "only channels in COLORWRITEENABLE are written",
+            "D3DRS_COLORWRITEENABLE", pixels, _box(1, 1, 5, 4, 0x12345678),
+            render_state(_RS.COLORWRITEENABLE, bit), _strips(0, 1),
+        )  # fmt: skip

@@ -1,24 +1,37 @@
-"""Outcomes as a table, JSON and JUnit XML."""
+"""Outcomes as a table, JSON and JUnit XML; the kit as raw driver logs with an index."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from dp2emu.conform.running import Outcome, Verdict
+from msgspec.structs import asdict
+
+from dp2emu.capture.rawlog import LogWriter
+from dp2emu.capture.records import Annotation, Answered, Called, ContextDestroyed, Record
+from dp2emu.conform.case import Case
+from dp2emu.conform.running import Outcome, Verdict, run_case
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.errors import Dp2Error
 from dp2emu.escaping import plain
+from dp2emu.outputs import whole_output, write_file
+
+INDEX = "cases.json"
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many cases there are of each verdict, in the order of ``Verdict``."""
+    """The number of cases by verdict, in the order of ``Verdict``."""
     found = Counter(outcome.verdict for outcome in outcomes)
     return {verdict.value: found[verdict] for verdict in Verdict}
 
 
 def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """A line per family: its cases, and of those that failed the rule, its source and why."""
+    """Lines of text: the counts of each family, then rule, source and reason of each failure."""
     outcomes = list(outcomes)
     families: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -35,7 +48,7 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The same as an object for JSON."""
+    """The outcomes as an object for JSON."""
     rows = [
         {
             "name": outcome.case.name,
@@ -49,8 +62,11 @@ def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {"rig": rig, **counts(outcomes), "cases": rows}
 
 
+_TAGS = {Verdict.FAILED: "failure", Verdict.SKIPPED: "skipped"}
+
+
 def junit(rig: str, outcomes: Sequence[Outcome]) -> bytes:
-    """The same as JUnit XML, as programs that collect test results read it."""
+    """The outcomes as JUnit XML, which tools that collect test results read."""
     found = counts(outcomes)
     suite = ElementTree.Element(
         "testsuite",
@@ -61,19 +77,68 @@ def junit(rig: str, outcomes: Sequence[Outcome]) -> bytes:
         errors="0",
     )
     for outcome in outcomes:
-        _add_case(suite, outcome)
+        family, _, name = outcome.case.name.partition(".")
+        row = ElementTree.SubElement(suite, "testcase", classname=family, name=name)
+        if outcome.verdict in _TAGS:
+            message = plain(outcome.why)
+            what = ElementTree.SubElement(row, _TAGS[outcome.verdict], message=message)
+            what.text = f"{outcome.case.rule} ({outcome.case.source})"
     ElementTree.indent(suite)
     written: bytes = ElementTree.tostring(suite, "utf-8", xml_declaration=True)
     return written + b"\n"
 
 
-_TAGS = {Verdict.FAILED: "failure", Verdict.SKIPPED: "skipped"}
+def export(cases: Iterable[Case], folder: Path) -> int:
+    """Write ``NAME.dp2log``, a raw driver log, for each case, and ``cases.json``; returns the
+    number of cases.
+
+    The logs hold the emulator's answers, the index the expected results, answers and rules: a
+    program in any language can replay and compare them.  Raises OSError, and Dp2Error if the
+    emulator fails a case.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for case in cases:
+        with whole_output(folder / f"{case.name}.dp2log") as file, LogWriter(file) as log:
+            for record in recorded(case):
+                log.write(record)
+        rows.append(_row(case))
+    write_file(folder / INDEX, json.dumps({"cases": rows}, indent=1).encode() + b"\n")
+    return len(rows)
 
 
-def _add_case(suite: ElementTree.Element, outcome: Outcome) -> None:
-    family, _, name = outcome.case.name.partition(".")
-    row = ElementTree.SubElement(suite, "testcase", classname=family, name=name)
-    tag = _TAGS.get(outcome.verdict)
-    if tag is not None:
-        what = ElementTree.SubElement(row, tag, message=plain(outcome.why))
-        what.text = f"{outcome.case.rule} ({outcome.case.source})"
+def recorded(case: Case) -> list[Record]:
+    """The records of a case with the emulator's answers, and the empty calls after it.
+
+    Raises Dp2Error if the emulator fails the case.
+    """
+    heard: list[tuple[Call, Answer]] = []
+    outcome = run_case(case, Driver(), lambda call, answer: heard.append((call, answer)))
+    if outcome.verdict is not Verdict.PASSED:
+        raise Dp2Error(f"{case.name}: {outcome.why}")
+    answers = iter(heard)
+    end = next(at for at, each in enumerate(case.records) if isinstance(each, ContextDestroyed))
+    records: list[Record] = [
+        Annotation("title", case.name),
+        Annotation("rule", case.rule),
+        Annotation("source", case.source),
+    ]
+    for record in case.records[:end]:
+        records.append(record)
+        if isinstance(record, Called):
+            records.append(Answered(next(answers)[1]))
+    for call, answer in answers:
+        records += [Called(call), Answered(answer)]
+    return [*records, *case.records[end:]]
+
+
+def _row(case: Case) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "rule": case.rule,
+        "source": case.source,
+        "optional": case.optional,
+        "expected": [asdict(expect) for expect in case.expected],
+        "owed": [asdict(owed) | {"begins": owed.begins.hex()} for owed in case.owed],
+        "shown": [asdict(shown) | {"data": shown.data.hex()} for shown in case.shown],
+    }

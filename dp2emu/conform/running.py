@@ -1,4 +1,4 @@
-"""Running cases on a rig and judging what it answers."""
+"""The runner of conformance cases: plays them on a rig and checks its answers."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Sho
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
-from dp2emu.rig import Rig
 from dp2emu.rig.failure import RigFailure
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
 
 POLLS = 256
-"""Empty calls a driver may take to bring what it owes."""
+"""Limit of empty calls until a driver has returned all answers."""
 
 
 class Verdict(Enum):
-    """What became of a case."""
+    """The result of a case."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -39,7 +39,7 @@ class Verdict(Enum):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The verdict on a case; ``why`` says what was not as it must be, or why it was skipped."""
+    """The verdict on a case; ``why`` is the reason for a failure or for skipping it."""
 
     case: Case
     verdict: Verdict
@@ -47,40 +47,40 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _Broken(Exception):
-    """The rule is not followed; its text says how."""
+    """The driver breaks the rule in the way that the text says."""
 
 
 class _Refused(Exception):
-    """The driver has not what an optional case needs."""
+    """The driver lacks what an optional case needs."""
 
 
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
-    """Run cases one after the other on one rig, which is started again where it failed."""
+    """Run cases one after the other on one rig, which is restarted after a failure."""
     for case in cases:
         yield run_case(case, rig)
 
 
 def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None = None) -> Outcome:
-    """Run one case.  Never raises for what the driver does; ``heard`` is told every answer."""
-    conversation = _Conversation(case, rig, heard)
+    """Run one case, and call ``heard`` with every answer.  Errors of the driver are outcomes."""
+    session = _Session(case, rig, heard)
     try:
-        conversation.run()
+        session.run()
     except _Refused as refused:
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:
         return Outcome(case, Verdict.FAILED, str(broken))
     except RigFailure as failure:
-        conversation.restart()
+        session.restart()
         return Outcome(case, Verdict.FAILED, failure.what)
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:
-        conversation.leave()
+        session.leave()
     return Outcome(case, Verdict.PASSED)
 
 
-class _Conversation(msgspec.Struct):
-    """A case on its way.  Mutable: answers come in."""
+class _Session(msgspec.Struct):
+    """A running case.  Mutable: answers come in."""
 
     case: Case
     rig: Rig
@@ -89,21 +89,22 @@ class _Conversation(msgspec.Struct):
     contexts: list[int] = msgspec.field(default_factory=list)
     surfaces: dict[int, int] = msgspec.field(default_factory=dict)
     pending: list[Owed] = msgspec.field(default_factory=list)
-    last: Call | None = None
 
     def run(self) -> None:
-        """All of it, then empty calls until everything has come, then one more."""
+        """Perform the records, then read pending answers with empty calls, then check memory."""
         self.pending = list(self.case.owed)
         for record in self.case.records:
             if isinstance(record, ContextDestroyed):
                 break
             _PERFORM[type(record)](self, record)
-        self._drain()
+        self.rig.finish()
+        for context in self.contexts:
+            self._drain(context)
         for shown in self.case.shown:
-            self._look(shown)
+            self._check_memory(shown)
 
     def leave(self) -> None:
-        """Undo what was made; a rig that has failed is started again."""
+        """Destroy the contexts and surfaces; a rig that fails is restarted."""
         try:
             for context in self.contexts:
                 self.rig.destroy_context(context)
@@ -112,10 +113,10 @@ class _Conversation(msgspec.Struct):
         except RigFailure:
             self.restart()
         except Dp2Error:
-            pass  # the driver lost what the case had made, and the next case makes its own
+            pass  # the driver lost the objects, and the next case makes its own
 
     def restart(self) -> None:
-        """A fresh driver, if the rig can have one; nothing of this case is left."""
+        """Restart the driver, if the rig can; the objects of this case are gone."""
         self.contexts.clear()
         self.surfaces.clear()
         restart = getattr(self.rig, "restart", None)
@@ -149,7 +150,7 @@ class _Conversation(msgspec.Struct):
 
     @contextmanager
     def _may_refuse(self) -> Iterator[None]:
-        """What an optional case is made of may be refused."""
+        """Turn a refusal of an object of an optional case into ``_Refused``."""
         try:
             yield
         except (Fault, Unsupported) as error:
@@ -159,8 +160,8 @@ class _Conversation(msgspec.Struct):
 
     # Judging
 
-    def _look(self, shown: Shown) -> None:
-        """Memory must be as it is told, or what is a probe be as it was made."""
+    def _check_memory(self, shown: Shown) -> None:
+        """Compare memory with the expected bytes, in pixels of four."""
         found = self.rig.read(shown.handle, shown.offset, len(shown.data))
         if shown.probe and not any(found):
             raise _Refused("nothing is drawn into memory")
@@ -171,14 +172,13 @@ class _Conversation(msgspec.Struct):
                 raise _Broken(f"{where}: {one[::-1].hex()} instead of {other[::-1].hex()}")
 
     def _submit(self, call: Call) -> Answer:
-        self.last = call
         answer = self.rig.submit(call)
         if self.heard is not None:
             self.heard(call, answer)
         return answer
 
     def _judge(self, expect: Expect, answer: Answer, call: Call) -> bool:
-        """Compare a call's result; True if there is more to fetch."""
+        """Compare a call's result; returns whether more answers are ready."""
         where = f"call {self.calls}"
         if expect.ddrval == ANY_RESULT:
             return False
@@ -192,14 +192,18 @@ class _Conversation(msgspec.Struct):
                 what = f"dwErrorOffset is {answer.dwErrorOffset}, not {expect.offset}"
                 raise _Broken(f"{where}: {what}")
             return False
-        return self._take(where, expect, answer, call)
+        return self._receive(where, expect, answer, call)
 
-    def _take(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
+    def _receive(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
+        """Check the answers in a response; returns whether more are ready."""
+        # A query that can have no answer has no known payload size.
+        sizes = {owed.query: owed.size for owed in self.case.owed
+                 if owed.context == call.dwhContext}  # fmt: skip
         room = self.surfaces.get(call.lpDDCommands, 0)
         if answer.dwErrorOffset > room or len(answer.response) != answer.dwErrorOffset:
             raise _Broken(f"{where}: {answer.dwErrorOffset} bytes answered over {room}")
         try:
-            found = parse_responses(answer.response, lambda query: self._size(call, query))
+            found = parse_responses(answer.response, sizes.get)
         except ResponseError as error:
             raise _Broken(f"{where}: {error}") from None
         if expect.silent and answer.dwErrorOffset:
@@ -208,14 +212,8 @@ class _Conversation(msgspec.Struct):
             self._deliver(where, call.dwhContext, record)
         return found.more
 
-    def _size(self, call: Call, query: int) -> int | None:
-        """The size of a query's payload, as far as an answer may come at all."""
-        sizes = {owed.query: owed.size for owed in self.case.owed
-                 if owed.context == call.dwhContext}  # fmt: skip
-        return sizes.get(query)
-
     def _deliver(self, where: str, context: int, record: Response) -> None:
-        """An answer must be the first that is due of its type in its context."""
+        """Check that an answer is the first pending one of its type in its context."""
         kinds = {owed.type for owed in self.pending
                  if (owed.context, owed.query) == (context, record.query)}  # fmt: skip
         due = next((owed for owed in self.pending
@@ -229,22 +227,17 @@ class _Conversation(msgspec.Struct):
             raise _Broken(f"{where}: query {record.query} is answered {what}")
         self.pending.remove(due)
 
-    def _drain(self) -> None:
-        """Empty calls, with each context, until nothing is pending; one more brings nothing."""
-        self.rig.finish()
-        for context in self.contexts:
-            self._drain_context(context)
-
-    def _drain_context(self, context: int) -> None:
+    def _drain(self, context: int) -> None:
+        """Submit empty calls until no answer is pending, and one more, which must be silent."""
         calls = [call.call for call in self.case.calls if call.call.dwhContext == context]
         if not calls:
             return
         poll = Call(context, lpDDCommands=calls[-1].lpDDCommands)
         for _ in range(POLLS):
-            left = self._left(context)
+            last = not self._left(context)
             self.calls += 1
             more = self._judge(Expect(), self._submit(poll), poll)
-            if not left:
+            if last:
                 return
             left = self._left(context)
             if left and not more:
@@ -256,14 +249,10 @@ class _Conversation(msgspec.Struct):
         return [owed for owed in self.pending if owed.context == context]
 
 
-def _ignored(conversation: _Conversation, record: Record) -> None:
-    """Nothing to do before the end."""
-
-
-_PERFORM: dict[type[Record], Callable[[_Conversation, Any], None]] = {
-    ContextCreated: _Conversation.create_context,
-    SurfaceCreated: _Conversation.create_surface,
-    MemoryWritten: _Conversation.write,
-    Called: _Conversation.call,
-    SurfaceDestroyed: _ignored,
+_PERFORM: dict[type[Record], Callable[[_Session, Any], None]] = {
+    ContextCreated: _Session.create_context,
+    SurfaceCreated: _Session.create_surface,
+    MemoryWritten: _Session.write,
+    Called: _Session.call,
+    SurfaceDestroyed: lambda session, record: None,  # leave() destroys it
 }

@@ -1,14 +1,14 @@
-"""Enumeration types with the SDK's spelling of their members."""
+"""Enumeration types whose members know their SDK names."""
 
 from __future__ import annotations
 
 from collections.abc import Container
 from enum import EnumMeta, IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class _SdkEnumMeta(EnumMeta):
-    """The metaclass that copies rows of a later version of an enumeration."""
+    """Metaclass that copies members of a later DirectX version's enumeration."""
 
     @classmethod
     def __prepare__(  # type: ignore[override]
@@ -23,12 +23,11 @@ class _SdkEnumMeta(EnumMeta):
 
 
 class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
-    """An SDK enumeration: short member names in code, the header's spelling in dumps.
+    """An SDK enumeration: short member names in code, full SDK names in dumps.
 
     ``QueryType.OCCLUSION.sdk`` is ``"D3DQUERYTYPE_OCCLUSION"``.  An enumeration of an earlier
-    DirectX names the ``later`` one whose members it has, up to the value ``last`` and ``without``
-    some, and declares its other members.  Type checkers know only those; copied members are found
-    under the later type.
+    DirectX copies the members of a ``later`` one up to the value ``last``, except those in
+    ``without``.  Type checkers know copied members only under the later type.
     """
 
     _prefix: ClassVar[str]
@@ -46,7 +45,7 @@ class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
 
     @property
     def sdk(self) -> str:
-        """The name as the header spells it."""
+        """The name in the header."""
         return type(self)._prefix + self.name
 
 
@@ -63,9 +62,17 @@ def sdk_value(enum: type[SdkEnum], name: str) -> int | None:
 
 
 class Named(IntEnum):
-    """An enumeration whose assembly text is the member name in lower case."""
+    """An enumeration with assembly text: given after the value, or the name in lower case."""
+
+    _text: str
+
+    def __new__(cls, value: int, text: str = "") -> Self:
+        """Make a member."""
+        member = int.__new__(cls, value)
+        member._value_, member._text = value, text
+        return member
 
     @property
     def text(self) -> str:
         """The word of assembly text."""
-        return self.name.lower()
+        return self._text or self.name.lower()

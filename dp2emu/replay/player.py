@@ -29,7 +29,7 @@ from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.pictures import Judged, Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, Responses, parse_responses
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dp2emu.errors import Dp2Error
 from dp2emu.retrace.arguments import Arguments, Objects
 from dp2emu.retrace.locks import Locks
 from dp2emu.retrace.losses import Inexpressible, Losses
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.session import Numbers
 

@@ -12,7 +12,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.limits import Limits
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.rig.recorded import RecordedRig
 from dp2emu.rig.served import NativeDriver, PipeRig
 

@@ -21,7 +21,7 @@ from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.subresources import Box
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.arguments import INDEX_BYTES, box_inside
 from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9

@@ -37,7 +37,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.layout import dtype_of
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.arguments import Box, box_inside, dword, handle_of, index_bytes, needed, words
 from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import (

@@ -19,7 +19,7 @@ from dp2emu.d3d.pixelformats import PixelFormat
 from dp2emu.dp2.blt import Blt
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.resource.heap import ColorKey
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.calldraws import COMMAND_BYTES
 from dp2emu.runtime.drawsurfaces import Description, DrawSurface, Palette, create_surface
 from dp2emu.runtime.session import Numbers, Refused, Session

@@ -22,7 +22,7 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.states.raw_state import IDENTITY, TEXTURE_BIND, State, transform_product
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind, stage_index
-from dp2emu.dp2.tokens.stateset import StateSetOperation
+from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer

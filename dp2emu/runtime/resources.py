@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.d3d.blocks import PAIRS
+from dp2emu.d3d.block_formats import PAIRS
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.formats import FORMATS, Channel, Use
@@ -194,7 +194,7 @@ _YUV = ((66, 129, 25, 16), (-38, -74, 112, 128), (112, -94, -18, 128))
 
 def block_of(format: Format, color: int) -> bytes:
     """The bytes of a pixel, or of a block of pixels, of an A8R8G8B8 colour (IDirect3DDevice9
-    documentation, ColorFill): the inverse of reading texels (``d3d.blocks``).
+    documentation, ColorFill): the inverse of reading texels (``d3d.block_formats``).
 
     DXT1 is transparent below an alpha of 128; luminance is red, and U, V, W and Q are red, green,
     blue and alpha.  Raises Unsupported for palette indices and depth.

@@ -41,7 +41,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.runtime.responses import parse_responses
 

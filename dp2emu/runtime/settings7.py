@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.legacy import StateBlockType7
-from dp2emu.d3d.stateblocks import (
+from dp2emu.d3d.device_states import (
     PIXEL_RENDER_STATES,
     PIXEL_SAMPLER_STATES,
     PIXEL_STAGE_STATES,
     VERTEX_RENDER_STATES,
     VERTEX_STAGE_STATES,
 )
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import StateBlockType7
 from dp2emu.dp2.states.setting_kinds import Kind, stage_index
 from dp2emu.runtime.session import Refused
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dp2emu.d3d import defaults, stateblocks
+from dp2emu.d3d import device_states
 from dp2emu.d3d.enums import (
     RenderState,
     SamplerState,
@@ -103,12 +103,16 @@ def default_of(device: Device9, key: Key) -> Any:
     if name == "render":
         if numbers[0] == RenderState.ZENABLE:
             return int(ZBufferType.TRUE if device.depth_buffer else ZBufferType.FALSE)
-        return int(defaults.RENDER_STATES.get(numbers[0], 0))
+        return int(device_states.DEFAULT_RENDER_STATES.get(numbers[0], 0))
     if name == "stage":
         stage, state = numbers
-        return defaults.stage_state(stage, _STAGE_STATES[state]) if state in _STAGE_STATES else 0
+        return (
+            device_states.default_stage_state(stage, _STAGE_STATES[state])
+            if state in _STAGE_STATES
+            else 0
+        )
     if name == "sampler":
-        return int(defaults.SAMPLER_STATES.get(numbers[1], 0))
+        return int(device_states.DEFAULT_SAMPLER_STATES.get(numbers[1], 0))
     if name == "viewport":
         return (0, 0, target.width, target.height, 0.0, 1.0)
     if name == "scissor":
@@ -175,17 +179,17 @@ def _all(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
 
 
 def _pixel(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.PIXEL_RENDER_STATES & states))
-    yield from _each("stage", STAGES, sorted(stateblocks.PIXEL_STAGE_STATES))
-    yield from _samplers(stateblocks.PIXEL_SAMPLER_STATES)
+    yield from _each("render", sorted(device_states.PIXEL_RENDER_STATES & states))
+    yield from _each("stage", STAGES, sorted(device_states.PIXEL_STAGE_STATES))
+    yield from _samplers(device_states.PIXEL_SAMPLER_STATES)
     yield ("pixel_shader",)
     yield from _registers("pixel")
 
 
 def _vertex(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.VERTEX_RENDER_STATES & states))
-    yield from _each("stage", STAGES, sorted(stateblocks.VERTEX_STAGE_STATES))
-    yield from _samplers(stateblocks.VERTEX_SAMPLER_STATES)
+    yield from _each("render", sorted(device_states.VERTEX_RENDER_STATES & states))
+    yield from _each("stage", STAGES, sorted(device_states.VERTEX_STAGE_STATES))
+    yield from _samplers(device_states.VERTEX_SAMPLER_STATES)
     yield from _lights(mirror)
     yield from _singles("format vertex_shader npatches")
     yield from _registers("vertex")

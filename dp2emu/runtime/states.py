@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import astuple
 
-from dp2emu.d3d import defaults
+from dp2emu.d3d import device_states
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import LightType, RenderState, SamplerState, TextureStageState
 from dp2emu.d3d.flags import (
@@ -78,7 +78,9 @@ class DeviceStates:
         self.scissor = Rect(0, 0, 0, 0)
         self._colorless = False
         self._lights = Lights(session)
-        self._render = {int(key): int(value) for key, value in defaults.RENDER_STATES.items()}
+        self._render = {
+            int(key): int(value) for key, value in device_states.DEFAULT_RENDER_STATES.items()
+        }
         self._stages: dict[tuple[int, int], int] = {}
         self._samplers: dict[tuple[int, int], int] = {}
 
@@ -100,7 +102,7 @@ class DeviceStates:
 
     def texture_stage_state(self, stage: int, state: TextureStageState) -> int:
         """GetTextureStageState of ``stage``."""
-        return self._stages.get((stage, state), defaults.stage_state(stage, state))
+        return self._stages.get((stage, state), device_states.default_stage_state(stage, state))
 
     def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
         """SetSamplerState of ``sampler`` (0 to 15, of vertices 257 to 260); ``value`` as for
@@ -111,7 +113,7 @@ class DeviceStates:
 
     def sampler_state(self, sampler: int, state: SamplerState) -> int:
         """GetSamplerState of ``sampler``."""
-        default = int(defaults.SAMPLER_STATES.get(state, 0))
+        default = int(device_states.DEFAULT_SAMPLER_STATES.get(state, 0))
         return self._samplers.get((sampler, state), default)
 
     def set_texture(self, stage: int, texture: Texture | None) -> None:

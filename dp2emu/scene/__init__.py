@@ -5,6 +5,6 @@ and a capture if wanted, which makes scenes a way to write streams by hand.
 """
 
 from dp2emu.scene.play import play_scene, play_scene10
-from dp2emu.scene.results import Problem, SceneResult
+from dp2emu.scene.player import Problem, SceneResult
 
 __all__ = ["Problem", "SceneResult", "play_scene", "play_scene10"]

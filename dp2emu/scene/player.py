@@ -6,6 +6,7 @@ Both kinds of scenes are played here.  Their resources and operations come from 
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from dp2emu.errors import Dp2Error, Fault, SceneError, UsageError
+from dp2emu.outputs import write_file
 from dp2emu.scene.document import SURFACE_PIXELS, Scene
-from dp2emu.scene.results import Problem, Results, SceneResult, hr_text
 from dp2emu.scene.values import Argument, DataReader, Fields, PlayerReader, text
 
 _T = TypeVar("_T")
@@ -23,6 +24,66 @@ _Device = TypeVar("_Device")
 
 Action = Callable[[Any, Fields], Any]
 """Performs an operation, or makes and returns a resource, with a player and the arguments."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """An operation or resource of a scene that failed for good.
+
+    ``command`` is the index of the operation, -1 for the device or a resource; ``where`` describes
+    it in words; ``error`` is the error of the runtime or the driver, with call and offset.
+    """
+
+    command: int
+    where: str
+    error: Dp2Error
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.error}"
+
+
+class SceneResult(msgspec.Struct, frozen=True):
+    """The outcome of a scene.  ``problems`` is empty if every operation was performed.
+
+    ``files`` are those written; ``queries`` and ``values`` are sections of the JSON file.
+    """
+
+    category: str
+    name: str
+    files: tuple[Path, ...]
+    problems: tuple[Problem, ...]
+    queries: dict[str, Any]
+    values: dict[str, dict[str, Any]]
+
+
+class Results(msgspec.Struct):
+    """The results so far.  Mutable: the player fills the sections of ``document``.
+
+    ``name`` begins all file names; ``files`` maps names of further files to their content.
+    """
+
+    name: str
+    document: dict[str, Any]
+    files: dict[str, bytes] = msgspec.field(default_factory=dict)
+
+    def add_file(self, suffix: str, content: bytes) -> str:
+        """Add a file and return its name."""
+        file = self.name + suffix
+        self.files[file] = content
+        return file
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write all files, the JSON document last, and return their paths."""
+        folder.mkdir(parents=True, exist_ok=True)
+        document = json.dumps(self.document, indent=1, allow_nan=False) + "\n"
+        files = {**self.files, f"{self.name}.json": document.encode()}
+        for file, content in files.items():
+            write_file(folder / file, content)
+        return tuple(folder / file for file in files)
+
+
+def hr_text(hr: int) -> str:
+    """An HRESULT as scene results spell it."""
+    return f"0x{hr & 0xFFFFFFFF:08x}"
 
 
 class Dialect(NamedTuple):

@@ -7,8 +7,7 @@ name.
 
 from dp2emu.testing.bench import Bench, Setup
 from dp2emu.testing.explaining import explain
-from dp2emu.testing.goldens import Goldens
-from dp2emu.testing.shot import Shot
+from dp2emu.testing.shot import Goldens, Shot
 from dp2emu.testing.tape import Tape
 
 __all__ = ["Bench", "Goldens", "Setup", "Shot", "Tape", "explain"]

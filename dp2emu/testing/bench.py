@@ -26,7 +26,7 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.picture import rgba
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.rig.spec import EMULATOR, using_rig
 from dp2emu.runtime import Device9
 from dp2emu.runtime.commands import CommandBuffer

@@ -1,4 +1,4 @@
-"""A comparable picture: exactly with ``==``, within an allowance with ``like``."""
+"""Comparable pictures (``==`` exactly, ``like`` within an allowance), and golden files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.diff import Allowance, compare_images, pixels_of, read_image
+from dp2emu.diff import EXACT, Allowance, compare_images, pixels_of, read_image
+from dp2emu.errors import UsageError
 from dp2emu.outputs import write_file
 from dp2emu.picture import encode_png
 
@@ -54,3 +55,50 @@ class Shot:
     def __repr__(self) -> str:
         height, width = self.pixels.shape[:2]
         return f"<{self.name}: {width}x{height}>"
+
+
+class Goldens:
+    """Golden files in ``folder``; with ``update`` they are written before they are read.
+
+    A test asserts that its result equals ``text`` or ``picture`` of the same name, so pytest
+    explains a difference as for any other comparison.
+    """
+
+    def __init__(self, folder: Path, *, update: bool = False) -> None:
+        self.folder = folder
+        self.update = update
+
+    def text(self, name: str, found: str) -> str:
+        """The text of a golden file, which is ``found`` itself when files are updated.
+
+        Raises UsageError for a missing file.
+        """
+        path = self._path(name)
+        if self.update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(found, "utf-8", newline="\n")
+        self._need(path)
+        return path.read_text("utf-8")
+
+    def picture(self, name: str, found: Shot, allowance: Allowance = EXACT) -> Shot:
+        """The golden picture, or ``found`` itself if it is within the allowance of it.
+
+        Raises UsageError for a missing file.
+        """
+        path = self._path(name)
+        if self.update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            found.save(path)
+        self._need(path)
+        golden = Shot.load(path)
+        return found if found.like(golden, allowance) else golden
+
+    def _path(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise UsageError(f"golden {name!r} is outside of {self.folder}")
+        return path
+
+    def _need(self, path: Path) -> None:
+        if not path.exists():
+            raise UsageError(f"no golden {path}; --dp2-update-goldens makes it")

@@ -28,7 +28,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.rig import Rig
+from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.testing.strategies import timings
 

@@ -292,4 +292,4 @@ def test_full_disk_is_one_line(capture: Path, capsys: pytest.CaptureFixture[str]
 )
 def test_what_is_not_a_number_is_in_no_range(line: str) -> None:
     ran = dp2emu(*line.split())
-    assert (ran.code, "nan is no number" in ran.err) == (2, True), ran
+    assert (ran.code, "nan is not a number" in ran.err) == (2, True), ran

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from dp2emu.cli import VERBS
-from dp2emu.cli.ending import Asked, ending, signals_raised
+from dp2emu.cli.outcome import Asked, ending, signals_raised
 from tests.cli.processes import Running, await_that, forsaken, reading
 
 STREAMS = Path(__file__).parents[2] / "streams"

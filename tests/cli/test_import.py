@@ -90,7 +90,7 @@ def test_a_trace_that_is_cut_is_imported_up_to_there_and_is_code_2(tmp_path: Pat
 def test_what_is_no_trace_is_code_2(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"nothing")
     ran = dp2emu("import", tmp_path / "a", "-o", tmp_path / "b")
-    assert ran.code == 2 and "is no trace of API calls" in ran.err
+    assert ran.code == 2 and "is not a trace of API calls" in ran.err
     assert not (tmp_path / "b").exists()
 
 

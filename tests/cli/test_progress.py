@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dp2emu.cli.progress import progress_through
+from dp2emu.cli.outcome import progress_through
 
 
 class Terminal(io.StringIO):

@@ -145,7 +145,7 @@ def test_a_reader_of_raw_frames_that_goes_away_ends_it_quietly(tmp_path: Path) -
             raise BrokenPipeError
 
     path = write(tmp_path, *GOOD)
-    with patch("dp2emu.cli.pictures.byte_output", lambda path: nullcontext(Gone())):
+    with patch("dp2emu.cli.replay.byte_output", lambda path: nullcontext(Gone())):
         ran = dp2emu("replay", path, "--raw", "-")
     assert (ran.code, ran.out, ran.err) == (141, b"", "")
 
@@ -322,13 +322,13 @@ def test_an_llvm_that_is_damaged_costs_a_line(tmp_path: Path) -> None:
 def test_without_llvm_a_line_says_which_engine_serves(tmp_path: Path) -> None:
     path = write(tmp_path, *GOOD)
     with (
-        patch("dp2emu.cli.readings.can_compile", return_value=False),
+        patch("dp2emu.cli.options.can_compile", return_value=False),
         patch("dp2emu.shader.engines.can_compile", return_value=False),
     ):
         ran, other = (dp2emu("replay", path, "--engine", name) for name in ("jit", "reference"))
         checked = dp2emu("replay", path, "--engine", "checked")
     assert ran.code == other.code == 0
-    notice = "no llvmlite here: the reference engine draws\n"
+    notice = "llvmlite is not installed: the reference engine draws\n"
     assert ran.err == notice + other.err
     assert checked.code == 2
     assert "llvmlite" in checked.err

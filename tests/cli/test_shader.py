@@ -68,7 +68,7 @@ def test_code_needs_a_place(path: Path) -> None:
     ran = dp2emu("shader", path)
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err == (
-        "dp2emu: this is text; say where its code goes: -o FILE (see dp2emu shader --help)\n"
+        "dp2emu: assembling text needs an output file: -o FILE (see dp2emu shader --help)\n"
     )
 
 

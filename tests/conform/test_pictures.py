@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from dp2emu.conform import Case, Verdict, kit, run_case, run_kit
-from dp2emu.conform.blends import FACTORS, OPERATIONS
-from dp2emu.conform.lines import line
+from dp2emu.conform.pictures import FACTORS, OPERATIONS, line
 from dp2emu.conform.script import render_state, stage_state
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, TextureAddress, TextureOp
 from dp2emu.d3d.flags import ColorWrite

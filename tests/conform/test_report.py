@@ -10,8 +10,7 @@ import pytest
 
 from dp2emu.capture import open_capture
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
-from dp2emu.conform.exporting import export
-from dp2emu.conform.report import document, junit, table
+from dp2emu.conform.report import document, export, junit, table
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.replay import replay

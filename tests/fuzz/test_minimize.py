@@ -20,7 +20,7 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.conform import Verdict, kit, run_kit
-from dp2emu.conform.exporting import recorded
+from dp2emu.conform.report import recorded
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Answer
 from dp2emu.errors import Dp2Error, UsageError

@@ -11,8 +11,7 @@ from dp2emu.capture import open_capture
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure
 from dp2emu.scene import play_scene10
-from dp2emu.scene.d3d10 import OPERATIONS
-from dp2emu.scene.d3d10_resources import MAKERS
+from dp2emu.scene.d3d10 import MAKERS, OPERATIONS
 from tests.golden10.playing import write_shaders
 
 BUFFER = {"op": "CreateBuffer", "name": "b", "ByteWidth": 16, "BindFlags": 0x17, "hex": "01"}

@@ -23,7 +23,7 @@ from dp2emu.capture.records import (
     Record,
 )
 from dp2emu.conform import kit
-from dp2emu.conform.exporting import recorded
+from dp2emu.conform.report import recorded
 from dp2emu.errors import Unsupported
 from dp2emu.text import convert, open_any
 from dp2emu.text.csource import comment

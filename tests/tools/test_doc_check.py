@@ -50,10 +50,11 @@ def root(tmp_path: Path) -> Path:
     """A package that has no gap."""
     for name in ("", "rig", "d3d"):
         (tmp_path / "dp2emu" / name).mkdir(exist_ok=True)
-    (tmp_path / "dp2emu" / "__init__.py").write_text(
-        '"""All."""\nfrom dp2emu.solid import Thing\nfrom dp2emu.solid import kept\n'
+    (tmp_path / "dp2emu" / "__init__.py").write_text('"""All."""\n')
+    (tmp_path / "dp2emu" / "__init__.pyi").write_text(
+        "from dp2emu.solid import Thing\nfrom dp2emu.solid import kept\n"
     )
-    (tmp_path / "dp2emu" / "rig" / "__init__.py").write_text(RIG)
+    (tmp_path / "dp2emu" / "rig" / "interface.py").write_text(RIG)
     (tmp_path / "dp2emu" / "d3d" / "__init__.py").write_text('"""Whatever."""\n')
     (tmp_path / "dp2emu" / "d3d" / "flags.py").write_text('"""Flags of Direct3D."""\n')
     (tmp_path / "dp2emu" / "solid.py").write_text(SOLID)
@@ -85,7 +86,7 @@ def test_what_is_said_is_no_gap(root: Path) -> None:
          "what it returns"),
         ("solid", "more: Thing | None", "more: bytes", "kept: parameter more"),
         ("solid", '    """Types that say what they are."""', "    pass", "kept: no docstring"),
-        ("rig/__init__", "Lock ``handle``.", "Lock.", "Thing.lock: parameter handle"),
+        ("rig/interface", "Lock ``handle``.", "Lock.", "Thing.lock: parameter handle"),
         ("d3d/flags", " of Direct3D", "", "dp2emu.d3d.flags: names no source"),
     ],
 )  # fmt: skip

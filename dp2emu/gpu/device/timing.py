@@ -136,9 +136,7 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
 
 
 def seeded(seed: int) -> Timing:
-    """Pseudo-random times in ticks by ``seed``: 200..2,199 a call, 0..16,383 a packet or
-    report.
-    """
+    """Pseudo-random times by ``seed``, in ticks: 200..2,199 a call, 0..16,383 a packet, report."""
 
     def draw(stream: int, number: int, bound: int) -> int:
         return _splitmix(_splitmix(seed * 3 + stream) + number) % bound

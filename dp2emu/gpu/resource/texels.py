@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.compress import COMPRESSED, compress
+from dp2emu.d3d.block_formats import COMPRESSED, compress
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Coding, FormatRow, Use
 from dp2emu.gpu.arrays import I64

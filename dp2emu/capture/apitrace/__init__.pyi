@@ -1,0 +1,11 @@
+from dp2emu.capture.apitrace.container import begins_as_trace as begins_as_trace
+from dp2emu.capture.apitrace.summary import TraceSummary as TraceSummary
+from dp2emu.capture.apitrace.summary import ends_frame as ends_frame
+from dp2emu.capture.apitrace.summary import summarize as summarize
+from dp2emu.capture.apitrace.text import call_line as call_line
+from dp2emu.capture.apitrace.text import dump_trace as dump_trace
+from dp2emu.capture.apitrace.trace import Trace as Trace
+from dp2emu.capture.apitrace.trace import open_trace as open_trace
+from dp2emu.capture.apitrace.values import MISSING as MISSING
+from dp2emu.capture.apitrace.values import TraceCall as TraceCall
+from dp2emu.capture.apitrace.values import Value as Value

@@ -1,0 +1,84 @@
+"""Options that several verbs have: rig, scenario, timing, and the emulator's settings."""
+
+from __future__ import annotations
+
+import math
+from functools import wraps
+from typing import Any
+
+import click
+
+from dp2emu.cli.captures import Verb, given_limits, with_options
+from dp2emu.cli.outcome import say
+from dp2emu.dp2.options import Options
+from dp2emu.shader.engines import ENGINES, JIT, can_compile
+
+_DRIVER = (
+    click.option(
+        "--strict", is_flag=True,
+        help="Fail calls that a tolerant driver accepts; responses start at dwCommandOffset.",
+    ),
+    click.option(
+        "--wrap-occlusion", is_flag=True,
+        help="Occlusion counts beyond 32 bits wrap; by default they saturate.",
+    ),
+    click.option(
+        "--engine", type=click.Choice(ENGINES), default=JIT, show_default=True,
+        help="Rendering by NumPy, by machine code, or by both with an error where they differ.",
+    ),
+    click.option(
+        "--threads", type=click.IntRange(min=0), default=0,
+        help="Rendering threads of an engine that compiles; 0, the default: one a processor.",
+    ),
+)  # fmt: skip
+
+
+def with_driver_options(verb: Verb) -> Verb:
+    """Give a verb the options of the emulated driver, as the argument ``options``."""
+
+    @wraps(verb)
+    def run(
+        *given: Any, strict: bool, wrap_occlusion: bool, engine: str, threads: int, **others: Any
+    ) -> int | None:
+        if engine == JIT and not can_compile():
+            say("llvmlite is not installed: the reference engine draws")
+        options = Options(
+            strict=strict, wrap_occlusion=wrap_occlusion, engine=engine, threads=threads,
+            limits=given_limits(),
+        )  # fmt: skip
+        return verb(*given, options=options, **others)
+
+    return with_options(run, *_DRIVER)
+
+
+EMULATOR = "emulator"
+"""The default rig."""
+
+with_rig = click.option(
+    "--rig", metavar="SPEC", default=EMULATOR, show_default=True,
+    help="Driver under test: emulator, native:LIBRARY, pipe:COMMAND, recorded:CAPTURE, or "
+    "NAME:ARG of an installed rig.",
+)  # fmt: skip
+"""Gives a verb the specification of a rig, for ``rig.spec``."""
+
+with_scenario = click.option(
+    "--scenario", metavar="FILE",
+    help="Machine events: timing, buffers, deliveries, lost calls; a TOML or JSON file.",
+)  # fmt: skip
+"""Gives a verb the path of a scenario, for ``scenario.load_scenario``."""
+
+with_timing = click.option(
+    "--timing", metavar="MODEL", help="Timing model (see replay); default: instant."
+)
+"""Gives a verb the name of a timing model, for ``timing.parse_timing``."""
+
+
+class FloatRange(click.FloatRange):
+    """A float in a range; unlike in click's class, NaN is outside."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number.  Raises BadParameter."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{number} is not a number.", param, ctx)
+        return number

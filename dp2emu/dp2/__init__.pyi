@@ -1,0 +1,13 @@
+from dp2emu.dp2.blt import Blt as Blt
+from dp2emu.dp2.call import Answer as Answer
+from dp2emu.dp2.call import Call as Call
+from dp2emu.dp2.driver import Driver as Driver
+from dp2emu.dp2.driver import UnknownCommand as UnknownCommand
+from dp2emu.dp2.options import Options as Options
+from dp2emu.dp2.table import TABLE as TABLE
+from dp2emu.dp2.table import Op as Op
+from dp2emu.dp2.table import Since as Since
+from dp2emu.dp2.table import Token as Token
+from dp2emu.dp2.walk import Command as Command
+from dp2emu.dp2.walk import decode as decode
+from dp2emu.dp2.walk import scan as scan

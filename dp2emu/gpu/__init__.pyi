@@ -1,0 +1,16 @@
+from dp2emu.gpu.command.queries import Report as Report
+from dp2emu.gpu.device.gpu import Gpu as Gpu
+from dp2emu.gpu.device.timing import TICKS_PER_SECOND as TICKS_PER_SECOND
+from dp2emu.gpu.device.timing import Cost as Cost
+from dp2emu.gpu.device.timing import Timing as Timing
+from dp2emu.gpu.device.timing import by_work as by_work
+from dp2emu.gpu.device.timing import fixed as fixed
+from dp2emu.gpu.device.timing import instant as instant
+from dp2emu.gpu.device.timing import parse_timing as parse_timing
+from dp2emu.gpu.device.timing import scripted as scripted
+from dp2emu.gpu.device.timing import seeded as seeded
+from dp2emu.gpu.resource.heap import ColorKey as ColorKey
+from dp2emu.gpu.resource.heap import Heap as Heap
+from dp2emu.gpu.resource.heap import Surface as Surface
+from dp2emu.gpu.resource.heap import SurfaceDesc as SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceKind as SurfaceKind

@@ -1,0 +1,9 @@
+from dp2emu.rig.failure import Finding as Finding
+from dp2emu.rig.failure import FindingKind as FindingKind
+from dp2emu.rig.failure import RigFailure as RigFailure
+from dp2emu.rig.interface import Rig as Rig
+from dp2emu.rig.recorded import RecordedRig as RecordedRig
+from dp2emu.rig.served import NativeDriver as NativeDriver
+from dp2emu.rig.served import PipeRig as PipeRig
+from dp2emu.rig.spec import open_rig as open_rig
+from dp2emu.rig.spec import using_rig as using_rig
