@@ -33,7 +33,7 @@ _USUAL_COST = 1 << 12
 
 
 class Costs(NamedTuple):
-    """Amounts of the limited kinds of work."""
+    """Amounts of limited work: vertices, pixels and instructions."""
 
     vertices: int = 0
     pixels: int = 0
@@ -63,13 +63,13 @@ class WorkBudget:
             self._limits.check("call_draws", self.draws, "draws of a call are too many")
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
-        """Count work that was done."""
+        """Count vertices, pixels and instructions that were processed."""
         more = vertices, pixels, instructions
         self.call = Costs(*map(int.__add__, self.call, more))
         self._capture = Costs(*map(int.__add__, self._capture, more))
 
     def left(self) -> Costs:
-        """The rest of the budget, of each kind."""
+        """The remaining budget of vertices, pixels and instructions."""
         one, all_ = self.call, self._capture
         limits = self._limits
         return Costs(
@@ -150,40 +150,40 @@ class Meter(msgspec.Struct, frozen=True):
 
     draw: Draw
     region: Rect
-    spending: WorkBudget | None
+    budget: WorkBudget | None
 
     def most(self) -> int:
         """The number of primitives that fit the budget wherever they are; negative if
         overdrawn.
         """
-        if self.spending is None:
+        if self.budget is None:
             return sys.maxsize
-        room, pipeline = self.spending.left(), self.draw.pipeline
+        room, pipeline = self.budget.left(), self.draw.pipeline
         each = max(_area(self.region) * pipeline.samples, 1)
         return min(room.pixels // each, room.instructions // (each * max(cost(pipeline.pixel), 1)))
 
     def check(self, assembled: Geometry) -> None:
         """Check that primitives fit the budget.  Raises Exceeded if they may not."""
-        if self.spending is not None and len(assembled.numbers) > self.most():
+        if self.budget is not None and len(assembled.numbers) > self.most():
             pipeline = self.draw.pipeline
             most = _covered_at_most(self.draw, assembled, self.region) * pipeline.samples
-            self.spending.allow(pixels=most, instructions=most * cost(pipeline.pixel))
+            self.budget.allow(pixels=most, instructions=most * cost(pipeline.pixel))
 
     def spent(self, work: Work) -> Work:
         """Count work that was done, and return it."""
-        if self.spending is not None:
+        if self.budget is not None:
             executed = work.fragments * cost(self.draw.pipeline.pixel)
-            self.spending.spend(pixels=work.fragments, instructions=executed)
+            self.budget.spend(pixels=work.fragments, instructions=executed)
         return work
 
 
-def metered(rest: Rest, region: Rect, spending: WorkBudget | None) -> Rest:
+def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
     """Wrap ``rest`` to check and count its pixels; the result raises Exceeded before it draws."""
-    if spending is None:
+    if budget is None:
         return rest
 
     def draw_within(draw: Draw, assembled: Geometry) -> Work:
-        meter = Meter(draw, region, spending)
+        meter = Meter(draw, region, budget)
         meter.check(assembled)
         return meter.spent(rest(draw, assembled))
 

@@ -51,16 +51,16 @@ def test_no_program_costs_nothing() -> None:
 
 
 def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
-    spending = WorkBudget(Limits(call_vertices=10, capture_vertices=15, call_pixels=7))
-    spending.spend(vertices=8, pixels=3)
-    assert spending.left()[:2] == (2, 4)
-    spending.call, spending.draws = NOTHING_SPENT, 0
-    assert spending.left()[:2] == (7, 7)
-    spending.allow(vertices=7)
+    budget = WorkBudget(Limits(call_vertices=10, capture_vertices=15, call_pixels=7))
+    budget.spend(vertices=8, pixels=3)
+    assert budget.left()[:2] == (2, 4)
+    budget.call, budget.draws = NOTHING_SPENT, 0
+    assert budget.left()[:2] == (7, 7)
+    budget.allow(vertices=7)
     with pytest.raises(Exceeded, match="vertices of a capture are too many, limit"):
-        spending.allow(vertices=8)
-    spending.spend(vertices=8)
-    assert spending.left().vertices == -1
+        budget.allow(vertices=8)
+    budget.spend(vertices=8)
+    assert budget.left().vertices == -1
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_without_a_meter_nothing_is_between() -> None:
 def spent(commands: bytes, vertices: bytes, engine: str) -> Costs:
     bench = Bench(options=Options(engine=engine))
     bench.ok(commands, vertices)
-    return bench.driver.gpu.spending._capture
+    return bench.driver.gpu.budget._capture
 
 
 @pytest.mark.parametrize("engine", ["reference", "jit", "checked"])
@@ -135,24 +135,24 @@ def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
 def test_threads_of_a_dispatch_run_its_program() -> None:
     stage = SimpleNamespace(program=program(STEP, Loop((STEP,), 4)))
     dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
-    spending = WorkBudget(Limits(call_instructions=24 * 6))
-    spending.admit_dispatch(dispatch)
-    assert spending.left().instructions == 0
+    budget = WorkBudget(Limits(call_instructions=24 * 6))
+    budget.admit_dispatch(dispatch)
+    assert budget.left().instructions == 0
     with pytest.raises(Exceeded, match="limit call_instructions 144"):
-        spending.admit_dispatch(dispatch)
+        budget.admit_dispatch(dispatch)
 
 
 def test_draws_spend_their_vertices_and_what_covers_pixels() -> None:
     pipeline = SimpleNamespace(vertex=program(*[STEP] * 3), pixel=program(*[STEP] * 5))
-    spending = WorkBudget(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
-    spending.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
-    assert spending.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
+    budget = WorkBudget(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
+    budget.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
+    assert budget.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
 
 
-def metering(spending: WorkBudget | None) -> Meter:
+def metering(budget: WorkBudget | None) -> Meter:
     """Of pixel programs of three statements, on 10 x 10 pixels of two samples."""
     pipeline = SimpleNamespace(samples=2, pixel=program(*[STEP] * 3))
-    return Meter(cast(Draw, SimpleNamespace(pipeline=pipeline)), Rect(5, 5, 15, 15), spending)
+    return Meter(cast(Draw, SimpleNamespace(pipeline=pipeline)), Rect(5, 5, 15, 15), budget)
 
 
 def test_without_limits_any_number_of_primitives_is_drawn() -> None:
@@ -174,10 +174,10 @@ def test_as_many_primitives_are_drawn_as_could_cover_all(limits: Limits, most: i
 
 
 def test_pixels_and_what_their_programs_execute_are_spent() -> None:
-    spending = WorkBudget(Limits(call_pixels=10, call_instructions=100))
+    budget = WorkBudget(Limits(call_pixels=10, call_instructions=100))
     work = Work(fragments=9)
-    assert metering(spending).spent(work) is work
-    assert spending.left()[1:] == (1, 100 - 9 * 3)
+    assert metering(budget).spent(work) is work
+    assert budget.left()[1:] == (1, 100 - 9 * 3)
 
 
 @pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])
@@ -206,17 +206,17 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
             10 * patch + 100 * 7 + 1000 * 9,
         ),
     ):
-        spending = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
-        spending.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
-        assert spending.left()[::2] == (0, 0 if executed else 1)
+        budget = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
+        budget.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
+        assert budget.left()[::2] == (0, 0 if executed else 1)
         with pytest.raises(Exceeded, match="limit call_vertices 103"):
-            spending.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
+            budget.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
 
 
 def test_what_was_copied_too_much_stops_the_next_packet() -> None:
-    spending = WorkBudget(Limits(capture_pixels=10))
-    spending.moved(Work(pixels=3, pixel_bytes=40))
-    spending.admit(cast(Packet, None))
-    spending.moved(Work(pixels=3, pixel_bytes=4))
+    budget = WorkBudget(Limits(capture_pixels=10))
+    budget.moved(Work(pixels=3, pixel_bytes=40))
+    budget.admit(cast(Packet, None))
+    budget.moved(Work(pixels=3, pixel_bytes=4))
     with pytest.raises(Exceeded, match="limit capture_pixels 10"):
-        spending.admit(cast(Packet, None))
+        budget.admit(cast(Packet, None))

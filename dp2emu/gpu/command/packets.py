@@ -379,7 +379,7 @@ class EndQuery(msgspec.Struct, frozen=True, eq=False):
 
 
 class Observe(msgspec.Struct, frozen=True, eq=False):
-    """Call ``sink(surface)`` when the packet executes; pictures are taken so."""
+    """Call ``sink(surface)`` when the packet executes, for example to save a picture."""
 
     surface: Surface
     sink: Callable[[Surface], Any]

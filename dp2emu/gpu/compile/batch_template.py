@@ -25,10 +25,10 @@ from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.topology import CORNERS, vertex_count
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.compile.band_workers import level
-from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, of_draw
+from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, draw_arguments
 from dp2emu.gpu.compile.kernel_draw import Drawing
 from dp2emu.gpu.compile.kernel_plan import Plan
-from dp2emu.gpu.compile.point_setup import points, with_points
+from dp2emu.gpu.compile.point_setup import points, set_points
 from dp2emu.gpu.compile.thread_pool import WORTH
 from dp2emu.gpu.input_assembler.vertex_fetch import vertex_bytes
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, planes_used
@@ -95,14 +95,14 @@ _POSITION, _CORNERS = 4, 3
 
 @lru_cache(maxsize=1)
 def batch_function() -> TieredFunction:
-    """The compiled function, called without the GIL.  Raises ImportError without llvmlite."""
+    """Compiled ``draw_batch``, called without the GIL.  Raises ImportError without llvmlite."""
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kind = ctypes.CFUNCTYPE(number, pointer, number, number, pointer, pointer)
     return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
-    """The LLVM module of the compiled function."""
+    """The LLVM module of ``draw_batch``."""
     return module(_copied(), level(), _gathered(), _painted(), _drawn(), _sequence())
 
 
@@ -242,7 +242,7 @@ _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 
 class BatchTemplate(msgspec.Struct, eq=False):
-    """What batched draws of a state share.  Mutable: kernels are added and replaced.
+    """The template of batched draws of one state.  Mutable: kernels are added and replaced.
 
     ``like`` is such a draw without vertices, ``base`` the plan of one; ``arguments`` have bindings
     that serve the programs of every kernel.  ``words`` are those of ``TEMPLATE``, at ``place``.
@@ -276,7 +276,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
         )
         if base is None or (plan.program is not None and layout_of(plan.program).callees):
             return None
-        arguments = drawing.template(base, draw.pixel.uniforms)
+        arguments = drawing.argument_template(base, draw.pixel.uniforms)
         if arguments.bindings is None or arguments.bindings.called:
             return None
         capacity = capacity_of(draw.input.count)
@@ -314,18 +314,18 @@ class BatchTemplate(msgspec.Struct, eq=False):
         plan = self.base
         if not self.draws_points:
             plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
-        arguments = self.drawing.template(plan, self.like.pixel.uniforms)
+        arguments = self.drawing.argument_template(plan, self.like.pixel.uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
-        given = of_draw(self.like, arguments, region, bias)
-        given.array("list", all_triangles(_NUMBER_ROOM))
+        given = draw_arguments(self.like, arguments, region, bias)
+        given.set_array("list", all_triangles(_NUMBER_ROOM))
         if self.draws_points:
-            with_points(given, self.like, self.plan.names)
+            set_points(given, self.like, self.plan.names)
         self._set(**{f"arguments{level}": address(given.words), f"size{level}": plan.layout.size})
         self.levels[level] = plan, given
         self.refresh()
 
     def refresh(self) -> None:
-        """Install the best code so far."""
+        """Store the addresses of the best compiled code so far."""
         self.frame.refresh()
         for flatness, (plan, _) in self.levels.items():
             best = plan.kernel.best(), (points() if self.draws_points else plan.setup).best()
@@ -466,7 +466,7 @@ class BatchRun:
             yield template.like, *template.take()
 
     def _begin(self) -> None:
-        """Forget all rows."""
+        """Discard all rows of the batch."""
         self._kept.clear()
         self._done = self._count = 0
 

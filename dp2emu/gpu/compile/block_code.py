@@ -81,7 +81,7 @@ class Blocks:
         return self.w.word(type, "%arguments", self.layout.arguments[name])
 
     def finish(self) -> None:
-        """Add the counts to the results."""
+        """Emit the addition of the kernel's counts to its results."""
         w = self.w
         for word, name in enumerate(RESULTS):
             place = w.place("%results", str(8 * word))
@@ -110,7 +110,7 @@ class Blocks:
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Draw a pair of rows between two columns (i32) that include all bounds."""
+        """Emit the drawing of a pair of rows between two columns (i32) that include all bounds."""
         w = self.w
         centre = primitive.down(y, w.memory)
         ways = [self._offset(centre, down) for _, down in self.places]

@@ -63,14 +63,14 @@ class Arguments(msgspec.Struct):
         self.words[first : first + len(corners.words)] = corners.words
         self.kept.append(corners)
 
-    def number(self, name: str, value: int) -> None:
+    def set_number(self, name: str, value: int) -> None:
         """Set a word to an integer."""
         self.words[self.layout.arguments[name]] = value
 
-    def array(self, name: str, value: NDArray[Any]) -> None:
+    def set_array(self, name: str, value: NDArray[Any]) -> None:
         """Set a word to the address of a contiguous array, and keep the array alive."""
         self.kept.append(value)
-        self.number(name, address(value))
+        self.set_number(name, address(value))
 
 
 class SetupInput(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class SetupInput(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The argument words from ``records`` on."""
+        """The argument words of records and corners, from ``records`` on."""
         return (
             address(self.records), len(self.numbers), address(self.position),
             address(self.varyings), self.position.strides[0], self.position.strides[1],
@@ -121,7 +121,7 @@ _CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
 _NUMBERS = struct.Struct(f"={len(kernel_layout.INTEGERS)}q{len(kernel_layout.DOUBLES)}d")
 
 
-def of_draw(
+def draw_arguments(
     draw: Draw, template: Arguments, region: Rect, bias: float, corners: SetupInput | None = None
 ) -> Arguments:
     """The arguments of a draw, without its spans; ``template`` has its targets and programs."""
@@ -142,10 +142,10 @@ def of_draw(
     return Arguments(template.layout, words, kept, template.depth, template.bindings)
 
 
-def with_targets(
+def set_targets(
     given: Arguments, colors: tuple[ColorTarget, ...], depth: DepthTarget | None
 ) -> None:
-    """Set the words of the colour targets, and keep those of the depth buffer."""
+    """Set the argument words of colour targets; store those of the depth buffer in ``depth``."""
     if depth is not None:
         given.kept.append(depth.words)
         test = depth.stencil
@@ -161,7 +161,7 @@ def with_targets(
         given.words[at : at + 2 + len(parts)] = address(color.words), color.pitch * size, *parts
 
 
-def with_programs(
+def set_programs(
     given: Arguments,
     key: Key,
     uniforms: Mapping[str, NDArray[Any]],
@@ -169,42 +169,44 @@ def with_programs(
     sampler: Sampler,
     fetcher: Fetcher | None,
 ) -> None:
-    """Set the words of the programs, whose local files and callbacks serve one thread only."""
+    """Set the bindings of the programs; their local files and callbacks serve one thread only."""
     direct = frozenset(asked for asked, _ in key.samplers)
     given.bindings = bindings = Bindings(target_of(key), sampler, fetcher, direct=direct)
     given.program = bindings.of(key.program, uniforms)
-    given.array("program", given.program)
+    given.set_array("program", given.program)
     for color, own in zip(colors, key.colors, strict=True):
         if not own.output.plain:
             words = bindings.of(output_program(own.output), color.uniforms)
-            given.array(f"color{color.number}.program", words)
+            given.set_array(f"color{color.number}.program", words)
 
 
-def with_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> None:
-    """Set the words of triangle setup; ``front`` is the kernel's if it is a separate function."""
+def set_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> None:
+    """Set the argument words of triangle setup; ``front`` is the kernel's separate coverage
+    part.
+    """
     layout = given.layout
     words = {name: word for name, word in layout.planes.items() if name != kernel_layout.DEPTH}
     table = kernel_layout.table_of(words, key.lanes, key.flat, key.perspective)
     code = None if front is None else front.best()
     place = 0 if code is None else code.code.address
     given.kept += table, code
-    given.array("setup", np.array((
+    given.set_array("setup", np.array((
         HALF if key.by_sample else 0, kernel_layout.CLIPPED if key.clipped else 0,
         layout.size, layout.corners, layout.planes.get(kernel_layout.DIVISOR, 0),
         address(table), len(table), place,
     ), np.int64))  # fmt: skip
 
 
-def with_spans(given: Arguments, spans: Spans) -> None:
-    """Set the words of spans."""
+def set_spans(given: Arguments, spans: Spans) -> None:
+    """Set the argument words that describe spans."""
     runs = spans if spans.runs is None else spans.runs
-    given.array("span.owner", np.ascontiguousarray(spans.primitive))
-    given.array("span.y", np.ascontiguousarray(spans.y))
-    given.array("span.left", np.ascontiguousarray(runs.left))
-    given.array("span.right", np.ascontiguousarray(runs.right))
+    given.set_array("span.owner", np.ascontiguousarray(spans.primitive))
+    given.set_array("span.y", np.ascontiguousarray(spans.y))
+    given.set_array("span.left", np.ascontiguousarray(runs.left))
+    given.set_array("span.right", np.ascontiguousarray(runs.right))
     if spans.coverage is not None:
-        given.array("span.coverage", spans.coverage)
-    given.number("span.spans", len(spans))
+        given.set_array("span.coverage", spans.coverage)
+    given.set_number("span.spans", len(spans))
 
 
 def records(

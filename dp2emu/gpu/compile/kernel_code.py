@@ -54,14 +54,14 @@ _COLUMNS = "<2 x i32>"
 
 
 class FrontKey(msgspec.Struct, frozen=True):
-    """The part of ``Key`` that the front depends on."""
+    """The part of ``Key`` that the front, the coverage part of a kernel, depends on."""
 
     samples: int
     by_sample: bool
 
 
 def front(w: Code, key: FrontKey) -> None:
-    """Write the text of a front."""
+    """Write the text of a kernel's front, which computes coverage."""
     setup = w.word("ptr", "%arguments", ARGUMENTS.index("setup"))
     size, corners = (
         w(f"mul i64 {w.word('i64', setup, TRIANGLES.index(name))}, {WORD}")
@@ -150,7 +150,7 @@ _HEADER = f"define void @{NAME}({parameters(_PARAMETERS)}) nounwind"
 
 
 def front_text(key: FrontKey, target: Target) -> str:
-    """The LLVM module of a front."""
+    """The LLVM module of a kernel's front, which computes coverage."""
     w = Code(target)
     front(w, key)
     w.do("ret void")
@@ -185,7 +185,7 @@ def kernel(key: Key) -> TieredFunction:
 
 @lru_cache(maxsize=8)
 def front_of(samples: int, by_sample: bool) -> TieredFunction:
-    """The front of kernels for triangles; only compiled code calls it."""
+    """The shared coverage part of triangle kernels; only compiled code calls it."""
     key, target = FrontKey(samples, by_sample), Target(TOGETHER, machine().fused)
     return TieredFunction(
         CodeSource((key, target), partial(front_text, key, target), FRONT), FRONT_KIND
@@ -194,7 +194,7 @@ def front_of(samples: int, by_sample: bool) -> TieredFunction:
 
 @lru_cache(maxsize=1 << 10)
 def setup(key: SetupKey) -> TieredFunction:
-    """Triangle setup; it is called with the addresses of arguments and results."""
+    """Compiled triangle setup; it is called with the addresses of arguments and results."""
     target = Target(TOGETHER, machine().fused)
     return TieredFunction(
         CodeSource((key, target), partial(setup_text, key, target), SETUP), SETUP_KIND

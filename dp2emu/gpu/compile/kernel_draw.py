@@ -29,7 +29,7 @@ from dp2emu.gpu.compile.band_workers import (
     band_function,
     band_workers,
 )
-from dp2emu.gpu.compile.kernel_arguments import Arguments, SetupInput, of_draw
+from dp2emu.gpu.compile.kernel_arguments import Arguments, SetupInput, draw_arguments
 from dp2emu.gpu.compile.kernel_plan import Plan, Writes
 from dp2emu.gpu.compile.thread_pool import WORTH, Bands
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
@@ -148,15 +148,15 @@ class Drawing(msgspec.Struct, frozen=True):
         plan = self.triangle_plan(draw, vertices.names, _is_level(draw, vertices))
         self.compile_ahead(plan, draw)
         corners = SetupInput.of(assembled, plan.layout)
-        template = self.template(plan, draw.pixel.uniforms)
-        given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, corners)
-        given.array("list", kernel_arguments.all_triangles(len(corners.numbers)))
+        template = self.argument_template(plan, draw.pixel.uniforms)
+        given = draw_arguments(draw, template, self.region, draw.pipeline.depth.bias, corners)
+        given.set_array("list", kernel_arguments.all_triangles(len(corners.numbers)))
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         plan.setup.run(address(given.words), address(results))
         triangles, large, area, seen = results.tolist()
         if large:
             return None
-        given.number("count", seen)
+        given.set_number("count", seen)
         return self._run(plan, draw, given, area // 2, _of_geometry(assembled, triangles))
 
     def _spans(self, draw: Draw, assembled: Geometry) -> Work:
@@ -165,15 +165,17 @@ class Drawing(msgspec.Struct, frozen=True):
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
         plan = self._span_plan(draw, depth, shader)
-        template = self.template(plan, draw.pixel.uniforms)
-        given = of_draw(draw, template, self.region, depth.bias)
+        template = self.argument_template(plan, draw.pixel.uniforms)
+        given = draw_arguments(draw, template, self.region, depth.bias)
         # The kernel reads the spans only, but bands without primitives are skipped.
-        given.number("count", 1)
-        given.array("records", kernel_arguments.records(plan.layout, primitives, depth, shader))
+        given.set_number("count", 1)
+        given.set_array(
+            "records", kernel_arguments.records(plan.layout, primitives, depth, shader)
+        )
         work = _of_geometry(assembled, primitives.triangles)
         for spans in primitives.spans:
             if len(spans):
-                kernel_arguments.with_spans(given, spans)
+                kernel_arguments.set_spans(given, spans)
                 pixels = int(np.sum(spans.right - spans.left))
                 work = self._run(plan, draw, given, pixels, work)
         return work
@@ -196,7 +198,7 @@ class Drawing(msgspec.Struct, frozen=True):
     def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
         """The plan of points with varyings ``names``, which do not depend on the place in one."""
         biased = bool(draw.pipeline.depth.bias_all and draw.pipeline.depth.bias)
-        return self._planned_spans(draw, False, False, names, (), biased, False)
+        return self._new_span_plan(draw, False, False, names, (), biased, False)
 
     def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
         stippled = bool(draw.raster.stipple) and kernel_key.is_triangles(draw)
@@ -206,10 +208,10 @@ class Drawing(msgspec.Struct, frozen=True):
         )  # fmt: skip
         found = self.span_plans.get(asked)
         if found is None:
-            found = self.span_plans[asked] = self._planned_spans(draw, *asked)
+            found = self.span_plans[asked] = self._new_span_plan(draw, *asked)
         return found
 
-    def _planned_spans(
+    def _new_span_plan(
         self,
         draw: Draw,
         lines: bool,
@@ -223,7 +225,7 @@ class Drawing(msgspec.Struct, frozen=True):
         samplers = kernel_plan.samplers_of(pipeline.pixel, self.sampler)
         key = kernel_plan.common_key(pipeline, self.writes, samplers, stippled)
         read = varyings_of(pipeline.pixel)
-        return kernel_plan.planned(replace(
+        return kernel_plan.cached_plan(replace(
             key,
             plain=tuple(name for name in read if name in plain),
             perspective=tuple(name for name in read if name in divided),
@@ -277,15 +279,15 @@ class Drawing(msgspec.Struct, frozen=True):
         first, end, pixels = part
         samples = pixels * plan.key.samples
         threads = min(self.threads, items.bands.count) if samples >= WORTH else 1
-        each = [given, *(self.own(plan, draw, given, n) for n in range(1, threads))]
+        each = [given, *(self.thread_arguments(plan, draw, given, n) for n in range(1, threads))]
         return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
 
-    def own(self, plan: Plan, draw: Draw, given: Arguments, worker: int) -> Arguments:
+    def thread_arguments(self, plan: Plan, draw: Draw, given: Arguments, worker: int) -> Arguments:
         """The arguments for another thread, whose programs have memory of their own."""
-        return given.with_programs_of(self.template(plan, draw.pixel.uniforms, worker))
+        return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 
-    def template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
-        """Arguments with targets and programs, from which those of draws are copied; threads have
+    def argument_template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
+        """A copy source for arguments of draws, with targets and programs set; threads have
         one each.
         """
         key = id(plan), id(uniforms)
@@ -295,23 +297,23 @@ class Drawing(msgspec.Struct, frozen=True):
                 self.templates.clear()
             self.templates[key] = found
         while len(found) <= worker:
-            found.append(self._template(plan, uniforms))
+            found.append(self._new_template(plan, uniforms))
         return found[worker]
 
-    def _template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
+    def _new_template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
         template = Arguments(
             plan.layout, np.zeros(len(plan.layout.arguments), np.uint64), [plan, uniforms]
         )
-        kernel_arguments.with_targets(template, self.colors, self.depth)
-        kernel_arguments.with_programs(
+        kernel_arguments.set_targets(template, self.colors, self.depth)
+        kernel_arguments.set_programs(
             template, plan.key, uniforms, self.colors, self.sampler, self.fetcher
         )
         if plan.key.triangles:
-            kernel_arguments.with_triangles(template, plan.key, plan.front())
+            kernel_arguments.set_triangles(template, plan.key, plan.front())
         return template
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
-        """``before`` plus the work that a kernel's counts stand for."""
+        """Add the work in a kernel's counts to ``before``."""
         fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:
@@ -332,7 +334,7 @@ def _is_level(draw: Draw, vertices: Vertices) -> bool:
 
 
 def _of_geometry(assembled: Geometry, triangles: int) -> Work:
-    """The work before coverage."""
+    """The work of clipping and culling, before coverage."""
     return Work(
         triangles=triangles, clip_triangles=assembled.extra, clipped=len(assembled.numbers)
     )
@@ -484,8 +486,8 @@ class LargeDraw(msgspec.Struct, frozen=True):
         room = max(BATCH_BYTES // (8 * plan.layout.size * each), 1)
         count = min(draw.input.count - start, room * each, most)
         items = Items.set_up(-(-count // each), each, bands, plan.layout)
-        template = drawing.template(plan, draw.pixel.uniforms)
-        given = of_draw(draw, template, drawing.region, draw.pipeline.depth.bias)
+        template = drawing.argument_template(plan, draw.pixel.uniforms)
+        given = draw_arguments(draw, template, drawing.region, draw.pipeline.depth.bias)
         working = self._workers(plan, given, each, len(items.words))
         # The words of the frames refer to these.
         kept = [self._begin(frame, each) for _, frame, _ in working]
@@ -495,7 +497,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return _Batch(drawing, draw, plan, given, items, count, each)
 
     def _each(self) -> int:
-        """The triangles of an item."""
+        """The number of triangles of an item, the unit of work of a thread."""
         if self.draw.input.indices is None:
             return EACH
         share = self.draw.input.count // (SHARES * self.drawing.threads) + 1
@@ -508,7 +510,9 @@ class LargeDraw(msgspec.Struct, frozen=True):
         planes, found = planes_used(self.draw), []
         for number, worker in enumerate(band_workers(min(self.drawing.threads, items))):
             frame = worker.frames.of(self.plan, self.draw.input.topology, each, planes)
-            own = self.drawing.own(plan, self.draw, given, number) if number else given
+            own = (
+                self.drawing.thread_arguments(plan, self.draw, given, number) if number else given
+            )
             own.set_up_from(worker.setup_input(min(each, BLOCK), len(self.plan.names)))
             found.append((worker, frame, own))
         return found
@@ -527,7 +531,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
 
 
 class _Batch(msgspec.Struct, frozen=True):
-    """A batch that was set up: ``count`` primitives, ``each`` of them an item."""
+    """A set-up batch of a large draw: ``count`` primitives, ``each`` of them an item."""
 
     drawing: Drawing
     draw: Draw
@@ -538,7 +542,7 @@ class _Batch(msgspec.Struct, frozen=True):
     each: int
 
     def painted(self, first: int, end: int) -> Work:
-        """Draw items ``first`` to below ``end``."""
+        """Draw items ``first`` to below ``end`` of the batch -> their work."""
         total = self.items.total
         before = Work(triangles=total("triangles", first, end), clipped=total("taken", first, end))
         pixels = total("area", first, end) // 2 + SETTING_UP * total("made", first, end)

@@ -76,7 +76,7 @@ class Plan(msgspec.Struct, frozen=True):
     setup: TieredFunction
 
     def front(self) -> TieredFunction | None:
-        """The compiled front of the kernel; None with optimised code, which is one function."""
+        """The compiled coverage part (front) of a kernel; optimised kernels have none: None."""
         if self.kernel.good:
             return None
         found = front_of(self.key.samples, self.key.by_sample)
@@ -99,7 +99,7 @@ def triangle_plan(
     flat = frozenset(name for name in names if is_flat(name, raster.flat))
     plain = frozenset(names) if level else flat | linear_varyings(pipeline)
     offset = state.bias_of_float or bool(state.bias_clamp)
-    return planned(replace(
+    return cached_plan(replace(
         common_key(pipeline, writes, samplers, stippled),
         plain=tuple(name for name in names if name in plain),
         perspective=tuple(name for name in names if name not in plain),
@@ -115,8 +115,8 @@ def triangle_plan(
 
 
 @lru_cache(maxsize=1 << 10)
-def planned(key: Key) -> Plan:
-    """The plan of a key."""
+def cached_plan(key: Key) -> Plan:
+    """The kernel plan of a key."""
     return Plan(key, layout_of(key), kernel(key), setup(setup_key(key)))
 
 

@@ -44,10 +44,10 @@ def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
     return POINT_SIZE not in plan_of(pipeline, names).names
 
 
-def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
+def set_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
     """Set the arguments of point setup; ``names`` are the varyings of corners."""
     for name in ("owner", "y", "left", "right"):
-        given.array(f"span.{name}", np.empty(ROWS, np.int64))
+        given.set_array(f"span.{name}", np.empty(ROWS, np.int64))
     layout, raster = given.layout, draw.pipeline.raster
     flat = [name for name in names if is_flat(name, raster.flat)]
     table = kernel_layout.table_of(layout.planes, names, flat)
@@ -55,7 +55,7 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
     clips = raster.clip and draw.pipeline.vertex is None
     words = (double(size), ROWS, int(clips), layout.size, address(table), len(table))
     given.kept.append(table)
-    given.array("setup", np.array(words, np.int64))
+    given.set_array("setup", np.array(words, np.int64))
 
 
 # The compiled function:
@@ -73,13 +73,13 @@ _STATE = ("made", "spans", "pixels", "odd")
 
 @lru_cache(maxsize=1)
 def points() -> TieredFunction:
-    """The compiled function.  Raises ImportError without llvmlite."""
+    """Compiled point setup.  Raises ImportError without llvmlite."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
-    """The LLVM module of the compiled function."""
+    """The LLVM module of point setup."""
     return module(_edge(), _planes(), _record(), _rows(), _points())
 
 

@@ -20,7 +20,7 @@ import msgspec
 ROWS = 64
 """Rows of a band, a power of two and even, since kernels draw pairs of rows."""
 MOST = 64
-"""Bands at most; those of higher targets have more rows."""
+"""The most bands of a target; a higher target has bands of more rows."""
 WORTH = 1 << 15
 """Pixels from which on several bands are worth their cost."""
 

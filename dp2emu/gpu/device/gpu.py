@@ -7,36 +7,17 @@ races a queued draw behaves as on hardware.  Nothing here waits, sleeps or looks
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from enum import Enum, auto
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.command.packets import (
-    RECT_BYTES,
-    BeginQuery,
-    Blit,
-    Clear,
-    ClearUnordered,
-    Compose,
-    Copy,
-    CopyBytes,
-    Dispatch,
-    Draw,
-    EndQuery,
-    GenerateLevels,
-    IndirectDraw,
-    Observe,
-    Packet,
-    PageIn,
-    Predicated,
-    Swap,
-    Write,
-    WriteBytes,
-)
+from dp2emu.gpu.command import packets
+from dp2emu.gpu.command.packets import Draw, Packet, Predicated
 from dp2emu.gpu.command.queries import (
     Counters,
     Observes,
@@ -48,28 +29,31 @@ from dp2emu.gpu.command.queries import (
 )
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.timing import SERIAL, Overlap, Timing, instant
-from dp2emu.gpu.draw.draw_batch import DrawBatch
-from dp2emu.gpu.draw.draw_stages import Witness, count_work, execute_draw, prepare
+from dp2emu.gpu.draw.draw_stages import (
+    Witness,
+    count_work,
+    draw_setup,
+    execute_draw,
+    geometry_names,
+    prepare,
+)
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch, direct_draw
 from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
+from dp2emu.gpu.shader_resources.textures import samples_targets
+from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
-from dp2emu.gpu.transfer.copy_resolve import (
-    execute_compose,
-    execute_copy,
-    execute_copy_bytes,
-    execute_generate_levels,
-    execute_swap,
-    execute_write,
-    execute_write_bytes,
-)
 from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
-from dp2emu.shader.engines import usable
+from dp2emu.shader.engines import JIT, name_of, usable
 from dp2emu.shader.reference import Run
+
+if TYPE_CHECKING:
+    from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
 
 QUEUE_DEPTH = 4096
 """Packets the FIFO holds; a host that submits more waits for the GPU (INTERFACETIMINGS)."""
@@ -81,8 +65,9 @@ before the host waits as well."""
 _SUPERSEDED_KEPT = 1 << 14
 """Superseded reports that may be queued besides the wanted ones."""
 DRAWING: frozenset[type[Packet]] = frozenset((
-    Draw, IndirectDraw, Dispatch, Clear, ClearUnordered, Copy, Blit, CopyBytes, Compose,
-    GenerateLevels, Swap,
+    Draw, packets.IndirectDraw, packets.Dispatch, packets.Clear, packets.ClearUnordered,
+    packets.Copy, packets.Blit, packets.CopyBytes, packets.Compose, packets.GenerateLevels,
+    packets.Swap,
 ))  # fmt: skip
 """Packets that write memory; a GPU that skips them keeps order and answers queries only."""
 
@@ -96,7 +81,7 @@ class Gpu:
     Packet taps receive the executed packets; pixel taps receive the pixels of draws that pass, and
     disable compiled kernels.  ``run`` is the engine for programs; a compiling one draws on
     ``threads``; ``overlap`` is the parallelism of units.  Packets of the types in ``skipped`` have
-    no effect and take no time.  ``spending`` is the work budget: beyond ``limits`` a packet raises
+    no effect and take no time.  ``budget`` limits work: beyond ``limits`` a packet raises
     Exceeded without effect, a draw after its earlier primitives.
     """
 
@@ -120,7 +105,7 @@ class Gpu:
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
-        self.spending = WorkBudget(self.heap.limits)
+        self.budget = WorkBudget(self.heap.limits)
         self._promised = self._plenty = 0
         self.counters = Counters()
         self.now = 0
@@ -143,7 +128,7 @@ class Gpu:
 
     def begin_call(self) -> None:
         """Start the budget of another call."""
-        self.spending.call, self.spending.draws = NOTHING_SPENT, 0
+        self.budget.call, self.budget.draws = NOTHING_SPENT, 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
@@ -152,7 +137,7 @@ class Gpu:
         ``call_draws``, before they are queued.
         """
         if type(packet) is Draw:
-            self.spending.begin_draw()
+            self.budget.begin_draw()
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
@@ -199,7 +184,7 @@ class Gpu:
                 continue
             self._execute_batch()
             if type(packet) in DRAWING:
-                self.spending.admit(packet)
+                self.budget.admit(packet)
             _EXECUTE[type(packet)](self, packet)
 
     def finish(self) -> None:
@@ -273,9 +258,9 @@ class Gpu:
             return _own_bytes(packet) + (len(self._copied or b"") if fresh else 0)
         if isinstance(packet, Predicated):
             return self._size_of(packet.packet)
-        if isinstance(packet, Clear):
-            return RECT_BYTES * len(packet.rects)
-        return len(packet.data) if isinstance(packet, Write | WriteBytes) else 0
+        if isinstance(packet, packets.Clear):
+            return packets.RECT_BYTES * len(packet.rects)
+        return len(packet.data) if isinstance(packet, packets.Write | packets.WriteBytes) else 0
 
     def _batch_draw(self, draw: Draw) -> bool:
         """Add a draw to the batch if nothing observes it; False if it has to be executed now."""
@@ -284,7 +269,7 @@ class Gpu:
             return False
         if self._batch.full or self._promised + draw.input.count > self._plenty:
             self._execute_batch()
-            self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
+            self._promised, self._plenty = 0, self.budget.primitives(self.heap.largest)
             if draw.input.count > self._plenty:
                 return False
         self._promised += draw.input.count
@@ -309,10 +294,10 @@ class Gpu:
     def _count_drawn(self, like: Draw, work: Work) -> None:
         """Count the work of batched draws of one state."""
         count_work(like, work, self.counters)
-        self.spending.drawn(like, work)
+        self.budget.drawn(like, work)
 
     def _draw(self, packet: Draw) -> None:
-        self.spending.admit_draw(packet)
+        self.budget.admit_draw(packet)
         packet = measured(packet)
         if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
             packet = with_constants(packet)
@@ -327,7 +312,7 @@ class Gpu:
                 self._engine(),
                 self._threads,
                 self._witness if self.pixel_taps else None,
-                self.spending,
+                self.budget,
             )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None
@@ -348,12 +333,12 @@ class Gpu:
             self._engine_checked = True
         return self._run_programs
 
-    def _draw_indirect(self, packet: IndirectDraw) -> None:
+    def _draw_indirect(self, packet: packets.IndirectDraw) -> None:
         draw = direct_draw(packet)
         if draw is not None:
             self._draw(draw)
 
-    def _dispatch(self, packet: Dispatch) -> None:
+    def _dispatch(self, packet: packets.Dispatch) -> None:
         # Imported here: a device without compute shaders must not load this at start.
         from dp2emu.gpu.compute_shader.dispatch import execute_dispatch
 
@@ -361,7 +346,7 @@ class Gpu:
         counters = Counters()
         try:
             direct = direct_dispatch(packet)
-            self.spending.admit_dispatch(direct)
+            self.budget.admit_dispatch(direct)
             work = execute_dispatch(direct, counters, self._engine())
         except Disagreement as error:
             raise error.within(f"dispatch {number}") from None
@@ -370,7 +355,7 @@ class Gpu:
             self._context.add(counters)
         self._charge(work)
 
-    def _clear_unordered(self, packet: ClearUnordered) -> None:
+    def _clear_unordered(self, packet: packets.ClearUnordered) -> None:
         from dp2emu.gpu.shader_resources.unordered_access import clear
 
         moved = clear(packet.view, packet.values, bits=packet.bits)
@@ -384,17 +369,17 @@ class Gpu:
     def _transfer(self, packet: Packet) -> None:
         self._charge_moved(_TRANSFERS[type(packet)](packet, self.counters))
 
-    def _swap(self, packet: Swap) -> None:
-        self._charge_moved(execute_swap(packet))
+    def _swap(self, packet: packets.Swap) -> None:
+        self._charge_moved(copy_resolve.execute_swap(packet))
 
-    def _page_in(self, packet: PageIn) -> None:
+    def _page_in(self, packet: packets.PageIn) -> None:
         paged = self.residency.use(packet.allocations)
         if paged.bytes:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
 
     def _charge_moved(self, work: Work) -> None:
         """Charge a fill or copy, and count its bytes against the work budget."""
-        self.spending.moved(work)
+        self.budget.moved(work)
         self._charge(work)
 
     def _charge(self, work: Work) -> None:
@@ -422,14 +407,14 @@ class Gpu:
             self._seen = snapshot(self.counters, self._free)
         return self._seen
 
-    def _begin_query(self, packet: BeginQuery) -> None:
+    def _begin_query(self, packet: packets.BeginQuery) -> None:
         slot = packet.slot
         slot.begin = self._snapshot_for(slot)
         slot.begin_generation = packet.generation
         if slot.observes & _VERTEX_CACHE and slot.generation == packet.generation:
             self._cache_watchers.add(slot)
 
-    def _end_query(self, packet: EndQuery) -> None:
+    def _end_query(self, packet: packets.EndQuery) -> None:
         slot = packet.slot
         end = self._snapshot_for(slot)
         begin = (slot.begin if slot.begin_generation == packet.generation else None) or end
@@ -457,7 +442,7 @@ class Gpu:
             heapify(self._reports)
             self._reports_kept = 2 * len(self._reports) + _SUPERSEDED_KEPT
 
-    def _observe(self, packet: Observe) -> None:
+    def _observe(self, packet: packets.Observe) -> None:
         packet.sink(packet.surface)
 
 
@@ -479,24 +464,151 @@ def _own_bytes(draw: Draw) -> int:
 
 
 _TRANSFERS: dict[type[Any], Callable[[Any, Counters], Work]] = {
-    Clear: execute_clear,
-    Copy: execute_copy,
-    Blit: execute_blit,
-    CopyBytes: execute_copy_bytes,
-    Write: execute_write,
-    WriteBytes: execute_write_bytes,
-    Compose: execute_compose,
-    GenerateLevels: execute_generate_levels,
+    packets.Clear: execute_clear,
+    packets.Copy: copy_resolve.execute_copy,
+    packets.Blit: execute_blit,
+    packets.CopyBytes: copy_resolve.execute_copy_bytes,
+    packets.Write: copy_resolve.execute_write,
+    packets.WriteBytes: copy_resolve.execute_write_bytes,
+    packets.Compose: copy_resolve.execute_compose,
+    packets.GenerateLevels: copy_resolve.execute_generate_levels,
 }
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,
-    ClearUnordered: Gpu._clear_unordered,
-    Dispatch: Gpu._dispatch,
-    IndirectDraw: Gpu._draw_indirect,
+    packets.ClearUnordered: Gpu._clear_unordered,
+    packets.Dispatch: Gpu._dispatch,
+    packets.IndirectDraw: Gpu._draw_indirect,
     **dict.fromkeys(_TRANSFERS, Gpu._transfer),
-    Swap: Gpu._swap,
-    PageIn: Gpu._page_in,
-    BeginQuery: Gpu._begin_query,
-    EndQuery: Gpu._end_query,
-    Observe: Gpu._observe,
+    packets.Swap: Gpu._swap,
+    packets.PageIn: Gpu._page_in,
+    packets.BeginQuery: Gpu._begin_query,
+    packets.EndQuery: Gpu._end_query,
+    packets.Observe: Gpu._observe,
 }
+
+# Batches of small draws, executed by one call of compiled code (``compile.batch_template``).  A
+# draw may wait while nothing depends on its effect: it takes no virtual time, no tap or query
+# observes it, and only draws follow.  Draws that may raise an error never wait.
+
+TEMPLATES = 64
+"""Batch templates cached for an output record; a further one clears the cache."""
+_MOST = 1 << 10
+"""The most primitives of a small draw; with more, the cost of a call no longer matters."""
+
+
+class _Never(Enum):
+    """The cache entry of draws that cannot be batched, instead of a template."""
+
+    NEVER = auto()
+
+
+class DrawBatch:
+    """Draws that are ``waiting`` to be executed together.  Mutable.
+
+    Only the compiling engine batches.
+    """
+
+    def __init__(self, run: Run, threads: int) -> None:
+        self._run, self._threads = run, threads
+        self._compiles = name_of(run) == JIT
+        self._compiled: BatchRun | None = None
+        self.waiting: list[Draw] = []
+        # By identity of the output record, whose end is the end of its templates.  The other
+        # objects that a key identifies are referenced by the template itself, so that their
+        # identities are not reused while it exists.
+        self._templates: IdentityCache[dict[Hashable, BatchTemplate | _Never | None]] = (
+            IdentityCache()
+        )
+
+    def put(self, draw: Draw) -> bool:
+        """Add a draw to the batch; False if it has to be executed at once."""
+        template = self._template(draw) if self._compiles and _is_small(draw) else None
+        if template is None or self._compiled is None:
+            return False
+        self._compiled.add(template, draw, len(self.waiting))
+        self.waiting.append(draw)
+        return True
+
+    @property
+    def full(self) -> bool:
+        """Whether the batch has no room for another draw."""
+        return self._compiled is not None and self._compiled.full
+
+    def settle(self, count: Callable[[Draw, Work], None], alone: Callable[[Draw], None]) -> int:
+        """Execute the batch -> the number of draws that compiled code executed.
+
+        ``alone`` executes, in order with the others, draws that turn out to be too large;
+        ``count`` receives the work of each template's draws.  After an exception ``take_back``
+        returns the draws that were not executed.
+        """
+        sequence, drawn = self._compiled, 0
+        if sequence is None:
+            return 0
+        try:
+            while (number := sequence.perform(len(self.waiting))) is not None:
+                alone(self.waiting[number])
+        finally:
+            del self.waiting[: len(self.waiting) - len(sequence)]
+            for like, work, draws in sequence.clear():
+                count(like, work)
+                drawn += draws
+        return drawn
+
+    def take_back(self) -> list[Draw]:
+        """Remove and return the draws that were not executed, in order."""
+        draws, self.waiting = self.waiting, []
+        return draws
+
+    def _template(self, draw: Draw) -> BatchTemplate | None:
+        """The template of a draw, compiled when the second draw of its kind comes."""
+        known = self._templates.of((draw.output,), dict)
+        key = (
+            draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
+            id(draw.pipeline), id(draw.raster), id(draw.vertex.textures), id(draw.pixel.textures),
+        )  # fmt: skip
+        if key not in known:
+            if len(known) >= TEMPLATES:
+                known.clear()
+            known[key] = None
+            return None
+        found = known[key]
+        if found is None:
+            found = known[key] = self._new_template(draw)
+        return None if found is _Never.NEVER else found
+
+    def _new_template(self, draw: Draw) -> BatchTemplate | _Never | None:
+        """A template for draws like this one; None if no kernel has drawn one yet."""
+        from dp2emu.gpu.code.kernel_key import fills_triangles
+        from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
+        from dp2emu.gpu.compile.point_setup import sets_up
+
+        names = geometry_names(draw.pipeline.pixel)
+        if not _is_plain(draw) or not (fills_triangles(draw) or sets_up(draw, names)):
+            return _Never.NEVER
+        setup = draw_setup(draw, None, self._run, self._threads)
+        if setup.kernel is None:
+            return _Never.NEVER
+        self._compiled = self._compiled or BatchRun()
+        return BatchTemplate.of(draw, setup.kernel, names, self._compiled.memory)
+
+
+def _is_small(draw: Draw) -> bool:
+    """Whether a draw has few primitives and is a single part: no instances, cuts or stages."""
+    return (
+        0 < draw.input.count <= _MOST
+        and draw.input.patch is None
+        and draw.input.instances is None
+        and not draw.input.cuts
+        and draw.input.vertices is None
+        and draw.post_vertex is None
+        and draw.input.filled is None
+        and not draw.vertex.buffers
+        and not draw.pixel.buffers
+    )
+
+
+def _is_plain(draw: Draw) -> bool:
+    """Whether a kernel alone executes draws of this state, without callbacks into Python."""
+    pipeline = draw.pipeline
+    read = pipeline.units or pipeline.vertex_units
+    return pipeline.raster.enabled and not read and not samples_targets(draw)

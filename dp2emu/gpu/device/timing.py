@@ -136,9 +136,7 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
 
 
 def seeded(seed: int) -> Timing:
-    """A pseudo-random timing from ``seed``, in ticks: 200..2,199 a call, 0..16,383 a packet, and
-    0..16,383 a report.
-    """
+    """Pseudo-random times by ``seed``, in ticks: 200..2,199 a call, 0..16,383 a packet, report."""
 
     def draw(stream: int, number: int, bound: int) -> int:
         return _splitmix(_splitmix(seed * 3 + stream) + number) % bound
@@ -175,9 +173,8 @@ _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, 
 
 
 def parse_timing(text: str) -> Timing:
-    """Parse ``text``, the name of a timing model: ``instant``,
-    ``fixed[:call=N,packet=N,delivery=N]``, ``work[:call=N,delivery=N]``, ``scripted:FILE`` or
-    ``seeded:N``.
+    """The model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
+    ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.
 
     Raises UsageError for anything else.
     """

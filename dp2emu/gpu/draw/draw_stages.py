@@ -143,7 +143,7 @@ def execute_draw(
     run: Run = reference.run,
     threads: int = 1,
     witness: Witness | None = None,
-    spending: WorkBudget | None = None,
+    budget: WorkBudget | None = None,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
@@ -151,7 +151,7 @@ def execute_draw(
     reads they model.  Otherwise ``run`` is the engine; a compiling one draws on ``threads``.  A
     ``witness`` receives the pixels that pass, and disables kernels.  Raises Unsupported for state
     that is not implemented, before anything is written; Disagreement if engines are compared and
-    differ; Exceeded at the end of the ``spending`` budget, when earlier primitives are drawn.
+    differ; Exceeded at the end of the work ``budget``, when earlier primitives are drawn.
     """
     if observe_cache:
         run = reference.run
@@ -159,7 +159,7 @@ def execute_draw(
     setting = partial(draw_setup, cache=cache, run=run, threads=threads)
     # NaN and infinity are legal; each stage defines their results.
     with np.errstate(all="ignore"):
-        work = _executed(draw, setting, _Beside(witness, spending))
+        work = _executed(draw, setting, _Beside(witness, budget))
         if observe_cache:
             for part in _parts(draw):
                 _observe_cache(part, counters)
@@ -179,14 +179,14 @@ class _Ways(NamedTuple):
 
     rest: Rest
     kernel: Drawing | None = None
-    spending: WorkBudget | None = None
+    budget: WorkBudget | None = None
 
 
 class _Beside(NamedTuple):
     """The observer of pixels that pass, and the work budget."""
 
     witness: Witness | None
-    spending: WorkBudget | None
+    budget: WorkBudget | None
 
 
 def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
@@ -202,8 +202,8 @@ def _by_engine(
 ) -> Work:
     """Execute a draw by the stages, by a compiled kernel, or by both to compare them."""
     texturing, kernel = setting.texturing, setting.kernel
-    witness, spending = beside
-    metering = partial(metered, region=setting.targets.region, spending=spending)
+    witness, budget = beside
+    metering = partial(metered, region=setting.targets.region, budget=budget)
     stages = _Ways(metering(partial(_draw_chunk, setting.targets, texturing, witness)))
     if kernel is None or witness is not None:
         return doing(stages)
@@ -211,7 +211,7 @@ def _by_engine(
         from dp2emu.gpu.compile.kernel_draw import compared
 
         return compared(draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel)))
-    return doing(_Ways(metering(kernel.chunk), kernel, spending))
+    return doing(_Ways(metering(kernel.chunk), kernel, budget))
 
 
 def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> Work:
@@ -224,8 +224,8 @@ def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> W
     for instance in vertex_fetch.instanced(draw):
         for mesh, done in meshes(instance, running):
             work += done
-            if beside.spending is not None:
-                beside.spending.allow_later(instance, done)
+            if beside.budget is not None:
+                beside.budget.allow_later(instance, done)
             if not enabled:
                 continue
             work += Work(entered=mesh.count)
@@ -289,7 +289,7 @@ def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Wor
     kernel = ways.kernel
     assert kernel is not None
     found = LargeDraw.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
-    return None if found is None else found.whole(Meter(draw, kernel.region, ways.spending))
+    return None if found is None else found.whole(Meter(draw, kernel.region, ways.budget))
 
 
 def count_work(draw: Draw, work: Work, counters: Counters) -> None:

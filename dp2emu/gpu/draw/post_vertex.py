@@ -1,7 +1,7 @@
-"""The stages between vertex fetch and clipping, for draws that have any (``packets.Later``).
+"""The stages between vertex fetch and clipping, of draws that have some (``PostVertexStages``).
 
-Each makes meshes of meshes.  Draws without such stages come the same way if they are told to, and
-then draw what ``gpu.rasterizer.clip`` alone makes of them, bit by bit.
+Each maps meshes to meshes.  For draws without such stages the result is that of
+``gpu.rasterizer.clip`` alone, bit for bit.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ CHUNK = 1 << 13
 """Primitives assembled together, and clipped together."""
 
 Flow = Iterable[Made]
-"""Meshes in drawing order, on their way from stage to stage."""
+"""Meshes in drawing order, with the work done for them."""
 
 
 def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
-    """The primitives that indices and topology tell, of vertices that the vertex program made;
-    adjacent ones are counted in any case, and made if a stage reads them.
+    """Assemble primitives and run the vertex program; adjacent vertices always count as read, and
+    are computed if a stage reads them.
     """
     starts, counts = strips(draw)
     total, row = int(counts.sum()), TOPOLOGIES[draw.input.topology]
@@ -64,7 +64,7 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
 
 
 def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:
-    """The mesh with vertices, whose corners are places of vertices or indices as yet."""
+    """Run the vertex program for a mesh whose corners number vertices or indices."""
     assert draw.post_vertex is not None
     mesh = mesh if draw.post_vertex.reads_beside else without_adjacent(mesh)
     numbers = vertex_numbers(draw.input.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)
@@ -73,7 +73,7 @@ def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:
 
 
 def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
-    """Meshes of the stream that is rasterized, after all are stored that should be."""
+    """Write meshes to stream output, and pass on those of the rasterized stream."""
     assert draw.post_vertex is not None
     output = draw.post_vertex.output
     for mesh, work in flow:
@@ -83,18 +83,15 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
             found = stream_out(layout, output.targets, plain.vertices, plain.corners)
             streams = Streams.of(mesh.stream, found.written, found.needed)
             work += Work(streams=streams, stream_bytes=found.size)
-        yield Made(mesh if mesh.stream == output.rasterized else mesh.part(_NONE), work)
+        yield Made(mesh if mesh.stream == output.rasterized else mesh.part(slice(0)), work)
 
 
-_NONE = slice(0)
-_Stage = Callable[[Draw, StageRun, Flow], Flow]
-
-STAGES: tuple[_Stage, ...] = (divided, emitted, stored)
-"""Those that a draw may have, in order; meshes go through the ones it has not as they are."""
+STAGES: tuple[Callable[[Draw, StageRun, Flow], Flow], ...] = (divided, emitted, stored)
+"""The stages in order; each passes meshes on unchanged if the draw lacks it."""
 
 
 def meshes(draw: Draw, running: StageRun) -> Flow:
-    """What an instance of a draw with later stages makes, up to clipping."""
+    """Run the stages of one instance of a draw -> the meshes to be clipped."""
     flow: Flow = assembled(draw, running)
     for stage in STAGES:
         flow = stage(draw, running, flow)
@@ -102,8 +99,8 @@ def meshes(draw: Draw, running: StageRun) -> Flow:
 
 
 def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[Draw, Geometry]]:
-    """Primitives on the screen with those varyings of ``names`` that they have, some at a time,
-    and the draw they are to be drawn with.
+    """Clip a mesh in chunks -> primitives in screen space with varyings ``names``, and the draw
+    (target slice, viewport) for each.
     """
     mesh = without_adjacent(mesh)
     for start in range(0, mesh.count, CHUNK):
@@ -114,8 +111,9 @@ def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[
 
 
 def _routed(draw: Draw, mesh: Mesh) -> Iterator[tuple[Draw, Mesh]]:
-    """Primitives by slice of the targets and viewport; in order, but that of slices, which have
-    nothing in common, and of viewports if these have not.
+    """Split primitives by target slice and viewport.
+
+    Order is kept within a slice, and between viewports that overlap.
     """
     shown = replace(draw, input=replace(draw.input, topology=mesh.topology, count=mesh.count))
     later = draw.post_vertex
@@ -134,12 +132,12 @@ def _routed(draw: Draw, mesh: Mesh) -> Iterator[tuple[Draw, Mesh]]:
 
 
 def _apart(rects: Sequence[Rect]) -> bool:
-    """Whether rectangles have nothing in common."""
+    """Whether no two rectangles overlap."""
     return all(one.intersect(other).empty for one, other in combinations(rects, 2))
 
 
 def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
-    """The numbers, and 0 for those that there are none of."""
+    """Selected layer or viewport numbers by primitive, 0 for those out of range."""
     if numbers is None:
         return np.zeros(mesh.count, np.int64)
     inside = (numbers >= 0) & (numbers < len(known))
@@ -147,11 +145,10 @@ def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
 
 
 def _in(draw: Draw, later: PostVertexStages, layer: int, view: int) -> Draw:
-    """The draw into one of the layers, and in one of the views."""
+    """The draw into one of its layers, with one of its views."""
     if later.layers:
         slices = later.layers[layer]
-        output = replace(draw.output, colors=slices.colors, depth=slices.depth)
-        draw = replace(draw, output=output)
+        draw = replace(draw, output=replace(draw.output, colors=slices.colors, depth=slices.depth))
     if later.views:
         chosen = later.views[view]
         raster = replace(draw.raster, viewport=chosen.viewport)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import File, Program
+from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.layout import Callee, FetchCallee, layout_of
 from dp2emu.shader.jit.writer import Target
@@ -89,7 +89,9 @@ class Bindings(msgspec.Struct):
             return read.words
         words = read.words.copy()
         for file in layout.local:
-            words[layout.files[file.name]] = self._keep(self._rows(file))
+            rows = np.empty((file.size + 1, self.target.width), np.uint32)
+            self.keep_alive.append(rows)
+            words[layout.files[file.name]] = address(rows)
         for callee, at in layout.callees.items():
             words[at : at + 2] = self._callee_words(callee)
         self.keep_alive.append(words)
@@ -101,13 +103,6 @@ class Bindings(msgspec.Struct):
             first = self.errors[0]
             self.errors.clear()
             raise first
-
-    def _keep(self, array: NDArray[Any]) -> int:
-        self.keep_alive.append(array)
-        return address(array)
-
-    def _rows(self, file: File) -> NDArray[np.uint32]:
-        return np.empty((file.size + 1, self.target.width), np.uint32)
 
     def _callee_words(self, callee: Callee) -> tuple[int, int]:
         """Return the two words of a callee: function address and first argument."""

@@ -152,13 +152,10 @@ class _ElfObject(msgspec.Struct, frozen=True):
     def start(self, name: str) -> int | None:
         """Return the image offset of a function."""
         for symbol in self.symbols:
-            end = self.names.index(b"\0", symbol["name"])
-            if self.names[symbol["name"] : end] == name.encode() and self._is_own(symbol):
-                return self.places[int(symbol["section"])] + int(symbol["value"])
+            end, section = self.names.index(b"\0", symbol["name"]), int(symbol["section"])
+            if self.names[symbol["name"] : end] == name.encode() and section in self.places:
+                return self.places[section] + int(symbol["value"])
         return None
-
-    def _is_own(self, symbol: Any) -> bool:
-        return int(symbol["section"]) in self.places
 
     def linked(self) -> bytes:
         """Return the sections in place with their relocations applied."""

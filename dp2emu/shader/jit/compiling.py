@@ -74,16 +74,13 @@ class Host(msgspec.Struct, frozen=True):
         name = "\n".join((version, target.triple, model, cpu, _feature_string(features)))
         return cls(binding, machine, linker, _emit_function(binding), fused, rounding, name)
 
-    def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
-        """Compile a module to an object, optimised unless ``quick``."""
-        return self.begin(text, passes, quick)()
-
     def begin(
         self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False
     ) -> Callable[[], bytes]:
         """Parse a module and run its passes; returns the code generation as a callable.
 
-        Code generation is most of the work and releases the GIL, so that any thread can run it.
+        Code generation is most of the work and releases the GIL, so that any thread can run it; it
+        optimises unless ``quick``.
         """
         binding = self.binding
         machine = self.machine(_QUICK if quick or text.count("\n") > LONG_TEXT else _GOOD)

@@ -9,7 +9,7 @@ whole quads.  Programs that access memory run in regions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -83,11 +83,8 @@ def run_for(
 ) -> Result:
     """Run a program by code for another target, such as one with shorter vectors."""
     check_lanes(program, lanes, mask)
-    given = [
-        row
-        for port in program.inputs
-        for row in _rows(input_lanes(port, inputs[port.name], lanes))
-    ]
+    given = [row for port in program.inputs
+             for row in _rows(input_lanes(port, inputs[port.name], lanes))]  # fmt: skip
     bindings = Bindings(target, sampler, fetcher)
     bound = bindings.of(program, uniforms)
     outputs = [np.empty(lanes, port.type.dtype) for port in program.outputs]
@@ -268,9 +265,8 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
             return statements
         results = {slot for each in inside for slot in ir.written(each)}
         # A result that is not assigned on every path keeps its old value in the other lanes.
-        given = {*_read_before_assigned(statements)} | (
-            results - set(_always_assigned(statements))
-        )
+        always = {slot for each in statements for slot in ir.written(each)}
+        given = _read_before_assigned(statements) | (results - always)
         reads = _read_counts(statements)
         made = {slot for slot in results if slot in given or self.reads[slot] > reads[slot]}
         program = self._program(statements, sorted(given), sorted(made))
@@ -291,11 +287,6 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
                 *(ir.Output(slot_port(slot), ir.Slot(slot)) for slot in made),
             ),
         )
-
-
-def _always_assigned(statements: tuple[ir.Statement, ...]) -> Iterator[int]:
-    """Yield slots that statements assign on every path."""
-    return (slot for each in statements for slot in ir.written(each))
 
 
 def _read_before_assigned(statements: tuple[ir.Statement, ...]) -> set[int]:

@@ -44,13 +44,8 @@ def _binary(word: str, letter: str) -> Emit:
     return emit
 
 
-def _float(name: str) -> Emit:
-    """A floating-point intrinsic with a single correct result."""
-    return lambda w, *operands: w.float_call(name, *operands)
-
-
-def _wide(name: str, letter: str = "d") -> Emit:
-    """An intrinsic on the vector type named by ``letter``: F64 or an integer type."""
+def _intrinsic(name: str, letter: str = "f") -> Emit:
+    """An intrinsic with a single correct result; ``letter`` is as in ``_binary``."""
     return lambda w, *operands: w.apply(name, getattr(w, letter), *operands)
 
 
@@ -201,13 +196,13 @@ EMIT: dict[str, Emit] = {
     "mulz": _mulz,
     "div": _binary("fdiv", "f"),
     "fma": _fma,
-    "sqrt": _float("sqrt"),
-    "floor": _float("floor"),
-    "ceil": _float("ceil"),
-    "round": _float("rint"),
-    "trunc": _float("trunc"),
+    "sqrt": _intrinsic("sqrt"),
+    "floor": _intrinsic("floor"),
+    "ceil": _intrinsic("ceil"),
+    "round": _intrinsic("rint"),
+    "trunc": _intrinsic("trunc"),
     "fract": _fract,
-    "abs": _float("fabs"),
+    "abs": _intrinsic("fabs"),
     "neg": lambda w, x: w(f"fneg {w.f} {x}"),
     "min": _min("f"),
     "max": _max("f"),
@@ -229,10 +224,10 @@ EMIT: dict[str, Emit] = {
     "udiv": _divided("udiv"),
     "urem": _divided("urem"),
     "ineg": lambda w, x: w(f"sub {w.i} {ZERO}, {x}"),
-    "imin": _wide("smin", "i"),
-    "imax": _wide("smax", "i"),
-    "umin": _wide("umin", "i"),
-    "umax": _wide("umax", "i"),
+    "imin": _intrinsic("smin", "i"),
+    "imax": _intrinsic("smax", "i"),
+    "umin": _intrinsic("umin", "i"),
+    "umax": _intrinsic("umax", "i"),
     "iand": _binary("and", "i"),
     "ior": _binary("or", "i"),
     "ixor": _binary("xor", "i"),
@@ -260,9 +255,9 @@ EMIT: dict[str, Emit] = {
     "dsub": _binary("fsub", "d"),
     "dmul": _binary("fmul", "d"),
     "ddiv": _binary("fdiv", "d"),
-    "dfloor": _wide("floor"),
-    "dround": _wide("rint"),
-    "dabs": _wide("fabs"),
+    "dfloor": _intrinsic("floor", "d"),
+    "dround": _intrinsic("rint", "d"),
+    "dabs": _intrinsic("fabs", "d"),
     "dneg": lambda w, x: w(f"fneg {w.d} {x}"),
     "dmin": _min("d"),
     "dmax": _max("d"),
@@ -283,8 +278,8 @@ EMIT: dict[str, Emit] = {
     "lnot": lambda w, x: w(f"xor {w.l} {x}, splat (i64 -1)"),
     "lshl": _shift("shl", "l"),
     "lshr": _shift("ashr", "l"),
-    "lmin": _wide("smin", "l"),
-    "lmax": _wide("smax", "l"),
+    "lmin": _intrinsic("smin", "l"),
+    "lmax": _intrinsic("smax", "l"),
     "lselect": _select("l"),
     "llt": _binary("icmp slt", "l"),
     "lge": _binary("icmp sge", "l"),

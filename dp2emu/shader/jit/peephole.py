@@ -12,7 +12,7 @@ import numpy as np
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.jit.operations import EMIT
-from dp2emu.shader.jit.ranges import InputRanges, Range, SampleRanges, SlotRanges, ranges
+from dp2emu.shader.jit.ranges import InputRanges, Range, SampleRanges, SlotRanges, producer, ranges
 from dp2emu.shader.jit.writer import ZERO, Writer, constant
 from dp2emu.shader.types import Type
 
@@ -216,11 +216,6 @@ class Facts(msgspec.Struct, frozen=True):
             made_once(program),
         )
 
-    def origin(self, operand: ir.Operand, *ops: str) -> ir.Assign | None:
-        """Return the only assignment of a slot if its operation is one of ``ops``."""
-        found = self.made.get(operand.number) if isinstance(operand, ir.Slot) else None
-        return found if found is not None and found.op in ops else None
-
     def range(self, operand: ir.Operand) -> Range | None:
         """Return the range of an operand if it is a slot with a known one."""
         return self.ranges.get(operand.number) if isinstance(operand, ir.Slot) else None
@@ -254,17 +249,17 @@ _BYTE_SHIFTS = (8, 16, 24)
 def _byte(facts: Facts, value: ir.Operand) -> tuple[ir.Operand, int] | None:
     """Return the word and byte number that a float was converted from, None if it was not."""
     # Samplers convert by itof, excluded here: next to gathers, byte shuffles are slower.
-    converted = facts.origin(value, "utof")
+    converted = producer(value, facts.made, "utof")
     if converted is None:
         return None
-    field = facts.origin(converted.operands[0], "iand", "ushr")
+    field = producer(converted.operands[0], facts.made, "iand", "ushr")
     if field is None:
         return None
     if field.op == "iand":
         if field.operands[1] != ir.Constant(Type.I32, _BYTE):
             return None
         word = field.operands[0]
-        field = facts.origin(word, "ushr") or field
+        field = producer(word, facts.made, "ushr") or field
         if field.op == "iand":
             return word, 0
     word, shift = field.operands

@@ -151,19 +151,16 @@ def _result_range(
 
 def _mask_range(last: ir.Operand) -> Range | None:
     """Range of an I32 masked by a constant."""
-    return (
-        Range(0.0, last.bits) if isinstance(last, ir.Constant) and last.bits <= _I32_MAX else None
-    )
+    if isinstance(last, ir.Constant) and last.bits <= _I32_MAX:
+        return Range(0.0, last.bits)
+    return None
 
 
 def _shift_range(last: ir.Operand) -> Range | None:
     """Range of an I32 shifted right by a constant."""
-    some = isinstance(last, ir.Constant) and 0 < last.bits < _WORD
-    return (
-        Range(0.0, (1 << _WORD - last.bits) - 1)
-        if some and isinstance(last, ir.Constant)
-        else None
-    )
+    if isinstance(last, ir.Constant) and 0 < last.bits < _WORD:
+        return Range(0.0, (1 << _WORD - last.bits) - 1)
+    return None
 
 
 _INTEGER_RULES: dict[str, Callable[[ir.Operand], Range | None]] = {
@@ -179,20 +176,21 @@ def _is_lerp(statement: ir.Assign, made: dict[int, ir.Assign], found: SlotRanges
     rounding, and otherwise p >= -x since y >= 0.
     """
     x, scaled = statement.operands
-    times = _producer(scaled, "mul", made)
+    times = producer(scaled, made, "mul")
     if times is None:
         return False
     weight, way = times.operands
-    minus = _producer(way, "sub", made)
+    minus = producer(way, made, "sub")
     if minus is None or minus.operands[1] != x:
         return False
     terms = [_operand_range(each, found) for each in (x, weight, minus.operands[0])]
     return all(term is not None and term.within for term in terms)
 
 
-def _producer(operand: ir.Operand, op: str, made: dict[int, ir.Assign]) -> ir.Assign | None:
+def producer(operand: ir.Operand, made: Mapping[int, ir.Statement], *ops: str) -> ir.Assign | None:
+    """Return the assignment that produces an operand if its operation is one of ``ops``."""
     found = made.get(operand.number) if isinstance(operand, ir.Slot) else None
-    return found if found is not None and found.op == op else None
+    return found if isinstance(found, ir.Assign) and found.op in ops else None
 
 
 def _interval(
@@ -234,16 +232,8 @@ def _quotient(x: Range, y: Range) -> Range | None:
     return _interval(x, y, np.divide, x.signed) if y.low > 0 else None
 
 
-def _floored(x: Range) -> Range:
-    return Range(float(np.floor(x.low)), float(np.floor(x.high)), x.nan, x.minus)
-
-
-def _converted(x: Range) -> Range:
-    return Range(float(np.float32(x.low)), float(np.float32(x.high)))
-
-
-def _narrowed(x: Range) -> Range:
-    return Range(float(np.float32(x.low)), float(np.float32(x.high)), x.nan, x.signed)
+def _mapped(x: Range, how: Callable[[float], np.floating[Any]], minus: bool) -> Range:
+    return Range(float(how(x.low)), float(how(x.high)), x.nan, minus)
 
 
 _RULES: dict[str, Callable[..., Range | None]] = {
@@ -251,10 +241,10 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "min": _min_max(min),
     "max": _min_max(max),
     "ftod": lambda x: x,
-    "dtof": _narrowed,
+    "dtof": lambda x: _mapped(x, np.float32, x.signed),
     "dadd": lambda x, y: _interval(x, y, np.add, x.minus and y.minus, np.float64),
     "dmul": lambda x, y: _product(x, y, np.float64),
-    "dround": lambda x: Range(float(np.rint(x.low)), float(np.rint(x.high)), x.nan, x.signed),
+    "dround": lambda x: _mapped(x, np.rint, x.signed),
     "dmin": _min_max(min),
     "dmax": _min_max(max),
     "dselect": lambda condition, x, y: None if x is None or y is None else _hull(x, y),
@@ -262,12 +252,12 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "sub": lambda x, y: _interval(x, y, np.subtract, x.minus),
     "mul": _product,
     "div": _quotient,
-    "floor": _floored,
+    "floor": lambda x: _mapped(x, np.floor, x.minus),
     "fract": lambda x: Range(0.0, 1.0, nan=True),
     "saturate": lambda x: UNIT,
     "select": lambda condition, x, y: None if x is None or y is None else _hull(x, y),
-    "itof": _converted,
-    "utof": _converted,
+    "itof": lambda x: _mapped(x, np.float32, False),
+    "utof": lambda x: _mapped(x, np.float32, False),
 }
 """Range of a result by the ranges of the operands."""
 _PARTIAL = ("fract", "saturate", "select", "dselect", "min", "max", "dmin", "dmax")

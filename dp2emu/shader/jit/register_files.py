@@ -14,6 +14,7 @@ import msgspec
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.jit.layout import BindingLayout, within
+from dp2emu.shader.jit.ranges import producer
 from dp2emu.shader.jit.writer import ALL, ZERO, ZEROS, Writer
 from dp2emu.shader.types import Type
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
@@ -294,26 +295,16 @@ def _address(load: ir.Load, made: _Made) -> _Address | None:
     index = load.address.index
     if index is None or load.address.stride != 1 or load.address.offset < 0:
         return None
-    shifted = _assigned(index, "ishr", made)
+    shifted = producer(index, made, "ishr")
     if shifted is None or shifted.operands[1] != WORD_SHIFT:
         return None
-    added = _assigned(shifted.operands[0], "iadd", made)
+    added = producer(shifted.operands[0], made, "iadd")
     if added is None:
         return None
     common, step = added.operands
-    stepped = _assigned(step, "imul", made)
+    stepped = producer(step, made, "imul")
     if stepped is None or stepped.operands[1] != _WORD:
         return None
-    if (
-        not isinstance(common, ir.Slot)
-        or not isinstance(step, ir.Slot)
-        or common.number not in made
-    ):
-        return None
-    return common, step
-
-
-def _assigned(operand: ir.Operand, op: str, made: _Made) -> ir.Assign | None:
-    """Return the assignment that produces an operand if it is of operation ``op``."""
-    found = made.get(operand.number) if isinstance(operand, ir.Slot) else None
-    return found if isinstance(found, ir.Assign) and found.op == op else None
+    if isinstance(common, ir.Slot) and isinstance(step, ir.Slot) and common.number in made:
+        return common, step
+    return None

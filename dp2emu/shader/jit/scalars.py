@@ -89,13 +89,11 @@ class Value(msgspec.Struct, frozen=True, eq=False):
 
     def signed(self, type: str) -> Value:
         """Convert a signed integer to a wider one (sign extension) or to a float."""
-        word = "sitofp" if type in _FLOATS else "sext"
-        return self._cast(word, type)
+        return self._cast("sitofp" if type in _FLOATS else "sext", type)
 
     def unsigned(self, type: str) -> Value:
         """Convert an unsigned integer to a wider one (zero extension) or to a float."""
-        word = "uitofp" if type in _FLOATS else "zext"
-        return self._cast(word, type)
+        return self._cast("uitofp" if type in _FLOATS else "zext", type)
 
     def cut(self, type: str) -> Value:
         """Truncate an integer."""
@@ -163,12 +161,10 @@ class Code:
 
     def __init__(self, name: str, parameters: tuple[str, ...], result: str = "void") -> None:
         self.w = Writer(Target(), scalars=True)
-        self.result = result
+        self.name, self.result = name, result
         pairs = [each.split() for each in parameters]
         self._parameters = {name: Value(self.w, type, f"%{name}") for type, name in pairs}
-        given = ", ".join(f"{type} %{name}" for type, name in pairs)
-        self.name = name
-        self._given = given
+        self._given = ", ".join(f"{type} %{name}" for type, name in pairs)
 
     def __getitem__(self, name: str) -> Value:
         return self._parameters[name]

@@ -213,13 +213,9 @@ def _double(bits: int) -> str:
     """Return the LLVM spelling of a float, which uses the bits of the equal double."""
     value = np.uint32(bits).view(np.float32)
     if np.isnan(value):
-        return f"0x{_widened(NAN_BITS):016x}"
+        # A NaN's payload moves to the top of the mantissa.
+        return f"0x{0x7FF << 52 | (NAN_BITS & 0x7FFFFF) << 29:016x}"
     return number(float(value))
-
-
-def _widened(bits: int) -> int:
-    """Return the double bits of a float NaN, whose payload moves to the top of the mantissa."""
-    return 0x7FF << 52 | (bits & 0x7FFFFF) << 29
 
 
 def module(*functions: tuple[str, Writer]) -> str:

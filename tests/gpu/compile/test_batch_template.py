@@ -38,7 +38,6 @@ from dp2emu.gpu.compile import batch_template, point_setup
 from dp2emu.gpu.device import gpu as core
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import fixed
-from dp2emu.gpu.draw import draw_batch
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, REFERENCE, engine
@@ -208,7 +207,7 @@ def test_threads_draw_the_same(seed: int, steps: list[Step]) -> None:
     assert one == more
 
 
-def test_one_recipe_draws_triangles_with_perspective_and_without() -> None:
+def test_one_template_draws_triangles_with_perspective_and_without() -> None:
     tilted = [corner(3, 2, 0.5, 0xFF00FF00, 0.25), *TRIANGLE[1:]]
 
     def make() -> list[Packet]:
@@ -374,8 +373,8 @@ def test_a_draw_that_fails_while_it_is_put_off_is_not_drawn_later(
     bad = rebound(packet, streams=(Stream(vertex_data(TRIANGLE), 0, 20),))
     gone, real = ref(bad.input.streams[0]), batch_template.BatchRun.add
 
-    def failing(self: batch_template.BatchRun, recipe: Any, draw: Draw, waiting: int) -> None:
-        real(self, recipe, draw, waiting)
+    def failing(self: batch_template.BatchRun, template: Any, draw: Draw, waiting: int) -> None:
+        real(self, template, draw, waiting)
         if draw.input.streams[0] is gone():
             raise MemoryError
 
@@ -395,7 +394,7 @@ def test_a_draw_that_fails_while_it_is_put_off_is_not_drawn_later(
 
 
 @pytest.mark.parametrize("word", ["arguments", "setup", "kernel"])
-def test_a_recipe_that_is_half_learned_is_learned_again(
+def test_a_template_that_is_half_learned_is_learned_again(
     word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packet = draw(TRIANGLE, color=color_surface())
@@ -417,20 +416,20 @@ def test_a_recipe_that_is_half_learned_is_learned_again(
     assert not left and gpu.counters.primitives == 4
 
 
-def test_a_recipe_keeps_no_vertices() -> None:
+def test_a_template_keeps_no_vertices() -> None:
     gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for _ in range(3):
         gpu.submit(packet)
     gpu.run()
     stream, known = ref(packet.input.streams[0]), templates_of(gpu, packet)
-    assert any(recipe is not None for recipe in known.values())
+    assert any(template is not None for template in known.values())
     del packet
     gc.collect()
     assert stream() is None
 
 
-def test_recipes_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draw_batch, "TEMPLATES", 3)
+def test_templates_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "TEMPLATES", 3)
     gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for number in range(20):
         gpu.submit(replace(packet, scissor=Rect(0, 0, number + 1, 32)))

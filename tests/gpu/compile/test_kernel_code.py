@@ -12,7 +12,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.compile import kernel_draw, kernel_plan
 from dp2emu.gpu.compile.kernel_code import kernel
-from dp2emu.gpu.compile.kernel_plan import planned, triangle_plan
+from dp2emu.gpu.compile.kernel_plan import cached_plan, triangle_plan
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, engine
@@ -108,5 +108,5 @@ def test_good_code_of_an_earlier_process_needs_no_front(compiled: list[str]) -> 
 
 def _forget() -> None:
     """Be another process, as far as kernels go."""
-    for remembered in (kernel, planned, triangle_plan):
+    for remembered in (kernel, cached_plan, triangle_plan):
         remembered.cache_clear()

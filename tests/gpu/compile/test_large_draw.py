@@ -125,12 +125,12 @@ def test_any_number_of_threads_draws_and_counts_the_same() -> None:
 def test_what_may_be_spent_ends_at_the_same_primitive(name: str) -> None:
     color = color_surface()
     corners = [tuple(corner(x, y)) for _ in range(8) for x, y in ((0, 0), (20, 0), (0, 20))]
-    spending = WorkBudget(Limits(call_pixels=5 * 1024))
+    budget = WorkBudget(Limits(call_pixels=5 * 1024))
     with (
         patch("dp2emu.gpu.draw.draw_stages.CHUNK", 2),
         pytest.raises(Exceeded, match="call_pixels"),
     ):
         for _ in range(9):
             packet = draw(corners, color=color)
-            execute_draw(packet, Counters(), run=engine(name), spending=spending)
+            execute_draw(packet, Counters(), run=engine(name), budget=budget)
     assert np.count_nonzero(color.data)

@@ -176,7 +176,7 @@ def test_nobody_is_moved_where_there_is_nowhere_else(
 def test_the_processor_is_known_where_threads_can_be_told(
     told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thread_pool._question.cache_clear()
+    thread_pool._processor_function.cache_clear()
     if told:
         monkeypatch.setattr(os, "sched_setaffinity", lambda *a: None, raising=False)
         found = thread_pool._processor()
@@ -184,4 +184,4 @@ def test_the_processor_is_known_where_threads_can_be_told(
     else:
         monkeypatch.delattr(os, "sched_setaffinity", raising=False)
         assert thread_pool._processor() is None
-    thread_pool._question.cache_clear()
+    thread_pool._processor_function.cache_clear()

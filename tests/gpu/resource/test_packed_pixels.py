@@ -121,8 +121,8 @@ def test_blending_is_the_same_with_any_way_to_read_a_byte(
     monkeypatch.setattr(
         kernel_code, "machine", lambda: replace(made, rounding=made.rounding and rounding)
     )
-    for cached in (kernel_code.kernel, kernel_plan.planned, kernel_plan.triangle_plan):
+    for cached in (kernel_code.kernel, kernel_plan.cached_plan, kernel_plan.triangle_plan):
         cached.cache_clear()
     _checked(_packet(COLORS[0], 0.8), blend=_ADDED)
-    for cached in (kernel_code.kernel, kernel_plan.planned, kernel_plan.triangle_plan):
+    for cached in (kernel_code.kernel, kernel_plan.cached_plan, kernel_plan.triangle_plan):
         cached.cache_clear()

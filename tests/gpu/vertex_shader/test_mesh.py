@@ -73,7 +73,7 @@ def test_what_is_not_adjacent_is_what_is_drawn(topology: Topology10, count: int)
     if topology >= Topology10.LINELIST_ADJ:
         adjacent = Topology10.LINELIST_ADJ if plain == 2 else Topology10.TRIANGLELIST_ADJ
         given_ = without_adjacent(Mesh({}, corners, adjacent, np.arange(count)))
-    wanted = np.stack(TOPOLOGIES[topology].corners(np.arange(count)))
+    wanted = TOPOLOGIES[topology].corners(np.arange(count))
     assert three(given_.corners).tolist() == wanted.tolist()
 
 

@@ -146,17 +146,17 @@ def test_code_is_the_same_through_the_lock_of_llvmlite() -> None:
     emit = compiling._emit_function(SimpleNamespace(ffi=ffi))
     assert emit is own.binding.ffi.lib.LLVMPY_TargetMachineEmitToMemory
     assert emit is not own.emit
-    assert replace(own, emit=emit).compile(text) == own.compile(text)
+    assert replace(own, emit=emit).begin(text)() == own.begin(text)()
 
 
 def test_code_is_the_same_whoever_compiles_beside() -> None:
     text = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
-    wanted = [host().compile(text, quick=quick) for quick in (False, True)]
+    wanted = [host().begin(text, quick=quick)() for quick in (False, True)]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda n: host().compile(text, quick=n % 2 == 1), range(32)))
+        found = list(pool.map(lambda n: host().begin(text, quick=n % 2 == 1)(), range(32)))
     assert found == wanted * 16
 
 
 def test_a_text_that_is_none_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="parsing error"):
-        host().compile("define i32 @f() { ret i33 0 }")
+        host().begin("define i32 @f() { ret i33 0 }")()

@@ -46,7 +46,7 @@ REL, RELA, R_64 = 9, 4, 1
 
 
 def image(text: str, name: str = "f") -> bytes | None:
-    return image_of(host().compile(text), name)
+    return image_of(host().begin(text)(), name)
 
 
 def test_an_image_finds_its_constants_and_functions() -> None:
@@ -114,7 +114,7 @@ def _patched(code: bytes, at: int, form: str, value: int) -> bytes:
     ("at", "form", "value"), [(0, "<B", 0), (4, "<B", 1), (16, "<H", 3), (18, "<H", 183)]
 )
 def test_what_is_for_another_machine_is_none(at: int, form: str, value: int) -> None:
-    made = host().compile(TABLE)
+    made = host().begin(TABLE)()
     assert image_of(_patched(made, at, form, value), "f") is None
 
 
@@ -127,7 +127,7 @@ def _relocations(made: bytes) -> list[int]:
 
 
 def test_relocations_of_other_kinds_are_none_of_an_image() -> None:
-    made = host().compile(TABLE)
+    made = host().begin(TABLE)()
     for header in _relocations(made) if images_supported() else []:
         assert image_of(_patched(made, header + 4, "<I", REL), "f") is None
         (offset,) = struct.unpack_from("<Q", made, header + 24)
