@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from dp2emu.capture.apitrace import open_trace
-from dp2emu.capture.opened import open_capture
+from dp2emu.capture.reader import open_capture
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error

@@ -52,7 +52,7 @@ PARTS = {
     ),
     "captures": Part(
         (
-            "capture/opened",
+            "capture/reader",
             "capture/rawlog",
             "capture/bare",
             "capture/compression",

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.queries import Counters
-from dp2emu.gpu.compile import kernel_draw, thread_pool
+from dp2emu.gpu.compile import band_workers, kernel_draw
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, engine
 from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
@@ -44,8 +44,8 @@ def difference(draw: Draw, count: int = 1) -> str | None:
 def differences(seed: int) -> Iterator[str]:
     """What differs in the draws of a seed."""
     found = [difference(random_draw(seed))]
-    rows = ROWS if seed % 2 else thread_pool.ROWS
-    with patch.object(kernel_draw, "WORTH", 0), patch.object(thread_pool, "ROWS", rows):
+    rows = ROWS if seed % 2 else band_workers.ROWS
+    with patch.object(kernel_draw, "WORTH", 0), patch.object(band_workers, "ROWS", rows):
         found.append(difference(random_draw_of_any_shape(seed), THREADS[seed % len(THREADS)]))
     yield from (each for each in found if each is not None)
 

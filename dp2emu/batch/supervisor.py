@@ -26,6 +26,7 @@ PRELOAD = (
     "dp2emu.batch.worker",
     "dp2emu.gpu.compile.band_workers",
     "dp2emu.gpu.compile.kernel_draw",
+    "dp2emu.gpu.compile.large_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
     "dp2emu.shader.jit.engine",
     "dp2emu.shader.jit.object_cache",

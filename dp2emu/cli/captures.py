@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 import click
 
 from dp2emu.capture import BareOptions, open_capture
-from dp2emu.capture.opened import begins_as_text
+from dp2emu.capture.reader import begins_as_text
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import UsageError
 from dp2emu.inputs import open_input, read_file

@@ -29,7 +29,10 @@ from dp2emu.layout import dtype_of
 class Since(IntEnum):
     """The DirectX version whose runtime first sent a token."""
 
-    DX6, DX7, DX8, DX9 = 6, 7, 8, 9
+    DX6 = 6
+    DX7 = 7
+    DX8 = 8
+    DX9 = 9
 
     @classmethod
     def of(cls, op: int) -> Since:

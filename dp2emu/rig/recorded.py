@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from dp2emu.capture.opened import Capture
+from dp2emu.capture.reader import Capture
 from dp2emu.capture.records import Answered, Called
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call

@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol, TextIO
 
 from dp2emu.capture import BareOptions, Capture, CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.files import Chunk, Place
-from dp2emu.capture.opened import begins_as_text
+from dp2emu.capture.reader import begins_as_text
 from dp2emu.capture.records import Called, Record
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.dp2.call import Call

@@ -7,8 +7,8 @@ from typing import Any
 
 from dp2emu.capture import records
 from dp2emu.capture.files import Chunk, Closable
-from dp2emu.capture.opened import KINDS
 from dp2emu.capture.payloads import encode
+from dp2emu.capture.reader import KINDS
 from dp2emu.capture.records import Record
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from dp2emu.capture import Capture, open_capture, opened
 from dp2emu.capture.container import MAGIC, PROFILE, SCHEMA_ENCODING, build, message
 from dp2emu.capture.files import Source
-from dp2emu.capture.opened import read_totals
 from dp2emu.capture.payloads import Kind, encode
+from dp2emu.capture.reader import read_totals
 from dp2emu.capture.records import Annotation, Called, MemoryWritten, Record
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError

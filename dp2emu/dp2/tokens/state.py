@@ -151,7 +151,12 @@ def set_depth_stencil(context: Context, body: Body) -> None:
 class StateSetOperation(SdkEnum, prefix="D3DHAL_STATESET"):
     """dwOperation of STATESET; only pure devices use CREATE, from DirectX 8 on."""
 
-    BEGIN, END, DELETE, EXECUTE, CAPTURE, CREATE = range(6)
+    BEGIN = 0
+    END = 1
+    DELETE = 2
+    EXECUTE = 3
+    CAPTURE = 4
+    CREATE = 5
 
 
 _OPERATIONS: dict[int, Callable[[Context, int, int], None]] = {

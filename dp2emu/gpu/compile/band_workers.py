@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +21,7 @@ from dp2emu.gpu.code.kernel_layout import ARGUMENTS, RESULTS, SETUP_RESULTS, WOR
 from dp2emu.gpu.code.vertex_arguments import VERTEX_WORDS, ArgumentWords
 from dp2emu.gpu.compile.kernel_arguments import Arguments, SetupInput, record_capacity
 from dp2emu.gpu.compile.kernel_plan import Plan
-from dp2emu.gpu.compile.thread_pool import Bands, share
+from dp2emu.gpu.compile.thread_pool import share
 from dp2emu.gpu.rasterizer.triangles_code import AHEAD
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Frames
 from dp2emu.gpu.vertex_shader.vertex_kernel import ASSEMBLE, vertices
@@ -29,6 +30,37 @@ from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
+
+ROWS = 64
+"""Rows of a band, a power of two and even, since kernels draw pairs of rows."""
+MOST = 64
+"""The most bands of a target; a higher target has bands of more rows."""
+WORTH = 1 << 15
+"""Pixels from which on several bands are worth their cost."""
+
+
+class Bands(msgspec.Struct, frozen=True):
+    """Bands of the rows from ``top`` to below ``bottom``; rows of a band are equal but for the low
+    ``shift`` bits.
+    """
+
+    top: int
+    bottom: int
+    shift: int
+
+    @classmethod
+    def of(cls, top: int, bottom: int) -> Bands:
+        """Split a non-empty row range."""
+        shift = ROWS.bit_length() - 1
+        while ((bottom - 1) >> shift) - (top >> shift) >= MOST:
+            shift += 1
+        return cls(top, bottom, shift)
+
+    @property
+    def count(self) -> int:
+        """The number of bands."""
+        return ((self.bottom - 1) >> self.shift) - (self.top >> self.shift) + 1
+
 
 JOB = (
     "next", "items", "end", "item_words",

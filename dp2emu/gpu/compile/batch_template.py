@@ -24,12 +24,11 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.topology import CORNERS, vertex_count
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.compile.band_workers import level
+from dp2emu.gpu.compile.band_workers import WORTH, level
 from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, draw_arguments
 from dp2emu.gpu.compile.kernel_draw import Drawing
 from dp2emu.gpu.compile.kernel_plan import Plan
 from dp2emu.gpu.compile.point_setup import points, set_points
-from dp2emu.gpu.compile.thread_pool import WORTH
 from dp2emu.gpu.input_assembler.vertex_fetch import vertex_bytes
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, planes_used
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Memory, VertexPlan, capacity_of, plan_of

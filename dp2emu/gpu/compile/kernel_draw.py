@@ -1,9 +1,8 @@
-"""Draws by compiled kernels: chunk by chunk, checked against the stages, or on all threads."""
+"""Draws by compiled kernels: chunk by chunk, or checked against the stages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -20,34 +19,22 @@ from dp2emu.gpu.command.bindings import Rect, Uniforms
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.compile import kernel_arguments, kernel_plan
-from dp2emu.gpu.compile.band_workers import (
-    ALONE,
-    READY,
-    TILTED,
-    BandWorker,
-    Items,
-    band_function,
-    band_workers,
-)
+from dp2emu.gpu.compile.band_workers import WORTH, Bands, Items, band_function
 from dp2emu.gpu.compile.kernel_arguments import Arguments, SetupInput, draw_arguments
 from dp2emu.gpu.compile.kernel_plan import Plan, Writes
-from dp2emu.gpu.compile.thread_pool import WORTH, Bands
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
 from dp2emu.gpu.output_merger.color_target import ColorTarget
 from dp2emu.gpu.output_merger.depth_test import DepthPlanes, DepthTarget, depth_planes
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.pixel_shader.pixel_stage import Shading, shading, varyings_of
-from dp2emu.gpu.rasterizer.clip import Geometry, planes_used
+from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, plan_of
-from dp2emu.gpu.vertex_shader.vertex_kernel import bound_uniforms, set_draw, vertices
+from dp2emu.gpu.vertex_shader.vertex_frame import plan_of
+from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry
-from dp2emu.gpu.work_budget import Meter
-from dp2emu.shader.jit.bindings import Bindings, address
+from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.code import Effort
-from dp2emu.shader.jit.layout import layout_of
-from dp2emu.shader.jit.machine import target
 from dp2emu.shader.jit.tiering import optimize_all
 from dp2emu.shader.reference import Fetcher, Sampler
 from dp2emu.shader.text import dump
@@ -394,159 +381,3 @@ def _memory(draw: Draw, surface: Surface, wanted: Bytes) -> str | None:
     )
     place = f"pixel {sample // surface.samples}, {y} sample {sample % surface.samples}"
     return f"{target} {place} is {values}, {len(differing)} bytes differ"
-
-
-# Draws of many triangles: several threads set them up, then draw them band by band.
-#
-# A batch is divided into items.  Threads claim items and set them up; after the last one they
-# claim bands and draw all items in each, in order.  So threads wait for each other only twice a
-# batch, and a band stays in the cache of the processor that draws it.
-
-EACH, MOST_EACH = 1 << 10, 1 << 12
-"""Triangles of an item, without and with shared vertices: larger items shade fewer vertices
-twice."""
-BLOCK = 1 << 10
-"""Triangles assembled and set up at once, a multiple of 8: their corners stay in the cache."""
-SHARES = 4
-"""Items for each thread, so that none waits long for the last one."""
-BATCH_BYTES = 32 << 20
-"""Bytes of records in a batch, at most; threads wait between batches."""
-SETTING_UP = 8
-"""Pixels that take about as long as starting a triangle in a band."""
-
-Alone = Callable[[int, int], Work]
-"""Draws primitives from one number to below another chunk by chunk."""
-
-
-class LargeDraw(msgspec.Struct, frozen=True):
-    """A draw of many triangles; ``alone`` draws items that must be clipped or are too large."""
-
-    drawing: Drawing
-    draw: Draw
-    plan: VertexPlan
-    alone: Alone
-
-    @classmethod
-    def of(
-        cls, drawing: Drawing, draw: Draw, names: tuple[str, ...], alone: Alone
-    ) -> LargeDraw | None:
-        """The large draw of a draw with varyings ``names``, or those of them that it has.
-
-        None if it has no triangles or no rows, if a vertex program calls back, or while code for
-        large draws is still being compiled.
-        """
-        region = drawing.region
-        if not fills_triangles(draw) or region.top >= region.bottom:
-            return None
-        plan = plan_of(draw.pipeline, names)
-        called = plan.program is not None and layout_of(plan.program).callees
-        # Do not block: a first draw must not wait for code that only many triangles need.
-        there = not called and vertices().poll() and band_function().poll()
-        return cls(drawing, draw, plan, alone) if there else None
-
-    def whole(self, meter: Meter) -> Work:
-        """Draw all primitives; the rest alone once the budget admits too few at a time."""
-        work, start = Work(), 0
-        while start < self.draw.input.count:
-            if meter.most() < EACH:
-                return work + self.alone(start, self.draw.input.count)
-            start, done = self._batch(start, meter)
-            work += done
-        return work
-
-    def _batch(self, start: int, meter: Meter) -> tuple[int, Work]:
-        """Draw a batch of primitives from ``start`` on -> its end and its work."""
-        level = self.drawing.seems_level(self.draw, self.plan.names)
-        batch = self._set_up(start, meter.most(), level=level)
-        results = batch.items.each("what")
-        if TILTED in results:
-            batch = self._set_up(start, meter.most(), level=False)
-            results = batch.items.each("what")
-        if self.draw.pipeline.vertex is None and ALONE not in results:
-            self.drawing.levels[self.plan.names] = all(batch.items.each("level"))
-        work = Work()
-        for ready, part in groupby(enumerate(results), lambda each: each[1] == READY):
-            numbers = [number for number, _ in part]
-            first, end = numbers[0], numbers[-1] + 1
-            if ready:
-                work += meter.spent(batch.painted(first, end))
-                continue
-            for number in numbers:
-                at = start + number * batch.each
-                work += self.alone(at, min(at + batch.each, start + batch.count))
-        return start + batch.count, work
-
-    def _set_up(self, start: int, most: int, *, level: bool) -> _Batch:
-        """Set up a batch of at most ``most`` primitives, without perspective if ``level``."""
-        drawing, draw = self.drawing, self.draw
-        plan = drawing.triangle_plan(draw, self.plan.names, level)
-        drawing.compile_ahead(plan, draw)
-        each = self._each()
-        bands = Bands.of(drawing.region.top, drawing.region.bottom)
-        room = max(BATCH_BYTES // (8 * plan.layout.size * each), 1)
-        count = min(draw.input.count - start, room * each, most)
-        items = Items.set_up(-(-count // each), each, bands, plan.layout)
-        template = drawing.argument_template(plan, draw.pixel.uniforms)
-        given = draw_arguments(draw, template, drawing.region, draw.pipeline.depth.bias)
-        working = self._workers(plan, given, each, len(items.words))
-        # The words of the frames refer to these.
-        kept = [self._begin(frame, each) for _, frame, _ in working]
-        looks = int(level) if draw.pipeline.vertex is None else -1
-        items.prepare(plan, looks, (each, min(each, BLOCK), start, count), working)
-        del kept
-        return _Batch(drawing, draw, plan, given, items, count, each)
-
-    def _each(self) -> int:
-        """The number of triangles of an item, the unit of work of a thread."""
-        if self.draw.input.indices is None:
-            return EACH
-        share = self.draw.input.count // (SHARES * self.drawing.threads) + 1
-        return min(max(1 << share.bit_length(), EACH), MOST_EACH)
-
-    def _workers(
-        self, plan: Plan, given: Arguments, each: int, items: int
-    ) -> list[tuple[BandWorker, Frame, Arguments]]:
-        """The workers that set up, with their frames and arguments."""
-        planes, found = planes_used(self.draw), []
-        for number, worker in enumerate(band_workers(min(self.drawing.threads, items))):
-            frame = worker.frames.of(self.plan, self.draw.input.topology, each, planes)
-            own = (
-                self.drawing.thread_arguments(plan, self.draw, given, number) if number else given
-            )
-            own.set_up_from(worker.setup_input(min(each, BLOCK), len(self.plan.names)))
-            found.append((worker, frame, own))
-        return found
-
-    def _begin(self, frame: Frame, each: int) -> list[Any]:
-        """Set the words of a frame that each draw has its own of -> objects they refer to."""
-        program, uniforms = self.plan.program, self.draw.vertex.uniforms
-        bound: tuple[Bindings | None, int] = None, 0
-        if program is not None and layout_of(program).local:
-            # Each thread has its own local files.
-            bindings = Bindings(target(), None, None)
-            bound = bindings, address(bindings.of(program, uniforms))
-        elif program is not None:
-            bound = bound_uniforms(uniforms, program)
-        return [bound, *set_draw(frame, self.draw, 0, each, bound[1])]
-
-
-class _Batch(msgspec.Struct, frozen=True):
-    """A set-up batch of a large draw: ``count`` primitives, ``each`` of them an item."""
-
-    drawing: Drawing
-    draw: Draw
-    plan: Plan
-    given: Arguments
-    items: Items
-    count: int
-    each: int
-
-    def painted(self, first: int, end: int) -> Work:
-        """Draw items ``first`` to below ``end`` of the batch -> their work."""
-        total = self.items.total
-        before = Work(triangles=total("triangles", first, end), clipped=total("taken", first, end))
-        pixels = total("area", first, end) // 2 + SETTING_UP * total("made", first, end)
-        self.drawing.prepare(self.plan, pixels * self.plan.key.samples)
-        return self.drawing.paint(
-            self.plan, self.draw, self.given, self.items, (first, end, pixels), before
-        )

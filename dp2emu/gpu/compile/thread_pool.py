@@ -15,44 +15,12 @@ from contextlib import suppress
 from functools import lru_cache
 from queue import SimpleQueue
 
-import msgspec
-
-ROWS = 64
-"""Rows of a band, a power of two and even, since kernels draw pairs of rows."""
-MOST = 64
-"""The most bands of a target; a higher target has bands of more rows."""
-WORTH = 1 << 15
-"""Pixels from which on several bands are worth their cost."""
-
 
 def cores() -> int:
     """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class Bands(msgspec.Struct, frozen=True):
-    """Bands of the rows from ``top`` to below ``bottom``; rows of a band are equal but for the low
-    ``shift`` bits.
-    """
-
-    top: int
-    bottom: int
-    shift: int
-
-    @classmethod
-    def of(cls, top: int, bottom: int) -> Bands:
-        """Split a non-empty row range."""
-        shift = ROWS.bit_length() - 1
-        while ((bottom - 1) >> shift) - (top >> shift) >= MOST:
-            shift += 1
-        return cls(top, bottom, shift)
-
-    @property
-    def count(self) -> int:
-        """The number of bands."""
-        return ((self.bottom - 1) >> self.shift) - (self.top >> self.shift) + 1
 
 
 def share(orders: Sequence[Order]) -> None:

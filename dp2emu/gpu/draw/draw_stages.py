@@ -129,6 +129,7 @@ def prepare(run: Run) -> None:
 _COMPILED = (
     "dp2emu.gpu.compile.batch_template",
     "dp2emu.gpu.compile.kernel_draw",
+    "dp2emu.gpu.compile.large_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
 """Modules of the compiled engine, imported before the first draw."""
@@ -284,7 +285,7 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
 
 def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
     """Execute a draw of many triangles on all threads; None if it cannot be."""
-    from dp2emu.gpu.compile.kernel_draw import LargeDraw
+    from dp2emu.gpu.compile.large_draw import LargeDraw
 
     kernel = ways.kernel
     assert kernel is not None

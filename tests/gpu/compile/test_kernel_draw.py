@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.compile import kernel_draw, thread_pool
+from dp2emu.gpu.compile import band_workers, kernel_draw
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
 from tests.gpu.drawing import color_surface, corner, draw
@@ -29,7 +29,7 @@ def test_any_state_is_drawn_as_the_stages_draw_it(seed: int) -> None:
 def test_targets_of_any_shape_and_corners_anywhere(seed: int, count: int) -> None:
     with (
         patch.object(kernel_draw, "WORTH", 0),
-        patch.object(thread_pool, "ROWS", 4 if seed % 2 else thread_pool.ROWS),
+        patch.object(band_workers, "ROWS", 4 if seed % 2 else band_workers.ROWS),
     ):
         packet = random_draw_of_any_shape(seed)
         execute_draw(packet, Counters(), run=engine(CHECKED), threads=count)

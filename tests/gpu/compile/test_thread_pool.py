@@ -22,7 +22,7 @@ from tests.gpu.kernel_states import random_draw
 @pytest.mark.parametrize("count", [2, 3, 7])
 def test_any_number_of_threads_draws_the_same(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_draw, "WORTH", 0)
-    monkeypatch.setattr(thread_pool, "ROWS", 4)
+    monkeypatch.setattr(band_workers, "ROWS", 4)
     for seed in range(12):
         execute_draw(random_draw(seed), Counters(), run=engine(CHECKED), threads=count)
 
@@ -35,7 +35,7 @@ def test_threads_are_no_more_than_bands(monkeypatch: pytest.MonkeyPatch) -> None
     color = color_surface()
     packet = draw([corner(3, 2), corner(28, 7), corner(10, 30)], color=color)
     for rows in (4, 16):
-        monkeypatch.setattr(thread_pool, "ROWS", rows)
+        monkeypatch.setattr(band_workers, "ROWS", rows)
         execute_draw(packet, Counters(), run=engine(JIT), threads=1 << 40)
     assert shared == [8, 2]
 
@@ -68,14 +68,14 @@ def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
     [(5, 140, 3), (64, 128, 1), (70, 71, 1), (63, 65, 2), (0, 4096, 64)],
 )
 def test_bands_begin_at_multiples_of_their_rows(top: int, bottom: int, count: int) -> None:
-    found = thread_pool.Bands.of(top, bottom)
+    found = band_workers.Bands.of(top, bottom)
     assert (found.shift, found.count) == (6, count)
 
 
 @pytest.mark.parametrize("bottom", [4097, 16384, 1 << 20])
 def test_bands_are_not_too_many(bottom: int) -> None:
-    found = thread_pool.Bands.of(0, bottom)
-    assert thread_pool.MOST / 2 < found.count <= thread_pool.MOST
+    found = band_workers.Bands.of(0, bottom)
+    assert band_workers.MOST / 2 < found.count <= band_workers.MOST
 
 
 def test_every_worker_works_once() -> None:
@@ -180,6 +180,6 @@ def test_the_calling_thread_works_for_those_that_are_not_there(
     thread_pool.share([partial(done.append, number) for number in range(4)])
     assert sorted(done) == [0, 1, 2, 3]
     monkeypatch.setattr(kernel_draw, "WORTH", 0)
-    monkeypatch.setattr(thread_pool, "ROWS", 4)
+    monkeypatch.setattr(band_workers, "ROWS", 4)
     for seed in range(3):
         execute_draw(random_draw(seed), Counters(), run=engine(CHECKED), threads=4)
