@@ -20,12 +20,11 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
-from dp2emu.depth_picture import grey
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.gpu.transfer.resolve import resolve
-from dp2emu.picture import Picture, rgba
+from dp2emu.picture import Picture, grey, rgba
 from dp2emu.shader.texture.texels import decode
 
 _BAND = 1 << 20
