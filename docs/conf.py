@@ -35,6 +35,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures may be of inner modules
 autodoc_preserve_defaults = True
+autodoc_default_options = {"inherited-members": "BaseException,Enum,Struct,int,object,str,tuple"}
 
 PACKAGES = (
     "dp2emu.errors", "dp2emu.d3d", "dp2emu.dp2", "dp2emu.gpu", "dp2emu.rig", "dp2emu.runtime",

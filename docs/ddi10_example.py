@@ -1,10 +1,11 @@
-"""A triangle, and what may be asked about it, by the functions of a Direct3D 10/11 driver.
+"""Draw a triangle with the functions of a Direct3D 10/11 driver and query the draw.
 
     python docs/ddi10_example.py [CAPTURE]
 
-This is what a runtime does, step by step; a driver author would begin here, replacing the adapter
-by the own driver's.  Every broken rule of the interface is a ContractError, since the adapter is
-checking.  With a file name all calls are saved there, for ``dp2emu replay`` and ``dump``.
+It makes the calls of the Direct3D runtime, step by step.  To test another driver, replace the
+adapter by that driver's.  The adapter checks the contract: a call that breaks a rule of the
+interface raises ContractError.  With a file name, all calls are saved to that file, for ``dp2emu
+replay`` and ``dp2emu dump``.
 """
 
 from __future__ import annotations

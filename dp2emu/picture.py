@@ -27,7 +27,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane, stored_depth, stored_stencil
-from dp2emu.gpu.transfer.resolve import resolve
+from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.texels import decode
 

@@ -22,7 +22,7 @@ from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
-from dp2emu.gpu.transfer.resolve import resolve
+from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.picture import Picture, grey, rgba
 from dp2emu.shader.texture.texels import decode
 

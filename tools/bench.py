@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures dp2emu, against what is asked for and against llvmpipe, and prints tables.
+"""Measure dp2emu against its required speeds and against llvmpipe, and print tables.
 
     python tools/bench.py [--only NAME] [--scale 0.01] [--json] [--scaling FILE.svg]
 
@@ -66,7 +66,7 @@ def _chosen(names: dict[str, Any], only: str | None, table: str) -> list[str]:
 
 
 def _run(options: argparse.Namespace, place: Place) -> dict[str, Any]:
-    """Everything that was asked for, as ``--json`` prints it."""
+    """Run the selected measurements; the result is what ``--json`` prints."""
     settings = _settings(options)
     names = [] if options.scaling else _chosen(WORKLOADS, options.only, TABLES[0])
     promised = [] if options.scaling else _chosen(BENCHMARKS, options.only, TABLES[1])
@@ -93,7 +93,7 @@ def _print(found: dict[str, Any]) -> None:
         print("", workload_table(found["workloads"]), sep="\n")
     if found["benchmarks"]:
         lines = [(n, BENCHMARKS[n].target, value) for n, value in found["benchmarks"].items()]
-        print("", table(("benchmark", "asked for", "measured"), lines), sep="\n")
+        print("", table(("benchmark", "required", "measured"), lines), sep="\n")
 
 
 def _scale(options: argparse.Namespace, place: Place) -> dict[str, Points]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from construct import Array, Construct, FormatField
 
-from dp2emu.d3d import ddsurface, devinfo, dp2structs, hal
+from dp2emu.d3d import devinfo, dp2structs, hal
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType, QueryType
 from dp2emu.d3d.flags import (
@@ -173,7 +173,7 @@ _GEOMETRY = {name: getattr(dp2structs, name) for name in ("POINT", "RECT")}
 
 def _structures() -> dict[str, Any]:
     """Structures that are the same on every host, each behind those it has inside."""
-    listed = _GEOMETRY | ddsurface.PLAIN
+    listed = _GEOMETRY | hal.SURFACES
     for module in (dp2structs, devinfo, hal):
         for name, value in vars(module).items():
             if isinstance(value, Construct) and name.startswith(("D3D", "DD_")):
@@ -192,7 +192,7 @@ def _plain() -> Iterator[str]:
 
 
 def _by_abi() -> Iterator[str]:
-    for name, declare in (hal.BY_ABI | ddsurface.BY_ABI).items():
+    for name, declare in (hal.BY_ABI | hal.SURFACES_BY_ABI).items():
         yield _structure(name, declare(32), declare(64))
 
 
@@ -240,7 +240,7 @@ def _declared(name: str, narrow: Any, wide: Any) -> str:
 
 
 def _type(narrow: Any, wide: Any) -> str:
-    if narrow is ddsurface.bltfx(32):
+    if narrow is hal.SURFACES_BY_ABI["DDBLTFX"](32):
         return "DP2_NAME(DDBLTFX)"
     if narrow.sizeof() != wide.sizeof():
         return "dp2_uptr"

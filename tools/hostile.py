@@ -53,7 +53,6 @@ PARTS = {
     "captures": Part(
         (
             "capture/opened",
-            "capture/reader",
             "capture/rawlog",
             "capture/bare",
             "capture/compression",
@@ -83,10 +82,7 @@ PARTS = {
         (
             "capture/apitrace/container",
             "capture/apitrace/cursor",
-            "capture/apitrace/decoding",
             "capture/apitrace/events",
-            "capture/apitrace/guids",
-            "capture/apitrace/salvage",
             "capture/apitrace/summary",
             "capture/apitrace/text",
             "capture/apitrace/trace",
@@ -94,7 +90,7 @@ PARTS = {
         ),
         (
             "tests/capture/apitrace/test_cursor.py",
-            "tests/capture/apitrace/test_salvage.py",
+            "tests/capture/apitrace/test_container.py",
             "tests/capture/apitrace/test_text.py",
             "tests/capture/apitrace/test_trace.py",
             "tests/capture/apitrace/test_damage.py",
@@ -107,7 +103,6 @@ PARTS = {
             "text/codec",
             "text/forms",
             "text/memory",
-            "text/reading",
             "text/shape",
             "text/syntax",
             "text/textfile",
@@ -125,7 +120,7 @@ PARTS = {
         ("memory_does_not", "large_chunks", "every_stream"),
     ),
     "limits": Part(
-        ("limits", "inputs", "gpu/work_budget", "capture/apitrace/limits"),
+        ("limits", "inputs", "gpu/work_budget"),
         (
             "tests/test_inputs.py",
             "tests/gpu/test_work_budget.py",

@@ -18,8 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dp2emu.d3d.enums import TextureOp
-from dp2emu.shader.fixed.operations import OPERATIONS, Formula, Operands, Operation
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import OPERATIONS, Formula, Operands, Operation, pixel_program
 from dp2emu.shader.values import Value
 from tests.shader.fixed import test_operations as tests
 

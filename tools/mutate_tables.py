@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import pytest
 
 from dp2emu.d3d.formats import FORMATS
-from dp2emu.gpu.output_merger import depth_stencil
+from dp2emu.gpu.output_merger import depth_test
 from dp2emu.shader import comparisons
 from dp2emu.shader.fixed import blend
 from dp2emu.shader.texture import address, filters, texels
@@ -78,9 +78,7 @@ TABLES = {
     "blend factors": Broken(exchanged(blend._FACTORS), ("tests/shader/fixed/test_blend.py",)),
     "blend sums": Broken(exchanged(blend._COMBINE), ("tests/shader/fixed/test_blend.py",)),
     "blend extremes": Broken(exchanged(blend._EXTREMES), ("tests/shader/fixed/test_blend.py",)),
-    "stencil operations": Broken(
-        exchanged(depth_stencil.OPERATIONS), ("tests/gpu/test_stencil.py",)
-    ),
+    "stencil operations": Broken(exchanged(depth_test.OPERATIONS), ("tests/gpu/test_stencil.py",)),
     "comparisons": Broken(exchanged(comparisons.COMPARE), ("tests/gpu/test_stencil.py",)),
 }
 

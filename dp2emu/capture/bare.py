@@ -1,4 +1,4 @@
-"""A bare command buffer: the file is command bytes and nothing else; options tell the rest."""
+"""Bare command buffers: files of command bytes alone, for which options give the rest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from dp2emu.capture.files import Progress, Source
+from dp2emu.capture.files import Pass, Source
 from dp2emu.capture.payloads import Entry, encode
 from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
 from dp2emu.d3d.enums import Format
@@ -19,17 +19,17 @@ from dp2emu.limits import Limits
 
 CONTEXT = 1
 COLOR, DEPTH, COMMANDS = 1, 2, 3
-"""Handles of the surfaces made for a bare buffer: target, depth surface, command buffer."""
+"""Handles of the surfaces of a bare buffer: target, depth surface, command buffer."""
 
 
 class BareOptions(msgspec.Struct, frozen=True):
-    """What a bare buffer does not say.
+    """Context, surfaces and vertices for the call of a bare buffer.
 
-    ``fvf`` is the call's dwVertexType and ``vertices`` its user memory, of vertices of
-    ``vertex_size`` bytes (0: as the FVF says).  The target is ``width`` x ``height`` pixels of
-    ``format``, its depth surface of ``depth`` (UNKNOWN: none).  ``interface`` is the DirectX
-    version of the context.  ``capacity`` is the least size of the command buffer's memory in
-    bytes: answers need room even where commands do not.
+    ``fvf`` is the call's dwVertexType and ``vertices`` its user memory, of ``vertex_size`` bytes a
+    vertex (0: as the FVF says).  The target is ``width`` x ``height`` pixels of ``format``, its
+    depth surface of ``depth`` (UNKNOWN: none).  ``interface`` is the DirectX version of the
+    context.  ``capacity`` is the minimum size of the command buffer in bytes, since answers need
+    room too.
     """
 
     fvf: int = 0
@@ -44,9 +44,9 @@ class BareOptions(msgspec.Struct, frozen=True):
 
 
 def bare_records(commands: bytes, options: BareOptions) -> list[Record]:
-    """The records of a capture with one call: ``commands``, then a frame marker.
+    """The records of a capture with one call of ``commands``, then a frame marker.
 
-    Raises UsageError for vertices whose size nothing tells, Fault for an impossible FVF.
+    Raises UsageError for vertices of unknown size, Fault for an impossible FVF.
     """
     target = SurfaceDesc(COLOR, SurfaceKind.SURFACE, options.width, options.height, options.format)
     depth = SurfaceDesc(DEPTH, SurfaceKind.SURFACE, options.width, options.height, options.depth)
@@ -82,23 +82,19 @@ def _vertex_size(options: BareOptions) -> int:
     return size
 
 
-class BareReader:
+class BareReader(Pass):
     """A pass over a bare buffer."""
 
     def __init__(self, source: Source, limits: Limits, options: BareOptions) -> None:
-        self.progress = Progress()
-        self._source = source
-        self._limits = limits
+        super().__init__(source, limits)
         self._options = options
 
     def entries(self) -> Iterator[Entry]:
-        """The records made for the buffer.  Raises CaptureError if it is too long."""
+        """The records of the buffer.  Raises CaptureError if it exceeds the limit."""
         limit = self._limits.record_bytes
         commands = self._source.upto(limit + 1)
         if len(commands) > limit:
-            raise self._source.error(
-                f"a bare command buffer of more bytes, limit record_bytes {limit}"
-            )
+            self._fail(f"a bare command buffer of more bytes, limit record_bytes {limit}")
         for record in bare_records(commands, self._options):
             yield encode(record)
         self.progress.whole = True

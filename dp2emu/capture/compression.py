@@ -1,4 +1,4 @@
-"""Chunk compression by MCAP name, inflating never past the size a chunk declares."""
+"""Compression of chunks by MCAP name; inflating never exceeds the size that a chunk declares."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def deflate(name: str, data: bytes) -> bytes:
 
 
 def inflate(name: str, data: bytes, size: int) -> bytes | bytearray:
-    """Exactly ``size`` bytes out of ``data``, which is given back if it was not compressed.
+    """``data`` inflated to exactly ``size`` bytes, or itself if it is not compressed.
 
-    Memory is allocated for ``size`` at most, whatever a frame header claims.  Raises
-    CaptureError when the name is unknown, the data is damaged, or more or less comes out.
+    Allocates at most ``size`` bytes, whatever a frame header claims.  Raises CaptureError for an
+    unknown name, damaged data and any other inflated size.
     """
     if name not in _INFLATE:
         raise CaptureError(f"unknown chunk compression {name!r}")
@@ -42,11 +42,11 @@ def inflate(name: str, data: bytes, size: int) -> bytes | bytearray:
 def _inflate_zstd(data: bytes, size: int) -> bytes | bytearray:
     import zstandard
 
-    # A window is allocated on the frame header's word alone, so the chunk's size bounds it.
+    # The library allocates the window that a frame header claims, so the chunk's size bounds it.
     window = max(_ZSTD_WINDOW, 1 << size.bit_length())
     try:
         if size and zstandard.frame_content_size(data) == size:
-            # A frame by itself is inflated in place, without the window that a stream keeps.
+            # A single frame is inflated in place, without the window of a stream.
             unpacked: bytes = zstandard.ZstdDecompressor(max_window_size=window).decompress(data)
             return unpacked
     except zstandard.ZstdError as problem:
@@ -71,7 +71,7 @@ def _inflate_lz4(data: bytes, size: int) -> bytearray:
 
 
 def _gather(read: Callable[[int], bytes], size: int, error: type[Exception]) -> bytearray:
-    """What ``read`` gives, but at most one byte more than ``size``."""
+    """The output of ``read``, but at most one byte more than ``size``."""
     out = bytearray()
     try:
         while len(out) <= size and (piece := read(min(size + 1 - len(out), _PIECE))):
@@ -86,4 +86,4 @@ _INFLATE: dict[str, Callable[[bytes, int], bytes | bytearray]] = {
     "zstd": _inflate_zstd,
     "lz4": _inflate_lz4,
 }
-"""How to inflate each compression MCAP names (its registry: zstd, lz4, empty for none)."""
+"""Decompressors by MCAP name (its registry: zstd, lz4, empty for none)."""

@@ -1,4 +1,4 @@
-"""The sealed form: MCAP, profile ``dp2emu``.  What its writer and its reader agree on.
+"""The sealed form of captures, an MCAP file of profile ``dp2emu``: its constants and records.
 
 A file is magic, Header, chunks, one Metadata record with the totals, DataEnd, the summary section,
 Footer, magic.  Message ``log_time`` and ``publish_time`` are the record's time in ticks;
@@ -31,7 +31,7 @@ TOTALS = "dp2emu"
 """Name of the metadata record that holds the totals."""
 
 RECORD_HEAD = struct.Struct("<BQ")
-"""Opcode and length of what follows, before every MCAP record."""
+"""Opcode and length, before the body of every MCAP record."""
 MESSAGE_HEAD = struct.Struct("<HIQQ")
 """Channel id, sequence, log time, publish time."""
 FOOTER = struct.Struct("<QQI")
@@ -57,8 +57,8 @@ def build(*records: McapRecord) -> bytes:
 def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
     """One MCAP record from the bytes behind its opcode and length.
 
-    The library does not mind short strings, leftovers or repeated keys; a record is taken only
-    if it builds back to the same bytes.  Raises CaptureError.
+    The library tolerates short strings, trailing bytes and repeated keys; this raises CaptureError
+    for a record that does not build back to the same bytes.
     """
     try:
         record = read(ReadDataStream(BytesIO(body)))
@@ -72,16 +72,11 @@ def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
 
 
 def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
-    """A Message record; the channel id is the kind.  By hand, because there are millions."""
-    return b"".join(
-        (
-            RECORD_HEAD.pack(Opcode.MESSAGE, MESSAGE_HEAD.size + len(payload)),
-            MESSAGE_HEAD.pack(kind, sequence, time, time),
-            payload,
-        )
-    )
+    """A Message record, packed without the library for speed; the channel id is the kind."""
+    head = RECORD_HEAD.pack(Opcode.MESSAGE, MESSAGE_HEAD.size + len(payload))
+    return b"".join((head, MESSAGE_HEAD.pack(kind, sequence, time, time), payload))
 
 
 def next_sequence(kind: Kind, calls: int) -> int:
-    """The sequence of a message when ``calls`` calls came before it, wrapped to its 32 bits."""
+    """The 32-bit sequence number of a message that follows ``calls`` calls."""
     return max(calls - (kind is Kind.ANSWER), 0) & 0xFFFFFFFF

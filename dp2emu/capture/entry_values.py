@@ -1,4 +1,4 @@
-"""What functions of the Direct3D 10/11 interface take and give back, as values of a capture."""
+"""Arguments and results of functions of the Direct3D 10/11 interface, as values of a capture."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import UsageError
 
 WRITE = "Host.Write"
-"""The host stored bytes in a subresource it has mapped: handle, subresource, bytes."""
+"""Host write into a mapped subresource: handle, subresource, bytes."""
 CREATE_DEVICE, DISTURB, REMOVE, ADVANCE, FINISH = (
     f"Adapter.{name}" for name in ("CreateDevice", "Disturb", "Remove", "Advance", "Finish")
 )
-"""What is the adapter's: a device by number, a cause in words, calls, ticks, and nothing."""
+"""Entries of the adapter; their arguments: a device number, a cause, calls, ticks, and none."""
 DXGI = "DXGI."
-"""Before names of DXGI functions."""
+"""Prefix of the names of DXGI functions."""
 FILLED = "Filled"
-"""The structure in the place of a result when arguments came back changed: the result, and pairs
-of a place among the arguments and what is there now."""
+"""The structure in place of a result if arguments changed: the result, and pairs of an argument's
+index and its new value."""
 RAISED = "Raised"
-"""The structure in the place of a result when a function did not come back: why, in a word."""
+"""The structure in place of a result if the function raised: the name of the error."""
 
 Number = Callable[[bytearray], int | None]
-"""The number of memory of the runtime's; None for memory that is only there to be filled."""
+"""The number of a block of the runtime's memory; None for an output buffer."""
 
 
 def makes(entry: str) -> bool:
-    """Whether a function makes an object in memory it is given."""
+    """Whether a function creates an object in memory from its caller."""
     return entry.startswith(("Create", "Open"))
 
 
 def ends(entry: str) -> bool:
-    """Whether a function ends an object."""
+    """Whether a function destroys an object."""
     return entry.startswith("Destroy")
 
 
@@ -45,7 +45,7 @@ def unmaps(entry: str) -> bool:
 
 
 def value_of(found: Any, number: Number) -> Value:
-    """An argument as a value.  Raises UsageError for what is none."""
+    """The value of an argument.  Raises UsageError for a type that captures cannot hold."""
     if found is None or type(found) in (float, bytes):
         return found  # type: ignore[no-any-return]
     if isinstance(found, int):
@@ -64,7 +64,7 @@ def _compound(found: Any, number: Number) -> Value:
 
 
 def result_of(entry: str, found: Any, number: Number) -> Value:
-    """What a function returned as a value; of what was mapped to be read, the bytes."""
+    """The value of a result; a map for reading has its bytes."""
     if ends(entry):
         return None
     if isinstance(found, MappedSubresource):
@@ -74,30 +74,31 @@ def result_of(entry: str, found: Any, number: Number) -> Value:
 
 
 def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> Value:
-    """What a function returned, with the structures and lists among its arguments that it changed;
-    ``given`` is what all were before.
+    """A result, with the structures and lists among ``arguments`` that the function changed.
+
+    ``given`` are the values of the arguments before the call.
     """
     changed = tuple(
         (place, value)
         for place, (old, each) in enumerate(zip(given, arguments, strict=False))
-        if _is_filled(each) and (value := value_of(each, _unnumbered)) != old
+        if _is_mutable(each) and (value := value_of(each, unnumbered)) != old
     )
     return Structure(FILLED, (result, changed)) if changed else result
 
 
-def _is_filled(argument: Any) -> bool:
-    """Whether a function can change it: tuples, and so most structures, stay as they are."""
+def _is_mutable(argument: Any) -> bool:
+    """Whether a function can change an argument; tuples, and so most structures, it cannot."""
     if isinstance(argument, list):
         return not any(memories(argument))
     return isinstance(argument, msgspec.Struct) and not isinstance(argument, (Structure, Memory))
 
 
-def _unnumbered(memory: bytearray) -> None:
-    """No objects are in what is filled."""
+def unnumbered(memory: bytearray) -> None:
+    """The ``Number`` for results and outputs, which have no numbered memory."""
 
 
 def memories(found: Any) -> Iterator[bytearray]:
-    """All memory that arguments speak of."""
+    """All blocks of memory within arguments."""
     if isinstance(found, bytearray):
         yield found
     elif isinstance(found, (tuple, list, msgspec.Struct)):

@@ -1,4 +1,4 @@
-"""Bytes in and out of a container: bounded, counted, checksummed, seekable or not."""
+"""Binary input and output of captures: bounded, counted, checksummed, seekable or not."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import sys
 import zlib
 from collections import Counter
 from io import BytesIO
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, NoReturn, Self
 
 import msgspec
 
 from dp2emu.errors import CaptureError, UsageError
 from dp2emu.inputs import open_input
+from dp2emu.limits import Limits
 from dp2emu.outputs import open_output
 
 Place = str | os.PathLike[str] | BinaryIO
@@ -20,8 +21,21 @@ Place = str | os.PathLike[str] | BinaryIO
 _PIECE = 1 << 20
 
 
+class Closable:
+    """A context manager that calls ``close`` at the end of the ``with`` block."""
+
+    def close(self) -> None:
+        """Release what the object has open; once is enough."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
 class Chunk(NamedTuple):
-    """A chunk of records: its ``number`` from 1 (0: none yet) and its ``size`` inflated, bytes."""
+    """A chunk of records: its ``number`` from 1 (0: none yet), its ``size`` inflated in bytes."""
 
     number: int
     size: int
@@ -31,12 +45,11 @@ NO_CHUNK = Chunk(0, 0)
 
 
 class Progress(msgspec.Struct):
-    """What a pass over a capture has found so far.  Mutable: the pass keeps it.
+    """The progress of a pass over a capture.  Mutable: the pass updates it.
 
-    ``whole`` becomes True when every record there was has been given out; what is wrong after
-    that concerns the index only.  ``skipped`` counts records of unknown kinds, by name.
-    ``chunk`` is the last chunk of a sealed capture, ``compression`` MCAP's name for its, None
-    before the first.
+    ``whole`` becomes True after the last record; later errors concern the index only.  ``skipped``
+    counts records of unknown kinds by name.  ``chunk`` is the current chunk of a sealed capture,
+    ``compression`` its compression's MCAP name, None before the first.
     """
 
     whole: bool = False
@@ -46,10 +59,10 @@ class Progress(msgspec.Struct):
 
 
 class Source:
-    """A binary stream read in order.  Mutable: ``offset`` bytes are behind, ``crc`` is theirs.
+    """A binary stream read in order.  Mutable: ``crc`` is that of ``offset`` bytes read.
 
-    ``mark`` is where the record under way began; errors name it.  ``size`` is None when the
-    stream cannot seek; nothing that is not there is ever allocated for.
+    ``mark`` is the offset of the current record, which errors name.  ``size`` in bytes is None for
+    a stream that cannot seek.  A read never allocates more than the stream really has.
     """
 
     def __init__(self, stream: BinaryIO, name: str, *, owned: bool = False) -> None:
@@ -74,36 +87,39 @@ class Source:
             size -= len(self.take(min(size, _PIECE)))
 
     def upto(self, size: int) -> bytes:
-        """At most ``size`` bytes: fewer at the end of the file, nothing after it."""
+        """At most ``size`` bytes, fewer at the end of the file."""
         first = self._piece(size)
         if len(first) in (0, size):
             return first
-        gathered = BytesIO()  # gives its bytes away without a second copy of them
+        gathered = BytesIO()  # getvalue shares its buffer: no second copy
         gathered.write(first)
         while piece := self._piece(size - gathered.tell()):
             gathered.write(piece)
         return gathered.getvalue()
 
     def _piece(self, size: int) -> bytes:
-        """The next bytes that come at once, at most ``size``; nothing at the end of the file."""
+        """The result of one read of at most ``size`` bytes; empty at the end of the file."""
         piece = (size and self._stream.read(min(size, _PIECE))) or b""
         self.offset += len(piece)
         self.crc = zlib.crc32(piece, self.crc)
         return piece
 
     def jump(self, offset: int) -> None:
-        """Go to a byte offset of a seekable stream; the checksum starts again at 0.
-
-        Raises CaptureError for an offset outside the file.
-        """
+        """Seek to a byte offset and restart the CRC.  Raises CaptureError outside the file."""
         if self.size is not None and offset > self.size:
             raise self.error(f"offset {offset:#x} is outside the file")
         self._stream.seek(self._origin + offset)
         self.offset = self.mark = offset
         self.crc = 0
 
+    def rewind(self) -> None:
+        """Seek to the start.  Raises UsageError if the stream cannot seek."""
+        if self.size is None:
+            raise UsageError(f"{self.name} can be read only once")
+        self.jump(0)
+
     def error(self, what: str) -> CaptureError:
-        """A CaptureError at the record under way."""
+        """A CaptureError at the current record."""
         return CaptureError(what, stream=self.name, offset=self.mark)
 
     def close(self) -> None:
@@ -117,7 +133,7 @@ class Source:
 
 
 class Sink:
-    """A binary stream written in order.  Mutable: ``offset`` bytes are out, ``crc`` is theirs."""
+    """A binary stream written in order.  Mutable: ``crc`` is that of ``offset`` bytes written."""
 
     def __init__(self, target: Place) -> None:
         self._stream, self.name, self._owned = _open(target, "wb")
@@ -125,18 +141,18 @@ class Sink:
         self.broken = False
 
     def write(self, data: bytes) -> None:
-        """Append bytes.  An OSError marks the sink broken: nothing may follow a gap."""
+        """Append bytes.  An OSError leaves ``broken`` set: nothing may follow a gap."""
         self.broken = True
         left = memoryview(data)
         while left:
-            # Streams without a buffer may take a part only, or for now nothing.
+            # Unbuffered streams may write a part only, or return None for nothing yet.
             left = left[self._stream.write(left) or 0 :]
         self.broken = False
         self.offset += len(data)
         self.crc = zlib.crc32(data, self.crc)
 
     def flush(self) -> None:
-        """Hand everything to the operating system, so that a crash of ours loses none of it."""
+        """Flush to the operating system, so that a crash of this process loses nothing."""
         self._stream.flush()
 
     def close(self) -> None:
@@ -150,9 +166,25 @@ class Sink:
 
 
 def open_source(place: Place) -> Source:
-    """A path, ``-`` for stdin, or a binary stream (left open on close).  May raise OSError."""
+    """A Source of a path, ``-`` (stdin) or a binary stream, which ``close`` leaves open.
+
+    Raises OSError, and UsageError for any other object.
+    """
     stream, name, owned = _open(place, "rb")
     return Source(stream, name, owned=owned)
+
+
+class Pass:
+    """A pass over the records of a capture file.  Mutable: it reads the source."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.progress = Progress()
+        self._source = source
+        self._limits = limits
+        self._calls = 0
+
+    def _fail(self, what: str) -> NoReturn:
+        raise self._source.error(what)
 
 
 def _open(place: Place, mode: str) -> tuple[BinaryIO, str, bool]:
@@ -160,21 +192,19 @@ def _open(place: Place, mode: str) -> tuple[BinaryIO, str, bool]:
         if place == "-":
             return (sys.stdin if mode == "rb" else sys.stdout).buffer, "-", False
         path = os.fspath(place)
-        if mode == "wb":
-            return open_output(path), path, True
-        return open_input(path), path, True
+        return (open_output if mode == "wb" else open_input)(path), path, True
     if not hasattr(place, "read" if mode == "rb" else "write"):
         raise UsageError(f"{place!r} is neither a path nor a binary stream")
     name = getattr(place, "name", None)
-    if not isinstance(name, str) or name.startswith("<"):  # as <stdin> does
+    if not isinstance(name, str) or name.startswith("<"):  # "<stdin>"
         name = "-"
     return place, name, False
 
 
 def _measure(stream: BinaryIO) -> tuple[int, int | None]:
-    """(where the stream stands, bytes from there to its end), or (0, None) if it cannot seek.
+    """(position of the stream, bytes from there to its end), or (0, None) if it cannot seek.
 
-    Devices claim to seek and to be empty, so an end of 0 counts as unknown.
+    Devices claim to be seekable and empty, so an end of 0 counts as unknown.
     """
     if not stream.seekable():
         return 0, None

@@ -1,48 +1,332 @@
-"""Opening a capture file of any form."""
+"""Opening a capture file of any form; reading the sealed one.
+
+A sealed capture is read a chunk at a time, and checked before it is used: a chunk's bytes have
+their own CRC, which is required; its head must agree with the inflated data; between chunks only
+records are allowed that no single wrong bit turns a chunk into, or that are compared with the
+chunk before them; sequence numbers reveal a lost call; and the CRCs of data section and summary
+cover every byte.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader
-from types import TracebackType
-from typing import Protocol, Self
+
+from mcap.opcode import Opcode
+from mcap.records import Channel, Header, Metadata, MetadataIndex, Schema
 
 from dp2emu.capture import container, rawlog
 from dp2emu.capture.bare import BareOptions, BareReader
-from dp2emu.capture.files import Chunk, Place, Progress, Source, open_source
-from dp2emu.capture.payloads import Entry, decode
-from dp2emu.capture.reader import SealedReader, read_totals
+from dp2emu.capture.compression import inflate
+from dp2emu.capture.container import FOOTER, MAGIC, MESSAGE_HEAD, RECORD_HEAD, parse
+from dp2emu.capture.files import Chunk, Closable, Pass, Place, Source, open_source
+from dp2emu.capture.payloads import Entry, Kind, decode
 from dp2emu.capture.records import Called, Record
-from dp2emu.capture.totals import Summary, Totals
+from dp2emu.capture.totals import Summary, Totals, from_metadata
 from dp2emu.errors import CaptureError, UsageError
 from dp2emu.limits import Limits
 
-MAGICS = {"sealed": container.MAGIC, "log": rawlog.MAGIC}
-"""The forms that can be told by their first 8 bytes."""
-
+MAGICS = {"sealed": MAGIC, "log": rawlog.MAGIC}
+"""The forms that their first 8 bytes identify."""
 KINDS = (*MAGICS, "bare")
 
 _TEXT_STARTS = b"d# \t\r\n\xef"
-"""How a capture as text may begin (``dp2emu.text``): its first statement, a comment, space, a byte
-order mark."""
-
+"""First bytes of a capture as text: its first statement, a comment, space, a byte order mark."""
 _CHECK_ALL = 4 << 20
-"""Captures up to this many bytes are read whole for a summary: it takes no time and sees all."""
+"""Captures up to this many bytes are read whole for a summary, which is quick and checks all."""
+
+_CHUNK_HEAD = struct.Struct("<QQQII")
+"""Start time, end time, inflated size, CRC, length of the compression's name."""
+_DATA_LENGTH = struct.Struct("<Q")
+_DATA_END = struct.Struct("<I")
+_INDEX_HEAD = struct.Struct("<HI")
+"""Channel id and bytes of entries of a message index."""
+_INDEX_ENTRY = struct.Struct("<QQ")
+"""Time and offset in the chunk."""
+_SMALL = 1 << 20
+"""Bytes allowed for container records that should have a few hundred."""
+_NAME, _TOPIC = 16, 64
+
+_KINDS = {topic: kind for kind, topic in container.TOPICS.items()}
+_PASSED_OVER = (Opcode.METADATA, Opcode.ATTACHMENT)
+_SUMMARY = (
+    Opcode.SCHEMA, Opcode.CHANNEL, Opcode.STATISTICS, Opcode.CHUNK_INDEX,
+    Opcode.ATTACHMENT_INDEX, Opcode.METADATA_INDEX, Opcode.SUMMARY_OFFSET,
+)  # fmt: skip
 
 
-class _Pass(Protocol):
-    progress: Progress
+class SealedReader(Pass):
+    """A pass over a sealed capture, whose magic has been read."""
 
-    def entries(self) -> Iterator[Entry]: ...
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(source, limits)
+        self._crc = self._inflated = 0
+        self._chunk: bytes | bytearray = b""
+        self._places: dict[int, int] | None = None
+        self._schemas: dict[int, str] = {}
+        self._channels: dict[int, tuple[Kind | None, str]] = {}
+
+    def entries(self) -> Iterator[Entry]:
+        """Every record in order.  Raises CaptureError where the file is damaged."""
+        self._check_header()
+        while self._advance():
+            yield from self._messages(self._chunk)
+        self.progress.whole = True
+        self._check_summary()
+
+    def _next(self) -> tuple[int, int]:
+        """Opcode and length of the next container record."""
+        source = self._source
+        source.mark, self._crc = source.offset, source.crc
+        head = source.upto(RECORD_HEAD.size)
+        if not head:
+            self._fail("the file ends before its index: it was cut or its writer never finished")
+        if len(head) < RECORD_HEAD.size:
+            self._fail("the file ends inside a record")
+        opcode, length = RECORD_HEAD.unpack(head)
+        return opcode, length
+
+    def _check_header(self) -> None:
+        opcode, length = self._next()
+        if opcode != Opcode.HEADER or length > _SMALL:
+            self._fail("no header record")
+        header = parse(Header.read, self._source.take(length))
+        if header.profile != container.PROFILE:
+            profile, expected = header.profile[:_TOPIC], container.PROFILE
+            self._fail(f"an MCAP file of profile {profile!r}, not {expected!r}")
+
+    def _advance(self) -> bool:
+        """Read the next chunk; False at the end of the data section."""
+        opcode, length = self._next()
+        while opcode != Opcode.CHUNK:
+            if opcode == Opcode.DATA_END:
+                self._check_data_end(length)
+                return False
+            if opcode == Opcode.MESSAGE_INDEX:
+                self._check_message_index(length)
+            elif opcode in _PASSED_OVER:
+                self._source.pass_over(length)
+            else:
+                self._fail(f"container record {opcode:#04x} between chunks")
+            opcode, length = self._next()
+        self._chunk = b""  # free the last one before the next is inflated
+        self._chunk, self._places = self._read_chunk(length), None
+        return True
+
+    def _read_chunk(self, length: int) -> bytes | bytearray:
+        if length < _CHUNK_HEAD.size:
+            self._fail(f"chunk record of {length} bytes")
+        _, _, size, crc, name_length = _CHUNK_HEAD.unpack(self._source.take(_CHUNK_HEAD.size))
+        left = length - _CHUNK_HEAD.size - name_length - _DATA_LENGTH.size
+        if name_length > _NAME or left < 0:
+            self._fail(f"chunk with a compression name of {name_length} bytes")
+        name = self._source.take(name_length).decode("latin-1")
+        if _DATA_LENGTH.unpack(self._source.take(_DATA_LENGTH.size)) != (left,):
+            self._fail("chunk length and chunk record length disagree")
+        self._check_size("chunk", max(size, left))
+        self._inflated += size
+        if self._inflated > self._limits.inflated_bytes:
+            most = self._limits.inflated_bytes
+            self._fail(f"the file inflates to more, limit inflated_bytes {most}")
+        data = inflate(name, self._source.take(left), size)
+        self.progress.compression = name
+        self.progress.chunk = Chunk(self.progress.chunk.number + 1, size)
+        if zlib.crc32(data) != crc:
+            self._fail("chunk checksum is wrong")
+        return data
+
+    def _check_message_index(self, length: int) -> None:
+        """Raise CaptureError unless the index lists the messages of the chunk before it.
+
+        It may list them in any order, so sums of hashes are compared, not lists.
+        """
+        self._check_size("message index", length)
+        if length < _INDEX_HEAD.size:
+            self._fail(f"message index of {length} bytes")
+        channel, size = _INDEX_HEAD.unpack(self._source.take(_INDEX_HEAD.size))
+        body = self._source.take(length - _INDEX_HEAD.size)
+        if size != len(body) or size % _INDEX_ENTRY.size:
+            self._fail(f"message index of {length} bytes, {size} of them entries")
+        if self._places is None:
+            self._places = _places(self._chunk)
+        listed = sum(map(hash, _INDEX_ENTRY.iter_unpack(body)))
+        if listed != self._places.pop(channel, 0):
+            self._fail("message index is not that of the chunk before it")
+
+    def _check_size(self, what: str, size: int) -> None:
+        most = self._limits.chunk_bytes
+        if size > most:
+            self._fail(f"{what} of {size} bytes, limit chunk_bytes {most}")
+
+    def _check_data_end(self, length: int) -> None:
+        seen = self._crc  # of the bytes before this record
+        if length != _DATA_END.size:
+            self._fail(f"data end record of {length} bytes")
+        (crc,) = _DATA_END.unpack(self._source.take(length))
+        if crc not in (0, seen):
+            self._fail("data section checksum is wrong")
+
+    def _messages(self, chunk: bytes | bytearray) -> Iterator[Entry]:
+        for opcode, start, length in _records(chunk):
+            if opcode == Opcode.MESSAGE:
+                yield from self._message(chunk, start, length)
+            elif opcode in _LEARNT and length <= _SMALL:
+                _LEARNT[opcode](self, bytes(chunk[start : start + length]))
+            else:
+                self._fail(f"container record {opcode:#04x} inside a chunk")
+
+    def _message(self, chunk: bytes | bytearray, start: int, length: int) -> Iterator[Entry]:
+        channel, sequence, time, _ = MESSAGE_HEAD.unpack_from(chunk, start)
+        if channel not in self._channels:
+            self._fail(f"message of unknown channel {channel}")
+        kind, topic = self._channels[channel]
+        if kind is None:
+            self.progress.skipped[topic] += 1
+            return
+        expected = container.next_sequence(kind, self._calls)
+        if sequence != expected:
+            self._fail(f"{topic} with sequence {sequence} where {expected} is due")
+        self._calls += kind is Kind.CALL
+        yield kind, time, memoryview(chunk)[start + MESSAGE_HEAD.size : start + length]
+
+    def _learn_schema(self, body: bytes) -> None:
+        schema = parse(Schema.read, body)
+        encoding = schema.encoding[:_TOPIC]
+        if self._schemas.setdefault(schema.id, encoding) != encoding:
+            self._fail(f"schema {schema.id} changes")
+
+    def _learn_channel(self, body: bytes) -> None:
+        channel = parse(Channel.read, body)
+        topic, encoding = channel.topic[:_TOPIC], self._schemas.get(channel.schema_id)
+        known = channel.message_encoding == container.MESSAGE_ENCODING
+        kind, expected = _KINDS.get(topic) if known else None, container.SCHEMA_ENCODING
+        if kind is not None and encoding != expected:
+            self._fail(f"channel {topic} is of version {encoding!r}, not {expected!r}")
+        if self._channels.setdefault(channel.id, (kind, topic)) != (kind, topic):
+            self._fail(f"channel {channel.id} changes")
+
+    def _check_summary(self) -> None:
+        source = self._source
+        start, source.crc = source.offset, 0
+        opcode, length = self._next()
+        while opcode in _SUMMARY:
+            source.pass_over(length)
+            opcode, length = self._next()
+        if opcode != Opcode.FOOTER or length != FOOTER.size:
+            self._fail(f"container record {opcode:#04x} in the index")
+        _check_footer(source, self._crc, start)
+        if source.take(len(MAGIC)) != MAGIC or source.upto(1):
+            self._fail("the file does not end with its magic")
 
 
-class Capture:
+_LEARNT: dict[int, Callable[[SealedReader, bytes], None]] = {
+    Opcode.SCHEMA: SealedReader._learn_schema,
+    Opcode.CHANNEL: SealedReader._learn_channel,
+}
+"""Handlers of the records in chunks other than messages."""
+
+
+def read_totals(source: Source) -> Summary | None:
+    """The totals of a seekable sealed capture from its index alone, None if that is damaged.
+
+    Checks the summary section, reads no chunk, and leaves the source at an arbitrary offset.
+    """
+    try:
+        return _read_totals(source)
+    except CaptureError:
+        return None
+
+
+def _read_totals(source: Source) -> Summary:
+    end = RECORD_HEAD.size + FOOTER.size
+    source.jump(max((source.size or 0) - end - len(MAGIC), 0))
+    footer = source.offset
+    source.take(RECORD_HEAD.size)
+    start, groups, _ = FOOTER.unpack(source.take(FOOTER.size))
+    if source.take(len(MAGIC)) != MAGIC or not len(MAGIC) < start <= groups <= footer:
+        raise source.error("no index")
+    source.jump(start)
+    source.pass_over(footer - start)
+    crc = source.crc
+    source.take(RECORD_HEAD.size)
+    _check_footer(source, crc, start)
+    index = _find_totals(source, groups, footer)
+    source.jump(index.offset)
+    body = _small(source, index.length)
+    return from_metadata(parse(Metadata.read, body[RECORD_HEAD.size :]).metadata)
+
+
+def _find_totals(source: Source, groups: int, footer: int) -> MetadataIndex:
+    source.jump(groups)
+    data = _small(source, footer - groups)
+    for opcode, start, length in _records(data):
+        if opcode == Opcode.SUMMARY_OFFSET and length == container.SUMMARY_OFFSET.size:
+            group, offset, size = container.SUMMARY_OFFSET.unpack_from(data, start)
+            if group == Opcode.METADATA_INDEX:
+                source.jump(offset)
+                return _named_totals(_small(source, size))
+    raise source.error("the index names no totals")
+
+
+def _named_totals(data: bytes) -> MetadataIndex:
+    for opcode, start, length in _records(data):
+        if opcode == Opcode.METADATA_INDEX:
+            index: MetadataIndex = parse(MetadataIndex.read, data[start : start + length])
+            if index.name == container.TOTALS:
+                return index
+    raise CaptureError("the index names no totals")
+
+
+def _small(source: Source, size: int) -> bytes:
+    if size > _SMALL:
+        raise source.error(f"index record of {size} bytes")
+    return source.take(size)
+
+
+def _check_footer(source: Source, crc: int, start: int) -> None:
+    """Check the footer behind its head; ``crc`` is that of the summary, which is at ``start``."""
+    body = source.take(FOOTER.size)
+    summary_start, _, summary_crc = FOOTER.unpack(body)
+    head = RECORD_HEAD.pack(Opcode.FOOTER, FOOTER.size) + body[:-4]
+    if summary_crc not in (0, zlib.crc32(head, crc)):
+        raise source.error("index checksum is wrong")
+    if summary_start not in (0, start):
+        raise source.error("the index is not where the footer says")
+
+
+def _places(chunk: bytes | bytearray) -> dict[int, int]:
+    """Sum of the hashes of (time, offset in the chunk) of the messages, by channel."""
+    sums: dict[int, int] = {}
+    for opcode, start, _ in _records(chunk):
+        if opcode == Opcode.MESSAGE:
+            channel, _, time, _ = MESSAGE_HEAD.unpack_from(chunk, start)
+            sums[channel] = sums.get(channel, 0) + hash((time, start - RECORD_HEAD.size))
+    return sums
+
+
+def _records(data: bytes | bytearray) -> Iterator[tuple[int, int, int]]:
+    """(opcode, start of body, length of body) of each MCAP record in ``data``."""
+    at = 0
+    while at < len(data):
+        if at + RECORD_HEAD.size > len(data):
+            raise CaptureError("container record is cut")
+        opcode, length = RECORD_HEAD.unpack_from(data, at)
+        at += RECORD_HEAD.size
+        least = MESSAGE_HEAD.size if opcode == Opcode.MESSAGE else 0
+        if not least <= length <= len(data) - at:
+            raise CaptureError(f"container record {opcode:#04x} of {length} bytes does not fit")
+        yield opcode, at, length
+        at += length
+
+
+class Capture(Closable):
     """An open capture file.  Mutable: reading moves it.
 
-    ``kind`` is "sealed", "log" or "bare", ``name`` the path or ``-``.  ``damage``, once a pass is
-    over, is None or the CaptureError that ended it: where, why and which calls are lost.
-    ``skipped`` counts, by name, records of kinds that this version does not know.  ``size`` is
-    the file's in bytes, None for a pipe; ``position`` how far the pass has come.
+    ``kind`` is "sealed", "log" or "bare", ``name`` the path or ``-``.  ``damage``, after a pass,
+    is None or the CaptureError that ended it: where, why and which calls are lost.  ``size`` is
+    the file's in bytes, None for a pipe.
 
     >>> from io import BytesIO
     >>> bare = open_capture(BytesIO(b""), kind="bare")
@@ -59,47 +343,44 @@ class Capture:
         self._limits = limits
         self._bare = bare
         self._fresh = True
-        self._reader: _Pass = self._read()
+        self._reader = self._read()
 
     @property
     def position(self) -> int:
-        """Bytes of the file behind the pass."""
+        """Bytes of the file that the current pass has read."""
         return self._source.offset
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """Records passed over by the current pass, by name of their kind."""
+        """How many records of unknown kinds the current pass has skipped, by name of the kind."""
         return self._reader.progress.skipped
 
     @property
     def compression(self) -> str | None:
-        """The ``compression`` of the chunks so far as ``CaptureWriter`` takes it, else None."""
+        """The ``compression`` of the chunks read, a value for ``CaptureWriter``; else None."""
         name = self._reader.progress.compression
         return "none" if name == "" else name
 
     @property
     def chunk(self) -> Chunk:
-        """The chunk that the last record came in; number 0 for forms that have none."""
+        """The chunk of the last record; number 0 for forms without chunks."""
         return self._reader.progress.chunk
 
     def records(self) -> Iterator[Record]:
-        """Every record up to the end or the damage, in order.
+        """Every record in order, up to the end or the damage.
 
-        A file can be passed again and again, a pipe once (UsageError).
+        Starts a new pass; raises UsageError for the second pass over a pipe.
         """
         return self._pass(None)
 
     def summary(self) -> Summary:
-        """The numbers of the capture, from its index or its heads where it is large and has them.
+        """The numbers of the capture.
 
-        Otherwise this is a pass, and sets ``damage``.
+        Those of a large one are from its index or its record heads; else this is a pass, and sets
+        ``damage``.
         """
-        size = self._source.size
-        believed = None
-        if size is not None and size > _CHECK_ALL:
-            believed = self._believed()
-        if believed is not None:
-            return believed
+        if (self._source.size or 0) > _CHECK_ALL and (unverified := self._unverified()):
+            return unverified
         totals = Totals()
         for _ in self._pass(totals):
             pass
@@ -108,17 +389,6 @@ class Capture:
     def close(self) -> None:
         """Close the file if ``open_capture`` opened it."""
         self._source.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _pass(self, totals: Totals | None) -> Iterator[Record]:
         self._rewind()
@@ -129,7 +399,7 @@ class Capture:
                 calls += isinstance(record, Called)
                 if totals is not None:
                     totals.add(entry)
-                del entry  # it may keep a whole chunk alive
+                del entry  # its view may keep a whole chunk alive
                 yield record
                 del record
         except CaptureError as error:
@@ -141,32 +411,30 @@ class Capture:
         if self._fresh:
             self._fresh = False
             return
-        if self._source.size is None:
-            raise UsageError(f"{self.name} can be read only once")
-        self._source.jump(0)
+        self._source.rewind()
         self._source.take(len(MAGICS.get(self.kind, b"")))
         self._reader = self._read()
 
-    def _read(self) -> _Pass:
+    def _read(self) -> SealedReader | rawlog.LogReader | BareReader:
         if self.kind == "bare":
             return BareReader(self._source, self._limits, self._bare)
         read = SealedReader if self.kind == "sealed" else rawlog.LogReader
         return read(self._source, self._limits)
 
     def _lost(self, calls: int, *, whole: bool) -> str:
-        """What is lost behind the damage, by call number."""
+        """The calls lost behind the damage, in words."""
         if whole:
             return "no record is lost"
-        believed = self._believed() if self.kind == "sealed" else None
+        totals = self._unverified() if self.kind == "sealed" else None
         last = f"call {calls - 1} is the last whole one" if calls else "no call is whole"
-        if believed is None or believed.calls < calls:
+        if totals is None or totals.calls < calls:
             return f"{last}; calls from {calls} on are lost"
-        if believed.calls == calls:
+        if totals.calls == calls:
             return f"{last}; no call is lost, records after it are"
-        return f"{last}; calls {calls} to {believed.calls - 1} are lost"
+        return f"{last}; calls {calls} to {totals.calls - 1} are lost"
 
-    def _believed(self) -> Summary | None:
-        """The totals an index or the heads tell, or None; the next pass starts over."""
+    def _unverified(self) -> Summary | None:
+        """The totals from the index or the record heads, None without; the next pass rewinds."""
         if self._source.size is None or self.kind == "bare":
             return None
         self._fresh = False
@@ -175,7 +443,7 @@ class Capture:
 
 
 def begins_as_text(stream: BufferedReader) -> bool:
-    """Whether a stream holds a capture as text, told by its first byte, which stays in it."""
+    """Whether a stream holds a capture as text, judged by a peek at its first byte."""
     start = stream.peek(1)[:1]
     return bool(start) and start in _TEXT_STARTS
 
@@ -187,12 +455,11 @@ def open_capture(
     bare: BareOptions | None = None,
     limits: Limits | None = None,
 ) -> Capture:
-    """Open a path, ``-`` (stdin) or a binary stream, which need not seek.
+    """A capture opened from a path, ``-`` (stdin) or a binary stream, which need not seek.
 
-    The form is told by the first bytes; a bare command buffer has none, so it is one only when
-    ``kind`` says "bare", and ``bare`` then tells what is not in it.  Raises CaptureError if the
-    file is none of the forms (or not the one asked for), UsageError for an unknown ``kind``, and
-    OSError.
+    The first bytes identify the form; only ``kind`` "bare" opens a bare command buffer, which has
+    no magic, with the options ``bare``.  Raises CaptureError if the file is of none of the forms
+    or not of ``kind``, UsageError for an unknown ``kind``, and OSError.
     """
     if kind is not None and kind not in KINDS:
         raise UsageError(f"capture form {kind!r} is none of {', '.join(KINDS)}")

@@ -1,9 +1,9 @@
-"""The raw driver log: magic, then records a C driver can emit without allocating.
+"""The raw driver log: magic, then records that a C driver can write without allocating.
 
 A record is {tag, length, time, crc32} and ``length`` bytes of payload, all little-endian; the
 CRC is over tag, length, time and payload.  Tags and payloads are those of ``payloads``.  Tag 0
-ends the log and holds the number of calls, so that a log that was cut says so.
-``dp2log.h`` in the folder ``c`` is the other side.
+ends the log with the number of calls, which reveals a truncated log.  ``c/dp2log.h`` is the
+writer for drivers.
 """
 
 from __future__ import annotations
@@ -11,27 +11,23 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from types import TracebackType
-from typing import NoReturn, Self
 
 from construct import Struct
 
-from dp2emu.capture.files import Place, Progress, Sink, Source
+from dp2emu.capture.files import Closable, Pass, Place, Sink, Source
 from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, Payload, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Summary, Totals
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.errors import CaptureError, UsageError
-from dp2emu.limits import Limits
 
 MAGIC = b"\x89DP2LOG1"
 """The last character is the version."""
-
 END = 0
 """Tag of the record that ends a log; its payload is the number of calls, 8 bytes."""
 
 RECORD = Head(Struct("tag" / DWORD, "length" / DWORD, "time" / QWORD, "crc32" / DWORD))
-"""What stands before every payload."""
+"""The head before every payload."""
 
 _CHECKED = RECORD.size - 4
 _CALLS = struct.Struct("<Q")
@@ -45,8 +41,8 @@ def pack(tag: int, time: int, payload: Payload) -> bytes:
     return b"".join((head, crc.to_bytes(4, "little"), payload))
 
 
-class LogWriter:
-    """Writes records as a raw driver log.  The same records give the same bytes."""
+class LogWriter(Closable):
+    """A writer of raw driver logs.  The same records give the same bytes."""
 
     def __init__(self, target: Place) -> None:
         """``target`` is a path, ``-`` for stdout, or a binary stream (left open)."""
@@ -56,7 +52,7 @@ class LogWriter:
         self._sink.write(MAGIC)
 
     def write(self, record: Record) -> None:
-        """Append a record, or nothing.
+        """Append a record whole.
 
         Raises CaptureError if a value does not fit, UsageError when the log is closed.
         """
@@ -65,11 +61,11 @@ class LogWriter:
         for kind, time, payload in entries(record):
             self._sink.write(pack(kind, time, payload))
             self._calls += kind is Kind.CALL
-            if kind is Kind.CALL:  # it must be on disk before the driver gets to crash
+            if kind is Kind.CALL:  # must be on disk before the driver can crash in it
                 self.flush()
 
     def flush(self) -> None:
-        """Hand everything to the operating system."""
+        """Flush to the operating system."""
         self._sink.flush()
 
     def close(self) -> None:
@@ -83,38 +79,19 @@ class LogWriter:
         finally:
             self._sink.close()
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class LogReader:
-    """A pass over a raw log whose magic has been taken.  Mutable: it is on its way."""
-
-    def __init__(self, source: Source, limits: Limits) -> None:
-        self.progress = Progress()
-        self._source = source
-        self._limits = limits
-        self._calls = 0
+class LogReader(Pass):
+    """A pass over a raw log, whose magic has been read."""
 
     def entries(self) -> Iterator[Entry]:
-        """Every record in order.  Raises CaptureError where the file stops making sense."""
-        source = self._source
+        """Every record in order.  Raises CaptureError where the file is damaged."""
         while True:
             tag, length, time, head = self._next()
-            if length > self._limits.record_bytes:
-                self._fail(
-                    f"record of {length} bytes, limit record_bytes {self._limits.record_bytes}"
-                )
-            payload = source.take(length)
-            if zlib.crc32(payload, zlib.crc32(head[:_CHECKED])) != _crc(head):
+            if length > (most := self._limits.record_bytes):
+                self._fail(f"record of {length} bytes, limit record_bytes {most}")
+            payload = self._source.take(length)
+            crc = int.from_bytes(head[_CHECKED:], "little")
+            if zlib.crc32(payload, zlib.crc32(head[:_CHECKED])) != crc:
                 self._fail("record checksum is wrong")
             if tag == END:
                 return self._check_end(payload)
@@ -142,19 +119,15 @@ class LogReader:
             self._fail("something follows the end record")
 
     def _skip(self, tag: int) -> None:
-        name = f"tag {tag}"
-        skipped = self.progress.skipped
+        name, skipped = f"tag {tag}", self.progress.skipped
         known = name in skipped or len(skipped) < _UNKNOWN_TAGS
         skipped[name if known else "other tags"] += 1
 
-    def _fail(self, what: str) -> NoReturn:
-        raise self._source.error(what)
-
 
 def scan_heads(source: Source) -> Summary | None:
-    """The totals of a seekable log from its heads, payloads jumped over; None if it is damaged.
+    """The totals of a seekable log from its heads alone; None if it is damaged.
 
-    No checksum is computed.  Leaves the source anywhere.
+    Seeks past payloads without checking them, and leaves the source at an arbitrary offset.
     """
     totals = Totals()
     try:
@@ -169,7 +142,7 @@ def scan_heads(source: Source) -> Summary | None:
 
 
 def _scan_record(source: Source, totals: Totals) -> bool:
-    """Count a record and jump over it, unless it is the end record, whose head is taken."""
+    """Count a record and seek past it; False behind the head of the end record."""
     tag, length, time, _ = RECORD.unpack(source.take(RECORD.size))
     if tag == END:
         return False
@@ -180,7 +153,3 @@ def _scan_record(source: Source, totals: Totals) -> bool:
         totals.add((kind, time, head), length)
     source.jump(after)
     return True
-
-
-def _crc(head: bytes) -> int:
-    return int.from_bytes(head[_CHECKED:], "little")

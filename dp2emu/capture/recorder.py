@@ -1,9 +1,8 @@
-"""Recording what is called of the Direct3D 10/11 interface.
+"""A recorder of calls of the Direct3D 10/11 interface.
 
-``Recorder`` stands in for an adapter: whoever uses it calls what it hands out, and every function
-that came back, or failed, becomes a record.  Memory of the runtime's gets a number when an object
-is made in it, which it has until the object is destroyed.  Other memory is there to be filled, and
-is told by the bytes in it.
+``Recorder`` is a proxy for an adapter, whose devices record every function that returns or fails.
+A block of the runtime's memory has a number from the creation of an object in it until the object
+is destroyed.  Other memory is an output buffer, recorded as its bytes.
 """
 
 from __future__ import annotations
@@ -13,23 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from dp2emu.capture.entry_values import (
-    ADVANCE,
-    CREATE_DEVICE,
-    DISTURB,
-    DXGI,
-    FINISH,
-    RAISED,
-    REMOVE,
-    WRITE,
-    ends,
-    filled,
-    makes,
-    memories,
-    result_of,
-    unmaps,
-    value_of,
-)
+from dp2emu.capture import entry_values as entries
 from dp2emu.capture.records import TIMING, Annotation, EntryCalled, Record
 from dp2emu.capture.values import Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
@@ -40,7 +23,7 @@ from dp2emu.errors import Dp2Error
 
 
 class Recorder:
-    """An adapter whose calls go to ``record``, behind the name of its timing model.
+    """A proxy of an adapter that passes its calls to ``record``, after its timing model's name.
 
     Mutable: it counts devices and memory.
     """
@@ -61,7 +44,7 @@ class Recorder:
     ) -> RecordedDevice:
         """CreateDevice.
 
-        What pfnQueryResidencyCb answers is not recorded: a replay has the GPU's own bookkeeping.
+        Answers of pfnQueryResidencyCb are not recorded: a replay asks its GPU's memory manager.
         """
         codes: list[int] = []
 
@@ -71,31 +54,31 @@ class Recorder:
 
         device = self._adapter.create_device(interface, report, core_layer, query_residency)
         self._devices += 1
-        self.put(EntryCalled(0, int(interface), CREATE_DEVICE, (self._devices,)))
+        self.put(EntryCalled(0, int(interface), entries.CREATE_DEVICE, (self._devices,)))
         return RecordedDevice(self, device, self._devices, codes)
 
     def disturb(self, cause: Cause) -> None:
         """``Adapter.disturb``."""
         self._adapter.disturb(cause)
-        self.put(EntryCalled(0, 0, DISTURB, (cause.value,)))
+        self.put(EntryCalled(0, 0, entries.DISTURB, (cause.value,)))
 
     def remove(self, after: int = 0) -> None:
         """``Adapter.remove``."""
         self._adapter.remove(after)
-        self.put(EntryCalled(0, 0, REMOVE, (after,)))
+        self.put(EntryCalled(0, 0, entries.REMOVE, (after,)))
 
     def advance(self, ticks: int) -> None:
         """``Adapter.advance``."""
         self._adapter.advance(ticks)
-        self.put(EntryCalled(0, 0, ADVANCE, (ticks,)))
+        self.put(EntryCalled(0, 0, entries.ADVANCE, (ticks,)))
 
     def finish(self) -> None:
         """``Adapter.finish``."""
         self._adapter.finish()
-        self.put(EntryCalled(0, 0, FINISH))
+        self.put(EntryCalled(0, 0, entries.FINISH))
 
     def put(self, record: Record) -> None:
-        """Record something else, in its place among the calls."""
+        """Append any record, between those of calls."""
         self._record(record)
 
     @property
@@ -105,7 +88,7 @@ class Recorder:
 
 
 class RecordedDevice:
-    """A device whose functions are recorded.  Mutable: it remembers what is mapped."""
+    """A proxy of a device that records its functions.  Mutable: it tracks mapped memory."""
 
     def __init__(self, recorder: Recorder, device: Device, number: int, codes: list[int]) -> None:
         self.device = device
@@ -115,7 +98,7 @@ class RecordedDevice:
         self._codes = codes
         self._mapped: dict[tuple[int, int], memoryview] = {}
         self.functions = self._wrapped(device.functions, "")
-        self.dxgi_functions = self._wrapped(device.dxgi_functions, DXGI)
+        self.dxgi_functions = self._wrapped(device.dxgi_functions, entries.DXGI)
 
     def _wrapped(
         self, functions: Mapping[str, Callable[..., Any]], table: str
@@ -125,26 +108,29 @@ class RecordedDevice:
         )
 
     def _call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and record it, whatever it raises."""
-        if unmaps(name):
-            self._tell_writes(*arguments)
-        making = makes(name)
-        fresh = [each for each in memories(arguments) if not self._memories.has(each)]
+        """Call a function and record it, even if it raises."""
+        if entries.unmaps(name):
+            self._record_writes(*arguments)
+        making = entries.makes(name)
+        fresh = [
+            each for each in entries.memories(arguments) if self._memories.number(each) is None
+        ]
         before = [] if making else [bytes(each) for each in fresh]
         given = self._value(arguments, making)
         self._codes.clear()
         found, result = None, None
         try:
             found = function(*arguments)
-            result = filled(result_of(name, found, self._memories.number), given, arguments)
+            result = entries.result_of(name, found, self._memories.number)
+            result = entries.filled(result, given, arguments)
         except Dp2Error as error:
-            result = Structure(RAISED, (type(error).__name__,))
+            result = Structure(entries.RAISED, (type(error).__name__,))
             raise
         finally:
             changed = enumerate(zip(before, map(bytes, fresh), strict=False))
             written = tuple((place, new) for place, (old, new) in changed if old != new)
             self._put(name, given, result, written)
-            self._keep(name, arguments, fresh, found)
+            self._track(name, arguments, fresh, found)
         return found
 
     def _put(
@@ -161,50 +147,46 @@ class RecordedDevice:
             )
         )
 
-    def _keep(self, name: str, arguments: Any, fresh: list[bytearray], found: Any) -> None:
-        """Which memory has its number from now on, and what is mapped."""
-        if makes(name) and self._codes:
+    def _track(self, name: str, arguments: Any, fresh: list[bytearray], found: Any) -> None:
+        """Update the numbered and the mapped memory after a call."""
+        if entries.makes(name) and self._codes:
             self._memories.forget(fresh)
-        if ends(name):
-            self._memories.forget(memories(arguments))
+        if entries.ends(name):
+            self._memories.forget(entries.memories(arguments))
         if isinstance(found, MappedSubresource) and not found.pData.readonly:
             self._mapped[id(arguments[0]), arguments[1]] = found.pData
 
-    def _tell_writes(self, memory: bytearray, subresource: int) -> None:
-        """Before something is unmapped: what the host left there."""
+    def _record_writes(self, memory: bytearray, subresource: int) -> None:
+        """Record the bytes of a subresource mapped for writing, before it is unmapped."""
         view = self._mapped.pop((id(memory), subresource), None)
         if view is not None:
             self._codes.clear()
-            self._put(WRITE, self._value((memory, subresource, bytes(view)), making=False))
+            self._put(entries.WRITE, self._value((memory, subresource, bytes(view)), making=False))
 
     def _value(self, arguments: tuple[Any, ...], making: bool) -> tuple[Value, ...]:
         number = self._memories.claim if making else self._memories.number
-        return tuple(value_of(each, number) for each in arguments)
+        return tuple(entries.value_of(each, number) for each in arguments)
 
 
 class Memories:
-    """Memory of the runtime's by number.  Mutable: objects come and go."""
+    """Numbers of the runtime's memory blocks.  Mutable: objects are created and destroyed."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[bytearray, int]] = {}
         self._count = 0
 
-    def has(self, memory: bytearray) -> bool:
-        """Whether it has a number."""
-        return id(memory) in self._known
-
     def number(self, memory: bytearray) -> int | None:
-        """Its number, None if it has none."""
-        return self._known[id(memory)][1] if self.has(memory) else None
+        """The number of a block, None if it has none."""
+        return self._known[id(memory)][1] if id(memory) in self._known else None
 
     def claim(self, memory: bytearray) -> int:
-        """Its number; memory that has none gets one."""
-        if not self.has(memory):
+        """The number of a block, a new one if it has none."""
+        if id(memory) not in self._known:
             self._count += 1
             self._known[id(memory)] = memory, self._count
         return self._known[id(memory)][1]
 
     def forget(self, gone: Iterable[bytearray]) -> None:
-        """Some memory is something else from now on."""
+        """Remove the numbers of blocks whose objects were destroyed."""
         for memory in gone:
             self._known.pop(id(memory), None)

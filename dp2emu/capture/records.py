@@ -1,7 +1,7 @@
-"""What a capture is made of, whatever the container: a sequence of these records.
+"""Records, of which a capture in any container is a sequence.
 
 Times are adapter clock ticks of the recording side, 0 where unknown.  Replay performs records in
-order; nothing in a capture refers forward.
+order; no record refers to a later one.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ class ContextDestroyed(msgspec.Struct, frozen=True):
 
 
 class SurfaceCreated(msgspec.Struct, frozen=True):
-    """A surface or buffer came into being; its memory is zero."""
+    """Creation of a surface or buffer; its memory is zero."""
 
     desc: SurfaceDesc
     time: int = 0
 
 
 class SurfaceDestroyed(msgspec.Struct, frozen=True):
-    """A surface handle is gone."""
+    """Destruction of a surface."""
 
     handle: int
     time: int = 0
 
 
 class ColorKeySet(msgspec.Struct, frozen=True):
-    """DdSetColorKey: texels from ``low`` to ``high``, as stored, are a texture's colour key."""
+    """DdSetColorKey: stored texel values ``low`` to ``high`` are a texture's colour key."""
 
     handle: int
     low: int
@@ -61,23 +61,23 @@ class ColorKeySet(msgspec.Struct, frozen=True):
 
 
 class ColorKeyRemoved(msgspec.Struct, frozen=True):
-    """A texture has no colour key any more."""
+    """DdSetColorKey that removes a texture's colour key."""
 
     handle: int
     time: int = 0
 
 
 class Locked(msgspec.Struct, frozen=True):
-    """DdLock without DDLOCK_NOOVERWRITE: the host waited until the GPU used no memory any more."""
+    """DdLock without DDLOCK_NOOVERWRITE: the host waited until the GPU was idle."""
 
     handle: int
     time: int = 0
 
 
 class Flipped(msgspec.Struct, frozen=True):
-    """DdFlip: two surfaces that are alike exchanged what they hold, behind all drawing so far.
+    """DdFlip: two surfaces of equal layout exchange their contents, after all drawing so far.
 
-    A chain of more is told from its front on: front and first, first and second back buffer.
+    A longer chain is a record each for front and first, first and second back buffer, and so on.
     """
 
     front: int
@@ -86,14 +86,14 @@ class Flipped(msgspec.Struct, frozen=True):
 
 
 class Blitted(msgspec.Struct, frozen=True):
-    """DdBlt: a rectangle of a surface was filled or copied, behind all drawing so far."""
+    """DdBlt: a fill or copy of a rectangle of a surface, after all drawing so far."""
 
     blt: Blt
     time: int = 0
 
 
 class MemoryWritten(msgspec.Struct, frozen=True):
-    """The host stored ``data`` at byte ``offset`` of a surface."""
+    """Write of the host: ``data`` at byte ``offset`` of a surface."""
 
     handle: int
     offset: int
@@ -102,7 +102,7 @@ class MemoryWritten(msgspec.Struct, frozen=True):
 
 
 class Called(msgspec.Struct, frozen=True):
-    """D3dDrawPrimitives2 was entered.  ``abi`` is 32 or 64: the layout the call had."""
+    """Entry into D3dDrawPrimitives2.  ``abi`` is 32 or 64, the layout of the call."""
 
     call: Call
     abi: int = 32
@@ -110,15 +110,16 @@ class Called(msgspec.Struct, frozen=True):
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """... and returned.  Follows its Called; missing if the driver never came back, or if there
-    was none (``IMPORTED``).
+    """Return of D3dDrawPrimitives2, after its Called.
+
+    Missing if the driver never returned, or in an import (``IMPORTED``), which had no driver.
     """
 
     answer: Answer
 
 
 class FrameMarker(msgspec.Struct, frozen=True):
-    """A frame ended (present or flip) with ``surface`` shown, 0 if not known."""
+    """End of a frame (present or flip) that shows ``surface``, 0 if unknown."""
 
     frame: int
     surface: int = 0
@@ -126,7 +127,7 @@ class FrameMarker(msgspec.Struct, frozen=True):
 
 
 class PictureKind(IntEnum):
-    """How a program came to show or see what a surface holds."""
+    """The way in which a program showed or read a surface."""
 
     PRESENT = 1
     TARGET_DATA = 2
@@ -135,10 +136,10 @@ class PictureKind(IntEnum):
 
 
 class Pictured(msgspec.Struct, frozen=True):
-    """The program's API call number ``call`` showed or read a surface as it is here.
+    """Read or presentation of a surface by API call number ``call`` of the recorded program.
 
     ``how`` is a ``PictureKind``; ``index`` the level and face (face * levels + level) of
-    ``handle``.  ``data`` is what it read, rows tight, where that is known; else it is empty.
+    ``handle``.  ``data`` are the bytes read, rows without padding; empty where unknown.
     """
 
     call: int
@@ -150,10 +151,10 @@ class Pictured(msgspec.Struct, frozen=True):
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """The program's API call number ``call`` was GetData of a context's query.
+    """GetData of a context's query by API call number ``call`` of the recorded program.
 
-    It gave ``hr`` and, with S_OK, ``data``, of which there is as much as the program asked for.
-    The answer to the query's last END has reached the host by then if there was one to give.
+    It returned ``hr`` and, with S_OK, ``data`` of the size that the program asked for.  By then
+    the answer to the query's last END has reached the host, if there is any.
     """
 
     call: int
@@ -165,21 +166,21 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 IMPORTED = "imported"
-"""Key of the annotation before all calls that says: they were composed from the calls of a
-program, so there are no answers of a driver, only what the program itself saw.  Its text names
-where they come from."""
+"""Key of the annotation that marks a capture as composed from API calls of a program: it has
+observations of the program instead of driver answers.  Precedes all calls; its text names the
+source."""
 LABEL = "label.surface."
-"""Key, together with a handle, of the annotation that says what a surface is."""
+"""Key, followed by a handle, of the annotation that names a surface."""
 TIMING = "timing"
-"""Key of the annotation that names the timing model a capture wants."""
+"""Key of the annotation that selects the timing model of a capture."""
 WAIT = "wait"
-"""Key of the annotation where the host waited until the GPU was idle and all answers ready."""
+"""Key of the annotation of a wait of the host for the idle GPU and all answers."""
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """Free text: ``key`` names it ("title", "timing", "label.surface.5"), ``text`` says it.
+    """Free text by ``key`` ("title", "timing", "label.surface.5").
 
-    Only ``IMPORTED``, ``TIMING`` and ``WAIT`` mean anything to a replay.
+    A replay reacts to ``IMPORTED``, ``TIMING`` and ``WAIT`` only.
     """
 
     key: str
@@ -188,14 +189,14 @@ class Annotation(msgspec.Struct, frozen=True):
 
 
 class EntryCalled(msgspec.Struct, frozen=True):
-    """A function of the Direct3D 10/11 driver interface was called, and came back.
+    """A call of a function of the Direct3D 10/11 driver interface, with its result.
 
-    ``device`` counts the devices of the adapter from 1, and is 0 for what is the adapter's;
-    ``interface`` is the version of the device.  ``entry`` is its name without ``pfn``, with
-    ``DXGI`` before it for functions of that table, ``Adapter`` for those of the adapter and
-    ``Host`` for what the host did to memory.  ``codes`` were given to pfnSetErrorCb, ``result``
-    is what it returned.  Memory that is only there to be filled is told by the bytes in it before;
-    ``written`` has pairs of a place among these, from 0, and the bytes in it now, of what changed.
+    ``device`` counts the devices of the adapter from 1, and is 0 for the adapter itself;
+    ``interface`` is the version of the device.  ``entry`` is the function's name without ``pfn``,
+    after ``DXGI.`` for functions of that table, ``Adapter.`` for those of the adapter and
+    ``Host.`` for memory writes of the host.  ``codes`` were passed to pfnSetErrorCb.  Output
+    buffers are ``bytes`` arguments with their content before the call; ``written`` has (index
+    among these from 0, new bytes) of each that changed.
     """
 
     device: int

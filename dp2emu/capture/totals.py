@@ -1,4 +1,4 @@
-"""What a capture holds, in numbers: counted while writing, kept in the index, shown by info."""
+"""Totals of a capture: counted while writing, stored in the index, shown by info."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from dp2emu.capture.payloads import CREATED, LAYOUTS, Entry, Kind
 from dp2emu.errors import CaptureError
 
 _FORMATS = 256
-"""Different sorts of surface told apart; what exceeds it is counted under (0, 0)."""
+"""Kinds and formats of surfaces counted separately; the rest is counted under (0, 0)."""
 
 
 class Summary(msgspec.Struct, frozen=True):
     """The numbers of a capture.
 
-    ``contexts`` and ``surfaces`` count creations; the ``_bytes`` are memory that travels with
-    calls, answers, memory writes, and pictures and observations together.  ``first_time`` and
-    ``last_time`` are the smallest and the largest time in ticks that is not 0 (not known), 0 if
-    there is none.  ``formats`` has a (SurfaceKind, D3DFORMAT, how many) for every sort of surface,
-    in that order.  ``verified``
-    tells whether every record was read and checked, or an index or the bare heads believed.
+    ``contexts`` and ``surfaces`` count creations; the ``_bytes`` are memory within calls,
+    answers, memory writes, and pictures and observations together.  ``first_time`` and
+    ``last_time`` are the smallest and largest known time in ticks, 0 without any.  ``formats`` is
+    sorted and has (SurfaceKind, D3DFORMAT, count).  ``verified`` is False for numbers from an
+    index or from record heads, which are not checked against the records.
     """
 
     records: int = 0
@@ -49,7 +48,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Totals:
-    """A summary in the making.  Mutable: ``add`` counts a record."""
+    """An accumulator of totals.  Mutable: ``add`` counts a record."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -57,7 +56,7 @@ class Totals:
         self._first = self._last = 0
 
     def add(self, entry: Entry, size: int | None = None) -> None:
-        """Count one record; ``size`` is its payload's when only the head is at hand."""
+        """Count a record; ``size`` is that of its payload if the entry has the head alone."""
         kind, time, payload = entry
         layout = LAYOUTS[kind].head
         head = layout.unpack(payload)
@@ -94,9 +93,7 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.SURFACE: lambda head, rest: (("surfaces", head[0]),),
     Kind.MEMORY: lambda head, rest: (("memory_writes", 1), ("memory_bytes", rest)),
     Kind.CALL: lambda head, rest: (
-        ("calls", 1),
-        ("command_bytes", head[2]),
-        ("vertex_bytes", head[3]),
+        ("calls", 1), ("command_bytes", head[2]), ("vertex_bytes", head[3]),
     ),
     Kind.ANSWER: lambda head, rest: (("answers", 1), ("response_bytes", head[3])),
     Kind.FRAME: lambda head, rest: (("frames", 1),),
@@ -110,20 +107,20 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.PICTURE: lambda head, rest: (("pictures", 1), ("observed_bytes", rest)),
     Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
     Kind.ENTRY: lambda head, rest: (("entries", 1),),
-}
-"""What one record adds, from the values of its head and the number of bytes behind it."""
+}  # fmt: skip
+"""Counts that a record adds, from the values of its head and the number of bytes behind it."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:
-    """A summary as the metadata of a sealed capture, with a checksum over the rest of it."""
+    """The metadata of a sealed capture for a summary, with a checksum over the other keys."""
     numbers = {name: getattr(summary, name) for name in _NUMBERS}
-    metadata = {name: str(number) for name, number in numbers.items() if _is_kept(name, number)}
+    metadata = {name: str(n) for name, n in numbers.items() if n > 0 or name not in _LATER}
     metadata["formats"] = " ".join(":".join(map(str, sort)) for sort in summary.formats)
     return {**metadata, "crc32": _checksum(metadata)}
 
 
 def from_metadata(metadata: dict[str, str]) -> Summary:
-    """The inverse, not verified.  Raises CaptureError if it is none or its checksum is wrong."""
+    """The unverified summary of metadata.  Raises CaptureError for a wrong checksum."""
     rest = {key: text for key, text in metadata.items() if key != "crc32"}
     if metadata.get("crc32") != _checksum(rest):
         raise CaptureError("totals do not match their checksum")
@@ -137,11 +134,6 @@ def from_metadata(metadata: dict[str, str]) -> Summary:
         raise CaptureError(f"totals are incomplete: {error}") from error
 
 
-def _is_kept(name: str, number: int) -> bool:
-    """What older versions did not count is left out while there is none of it."""
-    return number > 0 or name not in _LATER
-
-
 def _checksum(metadata: dict[str, str]) -> str:
     lines = "".join(f"{key}={text}\n" for key, text in sorted(metadata.items()))
     return f"{zlib.crc32(lines.encode()):08x}"
@@ -149,4 +141,4 @@ def _checksum(metadata: dict[str, str]) -> str:
 
 _NUMBERS = tuple(f for f in Summary.__struct_fields__ if f not in ("formats", "verified"))
 _LATER = frozenset({"entries", "pictures", "observations", "observed_bytes"})
-"""Numbers that totals may lack: captures of earlier versions do."""
+"""Numbers left out where they are 0: captures of earlier versions lack them."""

@@ -1,8 +1,8 @@
-"""Arguments and answers of the Direct3D 10/11 interface as plain values, and as bytes.
+"""Arguments and results of the Direct3D 10/11 interface as plain values, and as bytes.
 
-A value is nothing, a number, text, bytes, memory of the runtime's by its number (handles of
-objects too, since an object lives in memory of the runtime's), a list, or a structure by its name
-in the headers with its members in order.  As bytes each begins with its tag:
+A value is None, a number, text, bytes, a block of the runtime's memory by its number (a handle is
+one, since an object lives in the runtime's memory), a list, or a structure by its name in the
+headers with its members in order.  As bytes each begins with its tag:
 
 ====  ============================  =============================================
 tag   value                         what follows
@@ -32,24 +32,24 @@ import msgspec
 from dp2emu.errors import CaptureError
 
 PLAIN_BYTES = 1 << 17
-"""Bytes a value may take beside those of ``bytes`` in it: what is shown is one line of text."""
+"""Bytes of a value without its ``bytes``, at most: it is shown as one line of text."""
 NESTING = 12
-"""How deep lists and structures may nest."""
+"""Depth to which lists and structures may nest."""
 NAME = re.compile(r"[A-Z][A-Za-z0-9_]{0,63}")
-"""How structures are called."""
+"""Names of structures."""
 ENTRY = re.compile(r"(?:(?:DXGI|Adapter|Host)\.)?[A-Z][A-Za-z0-9]{0,99}")
-"""How functions are called, with the table they belong to."""
+"""Names of functions, with their table."""
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """Memory of the runtime's: ``number`` names it, ``size`` is in bytes."""
+    """A block of the runtime's memory: its number, and its size in bytes."""
 
     number: int
     size: int
 
 
 class Structure(msgspec.Struct, frozen=True):
-    """A structure: its name in the headers and its members in their order."""
+    """A structure: its name in the headers, and its members in order."""
 
     name: str
     members: tuple[Value, ...]
@@ -63,14 +63,14 @@ _PAIR = struct.Struct("<QQ")
 
 
 def pack(value: Value) -> bytes:
-    """The bytes of a value.  Raises CaptureError for one that readers would not take."""
+    """The bytes of a value.  Raises CaptureError for one that readers would reject."""
     parts: list[bytes] = []
     _Writer(parts).write(value, 0)
     return b"".join(parts)
 
 
 def unpack(data: bytes | memoryview) -> Value:
-    """The value that some bytes are.  Raises CaptureError if they are not exactly one."""
+    """The value of some bytes.  Raises CaptureError if they are not exactly one value."""
     reader = _Reader(memoryview(data))
     value = reader.read(0)
     if reader.at != len(data):
@@ -79,7 +79,7 @@ def unpack(data: bytes | memoryview) -> Value:
 
 
 class _Writer:
-    """Bytes under way.  Mutable: they grow."""
+    """A serializer of values, appending to ``parts``.  Mutable: it counts bytes."""
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts = parts
@@ -93,65 +93,51 @@ class _Writer:
         if put is None:
             raise CaptureError(f"{type(value).__name__} is no kind of value")
         try:
-            put(self, value, depth)
+            tag, data, more, elements = put(value)
         except (struct.error, UnicodeEncodeError) as error:
             raise CaptureError(f"{value!r:.40} does not fit a value") from error
-
-    def _add(self, tag: int, data: bytes, more: bytes = b"") -> None:
         self._plain += 1 + len(data)
         if self._plain > PLAIN_BYTES:
             raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
         self._parts.append(bytes([tag]) + data + more)
-
-    def _none(self, value: None, depth: int) -> None:
-        self._add(_NONE, b"")
-
-    def _int(self, value: int, depth: int) -> None:
-        if value < 0:
-            self._add(_NEGATIVE, _I64.pack(value))
-        else:
-            self._add(_WHOLE, _U64.pack(value))
-
-    def _float(self, value: float, depth: int) -> None:
-        self._add(_FLOAT, _F64.pack(value))
-
-    def _text(self, value: str, depth: int) -> None:
-        data = value.encode()
-        self._add(_TEXT, _U32.pack(len(data)) + data)
-
-    def _bytes(self, value: bytes, depth: int) -> None:
-        self._add(_BYTES, _U32.pack(len(value)), value)
-
-    def _memory(self, value: Memory, depth: int) -> None:
-        self._add(_MEMORY, _PAIR.pack(value.number, value.size))
-
-    def _list(self, value: tuple[Value, ...], depth: int) -> None:
-        self._add(_LIST, _U32.pack(len(value)))
-        for element in value:
-            self.write(element, depth + 1)
-
-    def _structure(self, value: Structure, depth: int) -> None:
-        if not NAME.fullmatch(value.name):
-            raise CaptureError(f"{value.name[:40]!a} names no structure")
-        self._add(_STRUCTURE, _U32.pack(len(value.members)))
-        for element in (value.name, *value.members):
+        for element in elements:
             self.write(element, depth + 1)
 
 
-_PUT: dict[type[Any], Callable[[_Writer, Any, int], None]] = {
-    type(None): _Writer._none,
-    int: _Writer._int,
-    float: _Writer._float,
-    str: _Writer._text,
-    bytes: _Writer._bytes,
-    Memory: _Writer._memory,
-    tuple: _Writer._list,
-    Structure: _Writer._structure,
+_Put = tuple[int, bytes, bytes, tuple[Value, ...]]
+"""Tag, bytes that count as plain, bytes that do not, and the values that follow."""
+
+
+def _put_int(value: int) -> _Put:
+    negative = value < 0
+    return (_NEGATIVE if negative else _WHOLE), (_I64 if negative else _U64).pack(value), b"", ()
+
+
+def _put_text(value: str) -> _Put:
+    data = value.encode()
+    return _TEXT, _U32.pack(len(data)) + data, b"", ()
+
+
+def _put_structure(value: Structure) -> _Put:
+    if not NAME.fullmatch(value.name):
+        raise CaptureError(f"{value.name[:40]!a} names no structure")
+    return _STRUCTURE, _U32.pack(len(value.members)), b"", (value.name, *value.members)
+
+
+_PUT: dict[type[Any], Callable[[Any], _Put]] = {
+    type(None): lambda value: (_NONE, b"", b"", ()),
+    int: _put_int,
+    float: lambda value: (_FLOAT, _F64.pack(value), b"", ()),
+    str: _put_text,
+    bytes: lambda value: (_BYTES, _U32.pack(len(value)), value, ()),
+    Memory: lambda value: (_MEMORY, _PAIR.pack(value.number, value.size), b"", ()),
+    tuple: lambda value: (_LIST, _U32.pack(len(value)), b"", value),
+    Structure: _put_structure,
 }
 
 
 class _Reader:
-    """Bytes being read.  Mutable: ``at`` moves."""
+    """A parser of values.  Mutable: ``at`` is the offset of the next byte."""
 
     def __init__(self, data: memoryview) -> None:
         self.at = 0
@@ -179,36 +165,17 @@ class _Reader:
     def _number(self, form: struct.Struct) -> Any:
         return form.unpack(self._take(form.size))[0]
 
-    def _none(self, depth: int) -> Value:
-        return None
-
-    def _whole(self, depth: int) -> Value:
-        return int(self._number(_U64))
-
     def _negative(self, depth: int) -> Value:
         value = int(self._number(_I64))
         if value >= 0:
             raise CaptureError(f"{value} stored as a number below 0")
         return value
 
-    def _float(self, depth: int) -> Value:
-        return float(self._number(_F64))
-
     def _text(self, depth: int) -> str:
         try:
             return str(self._take(self._number(_U32)), "utf-8")
         except UnicodeDecodeError as error:
             raise CaptureError(f"text that is not UTF-8: {error.reason}") from error
-
-    def _bytes(self, depth: int) -> Value:
-        return bytes(self._take(self._number(_U32), plain=False))
-
-    def _memory(self, depth: int) -> Value:
-        number, size = _PAIR.unpack(self._take(_PAIR.size))
-        return Memory(number, size)
-
-    def _list(self, depth: int) -> Value:
-        return self._elements(self._number(_U32), depth)
 
     def _structure(self, depth: int) -> Value:
         count = self._number(_U32)
@@ -224,21 +191,21 @@ class _Reader:
 
 
 _GET: tuple[Callable[[_Reader, int], Value], ...] = (
-    _Reader._none,
-    _Reader._whole,
+    lambda reader, depth: None,
+    lambda reader, depth: int(reader._number(_U64)),
     _Reader._negative,
-    _Reader._float,
+    lambda reader, depth: float(reader._number(_F64)),
     _Reader._text,
-    _Reader._bytes,
-    _Reader._memory,
-    _Reader._list,
+    lambda reader, depth: bytes(reader._take(reader._number(_U32), plain=False)),
+    lambda reader, depth: Memory(*_PAIR.unpack(reader._take(_PAIR.size))),
+    lambda reader, depth: reader._elements(reader._number(_U32), depth),
     _Reader._structure,
 )
-"""By tag."""
+"""Parsers by tag."""
 
 
 def json_of(value: Value) -> Any:
-    """A value for ``json.dumps``: bytes are ``{"hex": ..}``, floats that JSON lacks strings."""
+    """A value for ``json.dumps``: bytes as ``{"hex": ..}``, infinities and NaNs as strings."""
     return _JSON[type(value)](value)
 
 

@@ -5,55 +5,28 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from tempfile import SpooledTemporaryFile
-from types import TracebackType
-from typing import Self
 
+from mcap import records as mcap
 from mcap.opcode import Opcode
-from mcap.records import (
-    Channel,
-    Chunk,
-    ChunkIndex,
-    DataEnd,
-    Footer,
-    Header,
-    Metadata,
-    MetadataIndex,
-    Schema,
-    Statistics,
-    SummaryOffset,
-)
 
+from dp2emu.capture import container
 from dp2emu.capture.compression import deflate
-from dp2emu.capture.container import (
-    FOOTER,
-    LIBRARY,
-    MAGIC,
-    MESSAGE_ENCODING,
-    PROFILE,
-    RECORD_HEAD,
-    SCHEMA_ENCODING,
-    SCHEMAS,
-    TOPICS,
-    TOTALS,
-    build,
-    message,
-    next_sequence,
-)
-from dp2emu.capture.files import Place, Sink
+from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence
+from dp2emu.capture.files import Closable, Place, Sink
 from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
 
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
-"""What ``compression`` may be, and MCAP's name for it."""
+"""Values of ``compression``, and MCAP's names for them."""
 
 _CHUNK_BYTES = 16 << 20
 _SPOOL = 1 << 20
 
 
 class _Pending:
-    """The chunk under way.  Mutable: it grows, and is replaced when written."""
+    """The unwritten chunk.  Mutable: MCAP records are added."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -61,7 +34,7 @@ class _Pending:
         self.times: tuple[int, int] | None = None
 
     def add(self, part: bytes, time: int | None = None) -> None:
-        """Append an MCAP record; messages bring their time."""
+        """Append an MCAP record, a message with its time."""
         self.parts.append(part)
         self.size += len(part)
         if time is not None:
@@ -69,13 +42,13 @@ class _Pending:
             self.times = min(first, time), max(last, time)
 
 
-class CaptureWriter:
-    """Writes records as a sealed capture, never holding more than one chunk.
+class CaptureWriter(Closable):
+    """A writer of sealed captures, which holds at most one chunk in memory.
 
-    A chunk is closed and handed to the operating system behind every call, so that a driver that
-    takes the process down leaves the call that did it; and when ``chunk_bytes`` have gathered,
-    which must be less than what readers take by default.
-    Leaving the ``with`` block, or ``close``, writes the index; without it the file still reads.
+    A chunk is written and flushed behind every call, so that a driver that crashes the process
+    leaves the call that did it; and at ``chunk_bytes``, which must be below the default limit of
+    readers.  ``close``, or the end of the ``with`` block, writes the index; a file without one can
+    be read too.
 
     >>> from io import BytesIO
     >>> from dp2emu.capture.records import Annotation
@@ -88,7 +61,7 @@ class CaptureWriter:
     ) -> None:
         """``target`` is a path, ``-`` for stdout, or a binary stream (left open).
 
-        Raises OSError if the path cannot be opened, UsageError for options that cannot be meant.
+        Raises OSError if the path cannot be opened, UsageError for options out of range.
         """
         if compression not in COMPRESSIONS:
             raise UsageError(f"compression {compression!r} is none of {', '.join(COMPRESSIONS)}")
@@ -98,10 +71,11 @@ class CaptureWriter:
         self._chunk_bytes = chunk_bytes
         self._totals = Totals()
         self._calls = 0
-        self._statistics = Statistics(0, 0, {}, 0, 0, 0, 0, 0, 0)
+        self._statistics = mcap.Statistics(0, 0, {}, 0, 0, 0, 0, 0, 0)
         self._pending = _Pending()
         self._sink = Sink(target)
-        self._sink.write(MAGIC + build(Header(profile=PROFILE, library=LIBRARY)))
+        header = mcap.Header(profile=container.PROFILE, library=container.LIBRARY)
+        self._sink.write(MAGIC + build(header))
         self._sink.flush()
         self._index = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - close() closes it
         self._open = True
@@ -114,12 +88,12 @@ class CaptureWriter:
             self._append(entry)
 
     def start_chunk(self, size: int) -> None:
-        """Close the chunk; from here on chunks may take ``size`` bytes before they are closed."""
+        """Write the chunk; the following ones may grow to ``size`` bytes."""
         self.flush()
         self._chunk_bytes = max(self._chunk_bytes, min(size, _CHUNK_BYTES))
 
     def flush(self) -> None:
-        """Close the chunk, if there is anything in it, and hand it to the operating system."""
+        """Write the chunk unless it is empty, and flush to the operating system."""
         chunk, self._pending = self._pending, _Pending()
         if not chunk.parts:
             return
@@ -127,38 +101,23 @@ class CaptureWriter:
         packed = deflate(self._compression, data)
         first, last = chunk.times or (0, 0)
         offset = self._sink.offset
-        self._sink.write(
-            build(
-                Chunk(
-                    compression=self._compression,
-                    data=packed,
-                    message_start_time=first,
-                    message_end_time=last,
-                    uncompressed_crc=zlib.crc32(data),
-                    uncompressed_size=len(data),
-                )
-            )
-        )
-        self._sink.flush()  # small chunks gather in its buffer, of which a crash would lose all
+        chunk_record = mcap.Chunk(
+            compression=self._compression, data=packed, message_start_time=first,
+            message_end_time=last, uncompressed_crc=zlib.crc32(data), uncompressed_size=len(data),
+        )  # fmt: skip
+        self._sink.write(build(chunk_record))
+        self._sink.flush()  # a crash would lose the small chunks that gather in its buffer
         self._count_chunk(first, last)
-        self._index.write(
-            build(
-                ChunkIndex(
-                    chunk_start_offset=offset,
-                    chunk_length=self._sink.offset - offset,
-                    message_start_time=first,
-                    message_end_time=last,
-                    message_index_length=0,
-                    message_index_offsets={},
-                    compression=self._compression,
-                    compressed_size=len(packed),
-                    uncompressed_size=len(data),
-                )
-            )
-        )
+        index = mcap.ChunkIndex(
+            chunk_start_offset=offset, chunk_length=self._sink.offset - offset,
+            message_start_time=first, message_end_time=last, message_index_length=0,
+            message_index_offsets={}, compression=self._compression,
+            compressed_size=len(packed), uncompressed_size=len(data),
+        )  # fmt: skip
+        self._index.write(build(index))
 
     def close(self) -> None:
-        """Write what is left, the totals and the index; close the file if opened by path."""
+        """Write the last chunk, the totals and the index; close the file if opened by path."""
         if not self._open:
             return
         self._open = False
@@ -169,22 +128,11 @@ class CaptureWriter:
             self._index.close()
             self._sink.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _append(self, entry: Entry) -> None:
         kind, time, payload = entry
         beside = self._pending.size + len(payload)
         if len(payload) >= self._chunk_bytes or beside > PAYLOAD_BYTES:
-            self.flush()  # with what is before it, it might exceed what readers take
+            self.flush()  # with this record the chunk might exceed the limit of readers
         if kind not in self._statistics.channel_message_counts:
             self._introduce(kind)
         sequence = next_sequence(kind, self._calls)
@@ -196,7 +144,7 @@ class CaptureWriter:
             self.flush()
 
     def _introduce(self, kind: Kind) -> None:
-        """Schema and channel go into the chunk that first needs them, under its checksum."""
+        """Add schema and channel to the chunk that first needs them, under its checksum."""
         self._pending.add(build(_schema(kind), _channel(kind)))
         self._statistics.channel_message_counts[kind] = 0
         self._statistics.schema_count += 1
@@ -215,25 +163,30 @@ class CaptureWriter:
         statistics, offset = self._statistics, self._sink.offset
         summary = self._totals.summary(verified=True)
         statistics.message_count, statistics.metadata_count = summary.records, 1
-        self._sink.write(build(Metadata(name=TOTALS, metadata=to_metadata(summary))))
-        totals = MetadataIndex(offset=offset, length=self._sink.offset - offset, name=TOTALS)
-        self._sink.write(build(DataEnd(self._sink.crc)))
+        self._sink.write(
+            build(mcap.Metadata(name=container.TOTALS, metadata=to_metadata(summary)))
+        )
+        length = self._sink.offset - offset
+        totals = mcap.MetadataIndex(offset=offset, length=length, name=container.TOTALS)
+        self._sink.write(build(mcap.DataEnd(self._sink.crc)))
         self._write_summary(totals)
 
-    def _write_summary(self, totals: MetadataIndex) -> None:
+    def _write_summary(self, totals: mcap.MetadataIndex) -> None:
         sink, start, offsets = self._sink, self._sink.offset, []
         sink.crc = 0
         for opcode, parts in self._summary_groups(totals):
             offset = sink.offset
             for part in parts:
                 sink.write(part)
-            offsets.append(SummaryOffset(opcode, offset, sink.offset - offset))
+            offsets.append(mcap.SummaryOffset(opcode, offset, sink.offset - offset))
         offset_start = sink.offset
         sink.write(build(*[group for group in offsets if group.group_length]))
-        head = build(Footer(start, offset_start, 0))[: RECORD_HEAD.size + FOOTER.size - 4]
-        sink.write(build(Footer(start, offset_start, zlib.crc32(head, sink.crc))) + MAGIC)
+        head = build(mcap.Footer(start, offset_start, 0))[:-4]
+        sink.write(build(mcap.Footer(start, offset_start, zlib.crc32(head, sink.crc))) + MAGIC)
 
-    def _summary_groups(self, totals: MetadataIndex) -> Iterator[tuple[Opcode, Iterable[bytes]]]:
+    def _summary_groups(
+        self, totals: mcap.MetadataIndex
+    ) -> Iterator[tuple[Opcode, Iterable[bytes]]]:
         kinds = [Kind(kind) for kind in self._statistics.channel_message_counts]
         yield Opcode.SCHEMA, [build(_schema(kind)) for kind in kinds]
         yield Opcode.CHANNEL, [build(_channel(kind)) for kind in kinds]
@@ -243,17 +196,15 @@ class CaptureWriter:
         yield Opcode.CHUNK_INDEX, iter(lambda: self._index.read(_SPOOL), b"")
 
 
-def _schema(kind: Kind) -> Schema:
-    return Schema(
-        id=int(kind), data=SCHEMAS[kind], encoding=SCHEMA_ENCODING, name=f"dp2.{TOPICS[kind]}"
-    )
+def _schema(kind: Kind) -> mcap.Schema:
+    return mcap.Schema(
+        id=int(kind), data=container.SCHEMAS[kind], encoding=container.SCHEMA_ENCODING,
+        name=f"dp2.{TOPICS[kind]}",
+    )  # fmt: skip
 
 
-def _channel(kind: Kind) -> Channel:
-    return Channel(
-        id=int(kind),
-        topic=TOPICS[kind],
-        message_encoding=MESSAGE_ENCODING,
-        metadata={},
+def _channel(kind: Kind) -> mcap.Channel:
+    return mcap.Channel(
+        id=int(kind), topic=TOPICS[kind], message_encoding=container.MESSAGE_ENCODING, metadata={},
         schema_id=int(kind),
-    )
+    )  # fmt: skip

@@ -30,7 +30,7 @@ from dp2emu.conform.script import (
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, PrimitiveType, QueryType, RenderState
 from dp2emu.d3d.fvf import XYZRHW
-from dp2emu.dp2.tokens.stateset import StateSetOperation
+from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.resource.heap import SurfaceKind
 
 BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))

@@ -2,128 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dp2emu.d3d.words import FLOAT, by_abi, dwords, floats, pad64, pointers, words
 
-from construct import Struct
-
-from dp2emu.d3d.words import DWORD, FLOAT, POINTER, WORD, dwords, pad64
-
-D3DTRANSFORMCAPS = dwords("dwSize", "dwCaps")
-D3DLIGHTINGCAPS = dwords("dwSize", "dwCaps", "dwLightingModel", "dwNumLights")
+D3DTRANSFORMCAPS = dwords("dwSize dwCaps")
+D3DLIGHTINGCAPS = dwords("dwSize dwCaps dwLightingModel dwNumLights")
 D3DPRIMCAPS = dwords(
-    "dwSize", "dwMiscCaps", "dwRasterCaps", "dwZCmpCaps", "dwSrcBlendCaps", "dwDestBlendCaps",
-    "dwAlphaCmpCaps", "dwShadeCaps", "dwTextureCaps", "dwTextureFilterCaps",
-    "dwTextureBlendCaps", "dwTextureAddressCaps", "dwStippleWidth", "dwStippleHeight",
-)  # fmt: skip
-D3DDEVICEDESC_V1 = Struct(
-    "dwSize" / DWORD,
-    "dwFlags" / DWORD,
-    "dcmColorModel" / DWORD,
-    "dwDevCaps" / DWORD,
-    "dtcTransformCaps" / D3DTRANSFORMCAPS,
-    "bClipping" / DWORD,
-    "dlcLightingCaps" / D3DLIGHTINGCAPS,
-    "dpcLineCaps" / D3DPRIMCAPS,
-    "dpcTriCaps" / D3DPRIMCAPS,
-    "dwDeviceRenderBitDepth" / DWORD,
-    "dwDeviceZBufferBitDepth" / DWORD,
-    "dwMaxBufferSize" / DWORD,
-    "dwMaxVertexCount" / DWORD,
+    """dwSize dwMiscCaps dwRasterCaps dwZCmpCaps dwSrcBlendCaps dwDestBlendCaps dwAlphaCmpCaps
+    dwShadeCaps dwTextureCaps dwTextureFilterCaps dwTextureBlendCaps dwTextureAddressCaps
+    dwStippleWidth dwStippleHeight"""
+)
+D3DDEVICEDESC_V1 = (
+    dwords("dwSize dwFlags dcmColorModel dwDevCaps")
+    + "dtcTransformCaps" / D3DTRANSFORMCAPS
+    + dwords("bClipping")
+    + "dlcLightingCaps" / D3DLIGHTINGCAPS
+    + "dpcLineCaps" / D3DPRIMCAPS
+    + "dpcTriCaps" / D3DPRIMCAPS
+    + dwords("dwDeviceRenderBitDepth dwDeviceZBufferBitDepth dwMaxBufferSize dwMaxVertexCount")
 )
 
-
-def globaldriverdata(abi: int) -> Any:
-    """D3DHAL_GLOBALDRIVERDATA: ends in a pointer, so it depends on the host."""
-    return Struct(
-        "dwSize" / DWORD,
-        "hwCaps" / D3DDEVICEDESC_V1,
-        "dwNumVertices" / DWORD,
-        "dwNumClipVertices" / DWORD,
-        "dwNumTextureFormats" / DWORD,
-        *pad64(abi),
-        "lpTextureFormats" / POINTER[abi],
+BY_ABI = {
+    "D3DHAL_GLOBALDRIVERDATA": by_abi(
+        dwords("dwSize") + "hwCaps" / D3DDEVICEDESC_V1,
+        dwords("dwNumVertices dwNumClipVertices dwNumTextureFormats"),
+        pad64,
+        pointers("lpTextureFormats"),
     )
+}
+"""Structures with pointers."""
 
-
-BY_ABI = {"D3DHAL_GLOBALDRIVERDATA": globaldriverdata}
-
-D3DHAL_D3DEXTENDEDCAPS = Struct(
-    "dwSize" / DWORD,
-    "dwMinTextureWidth" / DWORD,
-    "dwMaxTextureWidth" / DWORD,
-    "dwMinTextureHeight" / DWORD,
-    "dwMaxTextureHeight" / DWORD,
-    "dwMinStippleWidth" / DWORD,
-    "dwMaxStippleWidth" / DWORD,
-    "dwMinStippleHeight" / DWORD,
-    "dwMaxStippleHeight" / DWORD,
-    "dwMaxTextureRepeat" / DWORD,
-    "dwMaxTextureAspectRatio" / DWORD,
-    "dwMaxAnisotropy" / DWORD,
-    "dvGuardBandLeft" / FLOAT,
-    "dvGuardBandTop" / FLOAT,
-    "dvGuardBandRight" / FLOAT,
-    "dvGuardBandBottom" / FLOAT,
-    "dvExtentsAdjust" / FLOAT,
-    "dwStencilCaps" / DWORD,
-    "dwFVFCaps" / DWORD,
-    "dwTextureOpCaps" / DWORD,
-    "wMaxTextureBlendStages" / WORD,
-    "wMaxSimultaneousTextures" / WORD,
-    "dwMaxActiveLights" / DWORD,
-    "dvMaxVertexW" / FLOAT,
-    "wMaxUserClipPlanes" / WORD,
-    "wMaxVertexBlendMatrices" / WORD,
-    "dwVertexProcessingCaps" / DWORD,
-    *(f"dwReserved{number}" / DWORD for number in range(1, 5)),
+D3DHAL_D3DEXTENDEDCAPS = (
+    dwords(
+        """dwSize dwMinTextureWidth dwMaxTextureWidth dwMinTextureHeight dwMaxTextureHeight
+        dwMinStippleWidth dwMaxStippleWidth dwMinStippleHeight dwMaxStippleHeight
+        dwMaxTextureRepeat dwMaxTextureAspectRatio dwMaxAnisotropy"""
+    )
+    + floats("dvGuardBandLeft dvGuardBandTop dvGuardBandRight dvGuardBandBottom dvExtentsAdjust")
+    + dwords("dwStencilCaps dwFVFCaps dwTextureOpCaps")
+    + words("wMaxTextureBlendStages wMaxSimultaneousTextures")
+    + dwords("dwMaxActiveLights")
+    + floats("dvMaxVertexW")
+    + words("wMaxUserClipPlanes wMaxVertexBlendMatrices")
+    + dwords("dwVertexProcessingCaps dwReserved1 dwReserved2 dwReserved3 dwReserved4")
 )
 
-_VS20CAPS = ("Caps", "DynamicFlowControlDepth", "NumTemps", "StaticFlowControlDepth")
-D3DVSHADERCAPS2_0 = dwords(*_VS20CAPS)
-D3DPSHADERCAPS2_0 = dwords(*_VS20CAPS, "NumInstructionSlots")
-
-_BEFORE_FLOATS = (
-    "DeviceType", "AdapterOrdinal", "Caps", "Caps2", "Caps3", "PresentationIntervals",
-    "CursorCaps", "DevCaps", "PrimitiveMiscCaps", "RasterCaps", "ZCmpCaps", "SrcBlendCaps",
-    "DestBlendCaps", "AlphaCmpCaps", "ShadeCaps", "TextureCaps", "TextureFilterCaps",
-    "CubeTextureFilterCaps", "VolumeTextureFilterCaps", "TextureAddressCaps",
-    "VolumeTextureAddressCaps", "LineCaps", "MaxTextureWidth", "MaxTextureHeight",
-    "MaxVolumeExtent", "MaxTextureRepeat", "MaxTextureAspectRatio", "MaxAnisotropy",
-)  # fmt: skip
-_FLOATS = (
-    "MaxVertexW", "GuardBandLeft", "GuardBandTop", "GuardBandRight", "GuardBandBottom",
-    "ExtentsAdjust",
-)  # fmt: skip
-_BEFORE_POINT_SIZE = (
-    "StencilCaps", "FVFCaps", "TextureOpCaps", "MaxTextureBlendStages",
-    "MaxSimultaneousTextures", "VertexProcessingCaps", "MaxActiveLights", "MaxUserClipPlanes",
-    "MaxVertexBlendMatrices", "MaxVertexBlendMatrixIndex",
-)  # fmt: skip
-_BEFORE_SHADER_VALUE = (
-    "MaxPrimitiveCount", "MaxVertexIndex", "MaxStreams", "MaxStreamStride",
-    "VertexShaderVersion", "MaxVertexShaderConst", "PixelShaderVersion",
-)  # fmt: skip
-_BEFORE_SHADER_CAPS = (
-    "Reserved5", "MasterAdapterOrdinal", "AdapterOrdinalInGroup", "NumberOfAdaptersInGroup",
-    "DeclTypes", "NumSimultaneousRTs", "StretchRectFilterCaps",
-)  # fmt: skip
-_AFTER_SHADER_CAPS = (
-    "VertexTextureFilterCaps", "MaxVShaderInstructionsExecuted",
-    "MaxPShaderInstructionsExecuted", "MaxVertexShader30InstructionSlots",
-    "MaxPixelShader30InstructionSlots",
-)  # fmt: skip
-
-D3DCAPS9 = Struct(
-    *(name / DWORD for name in _BEFORE_FLOATS),
-    *(name / FLOAT for name in _FLOATS),
-    *(name / DWORD for name in _BEFORE_POINT_SIZE),
-    "MaxPointSize" / FLOAT,
-    *(name / DWORD for name in _BEFORE_SHADER_VALUE),
-    "PixelShader1xMaxValue" / FLOAT,
-    "DevCaps2" / DWORD,
-    "MaxNpatchTessellationLevel" / FLOAT,
-    *(name / DWORD for name in _BEFORE_SHADER_CAPS),
-    "VS20Caps" / D3DVSHADERCAPS2_0,
-    "PS20Caps" / D3DPSHADERCAPS2_0,
-    *(name / DWORD for name in _AFTER_SHADER_CAPS),
+_VS20CAPS = "Caps DynamicFlowControlDepth NumTemps StaticFlowControlDepth"
+D3DVSHADERCAPS2_0 = dwords(_VS20CAPS)
+D3DPSHADERCAPS2_0 = dwords(_VS20CAPS + " NumInstructionSlots")
+D3DCAPS9 = (
+    dwords(
+        """DeviceType AdapterOrdinal Caps Caps2 Caps3 PresentationIntervals CursorCaps DevCaps
+        PrimitiveMiscCaps RasterCaps ZCmpCaps SrcBlendCaps DestBlendCaps AlphaCmpCaps ShadeCaps
+        TextureCaps TextureFilterCaps CubeTextureFilterCaps VolumeTextureFilterCaps
+        TextureAddressCaps VolumeTextureAddressCaps LineCaps MaxTextureWidth MaxTextureHeight
+        MaxVolumeExtent MaxTextureRepeat MaxTextureAspectRatio MaxAnisotropy"""
+    )
+    + floats("MaxVertexW GuardBandLeft GuardBandTop GuardBandRight GuardBandBottom ExtentsAdjust")
+    + dwords(
+        """StencilCaps FVFCaps TextureOpCaps MaxTextureBlendStages MaxSimultaneousTextures
+        VertexProcessingCaps MaxActiveLights MaxUserClipPlanes MaxVertexBlendMatrices
+        MaxVertexBlendMatrixIndex"""
+    )
+    + "MaxPointSize" / FLOAT
+    + dwords(
+        """MaxPrimitiveCount MaxVertexIndex MaxStreams MaxStreamStride VertexShaderVersion
+        MaxVertexShaderConst PixelShaderVersion"""
+    )
+    + "PixelShader1xMaxValue" / FLOAT
+    + dwords("DevCaps2")
+    + "MaxNpatchTessellationLevel" / FLOAT
+    + dwords(
+        """Reserved5 MasterAdapterOrdinal AdapterOrdinalInGroup NumberOfAdaptersInGroup DeclTypes
+        NumSimultaneousRTs StretchRectFilterCaps"""
+    )
+    + "VS20Caps" / D3DVSHADERCAPS2_0
+    + "PS20Caps" / D3DPSHADERCAPS2_0
+    + dwords(
+        """VertexTextureFilterCaps MaxVShaderInstructionsExecuted MaxPShaderInstructionsExecuted
+        MaxVertexShader30InstructionSlots MaxPixelShader30InstructionSlots"""
+    )
 )

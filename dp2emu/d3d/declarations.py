@@ -1,8 +1,8 @@
 """Vertex declarations: D3DVSD tokens of DirectX 8, D3DVERTEXELEMENT9 of DirectX 9.
 
-Source: SM1-3 tokens, "Vertex elements" and "Declarations of DirectX 8".  An invalid declaration is
-a Fault with D3DERR_DRIVERINVALIDCALL; one that needs the tessellator fails only when primitives
-other than patches are drawn with it.
+Source: SM1-3 tokens, "Vertex elements" and "Declarations of DirectX 8".  An invalid declaration
+raises Fault (D3DERR_DRIVERINVALIDCALL).  Tessellator methods are refused only by draws that are no
+patches (``check_drawable``).
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ REGISTER_USAGES: dict[int, tuple[DeclUsage, int]] = {
 """Usages of the registers of a DirectX 8 declaration in fixed-function processing."""
 
 
-_VECTORS = frozenset(
-    {DeclType.D3DCOLOR, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.SHORT4, DeclType.UBYTE4}
-)
+_VECTORS = frozenset(DeclType[n] for n in ("D3DCOLOR", "FLOAT3", "FLOAT4", "SHORT4", "UBYTE4"))
 _NOTHING = frozenset({DeclType.UNUSED})
 METHOD_TYPES: dict[DeclMethod, frozenset[DeclType]] = {
     DeclMethod.PARTIALU: _VECTORS,
@@ -61,17 +59,17 @@ METHOD_TYPES: dict[DeclMethod, frozenset[DeclType]] = {
 
 
 class Constants(NamedTuple):
-    """Float constants, loaded when the shader is set: raw DWORDs, four a register."""
+    """Float constants of a declaration, loaded when the shader is set: four DWORDs a register."""
 
     first: int
     words: tuple[int, ...]
 
 
 class Declaration8(msgspec.Struct, frozen=True):
-    """A DirectX 8 declaration.
+    """A DirectX 8 vertex declaration.
 
-    ``registers[i]`` is the input register v# of ``layout.elements[i]``; the elements' usages apply
-    without a shader.
+    ``registers[i]`` is the shader input register v# of ``layout.elements[i]``; the usages of the
+    elements are for the fixed function.
     """
 
     layout: VertexLayout
@@ -80,17 +78,16 @@ class Declaration8(msgspec.Struct, frozen=True):
 
     def element(self, register: int) -> Element | None:
         """The element of an input register, None if it has none."""
-        places = dict(zip(self.registers, self.layout.elements, strict=True))
-        return places.get(register)
+        return dict(zip(self.registers, self.layout.elements, strict=True)).get(register)
 
 
 def declaration9(data: bytes) -> VertexLayout:
-    """The layout of D3DVERTEXELEMENT9 records, up to an end element if there is one.
+    """The layout of D3DVERTEXELEMENT9 records ``data``, up to an end element.
 
     Unused elements are dropped unless the tessellator computes them.  Raises Fault.
     """
     if len(data) % _ELEMENT.size:
-        raise _fault("vertex elements end in the middle of one")
+        raise _fault(f"{len(data)} bytes are no whole number of vertex elements")
     elements = []
     for place, record in enumerate(_ELEMENT.iter_unpack(data)):
         if record[0] == _END_STREAM and record[2] == DeclType.UNUSED:
@@ -103,7 +100,7 @@ def declaration9(data: bytes) -> VertexLayout:
 
 
 def declaration8(data: bytes, *, programmable: bool) -> Declaration8:
-    """The declaration of a list of D3DVSD tokens, up to its end token or the end of ``data``.
+    """The declaration of the D3DVSD tokens in ``data``, up to its end token.
 
     ``programmable``: it belongs to a shader, so registers are v# without a usage.  Raises Fault.
     """
@@ -133,7 +130,7 @@ def _element(
 
 
 class _Reader:
-    """A list of D3DVSD tokens and how far it has been read."""
+    """A cursor over D3DVSD tokens, with the declaration read so far."""
 
     def __init__(self, words: tuple[int, ...], programmable: bool) -> None:
         self._words = words
@@ -146,7 +143,7 @@ class _Reader:
         self._computed: dict[int, int | None] = {}
 
     def more(self) -> bool:
-        """Whether there is a token that is not the end."""
+        """Whether another token follows that is not the end token."""
         return self._at < len(self._words) and self._words[self._at] != _END
 
     def step(self) -> None:
@@ -171,7 +168,7 @@ class _Reader:
         )
 
     def _computing(self, register: int, source: int | None) -> Element:
-        """The element of a register that the tessellator fills: normals, or u and v."""
+        """The element of a register that the tessellator computes: normals, or u and v."""
         usage, index = REGISTER_USAGES[register]
         if source is None:
             return Element(0, 0, DeclType.UNUSED, usage, index, DeclMethod.UV)
@@ -184,14 +181,14 @@ class _Reader:
         """NOP."""
 
     def _select(self, token: int) -> None:
-        """STREAM: offsets start again at 0; a tessellator's stream has no number."""
+        """STREAM: select a stream, at offset 0; the tessellator's stream has no number."""
         self._offset = 0
         self._stream = None if token >> 28 & 1 else token & 0xF
 
     def _data(self, token: int) -> None:
-        """STREAMDATA: an element, or DWORDs to step over."""
+        """STREAMDATA: an element, or a number of DWORDs to skip."""
         if self._stream is None:
-            raise self._fault("there is no stream to take elements from")
+            raise self._fault("an element without a stream")
         number = token >> 16 & 0xF
         if token >> 28 & 1:
             self._offset += 4 * number
@@ -205,10 +202,7 @@ class _Reader:
         self._offset += TYPE_BYTES[type]
 
     def _tessellate(self, token: int) -> None:
-        """TESSELLATOR: a register filled by computing normals or texture coordinates.
-
-        The four bits that say what normals are computed from always name a register.
-        """
+        """TESSELLATOR: a register of computed normals or texture coordinates."""
         register = self._register(token & 0x1F)
         self._vacate(register)
         self._computed[register] = None if token >> 28 & 1 else token >> 20 & 0xF
@@ -222,18 +216,20 @@ class _Reader:
         self._constants.append(Constants(token & 0x7F, self._take(4 * (token >> 25 & 0xF))))
 
     def _extend(self, token: int) -> None:
-        """EXT: DWORDs of an extension follow, which are skipped."""
+        """EXT: skip the DWORDs of an extension."""
         self._take(token >> 24 & 0x1F)
 
     def _take(self, count: int) -> tuple[int, ...]:
         if count > len(self._words) - self._at:
-            raise self._fault(f"{count} DWORDs should follow, which are not there")
+            raise self._fault(
+                f"needs {count} DWORDs after it, {len(self._words) - self._at} are left"
+            )
         self._at += count
         return self._words[self._at - count : self._at]
 
     def _register(self, number: int) -> int:
         if number >= self._limit:
-            raise self._fault(f"there is no input register {number}")
+            raise self._fault(f"input register {number}, limit {self._limit - 1}")
         return number
 
     def _fault(self, what: str) -> Fault:

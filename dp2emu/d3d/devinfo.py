@@ -11,46 +11,30 @@ from dp2emu.d3d.words import DWORD, QWORD, dwords, floats
 
 BOOL = DWORD
 
-D3DDEVINFO_VCACHE = dwords("Pattern", "OptMethod", "CacheSize", "MagicNumber")
+D3DDEVINFO_VCACHE = dwords("Pattern OptMethod CacheSize MagicNumber")
 D3DRESOURCESTATS = dwords(
-    "bThrashing",
-    "ApproxBytesDownloaded",
-    "NumEvicts",
-    "NumVidCreates",
-    "LastPri",
-    "NumUsed",
-    "NumUsedInVidMem",
-    "WorkingSet",
-    "WorkingSetBytes",
-    "TotalManaged",
-    "TotalBytes",
+    """bThrashing ApproxBytesDownloaded NumEvicts NumVidCreates LastPri NumUsed NumUsedInVidMem
+    WorkingSet WorkingSetBytes TotalManaged TotalBytes"""
 )
 D3DRTYPECOUNT = 8
 D3DDEVINFO_RESOURCEMANAGER = Struct("stats" / Array(D3DRTYPECOUNT, D3DRESOURCESTATS))
 """Indexed by D3DRESOURCETYPE, which starts at 1: the first entry is not used."""
-D3DDEVINFO_D3DVERTEXSTATS = dwords("NumRenderedTriangles", "NumExtraClippingTriangles")
+D3DDEVINFO_D3DVERTEXSTATS = dwords("NumRenderedTriangles NumExtraClippingTriangles")
 D3DDEVINFO_D3D9PIPELINETIMINGS = floats(
-    "VertexProcessingTimePercent",
-    "PixelProcessingTimePercent",
-    "OtherGPUProcessingTimePercent",
-    "GPUIdleTimePercent",
+    """VertexProcessingTimePercent PixelProcessingTimePercent OtherGPUProcessingTimePercent
+    GPUIdleTimePercent"""
 )
 D3DDEVINFO_D3D9INTERFACETIMINGS = floats(
-    "WaitingForGPUToUseApplicationResourceTimePercent",
-    "WaitingForGPUToAcceptMoreCommandsTimePercent",
-    "WaitingForGPUToStayWithinLatencyTimePercent",
-    "WaitingForGPUExclusiveResourceTimePercent",
-    "WaitingForGPUOtherTimePercent",
+    """WaitingForGPUToUseApplicationResourceTimePercent
+    WaitingForGPUToAcceptMoreCommandsTimePercent WaitingForGPUToStayWithinLatencyTimePercent
+    WaitingForGPUExclusiveResourceTimePercent WaitingForGPUOtherTimePercent"""
 )
-D3DDEVINFO_D3D9STAGETIMINGS = floats("MemoryProcessingPercent", "ComputationProcessingPercent")
+D3DDEVINFO_D3D9STAGETIMINGS = floats("MemoryProcessingPercent ComputationProcessingPercent")
 D3DDEVINFO_D3D9BANDWIDTHTIMINGS = floats(
-    "MaxBandwidthUtilized",
-    "FrontEndUploadMemoryUtilizedPercent",
-    "VertexRateUtilizedPercent",
-    "TriangleSetupRateUtilizedPercent",
-    "FillRateUtilizedPercent",
+    """MaxBandwidthUtilized FrontEndUploadMemoryUtilizedPercent VertexRateUtilizedPercent
+    TriangleSetupRateUtilizedPercent FillRateUtilizedPercent"""
 )
-D3DDEVINFO_D3D9CACHEUTILIZATION = floats("TextureCacheHitRate", "PostTransformVertexCacheHitRate")
+D3DDEVINFO_D3D9CACHEUTILIZATION = floats("TextureCacheHitRate PostTransformVertexCacheHitRate")
 
 PAYLOADS: dict[QueryType, Any] = {
     QueryType.VCACHE: D3DDEVINFO_VCACHE,

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from enum import Flag, IntFlag, auto
+from functools import reduce
+from operator import or_
 from types import MappingProxyType
 
 import msgspec
@@ -21,10 +23,10 @@ from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, U
 class Support(Flag):
     """Views and bindings that a format supports.
 
-    VERTEX and INDEX: buffers of the input assembler.  BUFFER: shaders read it from a buffer,
-    TEXTURE: from a texture by address, SAMPLE: through a filter, COMPARE: comparing.  TARGET,
-    BLEND, DEPTH: written by the output merger; MULTISAMPLE: with several samples, RESOLVE: to one
-    of them, LOAD: read by sample.  MIPS: GenMips makes its levels.  DISPLAY: it can be shown.
+    VERTEX and INDEX: buffers of the input assembler.  Shader reads: BUFFER from buffers, TEXTURE
+    from textures by address, SAMPLE through a filter, COMPARE with comparison.  Output merger:
+    TARGET, BLEND, DEPTH; MULTISAMPLE targets, which RESOLVE merges and LOAD reads by sample.
+    MIPS: GenMips generates levels.  DISPLAY: scan-out.
     """
 
     NONE = 0
@@ -45,7 +47,7 @@ class Support(Flag):
 
 
 class DdiSupport(IntFlag):
-    """D3D10_DDI_FORMAT_SUPPORT, which CheckFormatSupport gives."""
+    """D3D10_DDI_FORMAT_SUPPORT, the answer of CheckFormatSupport."""
 
     SHADER_SAMPLE = 0x1
     RENDERTARGET = 0x2
@@ -65,9 +67,7 @@ _DDI: dict[Support, DdiSupport] = {
 
 
 class DxgiRow(msgspec.Struct, frozen=True):
-    """A format: ``texels`` is its storage row, ``family`` the typeless format whose resources it
-    can view, or itself.
-    """
+    """A DXGI format: ``texels`` is its storage row, ``family`` its typeless format or itself."""
 
     format: DxgiFormat
     texels: FormatRow
@@ -76,7 +76,7 @@ class DxgiRow(msgspec.Struct, frozen=True):
 
     @property
     def typeless(self) -> bool:
-        """Whether it is typeless, so that only views of other formats read and write it."""
+        """Whether it is typeless: only views of its family's formats read and write it."""
         return self.format.name.endswith("_TYPELESS") and not self.support
 
     @property
@@ -90,11 +90,8 @@ class DxgiRow(msgspec.Struct, frozen=True):
         """The answer of CheckFormatSupport."""
         if not self.support:
             return DdiSupport(0) if self.typeless else DdiSupport.NOT_SUPPORTED
-        found = DdiSupport(0)
-        for own, answer in _DDI.items():
-            if own in self.support:
-                found |= answer
-        return found
+        bits = (answer for own, answer in _DDI.items() if own in self.support)
+        return reduce(or_, bits, DdiSupport(0))
 
 
 _V, _I, _B, _T = Support.VERTEX, Support.INDEX, Support.BUFFER, Support.TEXTURE
@@ -150,13 +147,8 @@ _SUPPORT: dict[str, Support] = {
 }
 
 _BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
-    "BC1": (8, (4, 4)),
-    "BC2": (16, (4, 4)),
-    "BC3": (16, (4, 4)),
-    "BC4": (8, (4, 4)),
-    "BC5": (16, (4, 4)),
-    "BC6H": (16, (4, 4)),
-    "BC7": (16, (4, 4)),
+    **dict.fromkeys(("BC1", "BC4"), (8, (4, 4))),
+    **dict.fromkeys(("BC2", "BC3", "BC5", "BC6H", "BC7"), (16, (4, 4))),
     "R1": (1, (8, 1)),
     "R8G8_B8G8": (4, (2, 1)),
     "G8R8_G8B8": (4, (2, 1)),
@@ -164,27 +156,15 @@ _BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
 """Bytes and (width, height) of blocks, by prefix of the name."""
 
 _FAMILIES: dict[str, str] = {
-    "D32_FLOAT_S8X24": "R32G8X24",
-    "R32_FLOAT_X8X24": "R32G8X24",
-    "X32_TYPELESS_G8X24": "R32G8X24",
-    "D24_UNORM_S8": "R24G8",
-    "R24_UNORM_X8": "R24G8",
-    "X24_TYPELESS_G8": "R24G8",
+    **dict.fromkeys(("D32_FLOAT_S8X24", "R32_FLOAT_X8X24", "X32_TYPELESS_G8X24"), "R32G8X24"),
+    **dict.fromkeys(("D24_UNORM_S8", "R24_UNORM_X8", "X24_TYPELESS_G8"), "R24G8"),
     "D32": "R32",
     "D16": "R16",
     "R10G10B10_XR_BIAS_A2": "R10G10B10A2",
 }
-"""Families that are no prefix of the name, by the name without its last coding."""
+"""Families that no prefix of the name tells, by the name without its last coding."""
 
-_CODINGS: dict[str, Coding] = {
-    "UNORM": Coding.UNORM,
-    "SNORM": Coding.SNORM,
-    "FLOAT": Coding.FLOAT,
-    "UINT": Coding.UINT,
-    "SINT": Coding.SINT,
-    "UF16": Coding.FLOAT,
-    "SF16": Coding.FLOAT,
-}
+_CODINGS = {**Coding.__members__, "UF16": Coding.FLOAT, "SF16": Coding.FLOAT}
 _FIELD = re.compile(r"([A-Z])(\d+)")
 _FIELDS = re.compile(r"(?:[A-Z]\d+)+")
 _LAST = re.compile(r"_(TYPELESS|UNORM|SNORM|FLOAT|UINT|SINT|UF16|SF16)(_SRGB)?$")
@@ -248,22 +228,22 @@ def _rows() -> Iterator[DxgiRow]:
 
 
 DXGI: Mapping[DxgiFormat, DxgiRow] = MappingProxyType({row.format: row for row in _rows()})
-"""All rows by format, without UNKNOWN and the video formats."""
+"""DXGI rows by format, without UNKNOWN and the video formats."""
 
 ROWS: Mapping[AnyFormat, FormatRow] = MappingProxyType(
     {**FORMATS, **{format: row.texels for format, row in DXGI.items()}}
 )
-"""Storage rows of the formats of all interfaces, which GPU surfaces can have."""
+"""Storage rows of all surface formats, of Direct3D 9 and DXGI."""
 
 
 def ddi_support(format: DxgiFormat) -> DdiSupport:
-    """The answer of CheckFormatSupport for any number."""
+    """The answer of CheckFormatSupport for any format."""
     row = DXGI.get(format)
     return DdiSupport.NOT_SUPPORTED if row is None else row.ddi_support
 
 
 def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
-    """Whether a resource can be viewed in a format: its own, or one of its typeless family."""
+    """Whether a view in format ``view`` is allowed: the ``resource``'s own, or of its family."""
     if resource is view:
         return True
     found, asked = DXGI.get(resource), DXGI.get(view)

@@ -1,4 +1,4 @@
-"""Direct3D 9 enumerations (d3d9types.h), values in SDK order."""
+"""Direct3D 9 enumerations (d3d9types.h).  A row has several members of consecutive values."""
 
 from __future__ import annotations
 
@@ -28,459 +28,229 @@ class QueryType(SdkEnum, prefix="D3DQUERYTYPE_"):
 class RenderState(SdkEnum, prefix="D3DRS_"):
     """Render states of D3DDP2OP_RENDERSTATE, DirectX 9 names."""
 
-    ZENABLE = 7
-    FILLMODE = 8
-    SHADEMODE = 9
-    ZWRITEENABLE = 14
-    ALPHATESTENABLE = 15
-    LASTPIXEL = 16
-    SRCBLEND = 19
-    DESTBLEND = 20
-    CULLMODE = 22
-    ZFUNC = 23
-    ALPHAREF = 24
-    ALPHAFUNC = 25
-    DITHERENABLE = 26
-    ALPHABLENDENABLE = 27
-    FOGENABLE = 28
+    ZENABLE, FILLMODE, SHADEMODE = 7, 8, 9
+    ZWRITEENABLE, ALPHATESTENABLE, LASTPIXEL = 14, 15, 16
+    SRCBLEND, DESTBLEND = 19, 20
+    CULLMODE, ZFUNC, ALPHAREF, ALPHAFUNC, DITHERENABLE, ALPHABLENDENABLE, FOGENABLE = range(22, 29)
     SPECULARENABLE = 29
-    FOGCOLOR = 34
-    FOGTABLEMODE = 35
-    FOGSTART = 36
-    FOGEND = 37
-    FOGDENSITY = 38
+    FOGCOLOR, FOGTABLEMODE, FOGSTART, FOGEND, FOGDENSITY = range(34, 39)
     RANGEFOGENABLE = 48
-    STENCILENABLE = 52
-    STENCILFAIL = 53
-    STENCILZFAIL = 54
-    STENCILPASS = 55
-    STENCILFUNC = 56
-    STENCILREF = 57
-    STENCILMASK = 58
-    STENCILWRITEMASK = 59
-    TEXTUREFACTOR = 60
-    WRAP0 = 128
-    WRAP1 = 129
-    WRAP2 = 130
-    WRAP3 = 131
-    WRAP4 = 132
-    WRAP5 = 133
-    WRAP6 = 134
-    WRAP7 = 135
-    CLIPPING = 136
-    LIGHTING = 137
-    AMBIENT = 139
-    FOGVERTEXMODE = 140
-    COLORVERTEX = 141
-    LOCALVIEWER = 142
-    NORMALIZENORMALS = 143
-    DIFFUSEMATERIALSOURCE = 145
-    SPECULARMATERIALSOURCE = 146
-    AMBIENTMATERIALSOURCE = 147
+    STENCILENABLE, STENCILFAIL, STENCILZFAIL, STENCILPASS, STENCILFUNC, STENCILREF = range(52, 58)
+    STENCILMASK, STENCILWRITEMASK, TEXTUREFACTOR = 58, 59, 60
+    WRAP0, WRAP1, WRAP2, WRAP3, WRAP4, WRAP5, WRAP6, WRAP7, CLIPPING, LIGHTING = range(128, 138)
+    AMBIENT, FOGVERTEXMODE, COLORVERTEX, LOCALVIEWER, NORMALIZENORMALS = range(139, 144)
+    DIFFUSEMATERIALSOURCE, SPECULARMATERIALSOURCE, AMBIENTMATERIALSOURCE = 145, 146, 147
     EMISSIVEMATERIALSOURCE = 148
-    VERTEXBLEND = 151
-    CLIPPLANEENABLE = 152
-    POINTSIZE = 154
-    POINTSIZE_MIN = 155
-    POINTSPRITEENABLE = 156
-    POINTSCALEENABLE = 157
-    POINTSCALE_A = 158
-    POINTSCALE_B = 159
-    POINTSCALE_C = 160
-    MULTISAMPLEANTIALIAS = 161
-    MULTISAMPLEMASK = 162
-    PATCHEDGESTYLE = 163
-    DEBUGMONITORTOKEN = 165
-    POINTSIZE_MAX = 166
-    INDEXEDVERTEXBLENDENABLE = 167
+    VERTEXBLEND, CLIPPLANEENABLE = 151, 152
+    POINTSIZE, POINTSIZE_MIN, POINTSPRITEENABLE, POINTSCALEENABLE = 154, 155, 156, 157
+    POINTSCALE_A, POINTSCALE_B, POINTSCALE_C = 158, 159, 160
+    MULTISAMPLEANTIALIAS, MULTISAMPLEMASK, PATCHEDGESTYLE = 161, 162, 163
+    DEBUGMONITORTOKEN, POINTSIZE_MAX, INDEXEDVERTEXBLENDENABLE = 165, 166, 167
     COLORWRITEENABLE = 168
-    TWEENFACTOR = 170
-    BLENDOP = 171
-    POSITIONDEGREE = 172
-    NORMALDEGREE = 173
-    SCISSORTESTENABLE = 174
-    SLOPESCALEDEPTHBIAS = 175
-    ANTIALIASEDLINEENABLE = 176
-    MINTESSELLATIONLEVEL = 178
-    MAXTESSELLATIONLEVEL = 179
-    ADAPTIVETESS_X = 180
-    ADAPTIVETESS_Y = 181
-    ADAPTIVETESS_Z = 182
-    ADAPTIVETESS_W = 183
-    ENABLEADAPTIVETESSELLATION = 184
-    TWOSIDEDSTENCILMODE = 185
-    CCW_STENCILFAIL = 186
-    CCW_STENCILZFAIL = 187
-    CCW_STENCILPASS = 188
-    CCW_STENCILFUNC = 189
-    COLORWRITEENABLE1 = 190
-    COLORWRITEENABLE2 = 191
-    COLORWRITEENABLE3 = 192
-    BLENDFACTOR = 193
-    SRGBWRITEENABLE = 194
-    DEPTHBIAS = 195
-    WRAP8 = 198
-    WRAP9 = 199
-    WRAP10 = 200
-    WRAP11 = 201
-    WRAP12 = 202
-    WRAP13 = 203
-    WRAP14 = 204
-    WRAP15 = 205
-    SEPARATEALPHABLENDENABLE = 206
-    SRCBLENDALPHA = 207
-    DESTBLENDALPHA = 208
-    BLENDOPALPHA = 209
+    TWEENFACTOR, BLENDOP, POSITIONDEGREE, NORMALDEGREE, SCISSORTESTENABLE = range(170, 175)
+    SLOPESCALEDEPTHBIAS, ANTIALIASEDLINEENABLE = 175, 176
+    MINTESSELLATIONLEVEL, MAXTESSELLATIONLEVEL = 178, 179
+    ADAPTIVETESS_X, ADAPTIVETESS_Y, ADAPTIVETESS_Z, ADAPTIVETESS_W = 180, 181, 182, 183
+    ENABLEADAPTIVETESSELLATION, TWOSIDEDSTENCILMODE = 184, 185
+    CCW_STENCILFAIL, CCW_STENCILZFAIL, CCW_STENCILPASS, CCW_STENCILFUNC = 186, 187, 188, 189
+    COLORWRITEENABLE1, COLORWRITEENABLE2, COLORWRITEENABLE3 = 190, 191, 192
+    BLENDFACTOR, SRGBWRITEENABLE, DEPTHBIAS = 193, 194, 195
+    WRAP8, WRAP9, WRAP10, WRAP11, WRAP12, WRAP13, WRAP14, WRAP15 = range(198, 206)
+    SEPARATEALPHABLENDENABLE, SRCBLENDALPHA, DESTBLENDALPHA, BLENDOPALPHA = 206, 207, 208, 209
 
 
 class TextureStageState(SdkEnum, prefix="D3DTSS_"):
     """Texture stage states, DirectX 9 names."""
 
-    COLOROP = 1
-    COLORARG1 = 2
-    COLORARG2 = 3
-    ALPHAOP = 4
-    ALPHAARG1 = 5
-    ALPHAARG2 = 6
-    BUMPENVMAT00 = 7
-    BUMPENVMAT01 = 8
-    BUMPENVMAT10 = 9
-    BUMPENVMAT11 = 10
-    TEXCOORDINDEX = 11
-    BUMPENVLSCALE = 22
-    BUMPENVLOFFSET = 23
-    TEXTURETRANSFORMFLAGS = 24
-    COLORARG0 = 26
-    ALPHAARG0 = 27
-    RESULTARG = 28
+    COLOROP, COLORARG1, COLORARG2, ALPHAOP, ALPHAARG1, ALPHAARG2 = range(1, 7)
+    BUMPENVMAT00, BUMPENVMAT01, BUMPENVMAT10, BUMPENVMAT11, TEXCOORDINDEX = range(7, 12)
+    BUMPENVLSCALE, BUMPENVLOFFSET, TEXTURETRANSFORMFLAGS = 22, 23, 24
+    COLORARG0, ALPHAARG0, RESULTARG = 26, 27, 28
     CONSTANT = 32
 
 
 class SamplerState(SdkEnum, prefix="D3DSAMP_"):
-    """API numbers; on the wire samplers keep their DirectX 8 numbers (``legacy``)."""
+    """Sampler states, API numbers; the wire has their DirectX 8 numbers (``legacy``)."""
 
-    ADDRESSU = 1
-    ADDRESSV = 2
-    ADDRESSW = 3
-    BORDERCOLOR = 4
-    MAGFILTER = 5
-    MINFILTER = 6
-    MIPFILTER = 7
-    MIPMAPLODBIAS = 8
-    MAXMIPLEVEL = 9
-    MAXANISOTROPY = 10
-    SRGBTEXTURE = 11
-    ELEMENTINDEX = 12
-    DMAPOFFSET = 13
+    ADDRESSU, ADDRESSV, ADDRESSW = 1, 2, 3
+    BORDERCOLOR, MAGFILTER, MINFILTER, MIPFILTER, MIPMAPLODBIAS, MAXMIPLEVEL = range(4, 10)
+    MAXANISOTROPY, SRGBTEXTURE, ELEMENTINDEX, DMAPOFFSET = 10, 11, 12, 13
 
 
 class TransformState(SdkEnum, prefix="D3DTS_"):
     """Transform types; world matrix i is 256 + i."""
 
-    VIEW = 2
-    PROJECTION = 3
-    TEXTURE0 = 16
-    TEXTURE1 = 17
-    TEXTURE2 = 18
-    TEXTURE3 = 19
-    TEXTURE4 = 20
-    TEXTURE5 = 21
-    TEXTURE6 = 22
-    TEXTURE7 = 23
+    VIEW, PROJECTION = 2, 3
+    TEXTURE0, TEXTURE1, TEXTURE2, TEXTURE3, TEXTURE4, TEXTURE5, TEXTURE6, TEXTURE7 = range(16, 24)
 
 
 class PrimitiveType(SdkEnum, prefix="D3DPT_"):
     """Primitive topologies."""
 
-    POINTLIST = 1
-    LINELIST = 2
-    LINESTRIP = 3
-    TRIANGLELIST = 4
-    TRIANGLESTRIP = 5
-    TRIANGLEFAN = 6
+    POINTLIST, LINELIST, LINESTRIP, TRIANGLELIST, TRIANGLESTRIP, TRIANGLEFAN = range(1, 7)
 
 
 class CmpFunc(SdkEnum, prefix="D3DCMP_"):
     """Comparison functions of depth, stencil and alpha tests."""
 
-    NEVER = 1
-    LESS = 2
-    EQUAL = 3
-    LESSEQUAL = 4
-    GREATER = 5
-    NOTEQUAL = 6
-    GREATEREQUAL = 7
-    ALWAYS = 8
+    NEVER, LESS, EQUAL, LESSEQUAL, GREATER, NOTEQUAL, GREATEREQUAL, ALWAYS = range(1, 9)
 
 
 class Blend(SdkEnum, prefix="D3DBLEND_"):
     """Blend factors."""
 
-    ZERO = 1
-    ONE = 2
-    SRCCOLOR = 3
-    INVSRCCOLOR = 4
-    SRCALPHA = 5
-    INVSRCALPHA = 6
-    DESTALPHA = 7
-    INVDESTALPHA = 8
-    DESTCOLOR = 9
-    INVDESTCOLOR = 10
-    SRCALPHASAT = 11
-    BOTHSRCALPHA = 12
-    BOTHINVSRCALPHA = 13
-    BLENDFACTOR = 14
-    INVBLENDFACTOR = 15
-    SRCCOLOR2 = 16
-    INVSRCCOLOR2 = 17
+    ZERO, ONE, SRCCOLOR, INVSRCCOLOR, SRCALPHA, INVSRCALPHA, DESTALPHA, INVDESTALPHA = range(1, 9)
+    DESTCOLOR, INVDESTCOLOR, SRCALPHASAT, BOTHSRCALPHA, BOTHINVSRCALPHA = range(9, 14)
+    BLENDFACTOR, INVBLENDFACTOR, SRCCOLOR2, INVSRCCOLOR2 = 14, 15, 16, 17
 
 
 class BlendOp(SdkEnum, prefix="D3DBLENDOP_"):
     """Blend operations."""
 
-    ADD = 1
-    SUBTRACT = 2
-    REVSUBTRACT = 3
-    MIN = 4
-    MAX = 5
+    ADD, SUBTRACT, REVSUBTRACT, MIN, MAX = range(1, 6)
 
 
 class Cull(SdkEnum, prefix="D3DCULL_"):
-    """Which winding is culled, in screen space with y down."""
+    """Winding of the culled triangles, in screen space with y down."""
 
-    NONE = 1
-    CW = 2
-    CCW = 3
+    NONE, CW, CCW = 1, 2, 3
 
 
 class FillMode(SdkEnum, prefix="D3DFILL_"):
-    """How triangles are filled."""
+    """Fill modes of triangles."""
 
-    POINT = 1
-    WIREFRAME = 2
-    SOLID = 3
+    POINT, WIREFRAME, SOLID = 1, 2, 3
 
 
 class ShadeMode(SdkEnum, prefix="D3DSHADE_"):
-    """Colour interpolation; PHONG was never implemented and means GOURAUD."""
+    """Shading modes; PHONG was never implemented and means GOURAUD."""
 
-    FLAT = 1
-    GOURAUD = 2
-    PHONG = 3
+    FLAT, GOURAUD, PHONG = 1, 2, 3
 
 
 class StencilOp(SdkEnum, prefix="D3DSTENCILOP_"):
     """Stencil operations."""
 
-    KEEP = 1
-    ZERO = 2
-    REPLACE = 3
-    INCRSAT = 4
-    DECRSAT = 5
-    INVERT = 6
-    INCR = 7
-    DECR = 8
+    KEEP, ZERO, REPLACE, INCRSAT, DECRSAT, INVERT, INCR, DECR = range(1, 9)
 
 
 class FogMode(SdkEnum, prefix="D3DFOG_"):
     """Fog formulas."""
 
-    NONE = 0
-    EXP = 1
-    EXP2 = 2
-    LINEAR = 3
+    NONE, EXP, EXP2, LINEAR = 0, 1, 2, 3
 
 
 class TextureOp(SdkEnum, prefix="D3DTOP_"):
     """Texture stage operations."""
 
-    DISABLE = 1
-    SELECTARG1 = 2
-    SELECTARG2 = 3
-    MODULATE = 4
-    MODULATE2X = 5
-    MODULATE4X = 6
-    ADD = 7
-    ADDSIGNED = 8
-    ADDSIGNED2X = 9
-    SUBTRACT = 10
-    ADDSMOOTH = 11
-    BLENDDIFFUSEALPHA = 12
-    BLENDTEXTUREALPHA = 13
-    BLENDFACTORALPHA = 14
-    BLENDTEXTUREALPHAPM = 15
-    BLENDCURRENTALPHA = 16
-    PREMODULATE = 17
-    MODULATEALPHA_ADDCOLOR = 18
-    MODULATECOLOR_ADDALPHA = 19
-    MODULATEINVALPHA_ADDCOLOR = 20
-    MODULATEINVCOLOR_ADDALPHA = 21
-    BUMPENVMAP = 22
-    BUMPENVMAPLUMINANCE = 23
-    DOTPRODUCT3 = 24
-    MULTIPLYADD = 25
-    LERP = 26
+    DISABLE, SELECTARG1, SELECTARG2, MODULATE, MODULATE2X, MODULATE4X = range(1, 7)
+    ADD, ADDSIGNED, ADDSIGNED2X, SUBTRACT, ADDSMOOTH = range(7, 12)
+    BLENDDIFFUSEALPHA, BLENDTEXTUREALPHA, BLENDFACTORALPHA, BLENDTEXTUREALPHAPM = 12, 13, 14, 15
+    BLENDCURRENTALPHA, PREMODULATE, MODULATEALPHA_ADDCOLOR, MODULATECOLOR_ADDALPHA = 16, 17, 18, 19
+    MODULATEINVALPHA_ADDCOLOR, MODULATEINVCOLOR_ADDALPHA = 20, 21
+    BUMPENVMAP, BUMPENVMAPLUMINANCE, DOTPRODUCT3, MULTIPLYADD, LERP = range(22, 27)
 
 
 class TextureArgument(SdkEnum, prefix="D3DTA_"):
-    """What a texture stage's argument selects: the low four bits of the state."""
+    """Sources of a texture stage's argument: the low four bits of the state."""
 
-    DIFFUSE = 0
-    CURRENT = 1
-    TEXTURE = 2
-    TFACTOR = 3
-    SPECULAR = 4
-    TEMP = 5
-    CONSTANT = 6
+    DIFFUSE, CURRENT, TEXTURE, TFACTOR, SPECULAR, TEMP, CONSTANT = range(7)
 
 
 class TextureFilter(SdkEnum, prefix="D3DTEXF_"):
     """Filters as DirectX 9 numbers them (wire format, "Texture stages and samplers")."""
 
-    NONE = 0
-    POINT = 1
-    LINEAR = 2
-    ANISOTROPIC = 3
-    FLATCUBIC = 4
-    GAUSSIANCUBIC = 5
-    PYRAMIDALQUAD = 6
-    GAUSSIANQUAD = 7
-    CONVOLUTIONMONO = 8
+    NONE, POINT, LINEAR, ANISOTROPIC = 0, 1, 2, 3
+    FLATCUBIC, GAUSSIANCUBIC, PYRAMIDALQUAD, GAUSSIANQUAD, CONVOLUTIONMONO = range(4, 9)
 
 
 class TextureAddress(SdkEnum, prefix="D3DTADDRESS_"):
     """Texture address modes."""
 
-    WRAP = 1
-    MIRROR = 2
-    CLAMP = 3
-    BORDER = 4
-    MIRRORONCE = 5
+    WRAP, MIRROR, CLAMP, BORDER, MIRRORONCE = range(1, 6)
 
 
 class ZBufferType(SdkEnum, prefix="D3DZB_"):
     """Values of D3DRS_ZENABLE."""
 
-    FALSE = 0
-    TRUE = 1
-    USEW = 2
+    FALSE, TRUE, USEW = 0, 1, 2
 
 
 class StateBlockType(SdkEnum, prefix="D3DSBT_"):
-    """State block kinds."""
+    """Predefined types of state blocks."""
 
-    ALL = 1
-    PIXELSTATE = 2
-    VERTEXSTATE = 3
+    ALL, PIXELSTATE, VERTEXSTATE = 1, 2, 3
 
 
 class ResourceType(SdkEnum, prefix="D3DRTYPE_"):
     """Resource types."""
 
-    SURFACE = 1
-    VOLUME = 2
-    TEXTURE = 3
-    VOLUMETEXTURE = 4
-    CUBETEXTURE = 5
-    VERTEXBUFFER = 6
-    INDEXBUFFER = 7
+    SURFACE, VOLUME, TEXTURE, VOLUMETEXTURE, CUBETEXTURE, VERTEXBUFFER, INDEXBUFFER = range(1, 8)
 
 
 class Pool(SdkEnum, prefix="D3DPOOL_"):
     """Memory pools."""
 
-    DEFAULT = 0
-    MANAGED = 1
-    SYSTEMMEM = 2
-    SCRATCH = 3
+    DEFAULT, MANAGED, SYSTEMMEM, SCRATCH = 0, 1, 2, 3
 
 
 class LightType(SdkEnum, prefix="D3DLIGHT_"):
     """Light types."""
 
-    POINT = 1
-    SPOT = 2
-    DIRECTIONAL = 3
+    POINT, SPOT, DIRECTIONAL = 1, 2, 3
 
 
 class Basis(SdkEnum, prefix="D3DBASIS_"):
     """Patch bases."""
 
-    BEZIER = 0
-    BSPLINE = 1
-    INTERPOLATE = 2
+    BEZIER, BSPLINE, INTERPOLATE = 0, 1, 2
 
 
 class Degree(SdkEnum, prefix="D3DDEGREE_"):
     """Patch orders."""
 
-    LINEAR = 1
-    QUADRATIC = 2
-    CUBIC = 3
+    LINEAR, QUADRATIC, CUBIC = 1, 2, 3
     QUINTIC = 5
 
 
 class PatchEdgeStyle(SdkEnum, prefix="D3DPATCHEDGE_"):
     """Patch edge styles."""
 
-    DISCRETE = 0
-    CONTINUOUS = 1
+    DISCRETE, CONTINUOUS = 0, 1
 
 
 class VertexBlend(SdkEnum):
     """Number of blend weights."""
 
-    D3DVBF_DISABLE = 0
-    D3DVBF_1WEIGHTS = 1
-    D3DVBF_2WEIGHTS = 2
-    D3DVBF_3WEIGHTS = 3
-    D3DVBF_TWEENING = 255
-    D3DVBF_0WEIGHTS = 256
+    D3DVBF_DISABLE, D3DVBF_1WEIGHTS, D3DVBF_2WEIGHTS, D3DVBF_3WEIGHTS = 0, 1, 2, 3
+    D3DVBF_TWEENING, D3DVBF_0WEIGHTS = 255, 256
 
 
 class MaterialColorSource(SdkEnum, prefix="D3DMCS_"):
-    """Where lighting takes a material colour."""
+    """Sources of a material colour in lighting."""
 
-    MATERIAL = 0
-    COLOR1 = 1
-    COLOR2 = 2
+    MATERIAL, COLOR1, COLOR2 = 0, 1, 2
 
 
 class MultisampleType(SdkEnum):
-    """Sample counts."""
+    """Multisample types: sample counts, and NONMASKABLE, whose count the driver chooses."""
 
-    D3DMULTISAMPLE_NONE = 0
-    D3DMULTISAMPLE_NONMASKABLE = 1
-    D3DMULTISAMPLE_2_SAMPLES = 2
-    D3DMULTISAMPLE_3_SAMPLES = 3
-    D3DMULTISAMPLE_4_SAMPLES = 4
-    D3DMULTISAMPLE_5_SAMPLES = 5
-    D3DMULTISAMPLE_6_SAMPLES = 6
-    D3DMULTISAMPLE_7_SAMPLES = 7
-    D3DMULTISAMPLE_8_SAMPLES = 8
-    D3DMULTISAMPLE_9_SAMPLES = 9
-    D3DMULTISAMPLE_10_SAMPLES = 10
-    D3DMULTISAMPLE_11_SAMPLES = 11
-    D3DMULTISAMPLE_12_SAMPLES = 12
-    D3DMULTISAMPLE_13_SAMPLES = 13
-    D3DMULTISAMPLE_14_SAMPLES = 14
-    D3DMULTISAMPLE_15_SAMPLES = 15
-    D3DMULTISAMPLE_16_SAMPLES = 16
+    _ignore_ = "samples"
+
+    D3DMULTISAMPLE_NONE, D3DMULTISAMPLE_NONMASKABLE = 0, 1
+    for samples in range(2, 17):
+        vars()[f"D3DMULTISAMPLE_{samples}_SAMPLES"] = samples
 
 
 class TextureTransformFlags(SdkEnum, prefix="D3DTTFF_"):
-    """Texture coordinate transform counts."""
+    """Numbers of texture coordinates that a texture transform outputs, and PROJECTED."""
 
-    DISABLE = 0
-    COUNT1 = 1
-    COUNT2 = 2
-    COUNT3 = 3
-    COUNT4 = 4
+    DISABLE, COUNT1, COUNT2, COUNT3, COUNT4 = range(5)
     PROJECTED = 256
 
 
 class TexGen(SdkEnum, prefix="D3DTSS_TCI_"):
-    """What texture coordinates are made from: the high word of D3DTSS_TEXCOORDINDEX."""
+    """Sources of texture coordinates: the high word of D3DTSS_TEXCOORDINDEX."""
 
     PASSTHRU = 0x00000
     CAMERASPACENORMAL = 0x10000
@@ -492,131 +262,50 @@ class TexGen(SdkEnum, prefix="D3DTSS_TCI_"):
 class DeclType(SdkEnum, prefix="D3DDECLTYPE_"):
     """Vertex element types."""
 
-    FLOAT1 = 0
-    FLOAT2 = 1
-    FLOAT3 = 2
-    FLOAT4 = 3
-    D3DCOLOR = 4
-    UBYTE4 = 5
-    SHORT2 = 6
-    SHORT4 = 7
-    UBYTE4N = 8
-    SHORT2N = 9
-    SHORT4N = 10
-    USHORT2N = 11
-    USHORT4N = 12
-    UDEC3 = 13
-    DEC3N = 14
-    FLOAT16_2 = 15
-    FLOAT16_4 = 16
-    UNUSED = 17
+    FLOAT1, FLOAT2, FLOAT3, FLOAT4, D3DCOLOR, UBYTE4, SHORT2, SHORT4 = range(8)
+    UBYTE4N, SHORT2N, SHORT4N, USHORT2N, USHORT4N, UDEC3, DEC3N = range(8, 15)
+    FLOAT16_2, FLOAT16_4, UNUSED = 15, 16, 17
 
 
 class DeclUsage(SdkEnum, prefix="D3DDECLUSAGE_"):
     """Vertex element usages."""
 
-    POSITION = 0
-    BLENDWEIGHT = 1
-    BLENDINDICES = 2
-    NORMAL = 3
-    PSIZE = 4
-    TEXCOORD = 5
-    TANGENT = 6
-    BINORMAL = 7
-    TESSFACTOR = 8
-    POSITIONT = 9
-    COLOR = 10
-    FOG = 11
-    DEPTH = 12
-    SAMPLE = 13
+    POSITION, BLENDWEIGHT, BLENDINDICES, NORMAL, PSIZE, TEXCOORD, TANGENT, BINORMAL = range(8)
+    TESSFACTOR, POSITIONT, COLOR, FOG, DEPTH, SAMPLE = range(8, 14)
 
 
 class DeclMethod(SdkEnum, prefix="D3DDECLMETHOD_"):
     """Tessellator methods of a vertex element."""
 
-    DEFAULT = 0
-    PARTIALU = 1
-    PARTIALV = 2
-    CROSSUV = 3
-    UV = 4
-    LOOKUP = 5
-    LOOKUPPRESAMPLED = 6
+    DEFAULT, PARTIALU, PARTIALV, CROSSUV, UV, LOOKUP, LOOKUPPRESAMPLED = range(7)
 
 
 class ComposeRectsOp(SdkEnum, prefix="D3DCOMPOSERECTS_"):
     """Operations of D3DDP2OP_COMPOSERECTS."""
 
-    COPY = 1
-    OR = 2
-    AND = 3
-    NEG = 4
+    COPY, OR, AND, NEG = 1, 2, 3, 4
 
 
 class Format(SdkEnum, prefix="D3DFMT_"):
-    """Surface formats; what each one means is in ``formats``.
+    """Surface formats; ``formats`` has their layouts.
 
-    S1D15, S8D24, X8D24 and X4S4D24 are of the driver interface alone: depth buffers of
-    applications of DirectX 6 and 7.
+    S1D15, S8D24, X8D24 and X4S4D24 are depth buffers of DirectX 6 and 7 applications, which only
+    the driver interface has.
     """
 
     UNKNOWN = 0
-    R8G8B8 = 20
-    A8R8G8B8 = 21
-    X8R8G8B8 = 22
-    R5G6B5 = 23
-    X1R5G5B5 = 24
-    A1R5G5B5 = 25
-    A4R4G4B4 = 26
-    R3G3B2 = 27
-    A8 = 28
-    A8R3G3B2 = 29
-    X4R4G4B4 = 30
-    A2B10G10R10 = 31
-    A8B8G8R8 = 32
-    X8B8G8R8 = 33
-    G16R16 = 34
-    A2R10G10B10 = 35
-    A16B16G16R16 = 36
-    A8P8 = 40
-    P8 = 41
-    L8 = 50
-    A8L8 = 51
-    A4L4 = 52
-    V8U8 = 60
-    L6V5U5 = 61
-    X8L8V8U8 = 62
-    Q8W8V8U8 = 63
-    V16U16 = 64
+    R8G8B8, A8R8G8B8, X8R8G8B8, R5G6B5, X1R5G5B5, A1R5G5B5, A4R4G4B4, R3G3B2, A8 = range(20, 29)
+    A8R3G3B2, X4R4G4B4, A2B10G10R10 = 29, 30, 31
+    A8B8G8R8, X8B8G8R8, G16R16, A2R10G10B10, A16B16G16R16 = range(32, 37)
+    A8P8, P8 = 40, 41
+    L8, A8L8, A4L4 = 50, 51, 52
+    V8U8, L6V5U5, X8L8V8U8, Q8W8V8U8, V16U16 = range(60, 65)
     A2W10V10U10 = 67
-    D16_LOCKABLE = 70
-    D32 = 71
-    S1D15 = 72
-    D15S1 = 73
-    S8D24 = 74
-    D24S8 = 75
-    X8D24 = 76
-    D24X8 = 77
-    X4S4D24 = 78
-    D24X4S4 = 79
-    D16 = 80
-    L16 = 81
-    D32F_LOCKABLE = 82
-    D24FS8 = 83
-    D32_LOCKABLE = 84
-    S8_LOCKABLE = 85
-    VERTEXDATA = 100
-    INDEX16 = 101
-    INDEX32 = 102
-    Q16W16V16U16 = 110
-    R16F = 111
-    G16R16F = 112
-    A16B16G16R16F = 113
-    R32F = 114
-    G32R32F = 115
-    A32B32G32R32F = 116
-    CxV8U8 = 117
-    A1 = 118
-    A2B10G10R10_XR_BIAS = 119
+    D16_LOCKABLE, D32, S1D15, D15S1, S8D24, D24S8, X8D24, D24X8, X4S4D24, D24X4S4 = range(70, 80)
+    D16, L16, D32F_LOCKABLE, D24FS8, D32_LOCKABLE, S8_LOCKABLE = range(80, 86)
+    VERTEXDATA, INDEX16, INDEX32 = 100, 101, 102
+    Q16W16V16U16, R16F, G16R16F, A16B16G16R16F, R32F, G32R32F, A32B32G32R32F = range(110, 117)
+    CxV8U8, A1, A2B10G10R10_XR_BIAS = 117, 118, 119
     BINARYBUFFER = 199
     ATI1N = 0x31495441
     MULTI2_ARGB8 = 0x3154454D

@@ -1,4 +1,4 @@
-"""Enumerations of Direct3D 10 and 11 that have more than those of Direct3D 9 (d3d10.h)."""
+"""Enumerations that Direct3D 10 and 11 extended or added (d3d10.h, d3d11.h)."""
 
 from __future__ import annotations
 
@@ -6,74 +6,48 @@ from dp2emu.d3d.sdk import Named, SdkEnum
 
 
 class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
-    """Topologies: lists and strips have the numbers of Direct3D 9.  Those with adjacency have
-    vertices beside the primitives as well, which geometry shaders read.  Lists of patches of 1 to
-    32 control points, which Direct3D 11 has, have a name each as in d3d11.h.
+    """Primitive topologies; lists and strips have their Direct3D 9 numbers.
+
+    Topologies with adjacency also have the vertices of neighbouring primitives, for geometry
+    shaders.  d3d11.h names each patch list by its 1 to 32 control points.
     """
 
     _ignore_ = "points"
 
-    POINTLIST = 1
-    LINELIST = 2
-    LINESTRIP = 3
-    TRIANGLELIST = 4
-    TRIANGLESTRIP = 5
-    LINELIST_ADJ = 10
-    LINESTRIP_ADJ = 11
-    TRIANGLELIST_ADJ = 12
-    TRIANGLESTRIP_ADJ = 13
+    POINTLIST, LINELIST, LINESTRIP, TRIANGLELIST, TRIANGLESTRIP = range(1, 6)
+    LINELIST_ADJ, LINESTRIP_ADJ, TRIANGLELIST_ADJ, TRIANGLESTRIP_ADJ = 10, 11, 12, 13
     for points in range(1, 33):
         vars()[f"{points}_CONTROL_POINT_PATCHLIST"] = 32 + points
 
 
 def patch_list(points: int) -> Topology10:
-    """The topology of patches of so many control points, 1 to 32."""
+    """The patch-list topology of ``points`` control points, 1 to 32."""
     return Topology10(32 + points)
 
 
 class Blend10(SdkEnum, prefix="D3D10_BLEND_"):
-    """Blend factors: those of Direct3D 9 by the same numbers, and factors of the second colour."""
+    """Blend factors, Direct3D 9 numbers, with factors of the second source colour (SRC1)."""
 
-    ZERO = 1
-    ONE = 2
-    SRC_COLOR = 3
-    INV_SRC_COLOR = 4
-    SRC_ALPHA = 5
-    INV_SRC_ALPHA = 6
-    DEST_ALPHA = 7
-    INV_DEST_ALPHA = 8
-    DEST_COLOR = 9
-    INV_DEST_COLOR = 10
-    SRC_ALPHA_SAT = 11
-    BLEND_FACTOR = 14
-    INV_BLEND_FACTOR = 15
-    SRC1_COLOR = 16
-    INV_SRC1_COLOR = 17
-    SRC1_ALPHA = 18
+    ZERO, ONE, SRC_COLOR, INV_SRC_COLOR, SRC_ALPHA, INV_SRC_ALPHA, DEST_ALPHA = range(1, 8)
+    INV_DEST_ALPHA, DEST_COLOR, INV_DEST_COLOR, SRC_ALPHA_SAT = 8, 9, 10, 11
+    BLEND_FACTOR, INV_BLEND_FACTOR, SRC1_COLOR, INV_SRC1_COLOR, SRC1_ALPHA = range(14, 19)
     INV_SRC1_ALPHA = 19
 
 
 class Domain(Named):
-    """What the tessellator divides."""
+    """Domains of the tessellator: the patch shapes it divides."""
 
-    DOMAIN_ISOLINE = 1
-    DOMAIN_TRI = 2
-    DOMAIN_QUAD = 3
+    DOMAIN_ISOLINE, DOMAIN_TRI, DOMAIN_QUAD = 1, 2, 3
 
 
 class Partitioning(Named):
-    """How the tessellator divides it."""
+    """Partitioning modes of the tessellator."""
 
-    PARTITIONING_INTEGER = 1
-    PARTITIONING_POW2 = 2
-    PARTITIONING_FRACTIONAL_ODD = 3
+    PARTITIONING_INTEGER, PARTITIONING_POW2, PARTITIONING_FRACTIONAL_ODD = 1, 2, 3
     PARTITIONING_FRACTIONAL_EVEN = 4
 
 
 class OutputPrimitive(Named):
-    """What the tessellator makes of it."""
+    """Output primitives of the tessellator."""
 
-    OUTPUT_POINT = 1
-    OUTPUT_LINE = 2
-    OUTPUT_TRIANGLE_CW = 3
-    OUTPUT_TRIANGLE_CCW = 4
+    OUTPUT_POINT, OUTPUT_LINE, OUTPUT_TRIANGLE_CW, OUTPUT_TRIANGLE_CCW = 1, 2, 3, 4

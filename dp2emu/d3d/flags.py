@@ -9,28 +9,19 @@ from typing import NamedTuple
 class Dp2Flags(IntFlag):
     """D3DHALDP2_*: dwFlags of D3DHAL_DRAWPRIMITIVES2DATA (wire format, "The call")."""
 
-    USERMEMVERTICES = 0x01
-    EXECUTEBUFFER = 0x02
-    SWAPVERTEXBUFFER = 0x04
-    SWAPCOMMANDBUFFER = 0x08
-    REQVERTEXBUFSIZE = 0x10
-    REQCOMMANDBUFSIZE = 0x20
-    VIDMEMVERTEXBUF = 0x40
-    VIDMEMCOMMANDBUF = 0x80
+    USERMEMVERTICES, EXECUTEBUFFER, SWAPVERTEXBUFFER, SWAPCOMMANDBUFFER = 0x01, 0x02, 0x04, 0x08
+    REQVERTEXBUFSIZE, REQCOMMANDBUFSIZE, VIDMEMVERTEXBUF, VIDMEMCOMMANDBUF = 0x10, 0x20, 0x40, 0x80
 
 
 class Clear(IntFlag):
-    """D3DCLEAR_*: what D3DDP2OP_CLEAR clears; COMPUTERECTS is for pure devices (wire format,
+    """D3DCLEAR_*: buffers of D3DDP2OP_CLEAR; COMPUTERECTS is for pure devices (wire format,
     "Clearing")."""
 
-    TARGET = 1
-    ZBUFFER = 2
-    STENCIL = 4
-    COMPUTERECTS = 8
+    TARGET, ZBUFFER, STENCIL, COMPUTERECTS = 1, 2, 4, 8
 
 
 class PatchFlags(IntFlag):
-    """RTPATCHFLAG_*: data behind an element of D3DDP2OP_DRAWRECTPATCH and _DRAWTRIPATCH."""
+    """RTPATCHFLAG_*: data that follow an item of D3DDP2OP_DRAWRECTPATCH and _DRAWTRIPATCH."""
 
     HASSEGS = 1
     HASINFO = 2
@@ -39,8 +30,8 @@ class PatchFlags(IntFlag):
 class Issue(IntFlag):
     """D3DISSUE_*: dwFlags of D3DDP2OP_ISSUEQUERY.
 
-    The user-mode DDI of Windows Vista numbers the same two flags the other way round
-    (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0); never share one constant (wire format, "Queries").
+    The user-mode DDI of Windows Vista swaps the two bits (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0),
+    so it has constants of its own (wire format, "Queries").
     """
 
     END = 1
@@ -48,19 +39,16 @@ class Issue(IntFlag):
 
 
 class StreamSource(IntFlag):
-    """D3DSTREAMSOURCE_*: the meaning of the number in a stream frequency."""
+    """D3DSTREAMSOURCE_*: flags of a stream frequency (``Frequency``)."""
 
     INDEXEDDATA = 1 << 30
     INSTANCEDATA = 2 << 30
 
 
 class ColorWrite(IntFlag):
-    """D3DCOLORWRITEENABLE_*: channels a target may be written in."""
+    """D3DCOLORWRITEENABLE_*: writable channels of a render target."""
 
-    RED = 1
-    GREEN = 2
-    BLUE = 4
-    ALPHA = 8
+    RED, GREEN, BLUE, ALPHA = 1, 2, 4, 8
 
 
 class ArgumentModifier(IntFlag):
@@ -73,53 +61,25 @@ class ArgumentModifier(IntFlag):
 class Usage(IntFlag):
     """D3DUSAGE_*: the usage of a resource."""
 
-    RENDERTARGET = 0x1
-    DEPTHSTENCIL = 0x2
-    WRITEONLY = 0x8
-    SOFTWAREPROCESSING = 0x10
-    DONOTCLIP = 0x20
-    POINTS = 0x40
-    RTPATCHES = 0x80
-    NPATCHES = 0x100
-    DYNAMIC = 0x200
-    AUTOGENMIPMAP = 0x400
-    DMAP = 0x4000
-    QUERY_LEGACYBUMPMAP = 0x8000
-    QUERY_SRGBREAD = 0x10000
-    QUERY_FILTER = 0x20000
-    QUERY_SRGBWRITE = 0x40000
-    QUERY_POSTPIXELSHADER_BLENDING = 0x80000
-    QUERY_VERTEXTEXTURE = 0x100000
+    RENDERTARGET, DEPTHSTENCIL, WRITEONLY, SOFTWAREPROCESSING = 0x1, 0x2, 0x8, 0x10
+    DONOTCLIP, POINTS, RTPATCHES, NPATCHES = 0x20, 0x40, 0x80, 0x100
+    DYNAMIC, AUTOGENMIPMAP, DMAP, QUERY_LEGACYBUMPMAP = 0x200, 0x400, 0x4000, 0x8000
+    QUERY_SRGBREAD, QUERY_FILTER, QUERY_SRGBWRITE = 0x10000, 0x20000, 0x40000
+    QUERY_POSTPIXELSHADER_BLENDING, QUERY_VERTEXTEXTURE = 0x80000, 0x100000
     QUERY_WRAPANDMIP = 0x200000
 
 
 D3DGETDATA_FLUSH = 1
 """dwGetDataFlags of IDirect3DQuery9::GetData."""
 
-D3DHAL_SETLIGHT_ENABLE = 0
-
-
-D3DHAL_SETLIGHT_DISABLE = 1
-
-
-D3DHAL_SETLIGHT_DATA = 2
-
-DDHAL_DRIVER_NOTHANDLED = 0
-
-
-DDHAL_DRIVER_HANDLED = 1
+D3DHAL_SETLIGHT_ENABLE, D3DHAL_SETLIGHT_DISABLE, D3DHAL_SETLIGHT_DATA = range(3)
+DDHAL_DRIVER_NOTHANDLED, DDHAL_DRIVER_HANDLED = 0, 1
 
 DDRAWIPAL_ALPHA = 0x2000
 """dwPaletteFlags of D3DDP2OP_SETPALETTE: the top byte of an entry is alpha (ddrawi.h)."""
 
-DP2BLT_POINT = 1
-
-
-DP2BLT_LINEAR = 2
-"""Flags of D3DDP2OP_BLT: how it stretches."""
-
-
-# Stream frequencies (Direct3D 9 documentation of SetStreamSourceFreq).
+DP2BLT_POINT, DP2BLT_LINEAR = 1, 2
+"""Flags of D3DDP2OP_BLT: the filter of a stretched copy."""
 
 _FLAGS = StreamSource.INDEXEDDATA | StreamSource.INSTANCEDATA
 
@@ -137,12 +97,12 @@ class Frequency(NamedTuple):
 
     @classmethod
     def of(cls, value: int) -> Frequency:
-        """The frequency of a DWORD; a number of 0 with a flag means 1."""
+        """The frequency in a DWORD; number 0 with a flag means 1."""
         flags, number = StreamSource(value) & _FLAGS, value & ~_FLAGS
         return cls(flags, number or int(bool(flags)))
 
     def allowed(self, stream: int) -> bool:
-        """Whether it is valid for a stream: not 0, not both flags, no INSTANCEDATA in stream 0."""
+        """Whether ``stream`` may have it: not 0, not both flags, no INSTANCEDATA in stream 0."""
         instances = self.flags is StreamSource.INSTANCEDATA
         return self.number > 0 and self.flags != _FLAGS and not (instances and stream == 0)
 

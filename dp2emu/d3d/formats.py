@@ -27,9 +27,9 @@ class Coding(Enum):
     """The encoding of a channel.
 
     UNORM: c / (2^n - 1).  SNORM: two's complement, max(c / (2^(n-1) - 1), -1).  FLOAT: IEEE half
-    (16 bits) or single (32), or the 24-bit depth without a sign, with 4 bits of exponent (bias
-    15) and 20 of mantissa.  UINT: a whole number: a palette index, or stencil.  SINT: one in
-    two's complement, which only Direct3D 10 has.
+    (16 bits) or single (32), or the unsigned 24-bit depth, with 4 bits of exponent (bias 15) and
+    20 of mantissa.  UINT: an integer, such as a palette index or stencil.  SINT: two's complement,
+    in Direct3D 10 only.
     """
 
     UNORM = auto()
@@ -43,8 +43,8 @@ class Use(Flag):
     """Uses of surfaces of a format.
 
     TEXTURE: sampled.  TARGET: a render target.  DEPTH: a depth-stencil buffer.  SHADOW: a depth
-    buffer that compares when it is sampled, instead of being read.  BUMP: holds bump vectors.
-    PALETTE: indexes one.
+    texture whose sampling compares instead of reading.  BUMP: bump vectors.  PALETTE: palette
+    indices.
     """
 
     NONE = 0
@@ -57,7 +57,7 @@ class Use(Flag):
 
 
 class Channel(msgspec.Struct, frozen=True):
-    """A field of a pixel: ``bits`` bits from bit ``shift``, counted from its first byte on."""
+    """A bit field of a pixel: ``bits`` bits from bit ``shift`` on, little-endian."""
 
     shift: int
     bits: int
@@ -65,7 +65,7 @@ class Channel(msgspec.Struct, frozen=True):
 
     @property
     def max(self) -> int:
-        """The largest number the bits can hold."""
+        """The largest unsigned value of the field."""
         return (1 << self.bits) - 1
 
 
@@ -105,17 +105,17 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
             return np.dtype("<f4")
         return np.dtype(f"<u{min(self.size & -self.size, 8)}")
 
-    @property
+    @cached_property
     def words(self) -> int:
-        """Words in a pixel or block: 1 up to 8 bytes, except R8G8B8, which has 3 bytes."""
+        """Number of words in a pixel or block: 1 up to 8 bytes; R8G8B8 has three of a byte."""
         return self.size // self.word.itemsize
 
     @cached_property
     def lanes(self) -> tuple[Lane, Lane, Lane, Lane]:
-        """Red, green, blue and alpha as a sampler reads them.
+        """The sources of red, green, blue and alpha in a sampler's result.
 
-        Luminance is red, green and blue; with U and V it is blue, and U, V, W, Q are the lanes in
-        order.  A depth that is read and not compared is all four.
+        Luminance is red, green and blue; U, V, W, Q are the lanes in order, with luminance in
+        place of W.  A depth that is read and not compared is all four.
         """
         has = self.channels
         if "d" in has and Use.SHADOW not in self.uses:
@@ -130,7 +130,7 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def mask(self) -> int:
-        """Bits of a pixel's first DWORD that mean something; all of a block's."""
+        """Mask of the channel bits in a pixel's first DWORD; all bits for block formats."""
         if not self.channels:
             return 0xFFFFFFFF
         bits = sum(channel.max << channel.shift for channel in self.channels.values())
@@ -138,42 +138,42 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def red(self) -> Channel | None:
-        """Where red is stored; luminance stores red."""
+        """The channel that stores red: red or luminance."""
         return self.channels.get("r") or self.channels.get("l")
 
     @property
     def green(self) -> Channel | None:
-        """Where green is stored."""
+        """The green channel."""
         return self.channels.get("g")
 
     @property
     def blue(self) -> Channel | None:
-        """Where blue is stored."""
+        """The blue channel."""
         return self.channels.get("b")
 
     @property
     def alpha(self) -> Channel | None:
-        """Where alpha is stored."""
+        """The alpha channel."""
         return self.channels.get("a")
 
     @property
     def depth(self) -> Channel | None:
-        """Where depth is stored."""
+        """The depth channel."""
         return self.channels.get("d")
 
     @property
     def stencil(self) -> Channel | None:
-        """Where the stencil is stored."""
+        """The stencil channel."""
         return self.channels.get("s")
 
     @property
     def floating(self) -> bool:
-        """Whether channels are floats, which no store clamps."""
+        """Whether a channel is a float; stores do not clamp those."""
         return any(channel.coding is Coding.FLOAT for channel in self.channels.values())
 
     def view(self, data: NDArray[np.uint8]) -> NDArray[np.generic]:
-        """Bytes as words.  ``data`` is uint8 (n * size,); the words, of the dtype of the row, have
-        the shape (n,), or (n, words) if a pixel has more than one.
+        """Pixel bytes ``data``, uint8 (n * size,), as words: ``word`` (n,), or (n, words) if a
+        pixel has several.
         """
         words: NDArray[np.generic] = data.view(self.word)
         return words if self.words == 1 else words.reshape(-1, self.words)
@@ -183,9 +183,9 @@ _CODINGS = dict.fromkeys("uvwq", Coding.SNORM) | dict.fromkeys("ps", Coding.UINT
 
 
 def _channels(layout: str) -> tuple[dict[str, Channel], int]:
-    """Channels and bits of a layout such as A8R8G8B8, written from the most significant bit down.
+    """Channels and bit count of a layout such as A8R8G8B8, most significant channel first.
 
-    An F behind a channel makes it a float, one at the very end of a colour layout all of them.
+    An F behind a channel makes it a float; a final F makes all channels floats.
     """
     fields = re.findall(r"([A-Z])(\d+)(F?)", layout)
     floats = layout.endswith("F")
@@ -200,7 +200,7 @@ def _channels(layout: str) -> tuple[dict[str, Channel], int]:
 
 
 def _row(format: Format, uses: Use, layout: str = "", missing: float = 1.0) -> FormatRow:
-    """A format whose pixels have bytes of their own; ``layout`` where the name is not it."""
+    """The row of a format without blocks; ``layout`` replaces a name that is no layout."""
     channels, bits = _channels(layout or format.name.removesuffix("_LOCKABLE"))
     return FormatRow(format, bits // 8, MappingProxyType(channels), uses, missing=missing)
 

@@ -1,5 +1,4 @@
-"""Flexible vertex formats: a 32-bit code to attributes in memory order (wire format, "Vertex
-formats")."""
+"""Decoding of flexible vertex formats (FVF codes; wire format, "Vertex formats")."""
 
 from __future__ import annotations
 
@@ -29,14 +28,13 @@ _XYZW = 0x4002
 _TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
 _TEXCOORD_TYPES = (DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.FLOAT1)
 
-
 _Attribute = tuple[DeclType, DeclUsage | None, int]
 """Type, usage (None for a reserved dword) and usage index."""
 
 
 @lru_cache(maxsize=256)
 def fvf_size(fvf: int, interface: int = 9) -> int:
-    """Bytes of one vertex of format ``fvf`` in an application of DirectX ``interface``.
+    """Bytes of a vertex of format ``fvf`` in an application of DirectX ``interface``.
 
     Raises Fault (DDERR_INVALIDPARAMS) for more than 8 texture coordinate sets.
     """
@@ -45,11 +43,8 @@ def fvf_size(fvf: int, interface: int = 9) -> int:
 
 @lru_cache(maxsize=256)
 def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
-    """The attributes of ``fvf`` in memory order, all of stream 0, in an application of DirectX
-    ``interface``; the errors of ``fvf_size``.
-    """
-    elements = []
-    offset = 0
+    """The layout of ``fvf`` vertices in stream 0; ``interface`` and errors as in ``fvf_size``."""
+    elements, offset = [], 0
     for type, usage, index in _attributes(fvf, interface):
         if usage is not None:
             elements.append(Element(0, offset, type, usage, index))
@@ -85,26 +80,21 @@ def _position(fvf: int, interface: int) -> Iterator[_Attribute]:
 
 
 def _blending(fvf: int, betas: int) -> Iterator[_Attribute]:
-    """Blend weights; the last of ``betas`` holds indices if flagged, and always if there are 5."""
+    """Blend weights and indices; the last of ``betas`` is indices if flagged or the fifth."""
     indexed = fvf & (LASTBETA_UBYTE4 | LASTBETA_D3DCOLOR) or fvf & POSITION == _XYZB5
     weights = betas - 1 if indexed else betas
     if weights:
         yield DeclType(DeclType.FLOAT1 + weights - 1), DeclUsage.BLENDWEIGHT, 0
-    if not indexed:
-        return
-    if fvf & LASTBETA_UBYTE4:
-        yield DeclType.UBYTE4, DeclUsage.BLENDINDICES, 0
-    elif fvf & LASTBETA_D3DCOLOR:
-        yield DeclType.D3DCOLOR, DeclUsage.BLENDINDICES, 0
-    else:
-        yield DeclType.FLOAT1, DeclUsage.BLENDINDICES, 0
+    if indexed:
+        color = DeclType.D3DCOLOR if fvf & LASTBETA_D3DCOLOR else DeclType.FLOAT1
+        type = DeclType.UBYTE4 if fvf & LASTBETA_UBYTE4 else color
+        yield type, DeclUsage.BLENDINDICES, 0
 
 
 def _texture_coordinates(fvf: int) -> Iterator[_Attribute]:
     count = fvf >> _TEXCOUNT_SHIFT & 0xF
     if count > _TEXCOUNT_MAX:
-        raise Fault(
-            HResult.DDERR_INVALIDPARAMS, f"FVF {fvf:#x} has {count} texture coordinate sets"
-        )
+        what = f"FVF {fvf:#x} has {count} texture coordinate sets, limit {_TEXCOUNT_MAX}"
+        raise Fault(HResult.DDERR_INVALIDPARAMS, what)
     for index in range(count):
         yield _TEXCOORD_TYPES[fvf >> (16 + 2 * index) & 3], DeclUsage.TEXCOORD, index

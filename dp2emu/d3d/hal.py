@@ -1,17 +1,16 @@
-"""Structures of the calls around the command stream (d3dhal.h, d3dumddi.h of DirectX 9).
+"""Structures of the driver's calls and surfaces (d3dhal.h, d3dumddi.h, ddrawint.h, winddi.h).
 
 Those with pointers depend on the host: they are functions of ``abi``, 32 or 64, and show the
-padding a 64-bit compiler adds.  Where the header has a union, the widest member is declared and
-``ALIASES`` tells the other names.  Source: wire format, "The call" and "Driver information".
+padding a 64-bit compiler adds.  Where the header has a union, the widest member is declared, or
+the one of surfaces with pixels; ``ALIASES`` has the other names.  Sources: wire format, "The call"
+and "Driver information"; the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL,
+DD_SURFACE_MORE, DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX, DD_DRVSETCOLORKEYDATA.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from construct import Struct
-
-from dp2emu.d3d.words import DWORD, POINTER, dwords, pad64
+from dp2emu.d3d.dp2structs import RECT
+from dp2emu.d3d.words import ByAbi, by_abi, dwords, longs, pad64, pointers
 
 ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_DRAWPRIMITIVES2DATA", "lpVertices"): "lpDDVertex",
@@ -26,97 +25,166 @@ ALIASES: dict[tuple[str, str], str] = {
 }
 """(struct, other name of a union) -> the member declared here."""
 
+D3DHAL_CONTEXTDESTROYALLDATA = dwords("dwPID ddrval")
 
-def _pointers(abi: int, *names: str) -> list[Any]:
-    return [name / POINTER[abi] for name in names]
-
-
-def drawprimitives2data(abi: int) -> Any:
-    """D3DHAL_DRAWPRIMITIVES2DATA: the call (wire format, "The call")."""
-    return Struct(
-        "dwhContext" / POINTER[abi],
-        "dwFlags" / DWORD,
-        "dwVertexType" / DWORD,
-        "lpDDCommands" / POINTER[abi],
-        "dwCommandOffset" / DWORD,
-        "dwCommandLength" / DWORD,
-        "lpDDVertex" / POINTER[abi],
-        "dwVertexOffset" / DWORD,
-        "dwVertexLength" / DWORD,
-        "dwReqVertexBufSize" / DWORD,
-        "dwReqCommandBufSize" / DWORD,
-        "lpdwRStates" / POINTER[abi],
-        "dwVertexSize" / DWORD,
-        "dwErrorOffset" / DWORD,
-    )
-
-
-def contextcreatedata(abi: int) -> Any:
-    """D3DHAL_CONTEXTCREATEDATA."""
-    pointers = _pointers(abi, "lpDDLcl", "lpDDSLcl", "lpDDSZLcl", "dwrstates", "dwhContext")
-    return Struct(*pointers, "ddrval" / DWORD, *pad64(abi))
-
-
-def contextdestroydata(abi: int) -> Any:
-    """D3DHAL_CONTEXTDESTROYDATA."""
-    return Struct("dwhContext" / POINTER[abi], "ddrval" / DWORD, *pad64(abi))
-
-
-D3DHAL_CONTEXTDESTROYALLDATA = dwords("dwPID", "ddrval")
-
-
-def scenecapturedata(abi: int) -> Any:
-    """D3DHAL_SCENECAPTUREDATA."""
-    return Struct("dwhContext" / POINTER[abi], "dwFlag" / DWORD, "ddrval" / DWORD)
-
-
-def setrendertargetdata(abi: int) -> Any:
-    """D3DHAL_SETRENDERTARGETDATA."""
-    pointers = _pointers(abi, "dwhContext", "lpDDSLcl", "lpDDSZLcl")
-    return Struct(*pointers, "ddrval" / DWORD, *pad64(abi))
-
-
-def callbacks(abi: int) -> Any:
-    """D3DHAL_CALLBACKS: entry points from before DirectX 6."""
-    reserved = [f"lpReserved{number}" for number in range(12, 22)]
-    return Struct(
-        "dwSize" / DWORD,
-        *pad64(abi),
-        *_pointers(abi, "ContextCreate", "ContextDestroy", "ContextDestroyAll", "SceneCapture"),
-        *_pointers(abi, "lpReserved10", "lpReserved11", "RenderState", "RenderPrimitive"),
-        *_pointers(abi, "dwReserved", "TextureCreate", "TextureDestroy", "TextureSwap"),
-        *_pointers(abi, "TextureGetSurf", *reserved, "GetState"),
-        *(f"dwReserved{number}" / DWORD for number in range(10)),
-    )
-
-
-def callbacks2(abi: int) -> Any:
-    """D3DHAL_CALLBACKS2: entry points of DirectX 5."""
-    names = "SetRenderTarget Clear DrawOnePrimitive DrawOneIndexedPrimitive DrawPrimitives"
-    return Struct("dwSize" / DWORD, "dwFlags" / DWORD, *_pointers(abi, *names.split()))
-
-
-def callbacks3(abi: int) -> Any:
-    """D3DHAL_CALLBACKS3: entry points of DirectX 6, DrawPrimitives2 among them."""
-    names = "Clear2 lpvReserved ValidateTextureStageState DrawPrimitives2"
-    return Struct("dwSize" / DWORD, "dwFlags" / DWORD, *_pointers(abi, *names.split()))
-
-
-BY_ABI = {
-    "D3DHAL_CALLBACKS": callbacks,
-    "D3DHAL_CALLBACKS2": callbacks2,
-    "D3DHAL_CALLBACKS3": callbacks3,
-    "D3DHAL_CONTEXTCREATEDATA": contextcreatedata,
-    "D3DHAL_CONTEXTDESTROYDATA": contextdestroydata,
-    "D3DHAL_DRAWPRIMITIVES2DATA": drawprimitives2data,
-    "D3DHAL_SCENECAPTUREDATA": scenecapturedata,
-    "D3DHAL_SETRENDERTARGETDATA": setrendertargetdata,
+BY_ABI: dict[str, ByAbi] = {
+    # Entry points from before DirectX 6, of DirectX 5, and of DirectX 6.
+    "D3DHAL_CALLBACKS": by_abi(
+        dwords("dwSize"),
+        pad64,
+        pointers(
+            """ContextCreate ContextDestroy ContextDestroyAll SceneCapture lpReserved10
+            lpReserved11 RenderState RenderPrimitive dwReserved TextureCreate TextureDestroy
+            TextureSwap TextureGetSurf lpReserved12 lpReserved13 lpReserved14 lpReserved15
+            lpReserved16 lpReserved17 lpReserved18 lpReserved19 lpReserved20 lpReserved21
+            GetState"""
+        ),
+        dwords(" ".join(f"dwReserved{number}" for number in range(10))),
+    ),
+    "D3DHAL_CALLBACKS2": by_abi(
+        dwords("dwSize dwFlags"),
+        pointers("SetRenderTarget Clear DrawOnePrimitive DrawOneIndexedPrimitive DrawPrimitives"),
+    ),
+    "D3DHAL_CALLBACKS3": by_abi(
+        dwords("dwSize dwFlags"),
+        pointers("Clear2 lpvReserved ValidateTextureStageState DrawPrimitives2"),
+    ),
+    "D3DHAL_CONTEXTCREATEDATA": by_abi(
+        pointers("lpDDLcl lpDDSLcl lpDDSZLcl dwrstates dwhContext"), dwords("ddrval"), pad64
+    ),
+    "D3DHAL_CONTEXTDESTROYDATA": by_abi(pointers("dwhContext"), dwords("ddrval"), pad64),
+    "D3DHAL_DRAWPRIMITIVES2DATA": by_abi(
+        pointers("dwhContext"),
+        dwords("dwFlags dwVertexType"),
+        pointers("lpDDCommands"),
+        dwords("dwCommandOffset dwCommandLength"),
+        pointers("lpDDVertex"),
+        dwords("dwVertexOffset dwVertexLength dwReqVertexBufSize dwReqCommandBufSize"),
+        pointers("lpdwRStates"),
+        dwords("dwVertexSize dwErrorOffset"),
+    ),
+    "D3DHAL_SCENECAPTUREDATA": by_abi(pointers("dwhContext"), dwords("dwFlag ddrval")),
+    "D3DHAL_SETRENDERTARGETDATA": by_abi(
+        pointers("dwhContext lpDDSLcl lpDDSZLcl"), dwords("ddrval"), pad64
+    ),
 }
-"""Structures that differ between 32 and 64 bit, as functions of the pointer size."""
+"""Structures of Direct3D calls that differ between 32 and 64 bit."""
 
-DD_GETDRIVERINFO2DATA = dwords("dwReserved", "dwMagic", "dwType", "dwExpectedSize")
+DD_GETDRIVERINFO2DATA = dwords("dwReserved dwMagic dwType dwExpectedSize")
 _GDI2 = "gdi2" / DD_GETDRIVERINFO2DATA
-DD_DXVERSION = Struct(_GDI2, "dwDXVersion" / DWORD, "dwReserved" / DWORD)
-DD_GETDDIVERSIONDATA = Struct(_GDI2, "dwDXVersion" / DWORD, "dwDDIVersion" / DWORD)
-DD_GETD3DQUERYCOUNTDATA = Struct(_GDI2, "dwNumQueries" / DWORD)
-DD_GETD3DQUERYDATA = Struct(_GDI2, "QueryType" / DWORD)
+DD_DXVERSION = _GDI2 + dwords("dwDXVersion dwReserved")
+DD_GETDDIVERSIONDATA = _GDI2 + dwords("dwDXVersion dwDDIVersion")
+DD_GETD3DQUERYCOUNTDATA = _GDI2 + dwords("dwNumQueries")
+DD_GETD3DQUERYDATA = _GDI2 + dwords("QueryType")
+
+# A surface has three structures: local, global (shared by surfaces of the same memory), and more,
+# which has the handle that tokens use.  CreateSurfaceEx binds the handle to the memory.
+
+_PIXELFORMAT = dwords(
+    """dwSize dwFlags dwFourCC dwRGBBitCount dwRBitMask dwGBitMask dwBBitMask
+    dwRGBAlphaBitMask"""
+)
+_COLORKEY = dwords("dwColorSpaceLowValue dwColorSpaceHighValue")
+_CAPS = dwords("dwCaps")
+_CAPSEX = dwords("dwCaps2 dwCaps3 dwCaps4")
+
+SURFACES = {
+    "DDPIXELFORMAT": _PIXELFORMAT,
+    "DDCOLORKEY": _COLORKEY,
+    "DDSCAPS": _CAPS,
+    "DDSCAPSEX": _CAPSEX,
+}
+"""Structures of surfaces that are the same on 32- and 64-bit hosts."""
+
+_BLTFX = by_abi(
+    dwords(
+        """dwSize dwDDFX dwROP dwDDROP dwRotationAngle dwZBufferOpCode dwZBufferLow dwZBufferHigh
+        dwZBufferBaseDest dwZDestConstBitDepth"""
+    ),
+    pointers("lpDDSZBufferDest"),
+    dwords("dwZSrcConstBitDepth"),
+    pad64,
+    pointers("lpDDSZBufferSrc"),
+    dwords("dwAlphaEdgeBlendBitDepth dwAlphaEdgeBlend dwReserved dwAlphaDestConstBitDepth"),
+    pointers("lpDDSAlphaDest"),
+    dwords("dwAlphaSrcConstBitDepth"),
+    pad64,
+    pointers("lpDDSAlphaSrc lpDDSPattern"),  # of its union: the fill colour lies there too
+    "ddckDestColorkey" / _COLORKEY,
+    "ddckSrcColorkey" / _COLORKEY,
+)
+
+SURFACES_BY_ABI: dict[str, ByAbi] = {
+    # Its handles are a namespace of their own.
+    "DD_DIRECTDRAW_LOCAL": by_abi(pointers("lpGbl")),
+    # fpVidMem is the memory; lPitch the number of bytes for buffers and compressed formats.
+    "DD_SURFACE_GLOBAL": by_abi(
+        longs("lSlicePitch"),
+        pad64,
+        pointers("lpVidMemHeap fpVidMem"),
+        longs("lPitch yHint xHint"),
+        dwords("wHeight wWidth"),
+        pad64,
+        pointers("dwReserved1"),
+        "ddpfSurface" / _PIXELFORMAT,
+        pointers("fpHeapOffset hCreatorProcess"),
+    ),
+    # Tokens name the surface by dwSurfaceHandle.
+    "DD_SURFACE_MORE": by_abi(
+        dwords("dwMipMapCount"),
+        pad64,
+        pointers("lpVideoPort"),
+        dwords("dwOverlayFlags"),
+        "ddsCapsEx" / _CAPSEX,
+        dwords("dwSurfaceHandle"),
+        pad64,
+    ),
+    # lpDDCommands and lpDDVertex of a call point at one.
+    "DD_SURFACE_LOCAL": by_abi(
+        pointers("lpGbl"),
+        dwords("dwFlags"),
+        "ddsCaps" / _CAPS,
+        pointers("dwReserved1"),
+        "ddckCKSrcBlt" / _COLORKEY,
+        "ddckCKDestBlt" / _COLORKEY,
+        pointers("lpSurfMore lpAttachList lpAttachListFrom"),
+        "rcOverlaySrc" / RECT,
+    ),
+    # Memory 0 takes the handle away.
+    "DD_CREATESURFACEEXDATA": by_abi(
+        dwords("dwFlags"), pad64, pointers("lpDDLcl lpDDSLcl"), dwords("ddRVal"), pad64
+    ),
+    # lpSurfTarg is shown from now on instead of lpSurfCurr.
+    "DD_FLIPDATA": by_abi(
+        pointers("lpDD lpSurfCurr lpSurfTarg"),
+        dwords("dwFlags ddRVal"),
+        pointers("Flip lpSurfCurrLeft lpSurfTargLeft"),
+    ),
+    "DDBLTFX": _BLTFX,
+    "DD_BLTDATA": by_abi(
+        pointers("lpDD lpDDDestSurface"),
+        "rDest" / RECT,
+        pointers("lpDDSrcSurface"),
+        "rSrc" / RECT,
+        dwords("dwFlags dwROPFlags"),
+        lambda abi: "bltFX" / _BLTFX(abi),
+        dwords("ddRVal"),
+        pad64,
+        pointers("Blt"),
+        dwords("IsClipped"),
+        "rOrigDest" / RECT,
+        "rOrigSrc" / RECT,
+        dwords("dwRectCnt"),
+        pointers("prDestRects"),
+        dwords("dwAFlags ddargbScaleFactors"),
+    ),
+    # dwFlags are DDCKEY_*.
+    "DD_DRVSETCOLORKEYDATA": by_abi(
+        pointers("lpDDSurface"),
+        dwords("dwFlags"),
+        "ckNew" / _COLORKEY,
+        dwords("ddRVal"),
+        pointers("SetColorKey"),
+    ),
+}
+"""Structures of surfaces with pointers, each behind those inside it."""

@@ -1,4 +1,4 @@
-"""Result codes: what ddrval and IDirect3DQuery9 answer (ddraw.h, d3d.h, d3d9.h, d3dhal.h)."""
+"""Result codes of driver calls and IDirect3DQuery9 (ddraw.h, d3d.h, d3d9.h, d3dhal.h)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class HResult(IntEnum):
-    """Result codes by SDK name.  Names that share a value are aliases, as in the headers."""
+    """Result codes by SDK name; names that share a value are aliases, as in the headers."""
 
     S_OK = 0x00000000
     S_FALSE = 0x00000001
@@ -234,7 +234,7 @@ class HResult(IntEnum):
 
 
 def hr_name(value: int) -> str:
-    """The name of a ``value``, its hexadecimal number if it has none.
+    """The SDK name of result code ``value``; unnamed ones in hexadecimal.
 
     >>> hr_name(0x88760BB8)
     'D3DERR_COMMAND_UNPARSED'

@@ -1,6 +1,6 @@
-"""Enumerations of DirectX 6 to 8, by their differences from DirectX 9 (d3dtypes.h, d3d8types.h).
+"""Enumerations of DirectX 6 to 8, as differences from DirectX 9 (d3dtypes.h, d3d8types.h).
 
-An enumeration that names a ``later`` one has the members of that up to ``last``, and its own.
+``later=X, last=Y`` copies the members of X up to the value Y.
 """
 
 from __future__ import annotations
@@ -24,69 +24,23 @@ class RenderState7(
 ):
     """Render states of DirectX 6 and 7."""
 
-    TEXTUREHANDLE = 1
-    ANTIALIAS = 2
-    TEXTUREADDRESS = 3
-    TEXTUREPERSPECTIVE = 4
-    WRAPU = 5
-    WRAPV = 6
-    LINEPATTERN = 10
-    MONOENABLE = 11
-    ROP2 = 12
-    PLANEMASK = 13
-    TEXTUREMAG = 17
-    TEXTUREMIN = 18
+    TEXTUREHANDLE, ANTIALIAS, TEXTUREADDRESS, TEXTUREPERSPECTIVE, WRAPU, WRAPV = range(1, 7)
+    LINEPATTERN, MONOENABLE, ROP2, PLANEMASK = 10, 11, 12, 13
+    TEXTUREMAG, TEXTUREMIN = 17, 18
     TEXTUREMAPBLEND = 21
-    ZVISIBLE = 30
-    SUBPIXEL = 31
-    SUBPIXELX = 32
-    STIPPLEDALPHA = 33
-    FOGTABLESTART = 36
-    FOGTABLEEND = 37
-    FOGTABLEDENSITY = 38
-    STIPPLEENABLE = 39
-    EDGEANTIALIAS = 40
+    ZVISIBLE, SUBPIXEL, SUBPIXELX, STIPPLEDALPHA = 30, 31, 32, 33
+    FOGTABLESTART, FOGTABLEEND, FOGTABLEDENSITY, STIPPLEENABLE, EDGEANTIALIAS = range(36, 41)
     COLORKEYENABLE = 41
-    BORDERCOLOR = 43
-    TEXTUREADDRESSU = 44
-    TEXTUREADDRESSV = 45
-    MIPMAPLODBIAS = 46
-    ZBIAS = 47
-    ANISOTROPY = 49
-    FLUSHBATCH = 50
-    TRANSLUCENTSORTINDEPENDENT = 51
-    STIPPLEPATTERN00 = 64
-    STIPPLEPATTERN01 = 65
-    STIPPLEPATTERN02 = 66
-    STIPPLEPATTERN03 = 67
-    STIPPLEPATTERN04 = 68
-    STIPPLEPATTERN05 = 69
-    STIPPLEPATTERN06 = 70
-    STIPPLEPATTERN07 = 71
-    STIPPLEPATTERN08 = 72
-    STIPPLEPATTERN09 = 73
-    STIPPLEPATTERN10 = 74
-    STIPPLEPATTERN11 = 75
-    STIPPLEPATTERN12 = 76
-    STIPPLEPATTERN13 = 77
-    STIPPLEPATTERN14 = 78
-    STIPPLEPATTERN15 = 79
-    STIPPLEPATTERN16 = 80
-    STIPPLEPATTERN17 = 81
-    STIPPLEPATTERN18 = 82
-    STIPPLEPATTERN19 = 83
-    STIPPLEPATTERN20 = 84
-    STIPPLEPATTERN21 = 85
-    STIPPLEPATTERN22 = 86
-    STIPPLEPATTERN23 = 87
-    STIPPLEPATTERN24 = 88
-    STIPPLEPATTERN25 = 89
-    STIPPLEPATTERN26 = 90
-    STIPPLEPATTERN27 = 91
-    STIPPLEPATTERN28 = 92
-    STIPPLEPATTERN29 = 93
-    STIPPLEPATTERN30 = 94
-    STIPPLEPATTERN31 = 95
+    BORDERCOLOR, TEXTUREADDRESSU, TEXTUREADDRESSV, MIPMAPLODBIAS, ZBIAS = range(43, 48)
+    ANISOTROPY, FLUSHBATCH, TRANSLUCENTSORTINDEPENDENT = 49, 50, 51
+    STIPPLEPATTERN00, STIPPLEPATTERN01, STIPPLEPATTERN02, STIPPLEPATTERN03 = 64, 65, 66, 67
+    STIPPLEPATTERN04, STIPPLEPATTERN05, STIPPLEPATTERN06, STIPPLEPATTERN07 = 68, 69, 70, 71
+    STIPPLEPATTERN08, STIPPLEPATTERN09, STIPPLEPATTERN10, STIPPLEPATTERN11 = 72, 73, 74, 75
+    STIPPLEPATTERN12, STIPPLEPATTERN13, STIPPLEPATTERN14, STIPPLEPATTERN15 = 76, 77, 78, 79
+    STIPPLEPATTERN16, STIPPLEPATTERN17, STIPPLEPATTERN18, STIPPLEPATTERN19 = 80, 81, 82, 83
+    STIPPLEPATTERN20, STIPPLEPATTERN21, STIPPLEPATTERN22, STIPPLEPATTERN23 = 84, 85, 86, 87
+    STIPPLEPATTERN24, STIPPLEPATTERN25, STIPPLEPATTERN26, STIPPLEPATTERN27 = 88, 89, 90, 91
+    STIPPLEPATTERN28, STIPPLEPATTERN29, STIPPLEPATTERN30, STIPPLEPATTERN31 = 92, 93, 94, 95
     EXTENTS = 138
     COLORKEYBLENDENABLE = 144
 
@@ -100,8 +54,7 @@ class RenderState8(SdkEnum, prefix="D3DRS_", later=RenderState, last=RenderState
     ZBIAS = 47
     SOFTWAREVERTEXPROCESSING = 153
     PATCHSEGMENTS = 164
-    POSITIONORDER = 172
-    NORMALORDER = 173
+    POSITIONORDER, NORMALORDER = 172, 173
 
 
 class TextureStageState7(
@@ -112,16 +65,8 @@ class TextureStageState7(
 ):
     """Texture stage states of DirectX 6 and 7, samplers included."""
 
-    ADDRESS = 12
-    ADDRESSU = 13
-    ADDRESSV = 14
-    BORDERCOLOR = 15
-    MAGFILTER = 16
-    MINFILTER = 17
-    MIPFILTER = 18
-    MIPMAPLODBIAS = 19
-    MAXMIPLEVEL = 20
-    MAXANISOTROPY = 21
+    ADDRESS, ADDRESSU, ADDRESSV, BORDERCOLOR, MAGFILTER, MINFILTER, MIPFILTER = range(12, 19)
+    MIPMAPLODBIAS, MAXMIPLEVEL, MAXANISOTROPY = 19, 20, 21
 
 
 class TextureStageState8(
@@ -129,15 +74,8 @@ class TextureStageState8(
 ):
     """Texture stage states of DirectX 8, samplers included."""
 
-    ADDRESSU = 13
-    ADDRESSV = 14
-    BORDERCOLOR = 15
-    MAGFILTER = 16
-    MINFILTER = 17
-    MIPFILTER = 18
-    MIPMAPLODBIAS = 19
-    MAXMIPLEVEL = 20
-    MAXANISOTROPY = 21
+    ADDRESSU, ADDRESSV, BORDERCOLOR, MAGFILTER, MINFILTER, MIPFILTER, MIPMAPLODBIAS = range(13, 20)
+    MAXMIPLEVEL, MAXANISOTROPY = 20, 21
     ADDRESSW = 25
 
 
@@ -147,9 +85,7 @@ class TransformState7(
     """Transform types of DirectX 6 and 7."""
 
     WORLD = 1
-    WORLD1 = 4
-    WORLD2 = 5
-    WORLD3 = 6
+    WORLD1, WORLD2, WORLD3 = 4, 5, 6
 
 
 class TextureOp7(SdkEnum, prefix="D3DTOP_", later=TextureOp, last=TextureOp.DOTPRODUCT3):
@@ -161,116 +97,67 @@ PrimitiveType7 = PrimitiveType
 
 
 StateBlockType7 = StateBlockType
-"""State block kinds of DirectX 7."""
+"""Types of state blocks of DirectX 7."""
 
 
 class Opcode(SdkEnum, prefix="D3DOP_"):
     """Execute-buffer opcodes from before DirectX 6."""
 
-    POINT = 1
-    LINE = 2
-    TRIANGLE = 3
-    MATRIXLOAD = 4
-    MATRIXMULTIPLY = 5
-    STATETRANSFORM = 6
-    STATELIGHT = 7
-    STATERENDER = 8
-    PROCESSVERTICES = 9
-    TEXTURELOAD = 10
-    EXIT = 11
-    BRANCHFORWARD = 12
-    SPAN = 13
-    SETSTATUS = 14
+    POINT, LINE, TRIANGLE, MATRIXLOAD, MATRIXMULTIPLY, STATETRANSFORM, STATELIGHT = range(1, 8)
+    STATERENDER, PROCESSVERTICES, TEXTURELOAD, EXIT, BRANCHFORWARD, SPAN, SETSTATUS = range(8, 15)
 
 
 class TextureBlend7(SdkEnum, prefix="D3DTBLEND_"):
-    """How a texture and the vertex colour combine, from before texture stages."""
+    """Blend modes of texture and vertex colour, from before texture stages."""
 
-    DECAL = 1
-    MODULATE = 2
-    DECALALPHA = 3
-    MODULATEALPHA = 4
-    DECALMASK = 5
-    MODULATEMASK = 6
-    COPY = 7
-    ADD = 8
+    DECAL, MODULATE, DECALALPHA, MODULATEALPHA, DECALMASK, MODULATEMASK, COPY, ADD = range(1, 9)
 
 
 class TextureFilter7(SdkEnum, prefix="D3DFILTER_"):
-    """Filters from before texture stages: what is behind MIP is in a level, before it between."""
+    """Filters from before texture stages: names end in the filter within a mip level;
+    LINEARMIP filters linearly between levels.
+    """
 
-    NEAREST = 1
-    LINEAR = 2
-    MIPNEAREST = 3
-    MIPLINEAR = 4
-    LINEARMIPNEAREST = 5
-    LINEARMIPLINEAR = 6
+    NEAREST, LINEAR, MIPNEAREST, MIPLINEAR, LINEARMIPNEAREST, LINEARMIPLINEAR = range(1, 7)
 
 
 class MagFilter7(SdkEnum, prefix="D3DTFG_"):
     """Magnification filters of DirectX 6 and 7."""
 
-    POINT = 1
-    LINEAR = 2
-    FLATCUBIC = 3
-    GAUSSIANCUBIC = 4
-    ANISOTROPIC = 5
+    POINT, LINEAR, FLATCUBIC, GAUSSIANCUBIC, ANISOTROPIC = range(1, 6)
 
 
 class MinFilter7(SdkEnum, prefix="D3DTFN_"):
     """Minification filters of DirectX 6 and 7."""
 
-    POINT = 1
-    LINEAR = 2
-    ANISOTROPIC = 3
+    POINT, LINEAR, ANISOTROPIC = 1, 2, 3
 
 
 class MipFilter7(SdkEnum, prefix="D3DTFP_"):
     """Mip filters of DirectX 6 and 7."""
 
-    NONE = 1
-    POINT = 2
-    LINEAR = 3
+    NONE, POINT, LINEAR = 1, 2, 3
 
 
 class TextureFilter8(
     SdkEnum, prefix="D3DTEXF_", later=TextureFilter, last=TextureFilter.GAUSSIANCUBIC
 ):
-    """Filters as DirectX 8 numbers them."""
+    """Texture filters of DirectX 8."""
 
 
 class VsdTokenType(SdkEnum, prefix="D3DVSD_TOKEN_"):
     """Token types of a DirectX 8 vertex declaration."""
 
-    NOP = 0
-    STREAM = 1
-    STREAMDATA = 2
-    TESSELLATOR = 3
-    CONSTMEM = 4
-    EXT = 5
+    NOP, STREAM, STREAMDATA, TESSELLATOR, CONSTMEM, EXT = range(6)
     END = 7
 
 
 class VsdRegister(SdkEnum, prefix="D3DVSDE_"):
     """Input registers of a DirectX 8 declaration."""
 
-    POSITION = 0
-    BLENDWEIGHT = 1
-    BLENDINDICES = 2
-    NORMAL = 3
-    PSIZE = 4
-    DIFFUSE = 5
-    SPECULAR = 6
-    TEXCOORD0 = 7
-    TEXCOORD1 = 8
-    TEXCOORD2 = 9
-    TEXCOORD3 = 10
-    TEXCOORD4 = 11
-    TEXCOORD5 = 12
-    TEXCOORD6 = 13
-    TEXCOORD7 = 14
-    POSITION2 = 15
-    NORMAL2 = 16
+    POSITION, BLENDWEIGHT, BLENDINDICES, NORMAL, PSIZE, DIFFUSE, SPECULAR, TEXCOORD0 = range(8)
+    TEXCOORD1, TEXCOORD2, TEXCOORD3, TEXCOORD4, TEXCOORD5, TEXCOORD6, TEXCOORD7 = range(8, 15)
+    POSITION2, NORMAL2 = 15, 16
 
 
 class VsdType(SdkEnum, prefix="D3DVSDT_", later=DeclType, last=DeclType.SHORT4):

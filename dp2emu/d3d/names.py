@@ -1,8 +1,4 @@
-"""Look-up of every SDK constant by its full header name (d3d9types.h, d3d9.h), for text input.
-
-The other modules of this package map numbers to names within one enumeration; this one maps a name
-of any enumeration or flag word to its value.
-"""
+"""Values of Direct3D 9 constants by full SDK name (d3d9types.h, d3d9.h), for text input."""
 
 from __future__ import annotations
 
@@ -20,17 +16,13 @@ _FVF = {
     **{f"TEX{count}": count << 8 for count in range(9)},
 }  # fmt: skip
 
-_WRAP = {"COORD_0": 1, "COORD_1": 2, "COORD_2": 4, "COORD_3": 8, "_U": 1, "_V": 2, "_W": 4}
-
-_CLIP_PLANES = {str(index): 1 << index for index in range(6)}
-
 _WORDS: dict[str, dict[str, int]] = {
     "D3DFVF_": _FVF,
-    "D3DWRAP": _WRAP,
-    "D3DCLIPPLANE": _CLIP_PLANES,
+    "D3DWRAP": {"COORD_0": 1, "COORD_1": 2, "COORD_2": 4, "COORD_3": 8, "_U": 1, "_V": 2, "_W": 4},
+    "D3DCLIPPLANE": {str(index): 1 << index for index in range(6)},
     "D3DVERTEXTEXTURESAMPLER": {str(index): 257 + index for index in range(4)},
 }
-"""Flag words without an enumeration of their own here, by the prefix of their names."""
+"""Values of flag words without an enumeration class, by prefix of their names."""
 
 _FLAGS: dict[str, type[IntFlag]] = {
     "D3DCLEAR_": flags.Clear,
@@ -52,12 +44,11 @@ def _pairs() -> Iterator[tuple[str, int]]:
         yield from ((prefix + name, value) for name, value in names.items())
 
 
-_VALUES = dict(_pairs())
-_VALUES |= {"TRUE": 1, "FALSE": 0}
+_VALUES = {**dict(_pairs()), "TRUE": 1, "FALSE": 0}
 
 
 def sdk_constant(name: str) -> int | None:
-    """The value of a DirectX 9 constant by its full header name, None if there is no such name.
+    """The value of the DirectX 9 constant with SDK name ``name``, None for an unknown name.
 
     >>> sdk_constant("D3DCMP_LESS")
     2

@@ -14,8 +14,8 @@ from dp2emu.errors import Unsupported
 
 
 class PixelFormat(NamedTuple):
-    """The members of DDPIXELFORMAT; ``bits`` is the first union (dwRGBBitCount), ``masks`` are the
-    next four: of red, green, blue and alpha, or the members of their unions.
+    """A DDPIXELFORMAT: ``bits`` is its first union (dwRGBBitCount), ``masks`` the next four (red,
+    green, blue, alpha or the other members of the unions).
     """
 
     flags: int
@@ -32,14 +32,14 @@ _DISPLAY = {8: Format.P8, 15: Format.X1R5G5B5, 16: Format.R5G6B5, 24: Format.R8G
 
 
 def display_format(bits: int) -> Format:
-    """The format of a display of ``bits`` per pixel.  Raises Unsupported for other numbers."""
+    """The display format of ``bits`` per pixel.  Raises Unsupported for unknown numbers."""
     if bits not in _DISPLAY:
         raise Unsupported(f"display of {bits} bits")
     return _DISPLAY[bits]
 
 
 def format_of(pixels: PixelFormat) -> Format:
-    """The format of a description.  Raises Unsupported for unknown pixels."""
+    """The format that ``pixels`` describe.  Raises Unsupported for an unknown description."""
     flags = pixels.flags
     if flags & PixelFlags.FOURCC:
         return _fourcc(pixels.fourcc)
@@ -63,15 +63,16 @@ def _fourcc(code: int) -> Format:
 
 
 def _key(pixels: PixelFormat) -> tuple[int, int, tuple[int, ...]]:
-    """Look-up key of a description: kind, bits, and the masks that its flags make valid."""
+    """The key in ``_BY_MASKS``: kind, bits, and the masks that the flags make valid."""
     kind = next((kind for kind in _KINDS if pixels.flags & kind), 0)
     alpha = pixels.masks[3] if pixels.flags & PixelFlags.ALPHAPIXELS else 0
     first, second, third, _ = pixels.masks
     if kind == PixelFlags.ZBUFFER:
         stenciled = pixels.flags & PixelFlags.STENCILBUFFER
-        # Depth of 24 bits lies in 32, whatever a description says.
+        # 24-bit depth is stored in 32 bits, even where a description says 24.
         bits = 32 if pixels.bits == 24 else pixels.bits
-        return kind, bits, (second or _every(pixels.bits), third if stenciled else 0)
+        every = (1 << pixels.bits) - 1 if 0 < pixels.bits <= 32 else 0
+        return kind, bits, (second or every, third if stenciled else 0)
     if kind == PixelFlags.LUMINANCE:
         return kind, pixels.bits, (first, alpha)
     if kind == PixelFlags.BUMPDUDV:
@@ -80,17 +81,9 @@ def _key(pixels: PixelFormat) -> tuple[int, int, tuple[int, ...]]:
     return kind, pixels.bits, (first, second, third, alpha)
 
 
-def _every(bits: int) -> int:
-    return (1 << bits) - 1 if 0 < bits <= 32 else 0
-
-
 def _mask(row: FormatRow, channel: str) -> int:
     found = row.channels.get(channel)
     return found.max << found.shift if found else 0
-
-
-def _described(row: FormatRow, kind: int, channels: str) -> tuple[int, int, tuple[int, ...]]:
-    return kind, 8 * row.size, tuple(_mask(row, channel) for channel in channels)
 
 
 _LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
@@ -115,12 +108,13 @@ _LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Formats described by masks, and the channels of the masks to compare, in order."""
+"""Formats that masks describe, by kind, with the channels whose masks identify them."""
 
 _BY_MASKS = {
-    _described(FORMATS[format], kind, channels): format
+    (kind, 8 * row.size, tuple(_mask(row, channel) for channel in channels)): format
     for kind, (channels, formats) in _LISTED.items()
     for format in formats
+    for row in (FORMATS[format],)
 }
 _PLACES: dict[int, tuple[str, str, int]] = {
     PixelFlags.RGB: ("rgba", "a", PixelFlags.ALPHAPIXELS),
@@ -128,7 +122,7 @@ _PLACES: dict[int, tuple[str, str, int]] = {
     PixelFlags.BUMPDUDV: ("uvl ", "l", PixelFlags.BUMPLUMINANCE),
     PixelFlags.ZBUFFER: (" ds ", "s", PixelFlags.STENCILBUFFER),
 }
-"""Channel of each of the four masks; the optional channel and its flag."""
+"""Channels of the four masks, and the optional channel with its flag."""
 
 
 def _masked(kind: int, row: FormatRow) -> PixelFormat:
@@ -151,8 +145,8 @@ _DESCRIBED = {
 
 
 def described(format: Format) -> PixelFormat:
-    """The description of a format, the inverse of ``format_of``.
+    """The DDPIXELFORMAT of a format, the inverse of ``format_of``.
 
-    Formats without masks are a FOURCC, which for Direct3D formats is their number.
+    A format without masks is described by its number as FOURCC.
     """
     return _DESCRIBED.get(format) or PixelFormat(int(PixelFlags.FOURCC), int(format))

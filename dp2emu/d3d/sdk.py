@@ -1,4 +1,4 @@
-"""Enumeration types with the SDK's spelling of their members."""
+"""Enumeration types whose members know their SDK names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class _SdkEnumMeta(EnumMeta):
-    """The metaclass that copies rows of a later version of an enumeration."""
+    """Metaclass that copies members of a later DirectX version's enumeration."""
 
     @classmethod
     def __prepare__(  # type: ignore[override]
@@ -23,12 +23,11 @@ class _SdkEnumMeta(EnumMeta):
 
 
 class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
-    """An SDK enumeration: short member names in code, the header's spelling in dumps.
+    """An SDK enumeration: short member names in code, full SDK names in dumps.
 
     ``QueryType.OCCLUSION.sdk`` is ``"D3DQUERYTYPE_OCCLUSION"``.  An enumeration of an earlier
-    DirectX names the ``later`` one whose members it has, up to the value ``last`` and ``without``
-    some, and declares its other members.  Type checkers know only those; copied members are found
-    under the later type.
+    DirectX copies the members of a ``later`` one up to the value ``last``, except those in
+    ``without``.  Type checkers know copied members only under the later type.
     """
 
     _prefix: ClassVar[str]
@@ -46,7 +45,7 @@ class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
 
     @property
     def sdk(self) -> str:
-        """The name as the header spells it."""
+        """The name in the header."""
         return type(self)._prefix + self.name
 
 

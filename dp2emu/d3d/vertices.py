@@ -1,6 +1,5 @@
-"""Vertex layouts, of flexible vertex formats and declarations alike.
-
-Source: Direct3D documentation of D3DFVF and D3DVERTEXELEMENT9.
+"""Vertex layouts of flexible vertex formats and declarations (documentation of D3DFVF and
+D3DVERTEXELEMENT9).
 """
 
 from __future__ import annotations
@@ -16,28 +15,15 @@ from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
 
-TYPE_BYTES = {
-    DeclType.FLOAT1: 4,
-    DeclType.FLOAT2: 8,
-    DeclType.FLOAT3: 12,
-    DeclType.FLOAT4: 16,
-    DeclType.D3DCOLOR: 4,
-    DeclType.UBYTE4: 4,
-    DeclType.SHORT2: 4,
-    DeclType.SHORT4: 8,
-    DeclType.UBYTE4N: 4,
-    DeclType.SHORT2N: 4,
-    DeclType.SHORT4N: 8,
-    DeclType.USHORT2N: 4,
-    DeclType.USHORT4N: 8,
-    DeclType.UDEC3: 4,
-    DeclType.DEC3N: 4,
-    DeclType.FLOAT16_2: 4,
-    DeclType.FLOAT16_4: 8,
-    DeclType.UNUSED: 0,
+_BY_SIZE = {
+    0: "UNUSED",
+    4: "FLOAT1 D3DCOLOR UBYTE4 SHORT2 UBYTE4N SHORT2N USHORT2N UDEC3 DEC3N FLOAT16_2",
+    8: "FLOAT2 SHORT4 SHORT4N USHORT4N FLOAT16_4",
+    12: "FLOAT3",
+    16: "FLOAT4",
 }
+TYPE_BYTES = {DeclType[name]: size for size, names in _BY_SIZE.items() for name in names.split()}
 """Bytes of an element in its stream (SM1-3 tokens, "Vertex elements")."""
-
 
 ElementType = DeclType | DxgiFormat
 """Storage type of an element, of Direct3D 9 or 10."""
@@ -46,8 +32,8 @@ ElementType = DeclType | DxgiFormat
 class Element(msgspec.Struct, frozen=True):
     """A vertex attribute: its stream, byte offset, type and usage.
 
-    A ``method`` other than the default is computed by the tessellator.  Direct3D 10 has formats as
-    types, and registers as usage indices.
+    The tessellator computes attributes whose ``method`` is not the default.  In Direct3D 10 the
+    type is a format and ``index`` a register.
     """
 
     stream: int
@@ -75,8 +61,9 @@ _COMPUTED = {
 MESH_METHODS = frozenset({DeclMethod.DEFAULT})
 TRIANGLE_METHODS = MESH_METHODS | {DeclMethod.CROSSUV, DeclMethod.UV}
 RECTANGLE_METHODS = TRIANGLE_METHODS | {DeclMethod.PARTIALU, DeclMethod.PARTIALV}
-"""Methods allowed in vertices of meshes, triangular and rectangular patches (Direct3D 9
-documentation, D3DDECLMETHOD and Tessellation).  Displacement maps are not supported."""
+"""Methods in vertices of meshes, triangular and rectangular patches (Direct3D 9 documentation,
+D3DDECLMETHOD and Tessellation).  Displacement maps are not supported.
+"""
 
 
 class VertexLayout(msgspec.Struct, frozen=True):
@@ -95,7 +82,7 @@ def elements_by_name(layout: VertexLayout) -> Mapping[str, Element]:
 
 
 def check_drawable(layout: VertexLayout, methods: Container[DeclMethod] = MESH_METHODS) -> None:
-    """Raises Fault for a layout whose tessellator ``methods`` this kind of draw does not have."""
+    """Raises Fault if an element has a tessellator method other than ``methods``."""
     for element in layout.elements:
         if element.method not in methods:
             what = f"tessellator method {element.method.sdk} in this kind of draw"

@@ -1,9 +1,8 @@
-"""Names of state numbers on the wire, where every DirectX version's spelling may turn up.
+"""Names of state numbers in command streams, merged from all DirectX versions.
 
-A stream does not say which DirectX version wrote it, so a dump takes the newest name a number
-has: DirectX 9, else 8, else 7, else the DDI's own (wire format, "Render states" and "Texture
-stages and samplers").  Members carry the full SDK name; ``sdk_name`` and ``sdk_value`` work on
-them as on any enumeration.
+A stream does not name the DirectX version that wrote it, so a dump takes the newest name of a
+number: DirectX 9, else 8, else 7, else the DDI's (wire format, "Render states" and "Texture stages
+and samplers").  Members have full SDK names; ``sdk_name`` and ``sdk_value`` accept them.
 """
 
 from __future__ import annotations
@@ -39,13 +38,10 @@ _WORLD_TRANSFORMS = {f"D3DTS_WORLD{index or ''}": 256 + index for index in range
 
 
 def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> type[SdkEnum]:
-    """One enumeration of full SDK names; an earlier version wins a number."""
-    names: dict[int, str] = {}
-    for version in versions:
-        for member in version:
-            names.setdefault(int(member), member.sdk)
-    for sdk, value in ddi.items():
-        names.setdefault(value, sdk)
+    """An enumeration of full SDK names; the first of ``versions`` with a number names it."""
+    names = {value: sdk for sdk, value in ddi.items()}
+    for version in reversed(versions):
+        names |= {int(member): member.sdk for member in version}
     make = cast(Any, SdkEnum)
     return cast(type[SdkEnum], make(name, {names[value]: value for value in sorted(names)}))
 
@@ -53,7 +49,7 @@ def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> ty
 WireRenderState = _merged(
     "WireRenderState", [RenderState, RenderState8, RenderState7], _DDI_RENDER_STATES
 )
-"""RenderState of D3DDP2OP_RENDERSTATE."""
+"""RenderState numbers of D3DDP2OP_RENDERSTATE."""
 
 _RS = RenderState
 FLOAT_RENDER_STATES = frozenset(
@@ -65,14 +61,14 @@ FLOAT_RENDER_STATES = frozenset(
         _RS.ADAPTIVETESS_X, _RS.ADAPTIVETESS_Y, _RS.ADAPTIVETESS_Z, _RS.ADAPTIVETESS_W,
     }
 )  # fmt: skip
-"""Render states whose value is the bits of a float32."""
+"""Render states whose DWORD is a float32."""
 
 WireTextureStageState = _merged(
     "WireTextureStageState",
     [TextureStageState, TextureStageState8, TextureStageState7],
     _DDI_STAGE_STATES,
 )
-"""TSState of D3DDP2OP_TEXTURESTAGESTATE: samplers keep their DirectX 8 numbers."""
+"""TSState of D3DDP2OP_TEXTURESTAGESTATE; sampler states have their DirectX 8 numbers."""
 
 WireTransformState = _merged(
     "WireTransformState", [TransformState, TransformState7], _WORLD_TRANSFORMS

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
-from construct import Float32l, Int8ul, Int16ul, Int32sl, Int32ul, Int64ul, Padding, Struct
+import construct as c
 
-BYTE = Int8ul
-WORD = Int16ul
-DWORD = Int32ul
-LONG = Int32sl
-FLOAT = Float32l
-QWORD = Int64ul
+BYTE, WORD, DWORD, QWORD = c.Int8ul, c.Int16ul, c.Int32ul, c.Int64ul
+LONG, FLOAT = c.Int32sl, c.Float32l
 
 POINTER = {32: DWORD, 64: QWORD}
 """ULONG_PTR, SIZE_T and every pointer, by pointer size in bits."""
 
 
-def dwords(*names: str) -> Any:
-    """A record of DWORDs."""
-    return Struct(*(name / DWORD for name in names))
+def record(type: Any, names: str) -> Any:
+    """A structure whose members all have one type; ``+`` joins structures and members."""
+    return c.Struct(*(name / type for name in names.split()))
 
 
-def longs(*names: str) -> Any:
-    """A record of LONGs."""
-    return Struct(*(name / LONG for name in names))
+words = partial(record, WORD)
+dwords = partial(record, DWORD)
+longs = partial(record, LONG)
+floats = partial(record, FLOAT)
+
+ByAbi = Callable[[int], Any]
+"""A declaration with pointers, as a function of the pointer size: 32 or 64 bits."""
 
 
-def floats(*names: str) -> Any:
-    """A record of D3DVALUEs (32-bit floats)."""
-    return Struct(*(name / FLOAT for name in names))
+def by_abi(*parts: Any) -> ByAbi:
+    """A structure joined of constructs, and of functions of the pointer size that return one."""
+
+    @cache
+    def declaration(abi: int) -> Any:
+        return sum((p if isinstance(p, c.Construct) else p(abi) for p in parts), c.Struct())
+
+    return declaration
 
 
-def pad64(abi: int) -> list[Any]:
+def pointers(names: str) -> ByAbi:
+    """Members that are pointers."""
+    return lambda abi: record(POINTER[abi], names)
+
+
+def pad64(abi: int) -> Any:
     """The 4 padding bytes before an 8-byte aligned member, or the end, on 64-bit hosts."""
-    return [Padding(4)] if abi == 64 else []
+    return c.Struct(c.Padding(4)) if abi == 64 else c.Struct()

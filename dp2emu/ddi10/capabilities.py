@@ -10,8 +10,7 @@ from enum import IntEnum, IntFlag
 from struct import Struct
 
 from dp2emu.d3d.dxgi import DXGI, Support, ddi_support
-from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.codes import DdiCode
+from dp2emu.ddi10.codes import S_OK, DdiCode, format_of
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS
 
 _UNSUPPORTED = 0x80000000
@@ -20,22 +19,19 @@ _UNSUPPORTED = 0x80000000
 
 def check_format_support(format: int) -> int:
     """CheckFormatSupport: flags of D3D10_DDI_FORMAT_SUPPORT, for any number."""
-    if format not in DxgiFormat._value2member_map_:
-        return _UNSUPPORTED
-    return int(ddi_support(DxgiFormat(format)))
+    found = format_of(format)
+    return _UNSUPPORTED if found is None else int(ddi_support(found))
 
 
 def check_multisample_quality_levels(format: int, samples: int) -> int:
     """CheckMultisampleQualityLevels: 1 if targets of the format can have ``samples``, else 0."""
-    if format not in DxgiFormat._value2member_map_ or samples not in SAMPLE_COUNTS:
-        return 0
-    row = DXGI.get(DxgiFormat(format))
-    return int(row is not None and Support.MULTISAMPLE in row.support)
+    found = format_of(format)
+    row = None if found is None else DXGI.get(found)
+    known = row is not None and Support.MULTISAMPLE in row.support
+    return int(known and samples in SAMPLE_COUNTS)
 
 
 # GetCaps of Direct3D 11
-
-S_OK = 0
 
 _CAPS = Struct("<I")
 """Layout of every capability structure: a single UINT, Caps."""
@@ -85,8 +81,7 @@ def get_caps(type: int, data: bytearray) -> int:
 
     Returns E_INVALIDARG and writes nothing for an unknown type or a wrong size.
     """
-    known = {int(each): caps for each, caps in CAPS.items()}
-    if type not in known or len(data) != _CAPS.size:
+    if type not in tuple(CapsType) or len(data) != _CAPS.size:
         return DdiCode.E_INVALIDARG
-    _CAPS.pack_into(data, 0, known[type])
+    _CAPS.pack_into(data, 0, CAPS[CapsType(type)])
     return S_OK

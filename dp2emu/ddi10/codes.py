@@ -1,4 +1,4 @@
-"""Error codes of the DDI functions, and interface versions.
+"""Result codes of the DDI functions, interface versions, and formats by number.
 
 Source: Direct3D 10/11 DDI, "Result codes" and "Device functions".
 """
@@ -6,6 +6,10 @@ Source: Direct3D 10/11 DDI, "Result codes" and "Device functions".
 from __future__ import annotations
 
 from enum import IntEnum
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+
+S_OK = 0
 
 
 class DdiCode(IntEnum):
@@ -28,3 +32,8 @@ class Interface(IntEnum):
     D3D10_0 = 100
     D3D10_1 = 101
     D3D11_0 = 110
+
+
+def format_of(number: int) -> DxgiFormat | None:
+    """The format of a DXGI_FORMAT number, None for an undefined one."""
+    return DxgiFormat(number) if number in DxgiFormat._value2member_map_ else None

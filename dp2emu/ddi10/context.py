@@ -12,15 +12,7 @@ import msgspec
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract
 from dp2emu.ddi10.shared_resources import SharedResources
-from dp2emu.gpu.command.packets import (
-    Observe,
-    Packet,
-    PageIn,
-    Predicable,
-    Predicated,
-    Write,
-    WriteBytes,
-)
+from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.queries import Counters, QuerySlot
 from dp2emu.gpu.device.gpu import Gpu
 
@@ -46,9 +38,9 @@ CAPACITY_BYTES = 1 << 24
 _PACKET_BYTES = 16
 """Bytes that the upload counter adds for each command, beside its data."""
 
-_PREDICABLE = get_args(Predicable)
+_PREDICABLE = get_args(packets.Predicable)
 
-_INTERNAL = (PageIn, Observe)
+_INTERNAL = (packets.PageIn, packets.Observe)
 """Packets that are not commands of the driver and do not count as such."""
 
 
@@ -74,21 +66,21 @@ class Commands:
         self.counters = Counters()
         self.predicate: Predicate | None = None
         self.predicated = False
-        self._recorded: list[Packet] = []
+        self._recorded: list[packets.Packet] = []
         self._commands = 0
         self._data_bytes = 0
         self._calls = 0
 
-    def add(self, packet: Packet) -> None:
+    def add(self, packet: packets.Packet) -> None:
         """Append a packet, wrapped with the current predicate if that applies."""
         if self._commands >= CAPACITY or self._data_bytes >= CAPACITY_BYTES:
             self.flush()
         self._commands += not isinstance(packet, _INTERNAL)
-        if isinstance(packet, Write | WriteBytes):
+        if isinstance(packet, packets.Write | packets.WriteBytes):
             self._data_bytes += len(packet.data)
         at = self.predicate
         if at is not None and self.predicated and isinstance(packet, _PREDICABLE):
-            packet = Predicated(packet, at.slot, at.value, at.hint)
+            packet = packets.Predicated(packet, at.slot, at.value, at.hint)
         self._recorded.append(packet)
 
     def flush(self) -> None:

@@ -8,11 +8,14 @@ driver can execute are always ContractErrors.
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
 from dp2emu.errors import ContractError
+
+_T = TypeVar("_T")
 
 
 class Rule(Enum):
@@ -98,3 +101,9 @@ class Contract(msgspec.Struct, frozen=True):
         if not followed and (self.checking or rule in ALWAYS):
             raise ContractError(entry, rule.name, rule.value)
         return followed
+
+    def need(self, value: _T | None, rule: Rule, entry: str) -> _T:
+        """Return a value; raises ContractError, for a rule in ``ALWAYS``, if it is None."""
+        self.check(value is not None, rule, entry)
+        assert value is not None
+        return value

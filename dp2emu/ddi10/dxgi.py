@@ -15,6 +15,7 @@ import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.codes import S_OK
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.resources.residency import QueryResidencyCb, query_resource_residency
@@ -22,8 +23,6 @@ from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.packets import Copy, Part, whole_part
 from dp2emu.gpu.resource.subresources import Box
-
-S_OK = 0
 
 GAMMA_POINTS = 256
 """Control points of a gamma ramp."""
@@ -158,8 +157,8 @@ class Dxgi:
         """GetGammaCaps: ramps from 0 to 1 with evenly spaced control points."""
         caps.ScaleAndOffsetSupported = 0
         caps.MinConvertedValue, caps.MaxConvertedValue = 0.0, 1.0
-        last = GAMMA_POINTS - 1
-        caps.ControlPointPositions[:] = [point / last for point in range(GAMMA_POINTS)]
+        points = range(GAMMA_POINTS)
+        caps.ControlPointPositions[:] = [point / points[-1] for point in points]
         return S_OK
 
     def set_resource_priority(self, resource: bytearray, priority: int) -> int:

@@ -66,9 +66,7 @@ class Objects(Generic[_T]):
 
     def open(self, memory: bytearray, entry: str) -> _T:
         """The object in ``memory``.  Raises ContractError for any other memory."""
-        number = self._find(memory)
-        self._contract.check(number is not None, Rule.LIVE_OBJECT, entry)
-        assert number is not None
+        number = self._contract.need(self._find(memory), Rule.LIVE_OBJECT, entry)
         return self._live[number][1]
 
     def maybe(self, memory: bytearray | None, entry: str) -> _T | None:
@@ -84,11 +82,9 @@ class Objects(Generic[_T]):
 
         Raises ContractError for any other memory.
         """
-        value = self.open(memory, f"Destroy{self._noun}")
-        number = self._find(memory)
-        assert number is not None
-        del self._live[number]
-        return value
+        entry = f"Destroy{self._noun}"
+        number = self._contract.need(self._find(memory), Rule.LIVE_OBJECT, entry)
+        return self._live.pop(number)[1]
 
     def _find(self, memory: bytearray) -> int | None:
         if len(memory) != _HEADER.size:

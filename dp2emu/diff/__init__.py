@@ -1,4 +1,4 @@
-"""Pictures compared: how far apart they are, where, and shown side by side."""
+"""Comparison of pictures: numbers, regions, allowances and side-by-side pictures."""
 
 from dp2emu.diff.images import (
     EXACT,
@@ -10,8 +10,7 @@ from dp2emu.diff.images import (
     pixels_of,
     read_image,
 )
-from dp2emu.diff.judging import Judge, Judgement, judge_paths
-from dp2emu.diff.references import References
+from dp2emu.diff.judging import Judge, Judgement, References, judge_paths
 from dp2emu.diff.regions import Region, regions
 from dp2emu.diff.side_by_side import side_by_side
 

@@ -1,4 +1,4 @@
-"""Two pictures against each other, in numbers."""
+"""Comparison of two pictures in numbers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from PIL import Image
 
 Pixels = NDArray[np.uint8]
-"""(height, width, 3 or 4): red, green, blue and perhaps alpha."""
+"""(height, width, 3 or 4): red, green, blue and optionally alpha."""
 
 _WORST = 10
-"""Regions that are told."""
+"""Regions that a comparison lists, at most."""
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """How far apart pictures may be: channels by ``tolerance`` of 255; of the pixels ``share``
-    per cent must be within that, and no connected region of the others be wider or higher than
-    ``across`` pixels (None: it may).
+    """Bounds on the difference of pictures.
+
+    At least ``share`` per cent of the pixels must differ by at most ``tolerance`` of 255 in every
+    channel; a connected region of others is at most ``across`` pixels wide and high (None: any).
     """
 
     tolerance: int = 0
@@ -37,11 +38,11 @@ class Allowance(msgspec.Struct, frozen=True):
 
 EXACT = Allowance()
 RECORDED = Allowance(4, 99.5, 16)
-"""For pictures by another implementation of Direct3D, which rounds and filters otherwise."""
+"""For pictures of another Direct3D implementation, which rounds and filters differently."""
 
 
 class Pixel(NamedTuple):
-    """A pixel that is beyond the tolerance, and its channels in both pictures."""
+    """A pixel beyond the tolerance, with its channels in both pictures."""
 
     x: int
     y: int
@@ -50,12 +51,12 @@ class Pixel(NamedTuple):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """How two pictures differ.
+    """The differences between two pictures.
 
-    ``size`` and ``other_size`` are widths and heights; where they differ nothing was compared and
-    every pixel counts as beyond.  ``largest`` is the largest difference of a channel, ``beyond``
-    counts pixels with one beyond the tolerance, ``first`` is the first of these in reading order,
-    ``regions`` are the widest connected parts of them, of ``region_count``.
+    ``size`` and ``other_size`` are (width, height); if they differ, every pixel counts as beyond.
+    ``largest`` is the largest difference of a channel, ``beyond`` counts the pixels beyond the
+    tolerance, ``first`` is the first of these in reading order, ``regions`` are the widest of
+    their ``region_count`` connected regions.
     """
 
     size: tuple[int, int]
@@ -68,28 +69,28 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def pixels(self) -> int:
-        """How many pixels were compared, at most."""
+        """Pixels of the larger picture."""
         return max(self.size[0] * self.size[1], self.other_size[0] * self.other_size[1])
 
     @property
     def share(self) -> float:
-        """Per cent of the pixels that are within the tolerance."""
+        """Percentage of pixels within the tolerance."""
         return 100.0 * (self.pixels - self.beyond) / self.pixels
 
     @property
     def across(self) -> int:
-        """How wide or high the widest region is."""
+        """Longer side of the widest region, in pixels."""
         return self.regions[0].across if self.regions else 0
 
     def within(self, allowance: Allowance) -> bool:
-        """Whether that is as close as is asked for (the tolerance was that of the comparison)."""
+        """Whether the difference is within bounds, whose tolerance the comparison used."""
         if self.size != self.other_size:
             return False
         narrow = allowance.across is None or self.across <= allowance.across
         return narrow and self.share >= allowance.share
 
     def row(self, allowance: Allowance) -> dict[str, Any]:
-        """The numbers for JSON."""
+        """The comparison as a JSON object."""
         first = self.first
         return {
             "size": list(self.size),
@@ -98,8 +99,7 @@ class Comparison(msgspec.Struct, frozen=True):
             "beyond": self.beyond,
             "share": round(self.share, 4),
             "largest": self.largest,
-            "first": first
-            and {"x": first.x, "y": first.y, "one": first.one, "other": first.other},
+            "first": first and first._asdict(),
             "regions": [list(region[:4]) for region in self.regions],
             "region_count": self.region_count,
             "across": self.across,
@@ -108,9 +108,9 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare_images(one: Pixels, other: Pixels, tolerance: int = 0) -> Comparison:
-    """Compare two pictures; alpha only if both have it.
+    """The comparison of two pictures, with alpha if both have it.
 
-    Pixels are beyond ``tolerance`` if a channel differs by more than that, of 255.
+    A pixel is beyond ``tolerance`` if a channel differs by more, of 255.
     """
     size, other_size = (image.shape[1::-1] for image in (one, other))
     if size != other_size:
@@ -125,7 +125,7 @@ def compare_images(one: Pixels, other: Pixels, tolerance: int = 0) -> Comparison
 
 
 def differences(one: Pixels, other: Pixels) -> NDArray[np.uint8]:
-    """(height, width): the largest difference of a channel that both of equal size have."""
+    """(height, width): the largest difference of the channels that two equal sizes share."""
     lanes = min(one.shape[-1], other.shape[-1])
     left, right = one[..., :lanes], other[..., :lanes]
     apart: NDArray[np.uint8] = (np.maximum(left, right) - np.minimum(left, right)).max(axis=-1)
@@ -138,9 +138,9 @@ def _first(mask: NDArray[np.bool_], one: Pixels, other: Pixels) -> Pixel:
 
 
 def pixels_of(image: NDArray[Any]) -> Pixels:
-    """A picture as taken here as pixels to compare.
+    """A picture as ``Pixels``.
 
-    ``image`` is uint8 or uint16 of shape (height, width), grey, or uint8 (height, width, 3 or 4).
+    ``image`` is grey, uint8 or uint16 (height, width), or uint8 (height, width, 3 or 4).
     """
     if image.dtype == np.uint16:
         image = image >> 8
@@ -150,8 +150,8 @@ def pixels_of(image: NDArray[Any]) -> Pixels:
 
 
 def read_image(path: Path) -> Pixels:
-    """A picture file.  Raises UsageError for one that is none or is too large, and OSError."""
-    # Whoever compares with no files has no need of it.
+    """The pixels of a picture file.  Raises UsageError for a bad or too large one, and OSError."""
+    # Imported here because comparisons without files do not need it.
     from PIL import Image, UnidentifiedImageError
 
     try:

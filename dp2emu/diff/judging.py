@@ -1,20 +1,25 @@
-"""Pictures against references: whether each is as close as it must be, and what to show if not."""
+"""Comparison of pictures with references, and the folders of references."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp2emu.diff.images import Allowance, Comparison, Pixels, compare_images, read_image
-from dp2emu.diff.references import References, call_of
 from dp2emu.diff.side_by_side import side_by_side
 from dp2emu.errors import UsageError
+from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
 from dp2emu.picture import encode_png
 
+_CALL = re.compile(r"call_(\d{1,18})$", re.ASCII)
+
 
 class Judgement(NamedTuple):
-    """A picture and its reference.  Without one of them ``comparison`` is None."""
+    """A picture and its reference; ``comparison`` is None if either is missing."""
 
     name: str
     reference: str | None
@@ -22,16 +27,15 @@ class Judgement(NamedTuple):
     within: bool
 
     def row(self, allowance: Allowance) -> dict[str, Any]:
-        """The same for JSON."""
+        """The judgement as a JSON object."""
         numbers = self.comparison.row(allowance) if self.comparison else {"within": False}
         return {"file": self.name, "reference": self.reference, **numbers}
 
 
 class Judge:
-    """Compares pictures with references as ``allowance`` says.  Mutable: it notes which were
-    found.
+    """A comparer of pictures with references.  Mutable: it tracks which references were used.
 
-    ``out`` is a folder that gets a side-by-side picture of each that is not within it, under the
+    ``out`` is a folder for a side-by-side picture of each one beyond ``allowance``, under the
     picture's name.
     """
 
@@ -43,10 +47,10 @@ class Judge:
         self._out = out
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
-        """Compare a picture with its reference, None if there is none.
+        """The judgement of a picture, None without a reference.
 
-        ``call`` is the number of the call that made it, None if no call did.  Raises UsageError
-        for a reference that is no picture, and OSError.
+        ``call`` is the number of the call that made the picture, if any.  Raises UsageError for a
+        reference that is no picture, and OSError.
         """
         path = self.references.find(name, call)
         if path is None:
@@ -61,18 +65,18 @@ class Judge:
         return Judgement(name, path.name, comparison, within)
 
     def missing(self) -> list[Judgement]:
-        """References for which there was no picture."""
+        """Judgements of the references without a picture."""
         return [Judgement("", path.name, None, False) for path in sorted(self.references.unused)]
 
 
 def judge_paths(
     one: Path, other: Path, allowance: Allowance, out: Path | None = None
 ) -> list[Judgement]:
-    """Compare two picture files, or those of a folder with those of another.
+    """The judgements of two picture files, or of the pictures of two folders.
 
-    In folders pictures belong together by name, or by call (``References``); those that have no
-    counterpart are within no allowance.  ``out`` is the file for a side-by-side picture, or
-    the folder for those that are not within it.  Raises UsageError and OSError.
+    Pictures in folders are matched by name or by call (``References``); those without a
+    counterpart fail.  ``out`` is the file of the side-by-side picture, or the folder of those
+    beyond the allowance.  Raises UsageError and OSError.
     """
     if not one.is_dir():
         return [_judge_files(one, other, allowance, out)]
@@ -95,3 +99,72 @@ def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None)
         sheet = side_by_side(image, reference, allowance.tolerance, (one.name, other.name))
         write_file(out, encode_png(sheet))
     return Judgement(one.name, other.name, comparison, comparison.within(allowance))
+
+
+# References
+
+
+class References:
+    """The reference pictures of a folder.  Mutable: ``unused`` shrinks as they are found.
+
+    A file is found by the name of our picture, or by a call: that of a name that ends in
+    ``call_N``, or one that a JSON document says, beside the folder or in its place and of its
+    name, in objects at any depth with ``call`` and ``file`` or ``png``.
+    """
+
+    def __init__(self, place: Path) -> None:
+        """``place`` is the folder, or its JSON document.
+
+        Raises UsageError if there is no such folder, or the document cannot be read.
+        """
+        is_document = place.suffix == ".json"
+        self.folder = place.with_suffix("") if is_document else place
+        document = place if is_document else place.parent / f"{place.name}.json"
+        if not is_document and not self.folder.is_dir():
+            raise UsageError(f"{place} is no folder of pictures")
+        files = sorted(self.folder.glob("*.png"))
+        self._by_name = {path.name: path for path in files}
+        self._by_call = {call: path for path in files if (call := call_of(path)) is not None}
+        if document.is_file():
+            self._by_call |= self._documented(document)
+        self.unused = {*files, *self._by_call.values()}
+
+    def find(self, name: str, call: int | None) -> Path | None:
+        """The reference with the file name of a picture, else the one for its call."""
+        path = self._by_name.get(name) or (None if call is None else self._by_call.get(call))
+        if path is not None:
+            self.unused.discard(path)
+        return path
+
+    def _documented(self, document: Path) -> dict[int, Path]:
+        return {
+            row["call"]: self._by_name[file]
+            for row in _rows(_read(document))
+            for file in (row.get("file"), row.get("png"))
+            if isinstance(file, str) and isinstance(row.get("call"), int) and file in self._by_name
+        }
+
+
+def call_of(path: Path) -> int | None:
+    """The call number in the name of a picture, None without one."""
+    found = _CALL.search(path.stem)
+    return int(found[1]) if found else None
+
+
+def _rows(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object within a JSON value."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(read_file(path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON: {error}") from error

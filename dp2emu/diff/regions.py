@@ -1,4 +1,4 @@
-"""Connected parts of a mask: pixels that touch at a side or a corner."""
+"""Connected regions of a mask, whose pixels touch at a side or a corner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Region(NamedTuple):
-    """Where a part lies, ``right`` and ``bottom`` being outside, and how many pixels it has."""
+    """The bounding box of a region, ``right`` and ``bottom`` exclusive, and its pixel count."""
 
     left: int
     top: int
@@ -20,11 +20,11 @@ class Region(NamedTuple):
 
     @property
     def across(self) -> int:
-        """The longer side of what encloses it."""
+        """The longer side of the bounding box."""
         return max(self.right - self.left, self.bottom - self.top)
 
     def joined(self, other: Region) -> Region:
-        """Both as one."""
+        """The union of two regions."""
         return Region(
             min(self.left, other.left), min(self.top, other.top),
             max(self.right, other.right), max(self.bottom, other.bottom),
@@ -33,23 +33,21 @@ class Region(NamedTuple):
 
 
 def regions(mask: NDArray[np.bool_]) -> list[Region]:
-    """The parts of ``mask``, a bool (height, width), the widest first, then from the top
-    left on.
-    """
+    """The regions of ``mask``, bool (height, width): the widest first, then in reading order."""
     runs = _runs(mask)
-    chief = list(range(len(runs)))
+    parents = list(range(len(runs)))
     for one, other in _touching(runs):
-        first, second = _chief(chief, one), _chief(chief, other)
-        chief[max(first, second)] = min(first, second)
-    parts: dict[int, Region] = {}
+        first, second = _root(parents, one), _root(parents, other)
+        parents[max(first, second)] = min(first, second)
+    found: dict[int, Region] = {}
     for number, run in enumerate(runs):
-        at = _chief(chief, number)
-        parts[at] = parts[at].joined(run) if at in parts else run
-    return sorted(parts.values(), key=lambda part: (-part.across, part.top, part.left))
+        at = _root(parents, number)
+        found[at] = found[at].joined(run) if at in found else run
+    return sorted(found.values(), key=lambda region: (-region.across, region.top, region.left))
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[Region]:
-    """Pixels that are side by side in a row, row by row."""
+    """Horizontal runs of set pixels, row by row."""
     edges = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rows, starts = np.nonzero(edges == 1)
     stops = np.nonzero(edges == -1)[1]
@@ -58,7 +56,7 @@ def _runs(mask: NDArray[np.bool_]) -> list[Region]:
 
 
 def _touching(runs: list[Region]) -> Iterator[tuple[int, int]]:
-    """Numbers of runs in neighbouring rows that touch, if only at a corner."""
+    """Index pairs of runs in neighbouring rows that touch at a side or corner."""
     above = 0
     for below, run in enumerate(runs):
         while runs[above].top < run.top - 1 or (
@@ -71,9 +69,9 @@ def _touching(runs: list[Region]) -> Iterator[tuple[int, int]]:
             at += 1
 
 
-def _chief(chief: list[int], number: int) -> int:
-    """The first run of a run's part; the way there is halved."""
-    while chief[number] != number:
-        chief[number] = chief[chief[number]]
-        number = chief[number]
+def _root(parents: list[int], number: int) -> int:
+    """The root of a union-find forest, with path halving."""
+    while parents[number] != number:
+        parents[number] = parents[parents[number]]
+        number = parents[number]
     return number

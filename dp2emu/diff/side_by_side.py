@@ -1,4 +1,4 @@
-"""Two pictures and what differs between them, side by side in one."""
+"""Side-by-side pictures: two pictures and their difference."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _GAP = 8
 _SIZE = 2
 _TITLE = HEIGHT * _SIZE + _GAP
 _LETTERS = 60
-"""Of a title, at most: names of files differ at their ends."""
+"""Characters of a title; the end is kept, where file names differ."""
 _PAPER, _INK = 0x30, 0xE0
 _FAINT = 4
-"""How much darker the picture is behind the differences."""
+"""Divisor of the picture behind the differences."""
 _BEYOND = (255, 48, 48)
 _WITHIN = (64, 160, 255)
 
@@ -23,11 +23,10 @@ _WITHIN = (64, 160, 255)
 def side_by_side(
     one: Pixels, other: Pixels, tolerance: int = 0, titles: tuple[str, str] = ("A", "B")
 ) -> NDArray[np.uint8]:
-    """uint8 (height, width, 3): both pictures under their ``titles``, and the first one darkened
-    with each pixel that differs in red if it does so beyond ``tolerance``, else in blue.
+    """uint8 (height, width, 3): both pictures with ``titles``, and a panel of differences.
 
-    Pictures of different sizes are shown without the third.  Alpha is left out, also where it
-    alone differs.
+    That panel is the first picture darkened, with differing pixels red beyond ``tolerance``, else
+    blue; pictures of different sizes have none.  Alpha is ignored.
     """
     panels = [_titled(titles[0], one[..., :3]), _titled(titles[1], other[..., :3])]
     if one.shape[:2] == other.shape[:2]:
@@ -44,7 +43,7 @@ def side_by_side(
 
 
 def _titled(title: str, image: Pixels) -> Pixels:
-    """The picture below its title, for which small letters do where it is narrow."""
+    """The picture below its title, in small letters where it is narrow."""
     ink = lettered(title, _SIZE)
     if ink.shape[1] > image.shape[1]:
         ink = lettered(title[-_LETTERS:])

@@ -16,7 +16,7 @@ from dp2emu.gpu.command.packets import Blit, Part, whole_part
 from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Heap, Surface
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import encodable
-from dp2emu.gpu.transfer.blit import needs_pattern
+from dp2emu.gpu.transfer.clear_blit import needs_pattern
 
 _EXPRESSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP | BltFlags.WAIT

@@ -35,9 +35,8 @@ from dp2emu.dp2.states.raw_state import (
     transform_product,
 )
 from dp2emu.dp2.states.setting_kinds import DELETE_PATCH, EVICT_MANAGED, Kind
-from dp2emu.dp2.states.settings import parts, read, write
+from dp2emu.dp2.states.settings import Blocks, parts, read, write
 from dp2emu.dp2.states.stage7 import WRAPS, stage_states, wrapped
-from dp2emu.dp2.states.state_blocks import Blocks
 from dp2emu.dp2.textures import Textures
 from dp2emu.dp2.transfers import Fill, Moves, clear_packet, rect_of
 from dp2emu.errors import Fault

@@ -29,10 +29,16 @@ from dp2emu.layout import dtype_of
 class Since(IntEnum):
     """The DirectX version whose runtime first sent a token."""
 
-    DX6 = 6
-    DX7 = 7
-    DX8 = 8
-    DX9 = 9
+    DX6, DX7, DX8, DX9 = 6, 7, 8, 9
+
+    @classmethod
+    def of(cls, op: int) -> Since:
+        """The version of opcode ``op``: each DirectX numbered its opcodes after earlier ones."""
+        return cls(6 + sum(op >= first for first in _FIRST_OPCODES))
+
+
+_FIRST_OPCODES = Op.ZRANGE, Op.CREATEVERTEXSHADER, Op.CREATEVERTEXSHADERDECL
+"""The first opcodes of DirectX 7, 8 and 9."""
 
 
 class Body(msgspec.Struct, eq=False):
@@ -109,8 +115,7 @@ def exactly_n(n: int) -> int:
 
 def token(
     op: Op,
-    *,
-    since: Since,
+    *samples: str,
     head: Any = None,
     items: Any = None,
     count: Callable[[int], int] = exactly_n,
@@ -118,21 +123,20 @@ def token(
     tail: Tail | None = None,
     vertices: Callable[[int], int] | None = None,
     enums: Mapping[str, type[SdkEnum]] | None = None,
-    samples: tuple[str, ...] = (),
 ) -> Callable[[_Execute], _Execute]:
     """Register the decorated function as the meaning of ``op``; its docstring documents the row.
 
+    ``samples`` are whole tokens in hexadecimal, header included, used by tests and documentation.
     ``head`` and ``items`` are constructs of fixed size; ``implied`` is the number of items as a
     function of the head where n is 0 (CLEAR: wire format, "Clearing"); ``vertices`` gives the
-    number of inline vertices from n; ``enums`` names the enumeration of a field for dumps;
-    ``samples`` are whole tokens in hexadecimal, header included, used by tests and documentation.
+    number of inline vertices from n; ``enums`` names the enumeration of a field for dumps.
     """
 
     def register(execute: _Execute) -> _Execute:
         if op in TABLE:
             raise TypeError(f"{op.sdk} is registered twice")
         TABLE[op] = Token(
-            op, since, head, items, count, implied, tail, vertices, dict(enums or {}),
+            op, Since.of(op), head, items, count, implied, tail, vertices, dict(enums or {}),
             tuple(bytes.fromhex(sample) for sample in samples), execute,
             (execute.__doc__ or "").strip(),
             dtype_of(head) if head is not None else None,

@@ -1,8 +1,8 @@
-"""What calls may still make the GPU do, of what ``Limits`` allow.
+"""The work budget: limits on vertices, pixels and instructions of calls and captures.
 
-Counted is what both engines count alike, so that an input ends at the same packet on either.
-What a packet may take at most is compared with what is left before it executes, without looking
-at each of its primitives as long as there is room for all of them everywhere.
+Only work that both engines count alike is counted, so that an input ends at the same packet on
+either.  The maximum work of a packet is checked before it executes; primitives are examined one
+by one only if the budget is not enough for each to cover all of the target.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
 
 _WIDEST_INSTRUCTION = 16
-"""Statements that an instruction of a loop becomes, about."""
+"""Statements that an instruction of a loop becomes, at most."""
 _USUAL_COST = 1 << 12
-"""Statements of a program that nobody counts before it runs, if it runs for little."""
+"""Statements assumed of a program for a check before its cost is known."""
 
 
 class Costs(NamedTuple):
-    """An amount of each of what is limited."""
+    """Amounts of the limited kinds of work."""
 
     vertices: int = 0
     pixels: int = 0
@@ -44,9 +44,9 @@ NOTHING_SPENT = Costs()
 
 
 class WorkBudget:
-    """What the call under way, and all calls, have spent.  Mutable: it grows.
+    """The work of the current call and of all calls, with its limits.  Mutable: it grows.
 
-    ``Gpu.begin_call`` resets ``call`` and ``draws``, the spending and the queued draws of a call.
+    ``Gpu.begin_call`` resets ``call`` and ``draws``, the work and the queued draws of a call.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -55,21 +55,21 @@ class WorkBudget:
         self.draws = 0
 
     def begin_draw(self) -> None:
-        """Count a draw that is queued, however small.  Raises Exceeded, which names the limit, if
-        those of the call are too many: each takes time that no vertex or pixel accounts for.
+        """Count a queued draw.  Raises Exceeded for too many of a call: each takes time that no
+        vertex or pixel accounts for.
         """
         self.draws += 1
         if self.draws > self._limits.call_draws:
             self._limits.check("call_draws", self.draws, "draws of a call are too many")
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
-        """Count what was done."""
+        """Count work that was done."""
         more = vertices, pixels, instructions
         self.call = Costs(*map(int.__add__, self.call, more))
         self._capture = Costs(*map(int.__add__, self._capture, more))
 
     def left(self) -> Costs:
-        """What can still be spent, of each."""
+        """The rest of the budget, of each kind."""
         one, all_ = self.call, self._capture
         limits = self._limits
         return Costs(
@@ -79,17 +79,14 @@ class WorkBudget:
         )
 
     def allow(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
-        """Raises Exceeded, which names the limit, if there is not as much left."""
+        """Check that the budget has this much left.  Raises Exceeded, which names the limit."""
         for kind, amount in zip(Costs._fields, (vertices, pixels, instructions), strict=True):
             for scope, spent in (("call", self.call), ("capture", self._capture)):
-                self._limits.check(
-                    f"{scope}_{kind}",
-                    getattr(spent, kind) + amount,
-                    f"{kind} of a {scope} are too many",
-                )
+                total = getattr(spent, kind) + amount
+                self._limits.check(f"{scope}_{kind}", total, f"{kind} of a {scope} are too many")
 
     def admit(self, packet: Packet) -> None:
-        """Raises Exceeded for a packet that may spend more than is left."""
+        """Check the maximum work of a packet.  Raises Exceeded if it is more than is left."""
         if isinstance(packet, Clear):
             areas = sum(_area(rect) for rect in packet.rects)
             targets = [each for each in (*packet.colors, packet.depth) if each is not None]
@@ -98,7 +95,7 @@ class WorkBudget:
             self.allow()
 
     def admit_draw(self, draw: Draw) -> None:
-        """The same for the vertices of a draw, which are spent with that."""
+        """Check and count the vertices of a draw.  Raises Exceeded if too few are left."""
         row = TOPOLOGIES[draw.input.topology]
         often = 1 if draw.input.instances is None else draw.input.instances.count
         vertices = max(row.step * draw.input.count + row.extra, 0) * often
@@ -109,16 +106,15 @@ class WorkBudget:
         self.spend(vertices=vertices, instructions=instructions)
 
     def admit_dispatch(self, dispatch: Dispatch) -> None:
-        """The same for the threads of a dispatch."""
+        """Check and count the threads of a dispatch.  Raises Exceeded if too few are left."""
         threads = prod(dispatch.threads) * prod(dispatch.groups)
         instructions = threads * cost(dispatch.stage.program)
         self.allow(instructions=instructions)
         self.spend(instructions=instructions)
 
     def allow_later(self, draw: Draw, work: Work) -> None:
-        """Count what the stages between a draw's vertices and clipping have done: points that
-        patches became, and primitives that a geometry program put out, are vertices too.  Raises
-        Exceeded before they are drawn if there is not as much left.
+        """Check and count work of the stages between vertices and clipping: domain points and
+        primitives of a geometry program count as vertices.  Raises Exceeded if too few are left.
         """
         vertices = work.domain_runs + work.geometry_primitives
         instructions = _later_instructions(draw, work)
@@ -126,21 +122,18 @@ class WorkBudget:
         self.spend(vertices=vertices, instructions=instructions)
 
     def moved(self, work: Work) -> None:
-        """Count what clearing or copying has done."""
+        """Count the work of a clear or copy."""
         self.spend(pixels=max(work.pixels, work.pixel_bytes // 4))
 
     def drawn(self, like: Draw, work: Work) -> None:
-        """Count what draws of one state have done."""
-        pipeline = like.pipeline
-        self.spend(
-            work.vertices,
-            work.fragments,
-            work.vertices * cost(pipeline.vertex) + work.fragments * cost(pipeline.pixel),
-        )
+        """Count the work of draws of one state."""
+        vertex, pixel = cost(like.pipeline.vertex), cost(like.pipeline.pixel)
+        instructions = work.vertices * vertex + work.fragments * pixel
+        self.spend(work.vertices, work.fragments, instructions)
 
     def primitives(self, area: int) -> int:
-        """How many primitives may be drawn without a closer look, on targets of ``area`` samples
-        at most.
+        """The number of primitives that fit the budget even if each covers a target of ``area``
+        samples.
         """
         room, area = self.left(), max(area, 1)
         return min(
@@ -149,54 +142,49 @@ class WorkBudget:
 
 
 Rest = Callable[[Draw, Geometry], Work]
-"""Draws primitives that are on the screen."""
+"""Draws assembled primitives in screen space."""
 
 
 class Meter(msgspec.Struct, frozen=True):
-    """What pixels of a draw on a region of its targets spend."""
+    """Checks and counts the pixels of a draw on a region of its targets."""
 
     draw: Draw
     region: Rect
     spending: WorkBudget | None
 
     def most(self) -> int:
-        """How many primitives may be drawn without looking where they are; below 0 if none."""
+        """The number of primitives that fit the budget wherever they are; negative if
+        overdrawn.
+        """
         if self.spending is None:
             return sys.maxsize
-        room = self.spending.left()
-        each, instructions = max(_area(self.region) * self._samples, 1), cost(self._program)
-        return min(room.pixels // each, room.instructions // (each * max(instructions, 1)))
+        room, pipeline = self.spending.left(), self.draw.pipeline
+        each = max(_area(self.region) * pipeline.samples, 1)
+        return min(room.pixels // each, room.instructions // (each * max(cost(pipeline.pixel), 1)))
 
-    def look(self, assembled: Geometry) -> None:
-        """Raises Exceeded if there is not enough left for primitives, wherever they are."""
+    def check(self, assembled: Geometry) -> None:
+        """Check that primitives fit the budget.  Raises Exceeded if they may not."""
         if self.spending is not None and len(assembled.numbers) > self.most():
-            most = _covered_at_most(self.draw, assembled, self.region) * self._samples
-            self.spending.allow(pixels=most, instructions=most * cost(self._program))
+            pipeline = self.draw.pipeline
+            most = _covered_at_most(self.draw, assembled, self.region) * pipeline.samples
+            self.spending.allow(pixels=most, instructions=most * cost(pipeline.pixel))
 
     def spent(self, work: Work) -> Work:
-        """Count what was done, and give it back."""
+        """Count work that was done, and return it."""
         if self.spending is not None:
-            executed = work.fragments * cost(self._program)
+            executed = work.fragments * cost(self.draw.pipeline.pixel)
             self.spending.spend(pixels=work.fragments, instructions=executed)
         return work
 
-    @property
-    def _samples(self) -> int:
-        return self.draw.pipeline.samples
-
-    @property
-    def _program(self) -> Program:
-        return self.draw.pipeline.pixel
-
 
 def metered(rest: Rest, region: Rect, spending: WorkBudget | None) -> Rest:
-    """The same within what may be spent, and counted; raises Exceeded before it draws."""
+    """Wrap ``rest`` to check and count its pixels; the result raises Exceeded before it draws."""
     if spending is None:
         return rest
 
     def draw_within(draw: Draw, assembled: Geometry) -> Work:
         meter = Meter(draw, region, spending)
-        meter.look(assembled)
+        meter.check(assembled)
         return meter.spent(rest(draw, assembled))
 
     return draw_within
@@ -207,7 +195,7 @@ def _area(rect: Rect) -> int:
 
 
 def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
-    """Pixels in the rectangles around primitives; for points, which have a size, everywhere."""
+    """Pixels in the bounding boxes of primitives; points may cover the region, having a size."""
     if CORNERS[draw.input.topology] == 1:
         return len(assembled.numbers) * _area(region)
     x, y = assembled.vertices.position[:2]
@@ -217,7 +205,7 @@ def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
 
 
 def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
-    """Pixels between the least and the greatest of three coordinates, and one beyond each."""
+    """The extent of three coordinates in pixels, with one more at each end."""
     wide = np.where(np.isnan(lanes), np.float64(low), lanes.astype(np.float64))
     first = np.clip(np.floor(wide.min(axis=0)) - 1, low, high).astype(np.int64)
     last = np.clip(np.ceil(wide.max(axis=0)) + 1, low, high).astype(np.int64)
@@ -226,7 +214,7 @@ def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
 
 
 def _later_instructions(draw: Draw, work: Work) -> int:
-    """What hull, domain and geometry programs execute at most for so much work."""
+    """The most statements that hull, domain and geometry programs execute for their runs."""
     later, executed = draw.post_vertex, 0
     if later is not None and later.tessellation is not None:
         hull, domain = later.tessellation.hull, later.tessellation.domain
@@ -240,7 +228,7 @@ def _later_instructions(draw: Draw, work: Work) -> int:
 
 
 def cost(program: Program | None) -> int:
-    """Statements that a lane of a program executes at most, all rounds of loops counted."""
+    """The most statements that a lane of a program executes, iterations of loops included."""
     return 0 if program is None else _cost(program)
 
 
@@ -251,7 +239,7 @@ def _cost(program: Program) -> int:
 
 
 def _sizes(statements: tuple[Statement, ...]) -> tuple[int, int]:
-    """How many there are, and how many are executed; the depth of blocks is checked before."""
+    """The number of statements, and of those executed; nesting depth is limited beforehand."""
     plain = rounds = 0
     for statement in statements:
         inside = [_sizes(block) for block in blocks(statement)]

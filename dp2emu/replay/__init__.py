@@ -6,9 +6,8 @@ the queries that are alive.
 
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import Frames, parse_frames
-from dp2emu.replay.pictures import Pictures
+from dp2emu.replay.pictures import Pictures, RawFrames
 from dp2emu.replay.player import Recording, Watcher, replay
-from dp2emu.replay.raw import RawFrames
 from dp2emu.replay.tally import Tally
 
 __all__ = [

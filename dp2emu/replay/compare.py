@@ -1,25 +1,33 @@
-"""Recorded answers against replayed ones, down to the query that differs."""
+"""Comparison of recorded and replayed answers, observations and pixels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from dp2emu.d3d.hresult import hr_name
+from dp2emu.capture.records import Observed, Pictured
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.hresult import HResult, hr_name
+from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer
+from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import ResponseError
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.readback import differing_texel
+from dp2emu.replay.ledger import QueryLedger
+from dp2emu.replay.values import payload_value
+from dp2emu.runtime.query import NEVER_ISSUED
 from dp2emu.runtime.responses import Response, parse_responses
 
 _SHOWN = 16
-"""Bytes of a payload that a difference spells out."""
+"""Bytes of a payload that a difference shows."""
 
 
 class Difference(NamedTuple):
-    """One thing an answer was recorded as, and replayed as.
+    """A field of an answer that differs between recording and replay.
 
-    With a ``frame`` it is something the program itself saw, and ``call`` a number of the
-    program's own.
+    With a ``frame`` it is an observation of the program, and ``call`` its API call number.
     """
 
     call: int
@@ -37,10 +45,10 @@ class Difference(NamedTuple):
 def differences(
     call: int, recorded: Answer, replayed: Answer, size_of: Callable[[int], int | None]
 ) -> Iterator[Difference]:
-    """What differs between two answers to a call.
+    """Differences of ddrval, dwErrorOffset and response bytes between two answers to a call.
 
-    ddrval, dwErrorOffset and the response bytes count; the time and the reason given for a
-    failure do not.  ``size_of`` gives the payload size of a query id.
+    The time and the text of a fault are ignored.  ``size_of`` maps a query id to the size of its
+    payload.
     """
     if recorded.ddrval != replayed.ddrval:
         names = hr_name(recorded.ddrval), hr_name(replayed.ddrval)
@@ -53,11 +61,9 @@ def differences(
 
 
 def same_fault(recorded: Answer | None, replayed: Answer) -> bool:
-    """Whether a failed call failed just so when it was recorded."""
-    return recorded is not None and (recorded.ddrval, recorded.dwErrorOffset) == (
-        replayed.ddrval,
-        replayed.dwErrorOffset,
-    )
+    """Whether a call failed with the recorded code, at the recorded offset."""
+    failure = replayed.ddrval, replayed.dwErrorOffset
+    return recorded is not None and (recorded.ddrval, recorded.dwErrorOffset) == failure
 
 
 def _responses(
@@ -71,10 +77,8 @@ def _responses(
         return
     records = list(_records(call, old.records, new.records))
     if old.more != new.more:
-        recorded_flag, replayed_flag = (
-            "with" if more else "without" for more in (old.more, new.more)
-        )
-        records.append(Difference(call, "RESPONSECONTINUE", recorded_flag, replayed_flag))
+        flags = "with" if old.more else "without", "with" if new.more else "without"
+        records.append(Difference(call, "RESPONSECONTINUE", *flags))
     yield from records or [_first_byte(call, recorded, replayed, "")]
 
 
@@ -102,6 +106,90 @@ def _which(response: Response | None) -> str:
 
 
 def shown(data: bytes) -> str:
-    """Bytes for reading, the first of them if there are many."""
+    """Bytes in hexadecimal, at most the first 16."""
     text = data[:_SHOWN].hex(" ") or "nothing"
     return text + (" ..." if len(data) > _SHOWN else "")
+
+
+# Observations of a program
+
+TIMELESS = frozenset({QueryType.EVENT, QueryType.OCCLUSION, QueryType.VERTEXSTATS})
+"""Query types whose answers depend on neither time nor machine."""
+
+
+class Sight(NamedTuple):
+    """The result of GetData in a replay: ``data`` is a whole answer, empty with S_FALSE."""
+
+    hr: int
+    data: bytes
+
+
+def sight_of(query: int, ledger: QueryLedger) -> Sight:
+    """The result of GetData for a query, given the answers delivered so far.
+
+    For a query that was never issued the runtime answers with filler (``runtime.query``).
+    """
+    if not ledger.was_issued(query):
+        size = ledger.size_of(query) or 0
+        return Sight(HResult.S_OK, bytes([NEVER_ISSUED]) * size)
+    data = ledger.answer_to(query)
+    return Sight(HResult.S_FALSE, b"") if data is None else Sight(HResult.S_OK, data)
+
+
+def is_compared(record: Observed, ledger: QueryLedger) -> bool:
+    """Whether a replay must repeat a recorded GetData: it has an answer independent of time."""
+    return record.hr == HResult.S_OK and ledger.type_of(record.query) in TIMELESS
+
+
+def observation_differs(
+    record: Observed, sight: Sight, kind: int, frame: int
+) -> Difference | None:
+    """The difference of a GetData of a query of type ``kind`` from the recorded one, or None.
+
+    Compares the bytes that the program asked for, up to the size of the type.
+    """
+    name = sdk_name(QueryType, kind) or f"type {kind}"
+    field = f"query {record.query} ({name})"
+    if record.hr != sight.hr:
+        return Difference(record.call, field, hr_name(record.hr), hr_name(sight.hr), frame)
+    recorded = record.data[: len(sight.data)]
+    replayed = sight.data[: len(recorded)]
+    if recorded == replayed:
+        return None
+    return Difference(record.call, field, _value(kind, recorded), _value(kind, replayed), frame)
+
+
+def _value(kind: int, data: bytes) -> str:
+    """An answer as text: its value if complete, else its bytes."""
+    whole = len(data) == KINDS[kind].layout.size
+    return str(payload_value(kind, data)) if whole else shown(data)
+
+
+def observation_row(
+    record: Observed, sight: Sight, kind: int | None, frame: int, difference: Difference | None
+) -> dict[str, Any]:
+    """The row of a GetData in the list ``queries`` of the document."""
+    return {
+        "call": record.call,
+        "query": record.query,
+        "type": sdk_name(QueryType, kind or 0),
+        "type_raw": kind or 0,
+        "hr": f"0x{sight.hr:08x}",
+        "value": payload_value(kind, sight.data) if kind is not None else None,
+        "frame": frame,
+        "context": record.context,
+        "recorded": {
+            "hr": f"0x{record.hr:08x}",
+            "bytes": record.data.hex(),
+            "same": difference is None,
+        },
+    }
+
+
+def pixels_differ(record: Pictured, surface: Surface, frame: int) -> Difference | None:
+    """The first difference of a surface's pixels from those that the program read, or None."""
+    found = differing_texel(surface, record.index, record.data)
+    if found is None:
+        return None
+    field = f"pixel {found.x}, {found.y} of surface {record.handle}"
+    return Difference(record.call, field, shown(found.expected), shown(found.found), frame)

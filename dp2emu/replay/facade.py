@@ -1,58 +1,58 @@
-"""The Direct3D 10/11 interface in a replay: its calls performed again, on the replay's GPU.
+"""The Direct3D 10/11 interface in a replay: recorded calls repeated on the replay's GPU.
 
-What differs from what was recorded are results, codes given to pfnSetErrorCb, and bytes the driver
-put into memory of the runtime's.  A number that a driver does not read is as good as any, so that
-what another build takes for an object may need more or less memory; a replay asks its own.
+Results, codes passed to pfnSetErrorCb and bytes that the driver wrote to the runtime's memory are
+compared with the recorded ones.  The size of an object's memory is asked of the device, not taken
+from the capture, since it depends on the build.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from dp2emu.capture.entry_values import (
-    ADVANCE,
-    CREATE_DEVICE,
-    DISTURB,
-    DXGI,
-    FINISH,
-    RAISED,
-    REMOVE,
-    WRITE,
-    ends,
-    filled,
-    makes,
-    memories,
-    result_of,
-    unmaps,
-)
+from dp2emu.capture import entry_values as entries
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure, Value, json_of
-from dp2emu.ddi10.adapter import Adapter, Cause, Disturbance
+from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.resources.maps import MappedSubresource
+from dp2emu.ddi10.states import state_objects
 from dp2emu.errors import CaptureError, Dp2Error
 from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.replay.compare import Difference
-from dp2emu.replay.typed import arguments_of
 
 MEMORY_BYTES = 1 << 16
-"""Memory of the runtime's that a capture may make an object in."""
+"""Bytes of the runtime's memory that a capture may use for an object."""
 DEVICES = 64
 _LONGEST = 60
-"""Characters of a difference."""
-PRESENT = f"{DXGI}Present"
+"""Characters of a value in a difference."""
+PRESENT = f"{entries.DXGI}Present"
 
 _IMPOSSIBLE = (TypeError, ValueError, LookupError, OverflowError, AttributeError)
-"""What a function fails with that is given what no runtime gives it."""
+"""Exceptions of a function for arguments that no runtime passes."""
+_DESCRIBED: dict[str, Any] = {
+    "CreateBlendState": state_objects.BlendDesc | state_objects.BlendDesc1,
+    "CreateDepthStencilState": state_objects.DepthStencilDesc,
+    "CreateRasterizerState": state_objects.RasterizerDesc,
+    "CreateSampler": state_objects.SamplerDesc,
+}
+"""Types of the first argument of functions that are annotated more loosely."""
+_LOWEST, _HIGHEST = -(1 << 31), (1 << 32) - 1
+_HANDLE = "runtime"
+
+Find = Callable[[Memory | bytes], bytearray]
+"""The runtime's memory for a number in the capture, or an output buffer for its content."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came of a call: what the capture has of one, and what it failed with."""
+    """The outcome of a call: the outputs that a capture records, and the error it raised."""
 
     result: Value = None
     codes: tuple[int, ...] = ()
@@ -61,16 +61,16 @@ class Reply(msgspec.Struct, frozen=True):
 
     @classmethod
     def recorded(cls, record: EntryCalled) -> Reply:
-        """That in a capture."""
+        """The recorded outcome of a call."""
         return cls(record.result, record.codes, record.written)
 
     def failed_as(self, recorded: Reply) -> bool:
-        """Whether it failed for the reason it was recorded with."""
+        """Whether the call failed for the recorded reason."""
         return self.error is not None and self.result == recorded.result
 
 
 class _Device(msgspec.Struct, eq=False):
-    """A device of a replay.  Mutable: it collects codes, and what is mapped to be written."""
+    """A device of a replay.  Mutable: it collects error codes and maps for writing."""
 
     device: Device
     codes: list[int]
@@ -78,7 +78,7 @@ class _Device(msgspec.Struct, eq=False):
 
 
 class Facade:
-    """An adapter with its devices, driven by records.  Mutable: they act on it."""
+    """An adapter and its devices, driven by records.  Mutable: records change it."""
 
     def __init__(self, gpu: Gpu) -> None:
         self.adapter = Adapter(gpu)
@@ -88,13 +88,8 @@ class Facade:
         self._filled: list[bytearray] = []
         self._surfaces: dict[int, Surface] = {}
 
-    @property
-    def disturbances(self) -> list[Disturbance]:
-        """What happened to the clock, in order."""
-        return self.adapter.disturbances
-
     def perform(self, record: EntryCalled) -> Reply:
-        """Call what a record says.  Nothing is raised: a failure is part of the answer."""
+        """Repeat a recorded call; an error is part of the reply, not raised."""
         self._made, self._filled = {}, []
         try:
             special = _SPECIAL.get(record.entry)
@@ -103,40 +98,40 @@ class Facade:
                 return Reply()
             return self._call(record, self._device(record))
         except Dp2Error as error:
-            return Reply(Structure(RAISED, (type(error).__name__,)), error=error)
+            return Reply(Structure(entries.RAISED, (type(error).__name__,)), error=error)
 
     def finish(self) -> None:
-        """The capture has ended: what was recorded is flushed, and the GPU done with it."""
+        """Flush all devices at the end of the capture, and wait for the GPU."""
         for each in self._devices.values():
             if not each.device.destroyed:
                 each.device.functions["Flush"]()
         self.adapter.finish()
 
     def devices(self) -> list[int]:
-        """Numbers of the devices there are."""
+        """Numbers of the devices that were not destroyed."""
         return [number for number, each in self._devices.items() if not each.device.destroyed]
 
-    # Pictures, as ``Observable``: a device is a context, and a surface's handle its serial number
+    # ``Observable``: contexts are devices, and handles serial numbers of surfaces
 
     def shown(self, number: int) -> int:
-        """What a device has on the screen, 0 for nothing."""
+        """Handle of the surface that a device presented last, 0 for none."""
         return self._keep(self._devices[number].device.shown)
 
     def target(self, context: int) -> int:
-        """What a device draws to first, 0 for nothing."""
+        """Handle of render target 0 of a device, 0 for none."""
         at = self._devices.get(context)
         return self._keep(at.device.target) if at is not None else 0
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """The same; others are not followed."""
+        """Handle of render target 0, if any; earlier targets are not tracked."""
         return tuple(filter(None, [self.target(context)]))
 
     def surface(self, handle: int) -> SurfaceDesc:
-        """The description of a surface that was shown or drawn to."""
+        """The description of a surface that was presented or drawn to."""
         return self._surfaces[handle].desc
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Show a surface to ``sink`` when all work submitted so far is done."""
+        """Pass a surface to ``sink`` after all work submitted so far."""
         self.adapter.gpu.submit(Observe(self._surfaces[handle], sink))
 
     def _keep(self, surface: Surface | None) -> int:
@@ -155,9 +150,10 @@ class Facade:
 
     def _call(self, record: EntryCalled, at: _Device) -> Reply:
         entry = record.entry
-        table = at.device.dxgi_functions if entry.startswith(DXGI) else at.device.functions
-        built = at.device.dxgi_entries if entry.startswith(DXGI) else at.device.entries
-        name = entry.removeprefix(DXGI)
+        is_dxgi = entry.startswith(entries.DXGI)
+        table = at.device.dxgi_functions if is_dxgi else at.device.functions
+        built = at.device.dxgi_entries if is_dxgi else at.device.entries
+        name = entry.removeprefix(entries.DXGI)
         if name not in table:
             raise CaptureError(f"no function {entry} in version {int(at.device.interface)}")
         typed = record.arguments
@@ -173,19 +169,20 @@ class Facade:
         self._note(name, at, typed, found)
         changed = enumerate(zip(before, map(bytes, self._filled), strict=True))
         written = tuple((place, new) for place, (old, new) in changed if old != new)
-        result = filled(result_of(name, found, _unnumbered), record.arguments, typed)
+        result = entries.result_of(name, found, entries.unnumbered)
+        result = entries.filled(result, record.arguments, typed)
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """Objects that came or went, and memory that is mapped."""
-        if makes(name) and not at.codes:
+        """Update objects and mapped memory after a call."""
+        if entries.makes(name) and not at.codes:
             self._memory |= self._made
-        if ends(name):
-            gone = {id(memory) for memory in memories(list(typed))}
+        if entries.ends(name):
+            gone = {id(memory) for memory in entries.memories(list(typed))}
             self._memory = {n: m for n, m in self._memory.items() if id(m) not in gone}
         if isinstance(found, MappedSubresource) and not found.pData.readonly:
             at.mapped[id(typed[0]), typed[1]] = found.pData
-        if unmaps(name):
+        if entries.unmaps(name):
             at.mapped.pop((id(typed[0]), typed[1]), None)
 
     def _find(self, memory: Memory | bytes) -> bytearray:
@@ -199,7 +196,7 @@ class Facade:
             raise CaptureError(f"an object of {memory.size} bytes")
         return self._made.setdefault(memory.number, bytearray(memory.size))
 
-    # What is no function of a device
+    # Entries of the adapter and the host
 
     def _create_device(self, record: EntryCalled) -> None:
         (number,) = _numbers(record, 1)
@@ -228,23 +225,17 @@ class Facade:
         self.adapter.finish()
 
     def _write(self, record: EntryCalled) -> None:
-        """The host stores into what it has mapped."""
-        at, given = self._device(record), record.arguments
-        kinds = [type(each) for each in given]
-        if kinds != [Memory, int, bytes]:
-            raise CaptureError(f"{WRITE} takes a handle, a subresource and bytes")
-        memory, index, data = given
-        assert isinstance(memory, Memory)
-        assert isinstance(index, int)
-        assert isinstance(data, bytes)
+        """Store bytes of the host into a mapped subresource."""
+        at = self._device(record)
+        match record.arguments:
+            case (Memory() as memory, int(index), bytes(data)):
+                pass
+            case _:
+                raise CaptureError(f"{entries.WRITE} takes a handle, a subresource and bytes")
         view = at.mapped.get((id(self._find(memory)), index))
         if view is None or len(view) < len(data):
-            raise CaptureError(f"{WRITE} where nothing is mapped, or more than is")
+            raise CaptureError(f"{entries.WRITE} where nothing is mapped, or more than is")
         view[: len(data)] = data
-
-
-def _unnumbered(memory: bytearray) -> None:
-    """Functions return no memory of the runtime's that has a number."""
 
 
 def _numbers(record: EntryCalled, count: int) -> list[int]:
@@ -255,19 +246,19 @@ def _numbers(record: EntryCalled, count: int) -> list[int]:
 
 
 _SPECIAL: dict[str, Callable[[Facade, EntryCalled], None]] = {
-    CREATE_DEVICE: Facade._create_device,
-    DISTURB: Facade._disturb,
-    REMOVE: Facade._remove,
-    ADVANCE: Facade._advance,
-    FINISH: Facade._finish,
-    WRITE: Facade._write,
+    entries.CREATE_DEVICE: Facade._create_device,
+    entries.DISTURB: Facade._disturb,
+    entries.REMOVE: Facade._remove,
+    entries.ADVANCE: Facade._advance,
+    entries.FINISH: Facade._finish,
+    entries.WRITE: Facade._write,
 }
 
 
 def entry_differences(
     number: int, entry: str, recorded: Reply, replayed: Reply
 ) -> Iterator[Difference]:
-    """What differs between two answers of a function."""
+    """Differences between the recorded and the replayed outcome of a function."""
     for what, show in _SHOWN.items():
         old, new = show(recorded), show(replayed)
         if old != new:
@@ -279,7 +270,7 @@ _SHOWN: dict[str, Callable[[Reply], str]] = {
     "reported": lambda reply: " ".join(f"{code:#010x}" for code in reply.codes),
     "filled in": lambda reply: ", ".join(f"{data.hex(' ')}" for _, data in reply.written),
 }
-"""What an answer has, for reading."""
+"""Parts of an outcome as text."""
 
 
 def _short(text: str) -> str:
@@ -287,7 +278,7 @@ def _short(text: str) -> str:
 
 
 def entry_row(number: int, record: EntryCalled, replayed: Reply, time: int) -> dict[str, Any]:
-    """The row of ``entries`` in the document."""
+    """The row of a call in the list ``entries`` of the document."""
     return {
         "entry": number,
         "device": record.device,
@@ -305,3 +296,111 @@ def _row(answer: Reply) -> dict[str, Any]:
         "codes": [f"0x{code:08x}" for code in answer.codes],
         "written": [data.hex() for _, data in answer.written],
     }
+
+
+# Typed arguments
+
+
+def arguments_of(
+    entry: str, function: Callable[..., Any], values: Sequence[Value], find: Find
+) -> list[Any]:
+    """Recorded values as arguments of the types that a function's annotations name.
+
+    Raises CaptureError for values that do not fit.  Numbers have 32 bits, runtime handles 64.
+    """
+    hints, least, most = _parameters(entry, function)
+    if not least <= len(values) <= most:
+        raise CaptureError(f"{entry} with {len(values)} arguments")
+    hints = hints + hints[-1:] * (len(values) - len(hints))
+    named = zip(hints, values, strict=False)
+    return [_typed(name, hint, value, find) for (name, hint), value in named]
+
+
+def _parameters(
+    entry: str, function: Callable[..., Any]
+) -> tuple[list[tuple[str, Any]], int, int]:
+    """(name, type) of each parameter, and the least and the largest number of arguments."""
+    parameters = list(inspect.signature(function).parameters.values())
+    hints, variadic = _hints(_plain(function)), inspect.Parameter.VAR_POSITIONAL
+    open_ended = any(each.kind is variadic for each in parameters)
+    required = sum(each.default is each.empty and each.kind is not variadic for each in parameters)
+    found = [(each.name, hints.get(each.name, Any)) for each in parameters]
+    if entry in _DESCRIBED and found:
+        found[0] = found[0][0], _DESCRIBED[entry]
+    return found, required, 1 << 10 if open_ended else len(found)
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The plain function behind partial applications and methods."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__func__", function)
+
+
+@cache
+def _hints(what: Any) -> dict[str, Any]:
+    """The annotations of a function or structure, evaluated."""
+    return get_type_hints(what)
+
+
+def _typed(name: str, hint: Any, value: Value, find: Find) -> Any:
+    """A value converted to a type.  Raises CaptureError."""
+    if hint in (Any, object) or isinstance(hint, TypeVar):
+        return value
+    if hint is int:
+        return _integer(name, value)
+    if hint is float and isinstance(value, (int, float)):
+        return float(value)
+    if hint is bytearray and isinstance(value, (Memory, bytes)):
+        return find(value)
+    if hint in (bytes, str) and isinstance(value, hint):
+        return value
+    if get_origin(hint) in (Union, UnionType):
+        return _one_of(name, get_args(hint), value, find)
+    if isinstance(value, tuple) and get_origin(hint) in (Sequence, tuple, list):
+        elements = [_typed(name, get_args(hint)[0], each, find) for each in value]
+        return elements if get_origin(hint) is list else tuple(elements)
+    if isinstance(value, Structure) and inspect.isclass(hint):
+        return _structure(hint, value, find)
+    raise CaptureError(f"{name} cannot be {value!r:.60}")
+
+
+def _integer(name: str, value: Value) -> int:
+    highest = (1 << 64) - 1 if name == _HANDLE else _HIGHEST
+    if not isinstance(value, int) or not _LOWEST <= value <= highest:
+        raise CaptureError(f"{name} cannot be {value!r:.60}")
+    return value
+
+
+def _one_of(name: str, choices: tuple[Any, ...], value: Value, find: Find) -> Any:
+    if value is None and NoneType in choices:
+        return None
+    kinds = [each for each in choices if each is not NoneType]
+    if isinstance(value, Structure):
+        kinds = [each for each in kinds if getattr(each, "__name__", "") == value.name]
+    if len(kinds) != 1:
+        raise CaptureError(f"{name} cannot be {value!r:.60}")
+    return _typed(name, kinds[0], value, find)
+
+
+def _structure(kind: Any, value: Structure, find: Find) -> Any:
+    """A structure of a type of the same name; members with a default may be missing."""
+    names = _members(kind)
+    if value.name != kind.__name__ or not names:
+        raise CaptureError(f"{value.name} in the place of {kind.__name__}")
+    required = sum(not default for default in names.values())
+    if not required <= len(value.members) <= len(names):
+        raise CaptureError(f"{value.name} with {len(value.members)} members")
+    hints = _hints(kind)
+    pairs = zip(names, value.members, strict=False)
+    return kind(*(_typed(name, hints[name], member, find) for name, member in pairs))
+
+
+@cache
+def _members(kind: Any) -> dict[str, bool]:
+    """Members of a structure in order, and whether each has a default."""
+    names = getattr(kind, "__match_args__", ())
+    if issubclass(kind, msgspec.Struct):
+        required = len(names) - len(kind.__struct_defaults__)
+        return {name: at >= required for at, name in enumerate(names)}
+    return {name: name in kind._field_defaults for name in names}

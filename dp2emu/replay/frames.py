@@ -1,4 +1,4 @@
-"""Which frames of a capture are wanted."""
+"""Ranges of frames."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _RANGE = re.compile(r"(?P<only>\d{1,9})|(?P<first>\d{1,9})?-(?P<last>\d{1,9})?",
 class Frames(msgspec.Struct, frozen=True):
     """Frames ``first`` to ``last``, both included; ``last`` None is the end.
 
-    Frames count from 0, and each ends with its marker, whatever number the marker has.  What
-    comes behind the last marker is a frame too.
+    Frames count from 0, whatever number their markers have; each ends with its marker, and the
+    records behind the last marker are a frame too.
     """
 
     first: int = 0
@@ -30,10 +30,7 @@ EVERY = Frames()
 
 
 def parse_frames(text: str) -> Frames:
-    """The frames ``text`` means: ``3``, ``3-7``, ``3-`` or ``-7``.
-
-    Raises UsageError for anything else.
-    """
+    """The frames of ``3``, ``3-7``, ``3-`` or ``-7``.  Raises UsageError for other text."""
     found = _RANGE.fullmatch(text)
     if found is None or text == "-":
         raise UsageError(f"frames {text!r}: not like 3, 3-7, 3- or -7, of nine digits at most")

@@ -1,8 +1,8 @@
-"""Which query was issued by which call, and which call's answer delivered it.
+"""Tracking of queries: the calls that issue them, and the answers that deliver them.
 
-Kept from what crosses the interface alone, commands in and responses out, so that it works for
-any rig.  Wire format, "Queries": an END answers once; BEGIN changes nothing about an END still
-under way, another END replaces it, and so do deleting the query and making its id anew.
+Uses only commands and responses, so that it works for any rig.  Wire format, "Queries": an END
+answers once; a BEGIN does not affect a pending END, while another END replaces it, and so do
+deleting the query and creating its id again.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _ONE = struct.Struct("<I")
 
 
 class Outcome(NamedTuple):
-    """What became of one END: ``data`` came with the answer of ``call``.
+    """The outcome of a query END: ``data`` delivered by the answer to ``call``.
 
-    ``data`` None: it was never delivered, and ``call`` is the one that issued it.
+    ``data`` is None if it was never delivered; ``call`` is the one that issued it then.
     """
 
     call: int
@@ -34,10 +34,10 @@ class Outcome(NamedTuple):
 
 
 class QueryLedger:
-    """Queries of one context.  Mutable: a book.
+    """Queries of a context.  Mutable: calls and answers update it.
 
-    ``settle`` is told every outcome as soon as it is certain; ``options`` are the driver's, as
-    far as they are known: they tell which item of a failing token it refused.
+    ``settle`` receives every outcome as soon as it is certain.  The driver's ``options``, as far
+    as known, decide which item of a failing token it refused.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class QueryLedger:
         return query in self._issued or query in self._answers
 
     def is_due(self, query: int) -> bool:
-        """Whether the answer to a live query's last END has not come yet."""
+        """Whether the answer to a live query's last END is pending."""
         return query in self._issued
 
     def answer_to(self, query: int) -> bytes | None:
-        """What was delivered for the last END of a live query, None if nothing was yet."""
+        """The answer to the last END of a live query, None before it is delivered."""
         return self._answers.get(query)
 
     def type_of(self, query: int) -> int | None:
@@ -74,35 +74,32 @@ class QueryLedger:
     def enter(
         self, number: int, commands: CommandStream, failed_at: int | None, *, begun: bool = True
     ) -> None:
-        """Note the query tokens of a call, up to byte offset ``failed_at`` if it failed there.
+        """Track the query tokens of a call, up to byte offset ``failed_at`` if it failed there.
 
-        ``begun``: the token at that offset had begun, so its first items may have been done.
+        ``begun``: the token at that offset was started, so its first items may have taken effect.
         """
         last = None if failed_at is None else failed_at - (not begun)
         for scan in commands.scans(self.interface):
             for offset, token, _, start, end in scan.commands:
                 if last is not None and offset > last:
                     return
-                act = _ACTS.get(token.op)
-                if act and not self._perform(*act, commands.payload(start, end), number):
-                    return
+                if token.op not in _ACTS:
+                    continue
+                act, item = _ACTS[token.op]
+                items = item.iter_unpack(commands.payload(start, end))
+                if not all(act(self, number, *values) for values in items):
+                    return  # the driver refuses this item: the token failed there
 
     def deliver(self, number: int, query: int, data: bytes) -> None:
-        """An answer to ``query`` came back from call ``number``."""
+        """Track an answer to ``query``, delivered by call ``number``."""
         if self._issued.pop(query, None) is not None:
             self._answers[query] = data
             self._settle(Outcome(number, query, self._types[query], data))
 
     def close(self) -> None:
-        """No more answers will come."""
+        """Settle the pending ENDs as never delivered."""
         for query in list(self._issued):
             self._drop(query)
-
-    def _perform(
-        self, act: Callable[..., bool], item: struct.Struct, payload: bytes, call: int
-    ) -> bool:
-        """False when an item is one the driver refuses: the token failed there."""
-        return all(act(self, call, *values) for values in item.iter_unpack(payload))
 
     def _create(self, call: int, query: int, kind: int) -> bool:
         if refused_type(kind, self.interface, self._options):

@@ -1,15 +1,19 @@
-"""Pictures of a replay: what is taken when, and where it goes."""
+"""Pictures of a replay: files, a contact sheet, raw frames, comparison with references."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from math import ceil, isqrt
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
+from dp2emu.bitmap_font import ADVANCE, HEIGHT, lettered
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
@@ -30,15 +34,22 @@ from dp2emu.picture import (
 from dp2emu.readback import check_readback, take_readback
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
-from dp2emu.replay.raw import RawFrames
-from dp2emu.replay.sheet import Sheet
+
+THUMB_WIDTH, THUMB_HEIGHT = 160, 120
+"""Size of thumbnails, at most."""
+LIMIT = 400
+"""Pictures on a sheet, at most; beyond it every second one is dropped, repeatedly."""
+_GAP = 8
+_LINE = 2 * HEIGHT + 4
+_CELL = (THUMB_HEIGHT + 2 * _LINE + _GAP, THUMB_WIDTH + _GAP)
+_PAPER, _INK = 0x30, 0xE0
 
 
 class Observable(Protocol):
-    """What a rig needs beyond ``Rig`` for pictures; none of it may steer the rig."""
+    """Read-only methods of a rig for pictures, beyond ``Rig``."""
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Show a surface to ``sink`` when all work submitted so far is done."""
+        """Pass a surface to ``sink`` after all work submitted so far."""
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of a surface."""
@@ -47,17 +58,16 @@ class Observable(Protocol):
         """Handle of colour target 0 of a context, 0 for none."""
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """Handles of all targets of a context, now and since this was asked."""
+        """Handles of all targets of a context since the last call of this method."""
 
 
 class Pictures(msgspec.Struct, frozen=True):
-    """Which pictures a replay takes, and where they go; each place may be None.
+    """Selection of the pictures that a replay takes, and their destinations, which may be None.
 
-    ``folder`` gets a PNG of each and ``sheet`` one PNG of all; folders are made if need be.
-    ``raw`` gets what each frame shows.  Of frames outside ``frames`` there are none.  With
-    ``all_targets`` there are pictures of all that were targets during a frame, depth and stencil
-    too, as they are when it ends; else of what it shows.  ``judge`` compares each with its
-    reference.
+    ``folder`` gets a PNG of each and ``sheet`` one PNG of all; missing folders are created.
+    ``raw`` gets the surface that each frame shows.  Only ``frames`` have pictures: of the surface
+    shown, and with ``all_targets`` of every target of the frame at its end, depth and stencil
+    too.  ``judge`` compares each with its reference.
     """
 
     folder: Path | None = None
@@ -68,12 +78,12 @@ class Pictures(msgspec.Struct, frozen=True):
     judge: Judge | None = None
 
     def with_raw(self, raw: RawFrames) -> Pictures:
-        """The same, with frames going to ``raw`` too."""
+        """A copy with another destination of raw frames."""
         return replace(self, raw=raw)
 
 
 class Shot(NamedTuple):
-    """A picture to be taken: what of a surface, as which call leaves it in which frame."""
+    """A picture to take: an aspect of a surface after a call in a frame."""
 
     frame: int
     call: int
@@ -82,13 +92,13 @@ class Shot(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A picture that has a reference: how they compare, and what it is of."""
+    """A picture with its comparison with a reference."""
 
     shot: Shot
     judgement: Judgement
 
     def difference(self) -> Difference:
-        """The first pixel that is beyond the tolerance, or the sizes where these differ."""
+        """The first pixel beyond the tolerance, or the sizes if these differ."""
         judgement, comparison = self.judgement, self.judgement.comparison
         assert comparison is not None
         first, sizes = comparison.first, (comparison.other_size, comparison.size)
@@ -103,27 +113,26 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "depth": take_depth,
     "stencil": take_stencil,
 }
-"""What can be shown of a surface."""
-
+"""Aspects of a surface that have pictures."""
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
+
+
 Task = Callable[[], None]
-"""One thing to do for pictures; what goes wrong with it leaves the others alone."""
+"""A step of taking pictures, whose failure does not affect other steps."""
 
 
 class Photographer:
-    """Follows a replay and takes its pictures.  Mutable: it counts frames and calls.
+    """Taker of a replay's pictures.  Mutable: it counts frames and calls.
 
-    Its methods tell what has happened and return what is to be done about it, each of which may
-    raise Fault, Unsupported or OSError.  With ``only_told`` it takes no pictures but those a
-    program took (``told``), and those of all targets if they are wanted.
+    A method for an event returns tasks, each of which may raise Fault, Unsupported or OSError.
+    With ``only_recorded`` only a program's own pictures are taken, and those of all targets if
+    selected.
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
-        """``publish`` is told of each picture as it is taken: its row if it is a file, and how it
-        compares with its reference.
-        """
+        """``publish`` receives each picture: its row if it has a file, and its comparison."""
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -136,41 +145,41 @@ class Photographer:
         self._frames = 0
         self._context: int | None = None
         self._used: dict[int, None] = {}
-        self.only_told = False
+        self.only_recorded = False
 
     def called(self, context: int | None) -> None:
-        """A call was made, by a context if there is one of the number it gave."""
+        """Count a call; ``context`` is None if the call named an unknown one."""
         self._call += 1
         if context is not None:
             self._context = context
             self._used[context] = None
 
     def frame_ends(self, surface: int) -> Iterator[Task]:
-        """A marker: ``surface`` is shown, or if it is 0 the target of the context used last; if
-        that is gone, nothing is.
+        """Tasks for a frame marker, which shows ``surface``.
+
+        For 0 it shows the target of the context used last, or nothing if that was destroyed.
         """
         frame, used, self._used = self._frames, self._used, {}
         self._frames += 1
         self._marked = self._call
         wanted = self._call >= 0 and frame in self._wanted.frames
-        if self.only_told:
-            pass
-        elif wanted and surface:
-            yield partial(self._show, frame, surface)
-        elif wanted and self._context is not None:
-            yield partial(self._show, frame, self._rig.target(self._context))
+        if wanted and not self.only_recorded:
+            if surface:
+                yield partial(self._show, frame, surface)
+            elif self._context is not None:
+                yield partial(self._show, frame, self._rig.target(self._context))
         if self._wanted.all_targets:
             for context in used:
                 others = self._rig.recent_targets(context)
                 yield from self._others(frame, others if wanted else ())
 
-    def told(self, record: Pictured) -> Iterator[Task]:
-        """The program showed or read a surface."""
+    def recorded(self, record: Pictured) -> Iterator[Task]:
+        """Tasks for a surface that the recorded program showed or read."""
         if self._frames in self._wanted.frames:
-            yield partial(self._take_told, record, self._frames)
+            yield partial(self._take_recorded, record, self._frames)
 
     def context_goes(self, context: int) -> Iterator[Task]:
-        """A context is about to be destroyed, or the capture ends with it alive."""
+        """Tasks for a context before it is destroyed, or at the end of the capture."""
         self._used.pop(context, None)
         was_last = context == self._context
         if was_last:
@@ -180,13 +189,13 @@ class Photographer:
             return
         raw = self._wanted.raw if was_last else None
         first = Shot(frame, self._call, self._rig.target(context))
-        if not self.only_told:
+        if not self.only_recorded:
             yield partial(self._take, first, raw.hold if raw else None)
         if self._wanted.all_targets:
             yield from self._others(frame, self._rig.recent_targets(context))
 
     def close(self) -> None:
-        """Everything has been done.  Raises OSError."""
+        """Write the last raw frame and the contact sheet.  Raises OSError."""
         if self._wanted.raw is not None:
             frame = self._under_way
             unfinished = self._call > self._marked and frame in self._wanted.frames
@@ -201,12 +210,12 @@ class Photographer:
         return self._frames if self._call > self._marked else max(self._frames - 1, 0)
 
     def _show(self, frame: int, handle: int) -> None:
-        """What a frame shows when its marker comes."""
+        """Take the picture that a frame shows at its marker."""
         raw = self._wanted.raw
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
     def _others(self, frame: int, handles: Iterable[int]) -> Iterator[Task]:
-        """Pictures of all that surfaces have to show."""
+        """Tasks for every aspect of some surfaces."""
         for handle in handles:
             format = self._rig.surface(handle).format
             kinds = [kind for kind, formats in _GREY.items() if format in formats]
@@ -214,7 +223,7 @@ class Photographer:
                 yield partial(self._take, Shot(frame, self._call, handle, kind))
 
     def _take(self, shot: Shot, raw: Callable[[Picture], None] | None = None) -> None:
-        """Take a picture unless there is one already; ``raw`` wants it all the same.
+        """Take a picture; one already taken after the same call goes to ``raw`` alone.
 
         Raises Fault for an unknown surface and Unsupported for one that cannot be shown.
         """
@@ -245,12 +254,12 @@ class Photographer:
         name = f"call{shot.call:06}_surface{shot.surface}{suffix}.png"
         self._file(shot, picture, name)
 
-    def _take_told(self, record: Pictured, frame: int) -> None:
-        """Take a picture as the program did.  Raises like ``_take``."""
+    def _take_recorded(self, record: Pictured, frame: int) -> None:
+        """Take a picture that the recorded program took.  Raises like ``_take``."""
         check_readback(self._rig.surface(record.handle), record.index)
-        self._rig.observe(record.handle, lambda seen: self._develop_told(record, frame, seen))
+        self._rig.observe(record.handle, lambda seen: self._develop_recorded(record, frame, seen))
 
-    def _develop_told(self, record: Pictured, frame: int, surface: Surface) -> None:
+    def _develop_recorded(self, record: Pictured, frame: int, surface: Surface) -> None:
         picture = take_readback(surface, record.index)
         how = PictureKind(record.how).name.lower()
         raw = self._wanted.raw
@@ -267,8 +276,9 @@ class Photographer:
         self, shot: Shot, picture: Picture, name: str, more: dict[str, Any] | None = None,
         call: int | None = None,
     ) -> None:  # fmt: skip
-        """Write a picture into the folder, compare it with its reference, which is that of its
-        name or of a program's ``call``, and tell of both; ``more`` are members of its row.
+        """Write a picture, compare it with its reference, and publish its row with ``more``.
+
+        The reference is found by ``name`` or by the program's ``call``.
         """
         folder, judge = self._wanted.folder, self._wanted.judge
         if folder is not None:
@@ -298,3 +308,121 @@ def _format_name(desc: SurfaceDesc) -> str:
     if desc.dxgi is not None:
         return desc.dxgi.sdk
     return sdk_name(Format, desc.format) or f"format {desc.format:#x}"
+
+
+# Raw frames
+
+
+class RawFrames:
+    """A writer of frames as rgb24, rows from the top without padding, for a video encoder.
+
+    The first frame sets the size, which a stream cannot change: later ones are cropped or padded
+    with black at the right and the bottom.  Mutable: it counts frames.
+    """
+
+    def __init__(self, out: BinaryIO) -> None:
+        self.width = self.height = self.frames = 0
+        self._out = out
+        self._held: Picture | None = None
+
+    def write(self, picture: Picture) -> None:
+        """Append a frame.  Raises OSError."""
+        self._held = None
+        image = picture.image[..., :3]
+        if self.frames == 0:
+            self.width, self.height = picture.width, picture.height
+        if image.shape[:2] != (self.height, self.width):
+            cut = image[: self.height, : self.width]
+            image = np.zeros((self.height, self.width, 3), np.uint8)
+            image[: cut.shape[0], : cut.shape[1]] = cut
+        self._out.write(image.tobytes())
+        self.frames += 1
+
+    def hold(self, picture: Picture) -> None:
+        """Keep a picture that is the last frame if no marker follows."""
+        self._held = picture
+
+    def close(self, *, unfinished: bool) -> None:
+        """Flush the stream, after the held picture if the last frame is ``unfinished``."""
+        if unfinished and self._held is not None:
+            self.write(self._held)
+        self._out.flush()
+
+
+# Contact sheet
+
+
+class _Thumb(NamedTuple):
+    image: NDArray[np.uint8]
+    lines: tuple[str, str]
+
+
+class Sheet:
+    """A contact sheet of at most ``LIMIT`` labelled thumbnails.  Mutable: pictures are added."""
+
+    def __init__(self) -> None:
+        self._thumbs: list[_Thumb] = []
+        self._every = 1
+        self._seen = 0
+
+    def add(self, picture: Picture, first_line: str, second_line: str) -> None:
+        """Add a picture with two lines of text, unless thinning skips it."""
+        wanted = self._seen % self._every == 0
+        self._seen += 1
+        if not wanted:
+            return
+        self._thumbs.append(_Thumb(_small(_rgb(picture)), (first_line, second_line)))
+        if len(self._thumbs) > LIMIT:
+            del self._thumbs[1::2]
+            self._every *= 2
+
+    def image(self) -> NDArray[np.uint8] | None:
+        """The roughly square sheet, uint8 (height, width, 3); None without pictures."""
+        if not self._thumbs:
+            return None
+        columns = min(len(self._thumbs), isqrt(len(self._thumbs) * _CELL[0] // _CELL[1]) + 1)
+        rows = ceil(len(self._thumbs) / columns)
+        shape = rows * _CELL[0] + _GAP, columns * _CELL[1] + _GAP, 3
+        image = np.full(shape, _PAPER, np.uint8)
+        for number, thumb in enumerate(self._thumbs):
+            row, column = divmod(number, columns)
+            _put(image[_GAP + row * _CELL[0] :, _GAP + column * _CELL[1] :], thumb)
+        return image
+
+
+def _put(corner: NDArray[np.uint8], thumb: _Thumb) -> None:
+    """Draw a thumbnail and its text at the top left of a view of the sheet."""
+    height, width = thumb.image.shape[:2]
+    top, left = (THUMB_HEIGHT - height) // 2, (THUMB_WIDTH - width) // 2
+    corner[top : top + height, left : left + width] = thumb.image
+    for number, line in enumerate(thumb.lines):
+        size = 2 if len(line) * 2 * ADVANCE <= THUMB_WIDTH else 1
+        ink = lettered(line, size)[:, :THUMB_WIDTH]
+        top = THUMB_HEIGHT + 2 + number * _LINE
+        corner[top : top + ink.shape[0], : ink.shape[1]][ink] = _INK
+
+
+def _rgb(picture: Picture) -> NDArray[np.uint8]:
+    """The picture as uint8 (height, width, 3), without alpha; grey is replicated."""
+    image = picture.image
+    if image.dtype == np.uint16:
+        image = (image >> 8).astype(np.uint8)
+    return image[..., :3] if image.ndim == 3 else np.stack([image] * 3, axis=-1)
+
+
+def _small(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The image shrunk by the smallest whole factor k that makes it fit a thumbnail.
+
+    A pixel is the average of a block of k by k, cropped at the edge, rounded half up.
+    """
+    height, width = image.shape[:2]
+    k = max(1, ceil(height / THUMB_HEIGHT), ceil(width / THUMB_WIDTH))
+    if k == 1:
+        return image.copy()
+    tops, lefts = np.arange(0, height, k), np.arange(0, width, k)
+    rows = np.add.reduceat(image, tops, axis=0, dtype=np.uint32)
+    total = np.add.reduceat(rows, lefts, axis=1, dtype=np.uint32)
+    sizes = np.multiply.outer(np.diff(tops, append=height), np.diff(lefts, append=width))
+    count = sizes.astype(np.uint32)[..., None]
+    mean: NDArray[np.uint32] = (total + count // 2) // count
+    return mean.astype(np.uint8)

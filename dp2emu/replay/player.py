@@ -1,4 +1,4 @@
-"""The replay itself: one record after the other."""
+"""Replay of a capture, record by record."""
 
 from __future__ import annotations
 
@@ -9,65 +9,40 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
 import msgspec
 from msgspec.structs import asdict
 
-from dp2emu.capture.records import (
-    IMPORTED,
-    TIMING,
-    WAIT,
-    Annotation,
-    Answered,
-    Blitted,
-    Called,
-    ColorKeyRemoved,
-    ColorKeySet,
-    ContextCreated,
-    ContextDestroyed,
-    EntryCalled,
-    Flipped,
-    FrameMarker,
-    Locked,
-    MemoryWritten,
-    Observed,
-    Pictured,
-    Record,
-    SurfaceCreated,
-    SurfaceDestroyed,
-)
+from dp2emu.capture import records
+from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import QueryType
-from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
+from dp2emu.dp2.stream import CommandStream
+from dp2emu.errors import CaptureError, Dp2Error, Fault, ResponseError, Unsupported, UsageError
 from dp2emu.gpu.device.timing import Timing, instant, parse_timing
+from dp2emu.limits import Limits
 from dp2emu.readback import check_readback
-from dp2emu.replay.calls import Performed, row_of, submit
-from dp2emu.replay.compare import Difference, differences
+from dp2emu.replay import compare
+from dp2emu.replay.compare import Difference
 from dp2emu.replay.document import Document
 from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.pictures import Judged, Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
-from dp2emu.replay.witness import (
-    is_compared,
-    observation_differs,
-    observation_row,
-    pixels_differ,
-    sight_of,
-)
 from dp2emu.rig.interface import Rig
+from dp2emu.runtime.responses import Response, Responses, parse_responses
 
 if TYPE_CHECKING:
     from dp2emu.replay.facade import Facade, Reply
 
 
 def _ignore(_: object) -> None:
-    """Nobody wants to know."""
+    """Do nothing: the default of a callback."""
 
 
 class Watcher(msgspec.Struct, frozen=True):
-    """Who is told while it goes on: of faults, of differences, of each record performed, of each
-    picture that was compared with a reference.
+    """Callbacks of a replay: for faults, differences, each record performed, and each picture that
+    was compared with a reference.
     """
 
     fault: Callable[[Dp2Error], None] = _ignore
@@ -77,15 +52,15 @@ class Watcher(msgspec.Struct, frozen=True):
 
 
 class Recording(Protocol):
-    """What can be replayed: a capture file of any form, or text read as one."""
+    """A source of records to replay: a capture file of any form, or text read as one."""
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """The name for errors."""
 
     @property
     def damage(self) -> CaptureError | None:
-        """What ended the records early, if anything did."""
+        """The error that ended the records early, if any."""
 
     def records(self) -> Iterator[Record]:
         """Every record, in order."""
@@ -101,14 +76,13 @@ def replay(
     pictures: Pictures | None = None,
     watcher: Watcher | None = None,
 ) -> Tally:
-    """Perform a capture on ``rig``, by default a fresh emulated driver.
+    """Perform a capture on ``rig``, by default a new emulated driver; returns the counts.
 
-    ``timing`` and ``options`` are that driver's; without ``timing`` an annotation "timing" before
-    the first call counts, else everything is instant.  ``document`` receives replay JSON;
-    ``pictures`` says which to take, at frame markers, when contexts go and at the end.  Faults do
-    not end a replay, and neither does damage: what comes before it is replayed and the tally says
-    so.  Raises UsageError for an annotated timing that cannot be meant or a rig that has no
-    pictures, and OSError when something cannot be written.
+    ``timing`` and ``options`` are for that driver; without ``timing`` an annotation "timing"
+    before the first call selects it, else work is instant.  ``document`` receives replay JSON.
+    ``pictures`` are taken at frame markers, before contexts are destroyed, and at the end.
+    Faults do not end a replay; damage ends it early, and the tally has it.  Raises UsageError for
+    an invalid annotated timing or a rig without pictures, and OSError for failed output.
     """
     options = options or Options()
     driver = Driver(timing or instant(), options)
@@ -124,13 +98,13 @@ def replay(
         return player.close(capture.damage)
 
 
-def _names_timing(record: Record) -> TypeGuard[Annotation]:
-    return isinstance(record, Annotation) and record.key == TIMING
+def _names_timing(record: Record) -> TypeGuard[records.Annotation]:
+    return isinstance(record, records.Annotation) and record.key == records.TIMING
 
 
-def _annotated(record: Annotation, stream: str) -> Timing:
+def _annotated(record: records.Annotation, stream: str) -> Timing:
     if record.text.startswith("scripted"):
-        # A capture from a stranger must not choose which of our files are read.
+        # An untrusted capture must not choose which files of this machine are read.
         raise UsageError("annotation timing names a script; pass it as --timing", stream=stream)
     try:
         return parse_timing(record.text)
@@ -138,8 +112,132 @@ def _annotated(record: Annotation, stream: str) -> Timing:
         raise UsageError(f"annotation timing: {error.what}", stream=stream) from None
 
 
+class Performed(msgspec.Struct, frozen=True):
+    """A call that has returned, with its answer and the responses in it.
+
+    ``error`` is a failure of the call or a malformed response, without ``responses`` then.  For a
+    call that raised, the answer is made here from the fault's code or DDERR_UNSUPPORTED.
+    ``ledger`` is None for an unknown context.
+    """
+
+    number: int
+    call: Call
+    answer: Answer
+    responses: Responses
+    error: Dp2Error | None
+    ledger: QueryLedger | None
+
+    def size_of(self, query: int) -> int | None:
+        """Payload bytes of a query of the call's context, None for an unknown one."""
+        return self.ledger.size_of(query) if self.ledger else None
+
+    def failed_as(self, recorded: Answer | None) -> bool:
+        """Whether the call failed with the recorded code, at the recorded offset."""
+        if self.error is None or isinstance(self.error, (Unsupported, ResponseError)):
+            return False
+        return compare.same_fault(recorded, self.answer)
+
+
+def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Performed:
+    """Submit a call and parse its answer; errors of driver and stream are returned, not raised."""
+    commands = CommandStream(call, _command_bytes(rig, call))
+    answer, error = _answer(rig, call)
+    responses = Responses((), False)
+    if ledger is not None:
+        begun = error is None or error.token is not None
+        try:
+            ledger.enter(number, commands, answer.dwErrorOffset if error else None, begun=begun)
+            responses = parse_responses(answer.response, ledger.size_of)
+        except (Fault, ResponseError) as broken:
+            error = error or broken
+        for response in responses.records:
+            ledger.deliver(number, response.query, response.data)
+    return Performed(number, call, answer, responses, error, ledger)
+
+
+def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
+    """The row of a call in the list ``calls`` of the document, with the ``recorded`` answer."""
+    answer = performed.answer
+    return {
+        "call": performed.number,
+        "context": performed.call.dwhContext,
+        **_result(answer),
+        "time": answer.time,
+        "responses": [_response(performed, each) for each in performed.responses.records],
+        "more": performed.responses.more,
+        "bytes": answer.response.hex(),
+        "fault": _fault(performed.error),
+        "recorded": _recorded(answer, recorded),
+    }
+
+
+def _command_bytes(rig: Rig, call: Call) -> bytes:
+    """The command bytes that the driver will read; empty if it will refuse the call unread."""
+    if call.dwCommandLength > Limits().call_bytes:
+        return b""
+    given = call.commands or b""
+    if len(given) >= call.dwCommandLength:
+        return given
+    try:
+        there = rig.read(call.lpDDCommands, call.dwCommandOffset, call.dwCommandLength)
+    except Dp2Error:
+        return b""
+    return given + there[len(given) :]
+
+
+def _answer(rig: Rig, call: Call) -> tuple[Answer, Dp2Error | None]:
+    try:
+        answer = rig.submit(call)
+    except Dp2Error as error:
+        hr = error.hr if isinstance(error, Fault) else HResult.DDERR_UNSUPPORTED
+        return Answer(hr, error.offset or 0, int(getattr(rig, "time", 0))), error
+    if answer.ddrval == 0:
+        return answer, None
+    unsaid = Fault(answer.ddrval, hr_name(answer.ddrval), offset=answer.dwErrorOffset)
+    return answer, answer.fault or unsaid
+
+
+def _result(answer: Answer) -> dict[str, Any]:
+    return {
+        "ddrval": f"0x{answer.ddrval:08x}",
+        "ddrval_name": hr_name(answer.ddrval),
+        "dwErrorOffset": answer.dwErrorOffset,
+    }
+
+
+def _response(performed: Performed, response: Response) -> dict[str, Any]:
+    ledger = performed.ledger
+    kind = (ledger.type_of(response.query) if ledger else None) or 0
+    return {
+        "query": response.query,
+        "type": sdk_name(QueryType, kind),
+        "type_raw": kind,
+        "size": len(response.data),
+        "value": payload_value(kind, response.data),
+        "raw": response.data.hex(),
+    }
+
+
+def _fault(error: Dp2Error | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    return {
+        "what": error.what,
+        "offset": error.offset,
+        "token": error.token,
+        "unsupported": isinstance(error, Unsupported),
+    }
+
+
+def _recorded(answer: Answer, recorded: Answer | None) -> dict[str, Any] | None:
+    if recorded is None:
+        return None
+    same = _result(answer) == _result(recorded) and answer.response == recorded.response
+    return {**_result(recorded), "bytes": recorded.response.hex(), "same": same}
+
+
 class Player:
-    """Performs records on a rig and tells what comes of them.  Mutable: it is in the middle."""
+    """The performer of records on a rig, which reports their results.  Mutable: it has state."""
 
     def __init__(
         self, rig: Rig, stream: str, document: Document, watcher: Watcher, options: Options
@@ -159,56 +257,55 @@ class Player:
         self._buffers: dict[int, int] = {}
 
     def photograph(self, wanted: Pictures) -> None:
-        """Take pictures from now on.  Raises UsageError if the rig has none."""
+        """Take pictures from here on.  Raises UsageError if the rig cannot show surfaces."""
         if not hasattr(self._rig, "observe"):
             raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
         self._wanted = wanted
         self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
 
     def perform(self, record: Record) -> None:
-        """Do what a record says.  Faults are told to the watcher, never raised."""
-        with self._telling():
+        """Perform a record.  Faults are reported to the watcher, never raised."""
+        with self._reporting():
             _PERFORM[type(record)](self, record)
         self._watcher.record(record)
 
     def close(self, damage: CaptureError | None) -> Tally:
-        """The capture has ended: last pictures, all work finished, the document complete."""
+        """Finish the replay: last pictures, all GPU work, the document; returns the counts."""
         self._settle(None)
         self._leave()
         for context, ledger in self._ledgers.items():
             self._photograph(Photographer.context_goes, context)
             ledger.close()
-        with self._telling():
+        with self._reporting():
             self._rig.finish()
         if self._photographer is not None:
             self._photographer.close()
         self.tally.time = int(getattr(self._rig, "time", 0))
         self.tally.damage = damage
-        self._document.finish(
-            {"summary": asdict(self.tally) | {"damage": str(damage) if damage else None}}
-        )
+        summary = asdict(self.tally) | {"damage": str(damage) if damage else None}
+        self._document.finish({"summary": summary})
         return self.tally
 
     def _leave(self) -> None:
-        """The devices of the Direct3D 10/11 interface that are left when the capture ends."""
+        """Finish the Direct3D 10/11 devices that the capture leaves."""
         if self._facade is None:
             return
         self._facade.finish()
         for device in self._facade.devices():
             self._photograph(Photographer.context_goes, device)
-        for time, cause in self._facade.disturbances:
-            self._document.disturbance({"time": time, "cause": cause.value})
+        for time, cause in self._facade.adapter.disturbances:
+            self._document.add("disturbances", {"time": time, "cause": cause.value})
 
     # Records
 
-    def _create_context(self, record: ContextCreated) -> None:
+    def _create_context(self, record: records.ContextCreated) -> None:
         self._rig.create_context(
             record.context, interface=record.interface, color=record.color, depth=record.depth
         )
         ledger = QueryLedger(record.interface, self._outcome, self._options)
         self._ledgers[record.context] = ledger
 
-    def _destroy_context(self, record: ContextDestroyed) -> None:
+    def _destroy_context(self, record: records.ContextDestroyed) -> None:
         self._settle(None)
         self._photograph(Photographer.context_goes, record.context)
         ledger = self._ledgers.pop(record.context, None)
@@ -216,31 +313,31 @@ class Player:
             ledger.close()
         self._rig.destroy_context(record.context)
 
-    def _create_surface(self, record: SurfaceCreated) -> None:
+    def _create_surface(self, record: records.SurfaceCreated) -> None:
         self._rig.create_surface(record.desc)
 
-    def _destroy_surface(self, record: SurfaceDestroyed) -> None:
+    def _destroy_surface(self, record: records.SurfaceDestroyed) -> None:
         self._rig.destroy_surface(record.handle)
 
-    def _set_color_key(self, record: ColorKeySet) -> None:
+    def _set_color_key(self, record: records.ColorKeySet) -> None:
         self._rig.set_color_key(record.handle, (record.low, record.high))
 
-    def _remove_color_key(self, record: ColorKeyRemoved) -> None:
+    def _remove_color_key(self, record: records.ColorKeyRemoved) -> None:
         self._rig.set_color_key(record.handle, None)
 
-    def _lock(self, record: Locked) -> None:
+    def _lock(self, record: records.Locked) -> None:
         self._rig.lock(record.handle)
 
-    def _flip(self, record: Flipped) -> None:
+    def _flip(self, record: records.Flipped) -> None:
         self._rig.flip(record.front, record.back)
 
-    def _blit(self, record: Blitted) -> None:
+    def _blit(self, record: records.Blitted) -> None:
         self._rig.blit(record.blt)
 
-    def _write(self, record: MemoryWritten) -> None:
+    def _write(self, record: records.MemoryWritten) -> None:
         self._rig.write(record.handle, record.offset, record.data)
 
-    def _call(self, record: Called) -> None:
+    def _call(self, record: records.Called) -> None:
         self._settle(None)
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
@@ -250,48 +347,52 @@ class Player:
         if self._photographer is not None:
             self._photographer.called(call.dwhContext if ledger is not None else None)
 
-    def _answer(self, record: Answered) -> None:
+    def _answer(self, record: records.Answered) -> None:
         if self._pending is None:
             raise CaptureError("an answer without its call")
         self._settle(record.answer)
 
-    def _mark_frame(self, record: FrameMarker) -> None:
+    def _mark_frame(self, record: records.FrameMarker) -> None:
         self.tally.frames += 1
         self._photograph(Photographer.frame_ends, record.surface)
 
-    def _annotate(self, record: Annotation) -> None:
-        """Time passes where the host waited; other remarks change nothing that is performed."""
-        if record.key == WAIT:
+    def _annotate(self, record: records.Annotation) -> None:
+        """React to a wait of the host or the mark of an import; other keys have no effect."""
+        if record.key == records.WAIT:
             self._rig.finish()
-        elif record.key == IMPORTED:
+        elif record.key == records.IMPORTED:
             self._imported = True
             if self._photographer is not None:
-                self._photographer.only_told = True
+                self._photographer.only_recorded = True
 
-    def _picture_told(self, record: Pictured) -> None:
-        self._photograph(Photographer.told, record)
+    def _show_recorded(self, record: records.Pictured) -> None:
+        self._photograph(Photographer.recorded, record)
         if record.data and hasattr(self._rig, "observe"):
             frame, rig = self.tally.frames, cast(Observable, self._rig)
             check_readback(rig.surface(record.handle), record.index)
-            rig.observe(record.handle, lambda seen: self._note(pixels_differ(record, seen, frame)))
+            rig.observe(
+                record.handle, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
+            )
 
-    def _observe(self, record: Observed) -> None:
-        """A program's GetData: what it gives now, compared if it tells of the program alone."""
+    def _observe(self, record: records.Observed) -> None:
+        """Repeat a program's GetData and compare the result, unless it depends on time."""
         ledger = self._ledgers.get(record.context)
         if ledger is None:
             raise CaptureError(f"GetData of context {record.context}, of which there is none")
         if record.hr == HResult.S_OK:
             self._await(record, ledger)
         frame, kind = self.tally.frames, ledger.type_of(record.query)
-        sight, difference = sight_of(record.query, ledger), None
-        if kind is not None and is_compared(record, ledger):
-            difference = observation_differs(record, sight, kind, frame)
+        sight, difference = compare.sight_of(record.query, ledger), None
+        if kind is not None and compare.is_compared(record, ledger):
+            difference = compare.observation_differs(record, sight, kind, frame)
             self._note(difference)
-        self._document.query(observation_row(record, sight, kind, frame, difference))
+        row = compare.observation_row(record, sight, kind, frame, difference)
+        self._document.add("queries", row)
 
-    def _await(self, record: Observed, ledger: QueryLedger) -> None:
-        """Where the program waited for an answer: time and empty calls, as long as they bring
-        some.  They have no numbers; what the recording waited with is in it already.
+    def _await(self, record: records.Observed, ledger: QueryLedger) -> None:
+        """Wait for a query's answer as the program did: finish the GPU, then submit empty calls.
+
+        These calls have no numbers, since the capture has those of the recorded wait already.
         """
         buffer = self._buffers.get(record.context)
         if buffer is None or not ledger.is_due(record.query):
@@ -303,9 +404,8 @@ class Player:
             performed = submit(self._rig, max(self.tally.calls - 1, 0), call, ledger)
             brought = performed.responses.more and bool(performed.responses.records)
 
-    def _enter(self, record: EntryCalled) -> None:
-        """A function of the Direct3D 10/11 interface: what comes of it now."""
-        # Other captures have no need of all that is behind it.
+    def _enter(self, record: records.EntryCalled) -> None:
+        # Captures of older interfaces should not import the Direct3D 10/11 driver.
         from dp2emu.replay.facade import PRESENT, Reply, entry_row
 
         facade, number = self._entered(), self.tally.entries
@@ -316,15 +416,17 @@ class Player:
         if self._photographer is not None:
             self._photographer.called(record.device or None)
         if recorded != Reply() or replayed != Reply():
-            self._document.entry(entry_row(number, record, replayed, facade.adapter.gpu.now))
+            row = entry_row(number, record, replayed, facade.adapter.gpu.now)
+            self._document.add("entries", row)
             self._settle_entry(number, record.entry, recorded, replayed)
         if record.entry == PRESENT and replayed.error is None:
             self.tally.frames += 1
             self._photograph(Photographer.frame_ends, facade.shown(record.device))
 
     def _entered(self) -> Facade:
-        """The Direct3D 10/11 interface of the GPU; pictures are its from its first call on, unless
-        there were D3dDrawPrimitives2 calls before.
+        """The Direct3D 10/11 interface of the GPU, created on first use.
+
+        Unless there were D3dDrawPrimitives2 calls before, pictures are of its surfaces then.
         """
         from dp2emu.replay.facade import Facade
 
@@ -343,16 +445,12 @@ class Player:
             self.tally.known_faults += 1
         elif replayed.error is not None:
             self._tell(replayed.error.at(call=number))
-        found = list(entry_differences(number, entry, recorded, replayed))
-        for difference in found:
-            self._watcher.difference(difference)
-        self.tally.compared += 1
-        self.tally.different += bool(found)
+        self._count(entry_differences(number, entry, recorded, replayed))
 
-    # What comes of them
+    # Results
 
     def _settle(self, recorded: Answer | None) -> None:
-        """The call under way is over: its recorded answer is here, or will not come."""
+        """Report the pending call, with its recorded answer if the capture has one."""
         performed, self._pending = self._pending, None
         if performed is None:
             return
@@ -365,50 +463,51 @@ class Player:
             self._compare(performed, recorded)
 
     def _compare(self, performed: Performed, recorded: Answer) -> None:
+        number, answer = performed.number, performed.answer
+        self._count(compare.differences(number, recorded, answer, performed.size_of))
+
+    def _count(self, differences: Iterator[Difference]) -> None:
         found = False
-        for difference in differences(
-            performed.number, recorded, performed.answer, performed.size_of
-        ):
+        for difference in differences:
             self._watcher.difference(difference)
             found = True
         self.tally.compared += 1
         self.tally.different += found
 
     def _note(self, difference: Difference | None) -> None:
-        """Something the program saw has been compared."""
+        """Count an observation of the program, and report its difference if any."""
         self.tally.observed += 1
         if difference is not None:
             self.tally.observed_different += 1
             self._watcher.difference(difference)
 
     def _outcome(self, outcome: Outcome) -> None:
-        """A query's fate; of an import only what the program saw of it is told, by its calls."""
+        """Count the outcome of a query END; unless in an import, the document has it."""
         delivered = outcome.data is not None
         self.tally.issued += 1
         self.tally.answered += delivered
         if self._imported:
             return
         hr = HResult.S_OK if delivered else HResult.S_FALSE
-        self._document.query(
-            {
-                "call": outcome.call,
-                "query": outcome.query,
-                "type": sdk_name(QueryType, outcome.type),
-                "type_raw": outcome.type,
-                "hr": f"0x{hr:08x}",
-                "value": payload_value(outcome.type, outcome.data or b""),
-            }
-        )
+        row = {
+            "call": outcome.call,
+            "query": outcome.query,
+            "type": sdk_name(QueryType, outcome.type),
+            "type_raw": outcome.type,
+            "hr": f"0x{hr:08x}",
+            "value": payload_value(outcome.type, outcome.data or b""),
+        }
+        self._document.add("queries", row)
 
     def _photograph(
-        self, event: Callable[[Photographer, Any], Iterator[Task]], subject: int | Pictured
+        self, event: Callable[[Photographer, Any], Iterator[Task]], subject: int | records.Pictured
     ) -> None:
-        """Take the pictures that something which has just happened asks for."""
+        """Take the pictures due at an event, each with its own error handling."""
         if self._photographer is None:
             return
         tasks = event(self._photographer, subject)
         while True:
-            with self._telling():
+            with self._reporting():
                 task = next(tasks, None)
                 if task is None:
                     break
@@ -417,7 +516,7 @@ class Player:
     def _picture(self, row: dict[str, Any] | None, judged: Judged | None) -> None:
         self.tally.pictures += 1
         if row is not None:
-            self._document.picture(row)
+            self._document.add("pictures", row)
         if judged is not None:
             self.tally.judged += 1
             self.tally.unlike += not judged.judgement.within
@@ -426,8 +525,8 @@ class Player:
                 self._watcher.difference(judged.difference())
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """What fails outside of any call is told with the call that follows it."""
+    def _reporting(self) -> Iterator[None]:
+        """Report an error outside of calls with the number of the next call."""
         try:
             yield
         except Dp2Error as error:
@@ -441,21 +540,21 @@ class Player:
 
 
 _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
-    ContextCreated: Player._create_context,
-    ContextDestroyed: Player._destroy_context,
-    SurfaceCreated: Player._create_surface,
-    SurfaceDestroyed: Player._destroy_surface,
-    ColorKeySet: Player._set_color_key,
-    ColorKeyRemoved: Player._remove_color_key,
-    Locked: Player._lock,
-    Flipped: Player._flip,
-    Blitted: Player._blit,
-    MemoryWritten: Player._write,
-    Called: Player._call,
-    Answered: Player._answer,
-    FrameMarker: Player._mark_frame,
-    Annotation: Player._annotate,
-    Pictured: Player._picture_told,
-    Observed: Player._observe,
-    EntryCalled: Player._enter,
+    records.ContextCreated: Player._create_context,
+    records.ContextDestroyed: Player._destroy_context,
+    records.SurfaceCreated: Player._create_surface,
+    records.SurfaceDestroyed: Player._destroy_surface,
+    records.ColorKeySet: Player._set_color_key,
+    records.ColorKeyRemoved: Player._remove_color_key,
+    records.Locked: Player._lock,
+    records.Flipped: Player._flip,
+    records.Blitted: Player._blit,
+    records.MemoryWritten: Player._write,
+    records.Called: Player._call,
+    records.Answered: Player._answer,
+    records.FrameMarker: Player._mark_frame,
+    records.Annotation: Player._annotate,
+    records.Pictured: Player._show_recorded,
+    records.Observed: Player._observe,
+    records.EntryCalled: Player._enter,
 }

@@ -1,4 +1,4 @@
-"""What a replay came to, in numbers."""
+"""Counts of a replay."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from dp2emu.errors import CaptureError
 
 
 class Tally(msgspec.Struct):
-    """Counts of a replay.  Mutable: they grow while it goes on.
+    """Counts of a replay.  Mutable: the replay updates them.
 
-    ``calls`` are those of D3dDrawPrimitives2, ``entries`` functions of the Direct3D 10/11
-    interface.  ``faults`` are failures that were not recorded as such, ``unsupported`` of them
-    because something is not built; ``known_faults`` failed exactly as recorded.  ``compared``
-    answers had a recorded one, ``different`` of them differ; likewise ``observed`` of what the
-    program itself saw, ``observed_different`` of it, and ``judged`` pictures, which have a
-    reference, ``unlike`` of them not as close to it as they must be.  ``answered`` of the
-    ``issued`` query ENDs were delivered.  ``damage`` is what ended the capture early, if anything
-    did.
+    ``calls`` are of D3dDrawPrimitives2, ``entries`` of functions of the Direct3D 10/11 interface.
+    ``faults`` are failures that were not recorded, ``unsupported`` of them for lack of a feature;
+    ``known_faults`` failed as recorded.  ``compared`` answers had a recorded one, ``different`` of
+    them differ; likewise ``observed`` observations of the program and ``observed_different``, and
+    ``judged`` pictures with a reference, ``unlike`` of them beyond the allowance.  ``answered`` of
+    the ``issued`` query ENDs were delivered.  ``damage`` ended the capture early, if not None.
     """
 
     timing: str = ""

@@ -1,4 +1,4 @@
-"""Query payloads as JSON values: what the bytes of each type mean."""
+"""Query payloads as JSON values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DTYPES = {int(kind): dtype_of(payload) for kind, payload in PAYLOADS.items()}
 
 
 def payload_value(kind: int, data: bytes) -> Any:
-    """The value of a payload of D3DQUERYTYPE ``kind``; None for no data.
+    """The JSON value of a payload of D3DQUERYTYPE ``kind``; None for no data.
 
     EVENT and TIMESTAMPDISJOINT are booleans, OCCLUSION, TIMESTAMP and TIMESTAMPFREQ integers,
-    the others objects with the member names of their structure.  Floats that are not finite
-    become the strings "nan", "inf" and "-inf", which JSON has no numbers for.
+    the others objects with the member names of their structure.  Floats that are not finite, for
+    which JSON has no numbers, are the strings "nan", "inf" and "-inf".
     """
     if not data:
         return None

@@ -1,7 +1,7 @@
-"""Real programs: the calls of a trace become the calls of a runtime, and those a capture.
+"""Import of API traces: the calls of a program become calls of a runtime, and those a capture.
 
-A table says of every method of every interface what is done for it (``methods``); what cannot be
-expressed is a loss with its call's number, never dropped.
+A table has the action for every method of every interface (``METHODS``).  A call that cannot be
+expressed is reported as a loss with its number.
 """
 
 from dp2emu.retrace.importing import Import, importing, selected

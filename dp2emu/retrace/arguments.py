@@ -1,19 +1,18 @@
-"""Arguments of a traced call by name, as what they must be.
+"""Arguments of traced calls by name and type, and the objects that their addresses mean.
 
-Every reader raises Inexpressible for an argument that is missing or is something else: the values
-of a trace are whatever its file says.
+Traces are not trusted: every reader raises Inexpressible for an argument that is missing or of
+another type.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
 from dp2emu.capture.apitrace.values import MISSING, Bitmask, Enum, Pointer, Repr, Struct
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.objects import Objects
 
 T = TypeVar("T")
 
@@ -23,7 +22,7 @@ _DWORD = 0xFFFF_FFFF
 
 
 def integer(value: object) -> int:
-    """A number: of an enumeration, a bitmask, a boolean or itself; NULL is 0."""
+    """The number of an integer, enumeration, bitmask, boolean or pointer; NULL is 0."""
     if isinstance(value, Enum | Bitmask | Pointer):
         return value.value
     if value is None:
@@ -34,7 +33,7 @@ def integer(value: object) -> int:
 
 
 def real(value: object) -> float:
-    """A floating-point number, which may be written as an integer."""
+    """A floating-point number, which traces may write as an integer."""
     if isinstance(value, int | float):
         return float(value)
     raise Inexpressible(f"{_kind(value)} instead of a float")
@@ -62,7 +61,7 @@ def array(value: object) -> tuple[Value, ...]:
 
 
 def pointee(value: object) -> Value:
-    """What a pointer to one thing points to."""
+    """The single element that a pointer points to."""
     found = array(value)
     if len(found) != 1:
         raise Inexpressible(f"{len(found)} elements instead of one")
@@ -70,7 +69,7 @@ def pointee(value: object) -> Value:
 
 
 def structure(value: object) -> Struct:
-    """A structure, or the one a pointer points to."""
+    """A structure, or the structure that a pointer points to."""
     found = pointee(value) if isinstance(value, tuple) else value
     if isinstance(found, Struct):
         return found
@@ -78,7 +77,7 @@ def structure(value: object) -> Struct:
 
 
 def member(of: Struct, name: str) -> Value:
-    """A member of a structure."""
+    """The value of a structure's member."""
     try:
         return of[name]
     except (KeyError, IndexError):
@@ -86,7 +85,7 @@ def member(of: Struct, name: str) -> Value:
 
 
 def members(of: Struct, names: Sequence[str], read: Callable[[object], T]) -> tuple[T, ...]:
-    """Several members, each through ``read``."""
+    """The values of several members, each read by ``read``."""
     return tuple(read(member(of, name)) for name in names)
 
 
@@ -103,8 +102,44 @@ def _kind(value: object) -> str:
     return "nothing" if value is None or value is MISSING else type(value).__name__
 
 
+class Objects:
+    """The objects of the traced program by address (apitrace traces, "Traced objects").  Mutable.
+
+    An object may have an address for each interface.  A call that returns an address binds it
+    again, since addresses are reused.
+    """
+
+    def __init__(self) -> None:
+        self._objects: dict[int, object] = {}
+
+    def bind(self, address: int, thing: object) -> None:
+        """Bind ``address`` to ``thing``; address 0 is ignored."""
+        if address:
+            self._objects[address] = thing
+
+    def forget(self, address: int) -> None:
+        """Unbind an address, whose last reference was released."""
+        self._objects.pop(address, None)
+
+    def get(self, address: int) -> Any:
+        """The object at an address, None if it is unknown."""
+        return self._objects.get(address)
+
+    def find(self, address: int, kind: type[T]) -> T:
+        """The object at an address.  Raises Inexpressible if it is not a ``kind``."""
+        thing = self._objects.get(address)
+        if not isinstance(thing, kind):
+            what = "nothing known" if thing is None else f"a {type(thing).__name__}"
+            raise Inexpressible(f"{address:#x} is {what}, not a {kind.__name__}")
+        return thing
+
+    def addresses(self, thing: object) -> list[int]:
+        """Every address of an object."""
+        return [address for address, bound in self._objects.items() if bound is thing]
+
+
 class Arguments:
-    """A call of the trace, read by the names of its arguments."""
+    """The arguments of a traced call."""
 
     def __init__(self, call: TraceCall, objects: Objects) -> None:
         self.call = call
@@ -117,55 +152,67 @@ class Arguments:
 
     @property
     def failed(self) -> bool:
-        """Whether the call has an HRESULT and it is a failure."""
+        """Whether the call returned a failing HRESULT."""
         result = self.call.result
         return isinstance(result, Enum) and bool(result.value & _FAILED)
 
     @property
     def result(self) -> int:
-        """What the call returned, as a number."""
-        return integer(self._told(self.call.result, "the result"))
+        """The call's return value as a number."""
+        return integer(self._recorded(self.call.result, "the result"))
+
+    def declares(self, name: str) -> bool:
+        """Whether the function has an argument of that name."""
+        return name in self.call.function.arguments
+
+    def spelled(self, *names: str) -> str:
+        """The first of ``names`` that the function has, else the last: headers differ."""
+        return next(filter(self.declares, names), names[-1])
+
+    def starting(self, start: str) -> str:
+        """The first argument whose name begins with ``start``: its end differs by version."""
+        names = self.call.function.arguments
+        return next((name for name in names if name.startswith(start)), start)
 
     def has(self, name: str) -> bool:
         """Whether an argument was recorded, and not as NULL."""
-        known = name in self.call.function.arguments
-        return known and self.call.argument(name) not in (None, MISSING)
+        return self.declares(name) and self.call.argument(name) not in (None, MISSING)
 
     def value(self, name: str) -> Value:
-        """An argument as it is."""
+        """The value of an argument as recorded."""
         try:
             found = self.call.argument(name)
         except KeyError:
             raise Inexpressible(f"no argument {name}") from None
-        return self._told(found, name)
+        return self._recorded(found, name)
 
-    def _told(self, value: object, what: str) -> Value:
+    def _recorded(self, value: object, what: str) -> Value:
         if value is MISSING:
             raise Inexpressible(f"{what} was not recorded")
         return value  # type: ignore[return-value]
 
     def integer(self, name: str) -> int:
-        """An integer."""
+        """An argument as an integer."""
         return integer(self.value(name))
 
     def dword(self, name: str) -> int:
-        """The DWORD of a state's value."""
+        """An argument as the DWORD of a state."""
         return state_word(self.value(name))
 
     def real(self, name: str) -> float:
-        """A float."""
+        """An argument as a float."""
         return real(self.value(name))
 
     def reals(self, name: str) -> list[float]:
-        """Floats of an array or a structure of floats, nested or not."""
+        """The floats of an array or structure, which may be nested."""
         return [real(leaf) for leaf in flattened(self.value(name))]
 
     def integers(self, name: str) -> list[int]:
-        """Integers of an array."""
+        """The integers of an array or structure, which may be nested."""
         return [integer(leaf) for leaf in flattened(self.value(name))]
 
     def blob(self, name: str) -> bytes:
-        """Bytes; of a text with bytes behind it, the bytes."""
+        """An argument as bytes; of a text, its machine form."""
         value = self.value(name)
         found = value.machine if isinstance(value, Repr) else value
         if isinstance(found, bytes):
@@ -173,26 +220,26 @@ class Arguments:
         raise Inexpressible(f"{name} is {_kind(found)} instead of bytes")
 
     def struct(self, name: str) -> Struct:
-        """A structure, or what a pointer to one points to."""
+        """An argument as a structure, or the structure that it points to."""
         return structure(self.value(name))
 
     def structs(self, name: str) -> list[Struct]:
-        """The structures of an array."""
+        """An argument as the structures of an array."""
         return [structure(each) for each in array(self.value(name))]
 
     def address(self, name: str) -> int:
-        """A pointer's number, 0 for NULL; of a pointer to a pointer what it points to."""
+        """A pointer's address, 0 for NULL; of a pointer to a pointer, the inner one's."""
         value = self.value(name)
         return integer(pointee(value) if isinstance(value, tuple) else value)
 
     def thing(self, name: str, kind: type[T]) -> T:
-        """The object an address means."""
+        """The object that an argument points to."""
         return self._objects.find(self.address(name), kind)
 
     def optional(self, name: str, kind: type[T]) -> T | None:
-        """The same, None for NULL."""
+        """The object that an argument points to, None for NULL."""
         return self.thing(name, kind) if self.address(name) else None
 
     def bind(self, name: str, thing: object) -> None:
-        """The object that the call handed out through an argument."""
+        """Bind the object that the call returned through an argument."""
         self._objects.bind(self.address(name), thing)

@@ -1,4 +1,4 @@
-"""A trace becomes records of a capture."""
+"""Import of API traces as captures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import Protocol
 
-import dp2emu.retrace.tables  # noqa: F401  (registers the methods)
 from dp2emu.capture.apitrace import Trace, TraceCall
 from dp2emu.capture.apitrace.values import Pointer
 from dp2emu.capture.records import (
@@ -24,23 +23,24 @@ from dp2emu.errors import CaptureError
 from dp2emu.gpu.device.gpu import DRAWING
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.replay.frames import EVERY, Frames
+from dp2emu.retrace import d3d8, d3d9, ddraw  # noqa: F401  (registers the methods)
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program
 
 
 class Writer(Protocol):
-    """Who takes records, such as ``CaptureWriter``."""
+    """The destination of records, such as ``CaptureWriter``."""
 
     def write(self, record: Record) -> None:
         """Append a record."""
 
 
 class Import:
-    """A trace read as a capture: its calls are played through runtimes on a driver whose GPU
-    draws nothing, and what they send are the records.
+    """A trace as a capture: its calls run on runtimes with a driver whose GPU skips drawing, and
+    the commands that they send are the records.
 
-    Streams: beside the program's own memory it holds what one call gave.  Mutable: ``losses`` of
-    the last pass grow while it goes on.
+    It streams: memory use is the program's own and a call's records.  Mutable: ``losses`` are of
+    the last pass, and grow during it.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -49,16 +49,16 @@ class Import:
 
     @property
     def name(self) -> str:
-        """What errors call the trace."""
+        """The trace's name in error messages."""
         return self._trace.name
 
     @property
     def damage(self) -> CaptureError | None:
-        """What ended the trace early, if anything did."""
+        """The error that ended the trace early, None if it is complete."""
         return self._trace.damage
 
     def records(self) -> Iterator[Record]:
-        """Every record, in order; as often as the trace can be read."""
+        """Every record in order.  Each call reads the trace again."""
         made: list[Record] = [Annotation(IMPORTED, PurePath(self.name).name)]
         driver = Driver()
         driver.gpu.skipped = DRAWING
@@ -74,7 +74,7 @@ class Import:
 
 
 def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
-    """What the surfaces are that a call made: by its number and name, and the address it gave."""
+    """A label for each surface that a call created: the address, the method and the number."""
     for record in made:
         if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
             yield Annotation(f"{LABEL}{record.desc.handle}", _maker(call))
@@ -88,11 +88,11 @@ def _maker(call: TraceCall) -> str:
 
 
 def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
-    """``records`` with what frames outside of ``frames`` show left out: no marker, no picture and
-    no answer of GetData before the first, and nothing behind the last.
+    """``records`` without the markers, pictures and GetData results of frames before ``frames``,
+    and without the records behind the last frame.
 
-    Everything else of earlier frames stays, their draws too, since later ones may depend on it.
-    Frames count from 0, each ending with its marker, and what comes behind the last is one too.
+    The rest of earlier frames stays, since later ones may depend on it.  Frames count from 0 and
+    end with a marker; the records behind the last marker are a frame too.
     """
     frame = 0
     for record in records:
@@ -113,9 +113,8 @@ def importing(
 ) -> Losses:
     """Write a trace as a capture, or ``frames`` of it (``selected``).
 
-    Returns what could not be expressed; a trace that is cut short says so itself
-    (``Trace.damage``).  ``progress`` is told of each record.  Raises OSError, and CaptureError if
-    ``writer`` cannot take a record.
+    Returns the losses; ``Trace.damage`` has the error of a truncated trace.  ``progress`` is
+    called with each record.  Raises OSError, and CaptureError if ``writer`` cannot take a record.
     """
     capture = Import(trace)
     for record in selected(capture.records(), frames):

@@ -1,4 +1,4 @@
-"""What of a trace could not be expressed."""
+"""Losses: calls of a trace that a capture cannot express."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import msgspec
 from dp2emu.errors import Dp2Error
 
 KEPT = 1000
-"""Losses kept one by one, and reasons told apart; those beyond are counted."""
+"""Most single losses, and most groups by reason; further ones are only counted."""
 _SHOWN = 10
-"""Numbers of calls in a line."""
+"""Most call numbers in a line."""
 
 
 class Inexpressible(Dp2Error):
-    """A call has no expression in the traffic of a driver, or was not recorded in full."""
+    """A call that no commands of a driver express, or that was not recorded completely."""
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """A call of the trace that has no effect on the capture, and why."""
+    """A call of the trace without effect on the capture, and the reason."""
 
     call: int
     name: str
@@ -31,9 +31,9 @@ class Loss(msgspec.Struct, frozen=True):
 
 
 class Losses:
-    """Losses in the order of their calls.  Mutable: it grows, up to ``KEPT`` and then by number.
+    """Losses in the order of their calls, the first ``KEPT`` in full.  Mutable.
 
-    ``total`` counts all of them, ``by_name`` those of each function.
+    ``total`` counts all losses, ``by_name`` the losses of each function.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Losses:
         self.by_name: Counter[str] = Counter()
 
     def add(self, call: int, name: str, reason: str) -> None:
-        """Note that ``call``, of the method ``name``, is lost, and for what ``reason``."""
+        """Add the loss of ``call`` of the method ``name`` for a ``reason``."""
         self.total += 1
         self.by_name[name] += 1
         if len(self._kept) < KEPT:
@@ -59,7 +59,7 @@ class Losses:
             numbers.append(call)
 
     def lines(self) -> Iterator[str]:
-        """For reading: a line for each function and reason, with the numbers of its calls."""
+        """A line of text for each function and reason, with the numbers of its calls."""
         for (name, reason), (count, numbers) in self._groups.items():
             shown = ", ".join(map(str, numbers))
             more = f" and {count - len(numbers)} more" if count > len(numbers) else ""

@@ -5,83 +5,115 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.records import Record
 from dp2emu.errors import Dp2Error
-from dp2emu.retrace.arguments import Arguments
+from dp2emu.retrace.arguments import Arguments, Objects
 from dp2emu.retrace.locks import Locks
 from dp2emu.retrace.losses import Inexpressible, Losses
-from dp2emu.retrace.objects import Objects
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.directdraw import DirectDraw
-from dp2emu.runtime.numbers import Numbers
+from dp2emu.runtime.session import Numbers
 
 Action = Callable[["Program", Arguments], None]
+Reader = tuple[Callable[[Arguments, str], Any], str]
+"""A function that reads an argument, and the argument's name."""
 
 
 class Method(msgspec.Struct, frozen=True):
-    """A row: the function's name, what is done, and that in words.
+    """A row of the table: a function's name, its action, None for nothing, and a description.
 
-    ``act`` None means that nothing reaches the driver.  Calls that failed in the program are
-    passed over, since they had no effect, unless the row takes them (``failures``).
+    Calls that failed in the program are skipped, since they had no effect.
     """
 
     name: str
     act: Action | None
     says: str
-    failures: bool = False
 
 
 METHODS: dict[str, Method] = {}
-"""Every method known, by ``Interface::Method``, and every plain function."""
+"""Every known method by ``Interface::Method``, and every plain function."""
+
+INFORMATION = "Returns information only."
+UNCHANGED = "Changes nothing that is drawn."
 
 
-def method(*names: str, failures: bool = False) -> Callable[[Action], Action]:
-    """Register a function as what is done for methods; its docstring says so in words."""
+def _add(interfaces: str, names: str, act: Action | None, says: str) -> None:
+    """Add a row for each interface and name, both separated by spaces; functions have none."""
+    for name in names.split():
+        for full in [f"{interface}::{name}" for interface in interfaces.split()] or [name]:
+            assert full not in METHODS, f"{full} has two rows"
+            METHODS[full] = Method(full, act, says)
+
+
+def method(interfaces: str, names: str) -> Callable[[Action], Action]:
+    """Register a function as the action of methods; its docstring is the description."""
 
     def register(act: Action) -> Action:
-        for name in names:
-            _add(Method(name, act, " ".join((act.__doc__ or "").split()), failures))
+        _add(interfaces, names, act, " ".join((act.__doc__ or "").split()))
         return act
 
     return register
 
 
-def inert(interface: str, methods: str, says: str) -> None:
-    """Methods, separated by spaces, of which nothing reaches the driver, and why."""
-    for name in methods.split():
-        _add(Method(f"{interface}::{name}" if interface else name, None, says))
+def forward(
+    interfaces: str,
+    names: str,
+    says: str,
+    find: Callable[[Arguments], Callable[..., object]],
+    *readers: Reader,
+) -> None:
+    """Register methods that call the function returned by ``find`` with the arguments read."""
+
+    def act(program: Program, call: Arguments) -> None:
+        find(call)(*(read(call, name) for read, name in readers))
+
+    _add(interfaces, names, act, says)
 
 
-def lost(interface: str, methods: str, reason: str) -> None:
-    """Methods that cannot be expressed: every call of them is a loss."""
+def inert(interfaces: str, names: str, says: str) -> None:
+    """Register methods of which nothing reaches the driver, with the reason."""
+    _add(interfaces, names, None, says)
+
+
+def lost(interfaces: str, names: str, reason: str) -> None:
+    """Register methods that cannot be expressed: every call is a loss."""
 
     def lose(program: Program, call: Arguments) -> None:
         raise Inexpressible(reason)
 
-    for name in methods.split():
-        _add(Method(f"{interface}::{name}" if interface else name, lose, f"A loss: {reason}."))
+    _add(interfaces, names, lose, f"A loss: {reason}.")
 
 
-def _add(row: Method) -> None:
-    assert row.name not in METHODS, f"{row.name} has two rows"
-    METHODS[row.name] = row
+_TOOLS = "Remarks for tools; nothing for the driver."
+
+inert("", "malloc free realloc", "Memory of the program.")
+inert("", "D3DPERF_BeginEvent D3DPERF_EndEvent D3DPERF_SetMarker D3DPERF_SetRegion", _TOOLS)
+inert("", "D3DPERF_QueryRepeatFrame D3DPERF_SetOptions D3DPERF_GetStatus", _TOOLS)
+inert("", "DebugSetMute DebugSetLevel", _TOOLS)
+
+
+@method("", "memcpy")
+def store(program: Program, call: Arguments) -> None:
+    """The program's stores to locked memory, which the Unlock writes."""
+    if not program.locks.store(call.address("dest"), call.blob("src")):
+        raise Inexpressible("memory that is not locked")
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
-"""What a row may run into when a damaged trace gives it values that no program passes."""
+"""Errors of actions with values that only damaged traces have."""
 
 
 class Program:
-    """What the program has made, by address, and where its calls go.  Mutable: it runs.
+    """The traced program: its objects by address, and the rig that its calls drive.  Mutable.
 
-    ``rig`` is driven and ``record`` told everything.  ``numbers`` are handed to every session, so
-    that devices that live at the same time do not share handles or contexts.  ``endings`` are
-    called when the trace is over, as each device's runtime hands in what still waits.
-    ``handles`` are what the program knows by a kind and a number.
+    ``record`` receives all events.  All sessions share ``numbers``, so that devices do not share
+    handles or contexts.  ``endings`` submit the devices' remaining commands at the end of the
+    trace.  ``handles`` has the objects that the program names by kind and number.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -91,26 +123,26 @@ class Program:
         self.locks = Locks()
         self.losses = Losses()
         self.numbers = Numbers()
-        self.endings: list[Callable[[], None]] = []
+        self.endings: list[Callable[[], object]] = []
         self._last = 0
         self.handles: dict[tuple[str, int], object] = {}
 
     @cached_property
     def ddraw(self) -> DirectDraw:
-        """The memory that all DirectDraw objects of the program share."""
+        """The memory shared by all DirectDraw objects of the program."""
         made = DirectDraw(self.rig, record=self.record, numbers=self.numbers, answers=False)
-        self.endings.append(made.finish)
+        self.endings.append(made.settle)
         return made
 
     def play(self, call: TraceCall) -> None:
-        """Do what a call did.  What cannot be done is a loss."""
+        """Perform the action of a call, or record a loss."""
         self._last = call.number
         row = METHODS.get(call.name)
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")
             return
         arguments = Arguments(call, self.objects)
-        if row.act is None or (arguments.failed and not row.failures):
+        if row.act is None or arguments.failed:
             return
         if not call.finished:
             self.losses.add(call.number, call.name, "the trace does not tell how it ended")
@@ -124,7 +156,7 @@ class Program:
             self.losses.add(call.number, call.name, reason)
 
     def end(self) -> None:
-        """The trace is over, whether the program was or not."""
+        """Submit the remaining commands at the end of the trace."""
         for ending in self.endings:
             try:
                 ending()

@@ -33,7 +33,6 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.d3d import hal
-from dp2emu.d3d.ddsurface import BY_ABI
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
@@ -76,11 +75,11 @@ def _type(name: str, member: Any) -> Any:
     return ctypes.c_uint8 * inner.sizeof()
 
 
-_CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.drawprimitives2data(ABI))
-_CREATE = structure("D3DHAL_CONTEXTCREATEDATA", hal.contextcreatedata(ABI))
-_DESTROY = structure("D3DHAL_CONTEXTDESTROYDATA", hal.contextdestroydata(ABI))
+_CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](ABI))
+_CREATE = structure("D3DHAL_CONTEXTCREATEDATA", hal.BY_ABI["D3DHAL_CONTEXTCREATEDATA"](ABI))
+_DESTROY = structure("D3DHAL_CONTEXTDESTROYDATA", hal.BY_ABI["D3DHAL_CONTEXTDESTROYDATA"](ABI))
 _SURFACE_EX, _LOCAL, _GLOBAL, _MORE, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
-    structure(name, BY_ABI[name](ABI))
+    structure(name, hal.SURFACES_BY_ABI[name](ABI))
     for name in (
         "DD_CREATESURFACEEXDATA", "DD_SURFACE_LOCAL", "DD_SURFACE_GLOBAL", "DD_SURFACE_MORE",
         "DD_DIRECTDRAW_LOCAL", "DD_FLIPDATA", "DD_BLTDATA", "DD_DRVSETCOLORKEYDATA",

@@ -1,7 +1,7 @@
-"""The application's half: build command buffers, submit them, read the answers.
+"""The application's half: build command buffers, submit them, read the responses.
 
-``Device9`` is how Python programs author streams; ``Session`` is the layer below it, for those
-who want to place every token themselves.
+``Device9`` writes streams by the methods of Direct3D 9; ``Session``, the layer below, token by
+token.
 """
 
 from dp2emu.lazy_import import lazy_package

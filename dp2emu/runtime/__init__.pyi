@@ -1,12 +1,12 @@
 from dp2emu.runtime.commands import CommandBuffer as CommandBuffer
 from dp2emu.runtime.device9 import Device9 as Device9
-from dp2emu.runtime.moves import Rects as Rects
 from dp2emu.runtime.objects import Declaration as Declaration
 from dp2emu.runtime.objects import IndexBuffer as IndexBuffer
 from dp2emu.runtime.objects import Light as Light
 from dp2emu.runtime.objects import Material as Material
 from dp2emu.runtime.objects import PixelShader as PixelShader
 from dp2emu.runtime.objects import RectPatchInfo as RectPatchInfo
+from dp2emu.runtime.objects import Rects as Rects
 from dp2emu.runtime.objects import Texture as Texture
 from dp2emu.runtime.objects import TriPatchInfo as TriPatchInfo
 from dp2emu.runtime.objects import VertexElement as VertexElement

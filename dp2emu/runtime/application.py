@@ -1,12 +1,13 @@
-"""A device as a program holds it: what it set, what it made, and what lives how long.
+"""A Direct3D 9 or 8 device with its settings, resources, swap chains and object lifetimes.
 
-``Device9`` sends; this knows the resources by object, their pools and pending locks, the swap
-chains, and which of those that were released are still in use.  Direct3D 9 and 8 share it.
+``Device9`` sends commands; this keeps resources by object, with pools and locks, and destroys
+released objects once the device no longer uses them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,19 +15,17 @@ from msgspec.structs import replace
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import DeclUsage, Format, Pool, TextureFilter
-from dp2emu.d3d.formats import FORMATS
+from dp2emu.d3d.formats import COLOR, FORMATS
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.rig.interface import Rig
+from dp2emu.runtime.arguments import INDEX_BYTES, box_inside
 from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9
-from dp2emu.runtime.fills import block_of, filled_by_gpu
-from dp2emu.runtime.mirror import Key, Mirror, StateBlock
-from dp2emu.runtime.moves import Area
-from dp2emu.runtime.numbers import Numbers
+from dp2emu.runtime.mirror import Mirror, StateBlock
 from dp2emu.runtime.objects import (
     Declaration,
     IndexBuffer,
@@ -35,14 +34,13 @@ from dp2emu.runtime.objects import (
     VertexElement,
     VertexShader,
 )
-from dp2emu.runtime.resources import Resource, Stored, store_pixels
-from dp2emu.runtime.session import Session
+from dp2emu.runtime.resources import Resource, Stored, block_of, store_pixels
+from dp2emu.runtime.session import Numbers, Session
 from dp2emu.runtime.settings9 import default_of, setters
 from dp2emu.runtime.textures import TextureShape
 
 _EVICT = 61
-"""The DDI's render state that asks for it (wire format, "Render states")."""
-_INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
+"""The DDI's render state that evicts managed textures (wire format, "Render states")."""
 
 
 def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
@@ -51,12 +49,11 @@ def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
 
 
 def stored_as(format: Format) -> Format:
-    """What the driver is asked for: D3DFMT_NULL is a target whose colours nobody reads."""
+    """The driver's format of a resource; D3DFMT_NULL is a target whose colours are not read."""
     return Format.A8R8G8B8 if format is Format.NULL else format
 
 
 Program = Declaration | VertexShader | PixelShader
-"""What a device makes of descriptions and code."""
 PROGRAMS = (Declaration, VertexShader, PixelShader)
 _DELETE: dict[type[Program], Op] = {
     Declaration: Op.DELETEVERTEXSHADERDECL,
@@ -66,11 +63,11 @@ _DELETE: dict[type[Program], Op] = {
 
 
 class Application:
-    """One device of a program on a rig.  Mutable: it is the device.
+    """A device of a program on a rig.  Mutable.
 
-    ``interface`` is 9 or 8; ``layouts`` are those of declarations by handle, ``numbered`` what
-    Direct3D 8 calls by kind and number.  ``numbers`` are shared by the devices of a rig,
-    ``record`` is told everything but the driver's answers.
+    ``interface`` is 9 or 8; ``layouts`` has vertex layouts by declaration handle, ``numbered`` the
+    objects of Direct3D 8 by kind and number.  The devices of a rig share ``numbers``; ``record``
+    receives all events but the driver's responses.
     """
 
     def __init__(
@@ -91,7 +88,7 @@ class Application:
             rig, p.width, p.height, format=p.format, depth=p.depth, samples=p.samples,
             session=self.session,
         )  # fmt: skip
-        self.mirror = Mirror(setters(self.device), self._default)
+        self.mirror = Mirror(setters(self.device), partial(default_of, self.device))
         self.resources: dict[int, Resource] = {}
         self.layouts: dict[int, VertexLayout] = {}
         self.blocks: list[StateBlock] = []
@@ -100,9 +97,6 @@ class Application:
         self._retired: dict[Program, None] = {}
         self.chains = [self._chain(parameters, self.device.back_buffer)]
         self._depth = self._automatic_depth()
-
-    def _default(self, key: Key) -> Any:
-        return default_of(self.device, key)
 
     def _chain(self, parameters: Presentation, first: SurfaceDesc | None = None) -> Chain:
         chain = Chain(self.session, parameters, self.device.create_render_target, first)
@@ -120,9 +114,7 @@ class Application:
         return self.chains[-1]
 
     def reset(self, parameters: Presentation) -> None:
-        """Reset: new chains, all state as on a new device; managed resources, shaders and queries
-        stay as they are.
-        """
+        """Reset: new swap chains and initial state; other managed objects stay."""
         old = [surface for chain in self.chains for surface in chain.surfaces]
         old += [self._depth] if self._depth else []
         p, device = parameters, self.device
@@ -145,8 +137,8 @@ class Application:
         return resource
 
     def create_texture(self, shape: TextureShape, pool: Pool) -> Resource:
-        """CreateTexture, CreateCubeTexture and CreateVolumeTexture.  Of D3DPOOL_SCRATCH nothing
-        reaches the driver.
+        """CreateTexture, CreateCubeTexture and CreateVolumeTexture; the driver gets none of
+        D3DPOOL_SCRATCH.
         """
         if pool is Pool.SCRATCH:
             return Resource(None, pool)
@@ -173,7 +165,7 @@ class Application:
         return made
 
     def set_target(self, index: int, surface: Resource | None) -> None:
-        """SetRenderTarget of Direct3D 9; viewport and scissor follow a new first target."""
+        """SetRenderTarget of Direct3D 9; a new first target resets viewport and scissor."""
         desc = surface.desc if surface else None
         colorless = surface is not None and surface.root.format is Format.NULL
         self.device.set_render_target(index, desc, colorless=colorless)
@@ -182,11 +174,11 @@ class Application:
             self.mirror.know("scissor", (0, 0, desc.width, desc.height))
 
     def create_buffer(self, kind: SurfaceKind, size: int, pool: Pool, usage: int = 0) -> Resource:
-        """CreateVertexBuffer and CreateIndexBuffer of that many bytes, which are zero."""
+        """CreateVertexBuffer and CreateIndexBuffer of ``size`` zero bytes."""
         return self._own(Resource(self.session.create_surface(kind, size, usage=usage), pool))
 
     def level(self, texture: Resource, index: int) -> Resource:
-        """GetSurfaceLevel, GetCubeMapSurface and GetVolumeLevel: always the same object."""
+        """GetSurfaceLevel, GetCubeMapSurface and GetVolumeLevel: the same object for an index."""
         if index not in texture.levels:
             desc = texture.desc
             if desc is not None and desc.kind not in VOLUMES:
@@ -199,7 +191,7 @@ class Application:
         return texture.levels[index]
 
     def resource(self, desc: SurfaceDesc | None) -> Resource | None:
-        """The object behind a description the device has bound."""
+        """The object of a bound surface or texture."""
         if desc is None:
             return None
         found = self.resources.get(desc.handle)
@@ -208,22 +200,22 @@ class Application:
     # Lifetime
 
     def release(self, thing: Resource | Program) -> None:
-        """The program has no reference left; it goes once the device has none either."""
+        """Release the program's last reference; the device may still use the object."""
         if not isinstance(thing, Resource):
-            # Even handles are vertex formats, which nobody made.
+            # Even handles are vertex formats, not objects.
             self._retired |= {thing: None} if thing.handle & 1 else {}
         elif thing.root.desc is not None and not thing.root.implicit:
             self._dying[thing.root.desc.handle] = thing.root
 
     def revive(self, thing: Resource | Program) -> None:
-        """A getter handed out what the device still had."""
+        """Cancel the release of an object that a getter returned."""
         if not isinstance(thing, Resource):
             self._retired.pop(thing, None)
         elif thing.root.desc is not None:
             self._dying.pop(thing.root.desc.handle, None)
 
     def sweep(self) -> None:
-        """Destroy what was released and is not bound any more."""
+        """Destroy released objects that are no longer bound."""
         if self._retired:
             bound = [value for value in self._values() if isinstance(value, PROGRAMS)]
             for thing in [each for each in self._retired if each not in bound]:
@@ -240,7 +232,7 @@ class Application:
                 self._destroy(resource)
 
     def _used(self) -> Iterator[int]:
-        """Handles of what targets, settings and state blocks refer to."""
+        """Handles of the memory that targets, settings and state blocks refer to."""
         bound = [*self.device.targets.values(), self.device.depth_stencil]
         yield from (desc.parent or desc.handle for desc in bound if desc is not None)
         for value in self._values():
@@ -250,7 +242,7 @@ class Application:
                 yield desc.handle
 
     def _values(self) -> Iterator[Any]:
-        """Everything that is set, or would be by a state block."""
+        """The values of all settings and state blocks."""
         yield from self.mirror.values()
         for block in self.blocks:
             yield from block.values.values()
@@ -263,7 +255,7 @@ class Application:
                 self.session.destroy_surface(handle)
 
     def close(self) -> None:
-        """The device is gone, and with it everything it made."""
+        """Destroy the device and all its resources."""
         self.device.close()
         for handle in sorted(self.resources, reverse=True):
             self.session.destroy_surface(handle)
@@ -272,16 +264,14 @@ class Application:
     # Memory
 
     def lock(self, resource: Resource) -> None:
-        """Wait for the GPU before memory it may use is read or written."""
+        """Wait until the GPU no longer uses a resource."""
         if resource.root.desc is not None and resource.pool is not Pool.SCRATCH:
             self.session.lock(resource.root.desc.handle)
 
     def store(
         self, resource: Resource, index: int, box: Box, stored: Stored, *, dirty: bool = True
     ) -> None:
-        """Unlock of a box of a subresource, with what is in it now; ``dirty`` False is
-        D3DLOCK_NO_DIRTY_UPDATE.
-        """
+        """Unlock: write a box of a subresource; ``dirty`` False is D3DLOCK_NO_DIRTY_UPDATE."""
         root = resource.root
         if root.desc is None:
             return
@@ -291,7 +281,7 @@ class Application:
             self.mark(root, face, box if level == 0 else None)
 
     def mark(self, texture: Resource, face: int, box: Box | None) -> None:
-        """AddDirtyRect and AddDirtyBox of a face; None is all of it."""
+        """AddDirtyRect and AddDirtyBox; None is the whole face."""
         desc = texture.desc
         texture.add_dirty(face, box)
         if desc is None or desc.kind not in TEXTURES:
@@ -303,7 +293,7 @@ class Application:
         self.device.textures.changed([desc])
 
     def store_bytes(self, buffer: Resource, offset: int, data: bytes) -> None:
-        """Unlock of a buffer, with what is in it from ``offset`` on."""
+        """Unlock of a buffer: write ``data`` at byte ``offset``."""
         if buffer.desc is not None and data:
             room = max(buffer.desc.width - offset, 0)
             self.session.write(buffer.desc.handle, offset, data[:room])
@@ -312,13 +302,13 @@ class Application:
         """EvictManagedResources and ResourceManagerDiscardBytes."""
         self.session.emit(Op.RENDERSTATE, [(_EVICT, 1)])
 
-    # Moves
+    # Transfers
 
     def update_texture(self, source: Resource, target: Resource) -> None:
-        """UpdateTexture: what of the source is dirty."""
+        """UpdateTexture: copy the dirty boxes of the source."""
         one, other = source.desc, target.desc
         if one is None or other is None:
-            raise Unsupported("UpdateTexture of what has no memory at the driver")
+            raise Unsupported("UpdateTexture of a texture without memory in the driver")
         alike = one.format == other.format or one.kind in VOLUMES
         for face, boxes in source.take_dirty().items():
             for box in boxes if alike else ():
@@ -332,19 +322,20 @@ class Application:
         assert one is not None
         assert other is not None
         rect = box.left, box.top, box.right, box.bottom
+        handles = other.handle, one.handle
         if one.kind is SurfaceKind.VOLUMETEXTURE:
             sides = (*rect, box.front, box.back)
-            point = box.left, box.top, box.front
-            item: Any = (other.handle, one.handle, *point, sides, 0)
+            item = (*handles, box.left, box.top, box.front, sides, 0)
             self.session.emit(Op.VOLUMEBLT, [item])
         elif one.kind is SurfaceKind.TEXTURE:
-            item = (other.handle, one.handle, (box.left, box.top), rect, 0)
-            self.session.emit(Op.TEXBLT, [item])
+            self.session.emit(Op.TEXBLT, [(*handles, (box.left, box.top), rect, 0)])
         else:
             self._update_face(source, target, face)
 
     def _update_face(self, source: Resource, target: Resource, face: int) -> None:
-        """Whole levels: TEXBLT takes the same rectangle of all faces, and converts nothing."""
+        """Copy whole levels of a face: TEXBLT copies the same rectangle of all faces, without
+        format conversion.
+        """
         one, other = source.desc, target.desc
         assert one is not None
         assert other is not None
@@ -362,10 +353,10 @@ class Application:
         self, source: Resource, target: Resource,
         rect: tuple[int, int, int, int] | None = None, point: tuple[int, int] = (0, 0),
     ) -> None:  # fmt: skip
-        """UpdateSurface and CopyRects: a rectangle, all of it without, to a point."""
+        """UpdateSurface and CopyRects: copy a rectangle, by default all, to a point."""
         one, other = source.desc, target.desc
         if one is None or other is None:
-            raise Unsupported("a copy of what has no memory at the driver")
+            raise Unsupported("a copy of a surface without memory in the driver")
         left, top, right, bottom = rect or (0, 0, one.width, one.height)
         place = (*point, point[0] + right - left, point[1] + bottom - top)
         item = (one.handle, (left, top, right, bottom), 0, other.handle, place, 0, 0)
@@ -377,12 +368,12 @@ class Application:
         rects: tuple[tuple[int, int, int, int] | None, tuple[int, int, int, int] | None],
         flags: int,
     ) -> None:  # fmt: skip
-        """StretchRect and GetRenderTargetData: convert, stretch and resolve; ``rects`` are the
-        source's and the target's, None all of it.
+        """StretchRect and GetRenderTargetData: convert, stretch and resolve the first of ``rects``
+        to the second; None is the whole surface.
         """
         one, other = source.desc, target.desc
         if one is None or other is None:
-            raise Unsupported("a blit of what has no memory at the driver")
+            raise Unsupported("a blit of a surface without memory in the driver")
         read = rects[0] or (0, 0, one.width, one.height)
         written = rects[1] or (0, 0, other.width, other.height)
         self.session.emit(Op.BLT, [(one.handle, read, 0, other.handle, written, 0, flags)])
@@ -391,16 +382,16 @@ class Application:
     def fill(self, target: Resource, rect: Any, color: int) -> None:
         """ColorFill of an A8R8G8B8 colour."""
         if target.desc is None:
-            raise Unsupported("a fill of what has no memory at the driver")
-        box = Area(target.desc, rect).box
-        if filled_by_gpu(Format(target.desc.format)):
+            raise Unsupported("a fill of a surface without memory in the driver")
+        box = box_inside(target.desc, rect)
+        if Format(target.desc.format) in COLOR:
             self.session.emit(Op.COLORFILL, [(target.desc.handle, box, color & 0xFFFFFFFF)])
         else:
             self._fill_blocks(target, Box(*box), color)
         self.wrote(target)
 
     def _fill_blocks(self, target: Resource, box: Box, color: int) -> None:
-        """A fill of what the driver cannot fill, as through a lock."""
+        """Fill a surface whose format the driver cannot fill, as through a lock."""
         assert target.desc is not None
         format = Format(target.desc.format)
         block, (width, height) = block_of(format, color), FORMATS[format].block
@@ -410,7 +401,7 @@ class Application:
         self.store(target, 0, box, Stored(block * (columns * rows)))
 
     def wrote(self, target: Resource) -> None:
-        """A blit wrote a surface: levels made from it are stale, a Lock reads something new."""
+        """Note that a blit wrote a surface: generated levels are stale, and a Lock is a read."""
         target.root.drawn.add(target.index)
         if target.root.desc is not None:
             self.device.textures.changed([target.root.desc])
@@ -425,7 +416,7 @@ class Application:
         return made
 
     def vertex_layout(self) -> VertexLayout | None:
-        """The format of vertices that fixed functions process; None without one."""
+        """The vertex layout of fixed-function processing; None with a vertex shader."""
         if self.session.interface < 9:
             handle, shader = self.mirror.get("vertex_shader"), None
         else:
@@ -434,23 +425,23 @@ class Application:
         return None if shader is not None else self.layout_of(handle)
 
     def layout_of(self, handle: int) -> VertexLayout | None:
-        """The layout behind a declaration's handle or a vertex format; None for neither."""
+        """The layout of a declaration's handle or a vertex format; None for neither."""
         if handle & 1 or not handle:
             return self.layouts.get(handle)
         return fvf_layout(handle)
 
     def set_filter(self, texture: Resource, filter: TextureFilter) -> None:
-        """SetAutoGenFilterType; without generated levels it says nothing."""
+        """SetAutoGenFilterType; ignored without generated levels."""
         if texture.texture is not None and self.device.textures.generates(texture.texture):
             self.device.textures.set_filter(texture.texture, filter)
 
     def index_buffer(self, buffer: Resource | None, format: Format) -> IndexBuffer | None:
-        """What SetIndices binds."""
+        """The argument of SetIndices."""
         if buffer is None or buffer.desc is None:
             return None
-        return IndexBuffer(buffer.desc, _INDEX_BYTES[format])
+        return IndexBuffer(buffer.desc, INDEX_BYTES[format])
 
     def present(self, chain: Chain, source: Any = None, target: Any = None) -> None:
-        """Present a chain; what nobody uses any more goes."""
+        """Present a chain, and destroy released objects that are no longer used."""
         chain.present(source, target)
         self.sweep()

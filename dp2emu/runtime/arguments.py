@@ -1,4 +1,4 @@
-"""Arguments of device methods: what they may be, and what is sent for them."""
+"""Checks and conversions of device method arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.session import Refused
 
 LEAST_DEPTH = 0.001
-"""How far apart the ends of a depth range are at least."""
+"""The smallest depth range of a viewport."""
 INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 Box = tuple[int, int, int, int]
@@ -23,7 +23,7 @@ Box = tuple[int, int, int, int]
 
 
 def dword(value: int | float) -> int:
-    """A state value as sent: the bits of a float as float32, or an integer's low 32 bits."""
+    """A state value as a DWORD: the bits of a float as float32, or an integer's low 32 bits."""
     if isinstance(value, float):
         with np.errstate(over="ignore"):
             return int.from_bytes(np.float32(value).tobytes(), "little")
@@ -31,11 +31,11 @@ def dword(value: int | float) -> int:
 
 
 def words(code: Sequence[int]) -> bytes:
-    """Shader code as bytes.  Raises UsageError for what has more than 32 bits."""
+    """Shader code as bytes.  Raises UsageError for a value of more than 32 bits."""
     try:
         return struct.pack(f"<{len(code)}I", *code)
     except struct.error:
-        raise UsageError("shader code is DWORDs") from None
+        raise UsageError("shader code must be DWORDs") from None
 
 
 def handle_of(surface: SurfaceDesc | None) -> int:
@@ -44,14 +44,14 @@ def handle_of(surface: SurfaceDesc | None) -> int:
 
 
 def index_bytes(format: Format) -> int:
-    """Bytes of an index.  Raises Refused for formats that hold none."""
+    """Bytes of an index.  Raises Refused for formats other than INDEX16 and INDEX32."""
     if format not in INDEX_BYTES:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"indices of {format.sdk}")
     return INDEX_BYTES[format]
 
 
 def needed(data: bytes, size: int, what: str) -> bytes:
-    """The part of user memory a draw reads; behind a short one is somebody else's memory."""
+    """The first ``size`` bytes of user memory.  Raises UsageError if it is shorter."""
     if len(data) < size:
         raise UsageError(f"{len(data)} bytes of {what}, the draw reads {size}")
     return data[:size]
@@ -63,16 +63,23 @@ def unit(z: float) -> float:
 
 
 def depth_range(min_z: float, max_z: float) -> tuple[float, float]:
-    """The depth range of a viewport as sent: at least a thousandth, which the runtimes of
-    programs have been found to see to.
-    """
+    """The depth range of a viewport as the runtimes send it: at least ``LEAST_DEPTH``."""
     return min_z, max(max_z, min_z + LEAST_DEPTH)
 
 
-def clip_boxes(boxes: Iterable[Box] | None, bounds: Rect) -> list[Box]:
-    """The parts of ``boxes`` inside ``bounds``, in order; None means all of the bounds.
+def box_inside(surface: SurfaceDesc, box: Box | None) -> Box:
+    """A rectangle of a surface, by default all of it.
 
-    Boxes with no inside, or turned inside out, are ignored.
+    Raises Refused for an empty one and one that is not inside the surface.
     """
+    whole = Rect(0, 0, surface.width, surface.height)
+    rect = Rect(*box) if box is not None else whole
+    if rect.empty or rect.intersect(whole) != rect:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"rectangle {box}")
+    return rect.left, rect.top, rect.right, rect.bottom
+
+
+def clip_boxes(boxes: Iterable[Box] | None, bounds: Rect) -> list[Box]:
+    """The non-empty intersections of ``boxes`` with ``bounds``, in order; None means all of it."""
     rects = [bounds] if boxes is None else [Rect(*box).intersect(bounds) for box in boxes]
     return [(r.left, r.top, r.right, r.bottom) for r in rects if not r.empty]

@@ -1,7 +1,7 @@
-"""Draws of DirectX 6 and 7: vertices travel with the call, indices in the command buffer.
+"""Draws of DirectX 6 and 7: vertices in the call, indices in the command buffer.
 
-As the runtimes did it, vertices of several draws that have one format are collected and share a
-call (wire format, "Vertex sources"); what is in a vertex buffer is drawn from there.
+As in the runtimes, draws with one vertex format are batched into a call (wire format, "Vertex
+sources"); vertex buffers are drawn in place.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from dp2emu.runtime.arguments import needed
 from dp2emu.runtime.session import CallVertices, Refused, Session
 
 COMMAND_BYTES = 1 << 18
-"""Command surface of a session that draws so: 65,535 indices go into one token."""
+"""Size of the command surface, with room for a token of 65,535 indices."""
 VERTEX_BYTES = 1 << 20
-"""Vertices collected for one call, unless a single draw has more."""
+"""Most bytes of vertices in a call of several draws."""
 _MOST_VERTICES = 0xFFFF
-"""D3DMAXNUMVERTICES; a token names the first by 16 bits as well."""
+"""D3DMAXNUMVERTICES, also the largest number of a token's first vertex."""
 _TOKEN_BYTES = 8
 _INDEX = np.dtype("<u2")
 
 
 class Tokens(NamedTuple):
-    """How a topology is drawn: without indices, with them, and primitives of n vertices."""
+    """The tokens of a topology without and with indices, and its primitives for n vertices."""
 
     plain: Op
     indexed: Op
@@ -51,7 +51,7 @@ TOKENS: dict[PrimitiveType7, Tokens] = {
     PrimitiveType7.TRIANGLEFAN: Tokens(Op.TRIANGLEFAN, Op.INDEXEDTRIANGLEFAN, lambda n: n - 2),
 }
 _CORNERS = {Op.INDEXEDLINELIST2: 2, Op.INDEXEDTRIANGLELIST2: 3}
-"""Indices of a primitive of a list; of what is left over none are sent."""
+"""Indices per primitive of a list; indices of an incomplete primitive are not sent."""
 
 
 class VertexBuffer(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class VertexBuffer(msgspec.Struct, frozen=True):
 
 
 class _Waiting(msgspec.Struct):
-    """What the next call draws from.  Mutable: vertices are added; ``buffer`` 0 is user memory."""
+    """The vertices of the next call; ``buffer`` 0 is user memory.  Mutable: draws append to it."""
 
     format: int = 0
     stride: int = 0
@@ -73,12 +73,12 @@ class _Waiting(msgspec.Struct):
     data: bytearray | None = None
 
     def same(self, format: int, stride: int, buffer: int) -> bool:
-        """Whether more of such vertices can go into the same call."""
+        """Whether vertices of this format and buffer can go into the same call."""
         return (self.format, self.stride, self.buffer) == (format, stride, buffer)
 
 
 class CallDraws:
-    """The draws of a session whose application speaks DirectX 6 or 7.  Mutable: it collects."""
+    """The draws of a session of DirectX 6 or 7.  Mutable: it batches their vertices."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -89,9 +89,10 @@ class CallDraws:
         self, primitive: int, format: int, vertices: bytes, count: int,
         indices: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
-        """DrawPrimitive and DrawIndexedPrimitive of ``count`` vertices behind a pointer.
+        """DrawPrimitive and DrawIndexedPrimitive of ``count`` vertices in user memory.
 
-        Raises Refused for what is no primitive or too much, UsageError for too few bytes.
+        Raises Refused for an unknown primitive or FVF and for more than 65,535 vertices,
+        UsageError for too few bytes.
         """
         tokens = _tokens(primitive)
         stride = fvf_size(format, self._session.interface)
@@ -124,7 +125,7 @@ class CallDraws:
     def _prepare(
         self, format: int, stride: int, buffer: int, indices: Sequence[int] | None
     ) -> None:
-        """Room for the token, which must share a call with its vertices."""
+        """Reserve room for a token, so that it shares a call with its vertices."""
         if not self._waiting.same(format, stride, buffer):
             self._session.flush()
             self._waiting = _Waiting(format, stride, buffer)
@@ -147,7 +148,7 @@ class CallDraws:
             self._session.commands.emit_counted(tokens.indexed, primitives, (start,), data)
 
     def _take(self) -> CallVertices | None:
-        """What the call that goes now draws from; the next one begins anew."""
+        """Remove and return the vertices of the call being submitted, None for no draws."""
         waiting = self._waiting
         self._waiting = _Waiting(waiting.format, waiting.stride, waiting.buffer)
         if waiting.count == 0:

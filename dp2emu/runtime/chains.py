@@ -9,31 +9,28 @@ import msgspec
 
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, Pool
+from dp2emu.d3d.flags import DP2BLT_LINEAR
 from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.session import Session
 
-_LINEAR = 2
-"""The flag of BLT for a linear filter (wire format, "Copies")."""
 _SAMPLES_OF_TYPE = {0: 1, 2: 2, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}
-"""D3DMULTISAMPLE_TYPE -> the samples made for it: at least as many as are asked for."""
+"""Samples by D3DMULTISAMPLE_TYPE: the next supported count."""
 _NONMASKABLE = 1
 _MOST = 8
 
 
 def samples_of(type: int, quality: int) -> int:
-    """Samples of a D3DMULTISAMPLE_TYPE; D3DMULTISAMPLE_NONMASKABLE has twice as many from quality
-    to quality.
-    """
+    """Samples of a D3DMULTISAMPLE_TYPE; D3DMULTISAMPLE_NONMASKABLE doubles per quality."""
     if type == _NONMASKABLE:
         return min(2 << min(max(quality, 0), 2), _MOST)
     return _SAMPLES_OF_TYPE.get(type, _MOST)
 
 
 class Presentation(msgspec.Struct, frozen=True):
-    """D3DPRESENT_PARAMETERS as granted, as far as they make surfaces; ``depth`` is the format of
-    the automatic depth surface or None.
+    """The D3DPRESENT_PARAMETERS that create surfaces; ``depth`` is the format of the automatic
+    depth surface or None.
     """
 
     width: int
@@ -45,10 +42,10 @@ class Presentation(msgspec.Struct, frozen=True):
 
 
 class Chain:
-    """The surfaces of a swap chain.  Mutable: what is presented moves through them.
+    """The surfaces of a swap chain.  Mutable: Present moves their contents.
 
-    Back buffers exchange what they hold at each Present, as a ring; the front buffer gets a copy
-    of the first, so that with one back buffer that one keeps its content.
+    Each Present rotates the contents of the back buffers and copies the first to the front buffer;
+    a single back buffer keeps its content.
     """
 
     def __init__(
@@ -58,8 +55,8 @@ class Chain:
         create: Callable[[int, int, Format, int], SurfaceDesc],
         first: SurfaceDesc | None = None,
     ) -> None:
-        """``create`` makes a render target of width, height, format and samples; ``first`` is a
-        back buffer that there is already.
+        """``create`` makes a render target of width, height, format and samples; ``first`` is an
+        existing back buffer.
         """
         p, self._session = parameters, session
         made = [first] if first else []
@@ -72,13 +69,13 @@ class Chain:
 
     @property
     def surfaces(self) -> list[Resource]:
-        """All of them."""
+        """The back buffers and the front buffer."""
         return [*self.back_buffers, self.front]
 
     def present(self, source: Box | None = None, target: Box | None = None) -> None:
-        """Present: the front buffer gets a rectangle of the first back buffer, and the frame ends.
+        """Present: copy a rectangle of the first back buffer to the front buffer, and end a frame.
 
-        A target rectangle of another size is filled with a linear filter.
+        A target rectangle of another size is filtered linearly.
         """
         back, front = self.back_buffers[0].desc, self.front.desc
         assert back is not None
@@ -86,15 +83,15 @@ class Chain:
         shown = source or (0, 0, back.width, back.height)
         place = target or (0, 0, front.width, front.height)
         if _inside(shown, back) and _inside(place, front):
-            item = (back.handle, shown, 0, front.handle, place, 0, _flags(shown, place))
-            self._session.emit(Op.BLT, [item])
+            flags = 0 if _size(shown) == _size(place) else DP2BLT_LINEAR
+            self._session.emit(Op.BLT, [(back.handle, shown, 0, front.handle, place, 0, flags)])
         self._session.mark_frame(back.handle)
         handles = [each.desc.handle for each in self.back_buffers if each.desc]
         for one, other in pairwise(handles):
             self._session.flip(one, other)
 
     def show(self, target: SurfaceDesc) -> None:
-        """GetFrontBufferData: the front buffer at the corner of a surface, as much as fits."""
+        """GetFrontBufferData: copy the front buffer to a surface's top left corner, clipped."""
         front = self.front.desc
         assert front is not None
         box = (0, 0, min(front.width, target.width), min(front.height, target.height))
@@ -106,6 +103,5 @@ def _inside(box: Box, desc: SurfaceDesc) -> bool:
     return 0 <= left < right <= desc.width and 0 <= top < bottom <= desc.height
 
 
-def _flags(one: Box, other: Box) -> int:
-    alike = (one[2] - one[0], one[3] - one[1]) == (other[2] - other[0], other[3] - other[1])
-    return 0 if alike else _LINEAR
+def _size(box: Box) -> tuple[int, int]:
+    return box[2] - box[0], box[3] - box[1]

@@ -1,4 +1,4 @@
-"""Command bytes, built token by token from the rows of the token table."""
+"""The command buffer: bytes built token by token from the rows of the token table."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MAX_ITEMS = 0xFFFF
 
 _HEADER = struct.Struct("<BBH")
 _MERGED = frozenset({Op.RENDERSTATE, Op.TEXTURESTAGESTATE})
-"""Neighbouring tokens of these join into one, as the runtimes do it; the meaning is the same."""
+"""Tokens that join with a neighbour of their kind, as the runtimes do; the meaning is the same."""
 
 
 def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
-    """Records of a token as bytes: ``values`` is one tuple, or a sequence of them.
+    """Records of a token as bytes; ``values`` is a tuple or a sequence of tuples.
 
     Floats beyond float32 become infinite.  Raises UsageError for values that do not fit.
     """
     if dtype is None:
-        raise UsageError(f"{op.name} has no such records")
+        raise UsageError(f"{op.name} has no records of this kind")
     try:
         with np.errstate(over="ignore"):
             return np.array(values, dtype).tobytes()
@@ -36,10 +36,10 @@ def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
 
 
 class CommandBuffer:
-    """Tokens waiting to be submitted, at most ``capacity`` bytes of them.
+    """A buffer of at most ``capacity`` bytes of tokens.  Mutable.
 
-    When the next token does not fit, ``submit`` is called with what there is; a token is never
-    cut in two.  Mutable: it is a buffer.
+    If the next token does not fit, ``submit`` is called with the buffered tokens first; a token
+    is never split between two calls.
     """
 
     def __init__(self, capacity: int, submit: Callable[[bytes], None]) -> None:
@@ -53,37 +53,37 @@ class CommandBuffer:
 
     @property
     def waiting(self) -> bytes:
-        """The waiting bytes, which stay."""
+        """The buffered bytes."""
         return bytes(self._bytes)
 
     def take(self) -> bytes:
-        """The waiting bytes; the buffer is empty afterwards."""
+        """Remove and return the buffered bytes."""
         taken = bytes(self._bytes)
         self._bytes.clear()
         self._open = None
         return taken
 
     def flush(self) -> None:
-        """Submit what is waiting, if anything is."""
+        """Submit the buffered bytes, if there are any."""
         if self._bytes:
             self._submit(self.take())
 
     def reserve(self, size: int) -> None:
-        """Let the next ``size`` bytes go into one call.  Raises UsageError if they cannot."""
+        """Flush unless ``size`` more bytes fit.  Raises UsageError beyond ``capacity``."""
         if size > self.capacity:
             raise UsageError(f"{size} bytes do not fit a command buffer of {self.capacity}")
         if len(self._bytes) + size > self.capacity:
             self.flush()
 
     def emit(self, op: Op, items: Sequence[Any] = (), *, head: Any = None) -> None:
-        """Append a token: ``items`` are tuples (numbers for plain indices) in field order.
+        """Append a token; ``items`` are tuples (numbers for plain indices) in field order.
 
-        More items than fit become several tokens; ``head`` is then repeated before each, which
-        is right for CLEAR.  Raises UsageError for tokens that carry more than such records.
+        Items that do not fit go into further tokens, each with the same ``head``.  Raises
+        UsageError for tokens with other content than records.
         """
         row = TABLE[op]
         if row.tail or row.vertices or (row.item_dtype is not None and row.count(1) != 1):
-            raise UsageError(f"{op.name} is no run of records")
+            raise UsageError(f"{op.name} is not a run of records")
         first = pack(row.head_dtype, head, op) if head is not None else b""
         if row.item_dtype is None or not items:
             self._append(op, first, b"", int(row.item_dtype is None))
@@ -95,19 +95,17 @@ class CommandBuffer:
             data = data[room * each :]
 
     def emit_counted(self, op: Op, count: int, head: Any, data: bytes = b"") -> None:
-        """Append a token with ``head`` whose n is ``count``, which is not the number of its
-        records ``data``.
-
-        Raises UsageError for more than the header can say, or what fits no command buffer.
+        """Append a token with ``head``, records ``data`` and an n of ``count``, which is not
+        their number.  Raises UsageError for an n beyond 16 bits, or data beyond ``capacity``.
         """
         if not 0 <= count <= MAX_ITEMS:
             raise UsageError(f"{op.name} of {count}")
         self._append(op, pack(TABLE[op].head_dtype, head, op), data, count)
 
     def emit_tailed(self, op: Op, item: Any, tail: bytes) -> None:
-        """Append a token of one item with the variable bytes, ``tail``, that its fields announce.
+        """Append a token of one ``item`` with the variable bytes ``tail`` behind it.
 
-        Raises UsageError for a token that has no such bytes, or another number of them.
+        Raises UsageError unless the fields of the item announce that number of bytes.
         """
         row = TABLE[op]
         data = pack(row.item_dtype, [item], op)
@@ -117,7 +115,7 @@ class CommandBuffer:
         self._append(op, b"", data + tail, 1)
 
     def _room(self, fixed: int, each: int) -> int:
-        """Items that fit behind ``fixed`` bytes; flushes if that makes room for the first."""
+        """The number of items that fit behind ``fixed`` bytes, after a flush if none does."""
         self.reserve(fixed + each)
         return min((self.capacity - len(self._bytes) - fixed) // each, MAX_ITEMS)
 
@@ -129,7 +127,7 @@ class CommandBuffer:
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 
     def _join(self, op: Op, data: bytes, count: int) -> bool:
-        """Put items into the token written last, if it is of the same kind and they fit."""
+        """Add items to the last token if it is of the same kind and they fit."""
         last, offset, before = self._open or (None, 0, 0)
         together = before + count
         fits = len(self._bytes) + len(data) <= self.capacity and together <= MAX_ITEMS

@@ -1,8 +1,8 @@
-"""A Direct3D 9 device in Python: the application's calls become command bytes on a rig.
+"""A Direct3D 9 device in Python: method calls become command bytes on a rig.
 
-What a runtime does between the interface and the driver happens here: handles, default targets,
-clipping of Clear rectangles, user-pointer draws, validation that costs no call.  State is sent
-as it is set, nothing is filtered, so the same program always gives the same bytes.
+It does what a runtime does between interface and driver: handles, default targets, clipping of
+Clear rectangles, user-pointer draws, validation.  State is sent as it is set and nothing is
+filtered, so a program always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from dp2emu.capture.records import Record
-from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO, D3DVERTEXELEMENT9, Op
 from dp2emu.d3d.enums import (
     Format,
     PrimitiveType,
@@ -23,61 +23,70 @@ from dp2emu.d3d.enums import (
     RenderState,
     SamplerState,
     TextureFilter,
-    TextureStageState,
     ZBufferType,
 )
-from dp2emu.d3d.flags import Frequency, Usage
+from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Frequency, PatchFlags, Usage
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState8
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.transfers import MAX_RECTS
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
+from dp2emu.layout import dtype_of
 from dp2emu.rig.interface import Rig
-from dp2emu.runtime.arguments import Box, dword, handle_of
-from dp2emu.runtime.availability import check_format
-from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
-from dp2emu.runtime.drawing import Drawing
-from dp2emu.runtime.lights import Lights
-from dp2emu.runtime.moves import Area, Rects, compose, convolve, fill, stretch
+from dp2emu.runtime.arguments import Box, box_inside, dword, handle_of, index_bytes, needed, words
+from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import (
     Declaration,
     IndexBuffer,
-    Light,
-    Material,
     PixelShader,
     RectPatchInfo,
+    Rects,
     Texture,
     TriPatchInfo,
     VertexElement,
     VertexShader,
 )
 from dp2emu.runtime.query import Query
-from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session
-from dp2emu.runtime.shaders import Shaders
-from dp2emu.runtime.states import States
-from dp2emu.runtime.targets import Targets
-from dp2emu.runtime.textures import Textures, TextureShape
+from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session, UserMemory
+from dp2emu.runtime.states import DeviceStates
+from dp2emu.runtime.textures import TextureShape, check_format
+from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 """The DDI's render state for BeginScene and EndScene (wire format, "Render states")."""
+_DELETE_PATCH = sdk_value(WireRenderState, "D3DRS_DELETERTPATCH") or 0
+_PATCH_INFOS = {
+    Op.DRAWRECTPATCH: dtype_of(D3DRECTPATCH_INFO),
+    Op.DRAWTRIPATCH: dtype_of(D3DTRIPATCH_INFO),
+}
 SAMPLERS = 16
-"""Samplers a pixel shader has."""
+"""Number of samplers of a pixel shader."""
+BLT_FILTERS = {
+    TextureFilter.NONE: 0,
+    TextureFilter.POINT: DP2BLT_POINT,
+    TextureFilter.LINEAR: DP2BLT_LINEAR,
+}
+"""Flags of BLT by StretchRect's filter."""
 _DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENCILENABLE
+_CONSTANTS_A_TOKEN = 1024
+"""Constant registers in one token, so that any number of them fits command buffers."""
+_USER_DRAW_BYTES = 64
+"""Room for the tokens of a user-pointer draw, which must share a call with its vertices."""
 
 
-class Device9:
+class Device9(DeviceStates):
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 
-    ``depth`` None makes no depth surface.  ``record`` is told everything (``Session``).  A
-    ``session`` that is given and not opened is used; with its ``interface`` 8 the tokens are those
-    a Direct3D 8 runtime has.
-    ``textures`` has the methods of textures and palettes.  Calls an application gets an error
-    code for raise ``Refused``; a call the driver fails raises Fault, one that needs a part not
-    built yet Unsupported.
+    ``depth`` None creates no depth surface; ``command_bytes`` is the size of the command buffer in
+    bytes.  ``record`` receives every event (``Session``).  A ``session`` that is given must not be
+    open; with its ``interface`` 8 the tokens are a Direct3D 8 runtime's.  ``textures`` has the
+    methods of textures and palettes.  Calls that return an error code to an application raise
+    ``Refused``; a call that the driver fails raises Fault, an unimplemented feature Unsupported.
 
     >>> import struct
     >>> from dp2emu.d3d import fvf
@@ -105,33 +114,29 @@ class Device9:
         record: Callable[[Record], None] | None = None,
         session: Session | None = None,
     ) -> None:
-        self.session = session or Session(rig, command_bytes=command_bytes, record=record)
-        self._states = States(self.session)
-        self.textures = Textures(self.session)
+        super().__init__(session or Session(rig, command_bytes=command_bytes, record=record))
         self.back_buffer = self.create_render_target(width, height, format, samples)
         self.depth_buffer = (
             self.create_depth_stencil(width, height, depth, samples) if depth else None
         )
-        self.in_scene = False
-        self._targets = Targets(self.session, self._states)
-        self._shaders = Shaders(self.session)
-        self._lights = Lights(self.session)
-        self._drawing = Drawing(self.session, self._before_draw)
+        self._streams: set[int] = set()
+        self._has_indices = self._has_format = False
+        self._patches: set[int] = set()
+        self._objects = self._vertex_function = 0
         self.session.open(self.back_buffer.handle, handle_of(self.depth_buffer))
         self._begin()
 
     def _begin(self) -> None:
-        depth = self.depth_buffer
-        self._targets.set_all(self.back_buffer, depth)
-        z_enable = ZBufferType.TRUE if depth else ZBufferType.FALSE
+        self.in_scene = False
+        self.set_targets(self.back_buffer, self.depth_buffer)
+        z_enable = ZBufferType.TRUE if self.depth_buffer else ZBufferType.FALSE
         self.set_render_state(RenderState.ZENABLE, z_enable)
 
     def reset(self, back_buffer: SurfaceDesc, depth_buffer: SurfaceDesc | None) -> None:
-        """Reset, as far as it is about the first targets; other colour targets are unbound."""
-        for index in sorted(self._targets.colors.keys() - {0}):
+        """Reset: bind new first targets and unbind the other colour targets."""
+        for index in sorted(self.targets.keys() - {0}):
             self.set_render_target(index, None)
         self.back_buffer, self.depth_buffer = back_buffer, depth_buffer
-        self.in_scene = False
         self._begin()
 
     # Resources
@@ -139,18 +144,17 @@ class Device9:
     def create_render_target(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateRenderTarget of ``width`` x ``height`` pixels with 1, 2, 4 or 8 samples.
+        """CreateRenderTarget of ``width`` x ``height`` pixels with 1, 2, 4 or 8 ``samples``.
 
-        Raises Refused for another number of them, Unsupported or Fault as the rig does.
+        Raises Refused for other counts, Unsupported or Fault as the rig does.
         """
         return self._create_target(width, height, format, samples, Usage.RENDERTARGET)
 
     def create_depth_stencil(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateDepthStencilSurface of ``width`` x ``height`` pixels, of samples as its targets.
-
-        Raises as ``create_render_target`` does.
+        """CreateDepthStencilSurface of ``width`` x ``height`` pixels with the ``samples`` of its
+        targets.  Raises as ``create_render_target``.
         """
         return self._create_target(width, height, format, samples, Usage.DEPTHSTENCIL)
 
@@ -166,22 +170,33 @@ class Device9:
         )
 
     def create_vertex_buffer(self, data: bytes) -> SurfaceDesc:
-        """CreateVertexBuffer, filled with ``data``."""
-        return create_vertex_buffer(self.session, data)
+        """CreateVertexBuffer, filled with ``data``.  Raises Refused without any."""
+        return self._create_buffer(SurfaceKind.VERTEXBUFFER, data)
 
     def create_index_buffer(self, data: bytes, format: Format = Format.INDEX16) -> IndexBuffer:
-        """CreateIndexBuffer, filled with ``data``; ``format`` is INDEX16 or INDEX32."""
-        return create_index_buffer(self.session, data, format)
+        """CreateIndexBuffer, filled with ``data``; ``format`` is INDEX16 or INDEX32.
+
+        Raises Refused for other formats and without data.
+        """
+        size = index_bytes(format)
+        return IndexBuffer(self._create_buffer(SurfaceKind.INDEXBUFFER, data), size)
+
+    def _create_buffer(self, kind: SurfaceKind, data: bytes) -> SurfaceDesc:
+        if not data:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "a buffer of 0 bytes")
+        desc = self.session.create_surface(kind, len(data))
+        self.session.write(desc.handle, 0, data)
+        return desc
 
     def create_texture(
         self, width: int, height: int, format: Format, data: Sequence[bytes] = (), *,
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
-        """CreateTexture of ``width`` x ``height`` texels, filled with ``data``: a level each, rows
-        (of blocks) without holes.
+        """CreateTexture of ``width`` x ``height`` texels; ``data`` has packed rows (of blocks) for
+        each level.
 
-        ``levels`` 0 is the whole chain, ``usage`` D3DUSAGE_*.  With ``managed`` the driver manages
-        it. Raises Refused for what no device makes, UsageError for data that does not fit,
+        ``levels`` 0 is the whole chain, ``usage`` D3DUSAGE_*, ``managed`` leaves its memory to the
+        driver.  Raises Refused for invalid arguments, UsageError for data of another size,
         Unsupported or Fault as the rig does.
         """
         kind = SurfaceKind.TEXTURE
@@ -193,9 +208,7 @@ class Device9:
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
         """CreateCubeTexture; ``edge`` in texels, ``data`` by face (+X, -X, +Y, -Y, +Z, -Z), then
-        level.
-
-        ``levels``, ``usage``, ``managed`` and errors are those of ``create_texture``.
+        level.  ``levels``, ``usage``, ``managed`` and errors as for ``create_texture``.
         """
         kind = SurfaceKind.CUBETEXTURE
         shape = TextureShape(kind, edge, edge, format, 1, levels, usage, managed)
@@ -206,23 +219,22 @@ class Device9:
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
         """CreateVolumeTexture of ``width`` x ``height`` x ``depth`` texels; ``data`` by level,
-        slices from front to back.
-
-        ``levels``, ``usage``, ``managed`` and errors are those of ``create_texture``.
+        slices from front to back.  ``levels``, ``usage``, ``managed`` and errors as for
+        ``create_texture``.
         """
         kind = SurfaceKind.VOLUMETEXTURE
         shape = TextureShape(kind, width, height, format, depth, levels, usage, managed)
         return self.textures.create(shape, [data])
 
     def write(self, buffer: SurfaceDesc | IndexBuffer, offset: int, data: bytes) -> None:
-        """Store ``data`` at byte ``offset`` of a buffer as through Lock with NOOVERWRITE: draws
-        under way may see it.
+        """Write ``data`` at byte ``offset`` of a buffer, as Lock with NOOVERWRITE: draws in
+        progress may see it.
         """
         desc = buffer.desc if isinstance(buffer, IndexBuffer) else buffer
         self.session.write(desc.handle, offset, data)
 
     def query_types(self) -> tuple[int, ...]:
-        """D3DQUERYTYPE values this device can make: what the driver announces, if it can."""
+        """The D3DQUERYTYPE values that the driver announces, or all if it announces none."""
         announced: Callable[[], Iterable[int]] | None = getattr(
             self.session.rig, "query_types", None
         )
@@ -235,138 +247,82 @@ class Device9:
             raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{kind.sdk} queries")
         return Query(self.session, kind)
 
+    # Shaders
+
     def create_vertex_declaration(self, elements: Sequence[VertexElement]) -> Declaration:
         """CreateVertexDeclaration; ``elements`` come without the end.
 
-        As with shaders, the driver sees it at once, and a bad one raises its Fault.
+        The driver gets declarations and shaders immediately; its Fault means that creation failed.
         """
-        return Declaration(self._shaders.declaration(elements))
+        op, records = Op.CREATEVERTEXSHADERDECL, [astuple(element) for element in elements]
+        data = pack(dtype_of(D3DVERTEXELEMENT9), records, op)
+        return Declaration(self._create_object(op, data, len(elements)))
 
     def create_vertex_shader(self, code: Sequence[int]) -> VertexShader:
-        """CreateVertexShader of DWORDs, the end token included."""
-        return VertexShader(self._shaders.shader(Op.CREATEVERTEXSHADERFUNC, code))
+        """CreateVertexShader of ``code``, DWORDs with the end token."""
+        data = words(code)
+        return VertexShader(self._create_object(Op.CREATEVERTEXSHADERFUNC, data, len(data)))
 
     def create_pixel_shader(self, code: Sequence[int]) -> PixelShader:
-        """CreatePixelShader of DWORDs, the end token included."""
-        return PixelShader(self._shaders.shader(Op.CREATEPIXELSHADER, code))
+        """CreatePixelShader of ``code``, DWORDs with the end token."""
+        data = words(code)
+        return PixelShader(self._create_object(Op.CREATEPIXELSHADER, data, len(data)))
 
-    # State
-
-    def set_render_state(self, state: RenderState, value: int | float) -> None:
-        """SetRenderState; a Python float as ``value`` is sent as the bits of a float32."""
-        self._states.set_render(state, value)
-
-    def render_state(self, state: RenderState) -> int:
-        """GetRenderState."""
-        return self._states.render(state)
-
-    def set_texture_stage_state(
-        self, stage: int, state: TextureStageState, value: int | float
-    ) -> None:
-        """SetTextureStageState of ``stage`` (0 to 7); ``value`` as for render states."""
-        self._states.set_stage(stage, state, value)
-
-    def texture_stage_state(self, stage: int, state: TextureStageState) -> int:
-        """GetTextureStageState of ``stage``."""
-        return self._states.stage(stage, state)
-
-    def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
-        """SetSamplerState of ``sampler`` (0 to 15, of vertices 257 to 260); ``value`` as for
-        render states.
+    def create_vertex_program(
+        self, declaration: Sequence[int], code: Sequence[int]
+    ) -> VertexShader:
+        """CreateVertexShader of Direct3D 8: ``declaration`` and ``code`` are DWORDs; without code
+        vertex processing is fixed-function.
         """
-        self._states.set_sampler(sampler, state, value)
+        parts = words(declaration), words(code)
+        op, sizes = Op.CREATEVERTEXSHADER, map(len, parts)
+        return VertexShader(self._create_object(op, b"".join(parts), *sizes))
 
-    def sampler_state(self, sampler: int, state: SamplerState) -> int:
-        """GetSamplerState of ``sampler``."""
-        return self._states.sampler(sampler, state)
+    def _create_object(self, op: Op, data: bytes, *sizes: int) -> int:
+        """Create an object in a separate call, whose failure means that of the creation.
 
-    def set_texture(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture at ``stage``; None unbinds.  Vertex samplers are 257 to 260, the pixels' 0 to
-        15.
+        Returns its handle, which is odd; even ones are vertex formats (wire format, "Shaders and
+        constants").
         """
-        self.textures.bind(stage, texture)
-
-    def set_transform(self, state: int, matrix: Sequence[float]) -> None:
-        """SetTransform of ``state`` (D3DTS): 16 floats, row-major; world matrix i is 256 + i."""
-        self.session.emit(Op.SETTRANSFORM, [(state, tuple(matrix))])
-
-    def set_material(self, material: Material) -> None:
-        """SetMaterial."""
-        self.session.emit(Op.SETMATERIAL, [astuple(material)])
-
-    def set_light(self, index: int, light: Light) -> None:
-        """SetLight number ``index``; the light is created with its first description."""
-        self._lights.set(index, light)
-
-    def light_enable(self, index: int, enable: bool) -> None:
-        """LightEnable number ``index``, or disable it unless ``enable``; a light nobody described
-        is then a white directional one along z.
-        """
-        self._lights.enable(index, enable)
-
-    def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
-        """SetClipPlane number ``index``: ``plane`` is four floats."""
-        self.session.emit(Op.SETCLIPPLANE, [(index, tuple(plane))])
-
-    def set_viewport(
-        self, x: int, y: int, width: int, height: int, min_z: float = 0.0, max_z: float = 1.0
-    ) -> None:
-        """SetViewport: ``width`` x ``height`` pixels from (``x``, ``y``), depths from ``min_z`` to
-        ``max_z``.
-        """
-        self._targets.set_viewport(Viewport(x, y, width, height, min_z, max_z))
-
-    def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
-        """SetScissorRect, in pixels: ``left`` and ``top`` are inside, ``right`` and ``bottom``
-        not.
-
-        It counts while D3DRS_SCISSORTESTENABLE is TRUE.
-        """
-        self._targets.set_scissor(Rect(left, top, right, bottom))
-
-    def set_render_target(
-        self, index: int, surface: SurfaceDesc | None, *, colorless: bool = False
-    ) -> None:
-        """SetRenderTarget number ``index``; a new target 0 resets viewport and scissor to all of
-        it.
-
-        A ``colorless`` surface is one of D3DFMT_NULL: only its size counts, and that not for
-        drawing.
-        """
-        self._targets.set_color(index, surface, colorless=colorless)
-
-    def set_depth_stencil(self, surface: SurfaceDesc | None) -> None:
-        """SetDepthStencilSurface; None for none."""
-        self._targets.set_depth(surface)
-
-    @property
-    def viewport(self) -> Viewport:
-        """GetViewport."""
-        return self._targets.viewport
-
-    @property
-    def scissor(self) -> Rect:
-        """GetScissorRect."""
-        return self._targets.scissor
+        self._objects += 1
+        handle = 2 * self._objects - 1
+        self.session.flush()
+        self.session.commands.emit_tailed(op, (handle, *sizes), data)
+        self.session.flush()
+        return handle
 
     def set_fvf(self, fvf: int) -> None:
-        """SetFVF: vertices of that format (wire format, "Shaders and constants"); a vertex shader
-        stays."""
+        """SetFVF (wire format, "Shaders and constants"); the vertex shader stays bound.
+
+        Raises Refused for an FVF with bit 0, which means a declaration.
+        """
         if fvf & 1:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"FVF {fvf:#x}")
         self._set_format(fvf)
 
     def set_vertex_declaration(self, declaration: Declaration | None) -> None:
-        """SetVertexDeclaration; None for none, which no draw can do without."""
+        """SetVertexDeclaration; None unbinds, and draws are refused without one."""
         self._set_format(declaration.handle if declaration else 0)
 
     def _set_format(self, handle: int) -> None:
-        self._drawing.has_format = handle != 0
-        self._shaders.set_format(handle)
+        self._has_format = handle != 0
+        self.session.emit(Op.SETVERTEXSHADERDECL, [(handle,)])
+        self._set_vertex_function(self._vertex_function)
 
     def set_vertex_shader(self, shader: VertexShader | None) -> None:
         """SetVertexShader; None for fixed-function vertex processing."""
-        self._shaders.set_function(shader.handle if shader else 0)
+        self._set_vertex_function(shader.handle if shader else 0)
+
+    def _set_vertex_function(self, handle: int) -> None:
+        self._vertex_function = handle
+        self.session.emit(Op.SETVERTEXSHADERFUNC, [(handle,)])
+
+    def set_vertex_handle(self, handle: int) -> None:
+        """SetVertexShader of Direct3D 8: ``handle`` is a shader with its declaration, or a vertex
+        format.
+        """
+        self._has_format = handle != 0
+        self.session.emit(Op.SETVERTEXSHADER, [(handle,)])
 
     def set_pixel_shader(self, shader: PixelShader | None) -> None:
         """SetPixelShader; None for the fixed-function texture stages."""
@@ -374,68 +330,35 @@ class Device9:
 
     def set_vertex_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
         """SetVertexShaderConstantF: ``rows`` of four floats, for registers from ``first`` on."""
-        self._shaders.set_constants(Op.SETVERTEXSHADERCONST, first, rows, np.float32)
+        self._set_constants(Op.SETVERTEXSHADERCONST, first, rows, np.float32)
 
     def set_vertex_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
         """SetVertexShaderConstantI: ``rows`` of four integers, for registers from ``first`` on."""
-        self._shaders.set_constants(Op.SETVERTEXSHADERCONSTI, first, rows, np.int32)
+        self._set_constants(Op.SETVERTEXSHADERCONSTI, first, rows, np.int32)
 
     def set_vertex_booleans(self, first: int, values: Sequence[bool]) -> None:
         """SetVertexShaderConstantB: ``values`` of registers from ``first`` on."""
-        self._shaders.set_constants(Op.SETVERTEXSHADERCONSTB, first, values, np.uint32)
+        self._set_constants(Op.SETVERTEXSHADERCONSTB, first, values, np.uint32)
 
     def set_pixel_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
         """SetPixelShaderConstantF: ``rows`` of four floats, for registers from ``first`` on."""
-        self._shaders.set_constants(Op.SETPIXELSHADERCONST, first, rows, np.float32)
+        self._set_constants(Op.SETPIXELSHADERCONST, first, rows, np.float32)
 
     def set_pixel_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
         """SetPixelShaderConstantI: ``rows`` of four integers, for registers from ``first`` on."""
-        self._shaders.set_constants(Op.SETPIXELSHADERCONSTI, first, rows, np.int32)
+        self._set_constants(Op.SETPIXELSHADERCONSTI, first, rows, np.int32)
 
     def set_pixel_booleans(self, first: int, values: Sequence[bool]) -> None:
         """SetPixelShaderConstantB: ``values`` of registers from ``first`` on."""
-        self._shaders.set_constants(Op.SETPIXELSHADERCONSTB, first, values, np.uint32)
+        self._set_constants(Op.SETPIXELSHADERCONSTB, first, values, np.uint32)
 
-    def set_stream_source(
-        self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
-    ) -> None:
-        """SetStreamSource number ``stream``; ``offset`` and ``stride`` in bytes, None unbinds."""
-        self._drawing.bind_stream(stream, bound=buffer is not None)
-        if self.session.interface < 9:
-            self.session.emit(Op.SETSTREAMSOURCE, [(stream, handle_of(buffer), stride)])
-            return
-        self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle_of(buffer), offset, stride)])
+    def _set_constants(self, op: Op, first: int, rows: Sequence[Any], dtype: type[Any]) -> None:
+        for start in range(0, len(rows), _CONSTANTS_A_TOKEN):
+            part = rows[start : start + _CONSTANTS_A_TOKEN]
+            data = np.array(part, dtype).tobytes()
+            self.session.commands.emit_tailed(op, (first + start, len(part)), data)
 
-    def set_stream_frequency(self, stream: int, value: int) -> None:
-        """SetStreamSourceFreq of ``stream``; ``value`` is a divider, or D3DSTREAMSOURCE flags and
-        a number.
-        """
-        if not Frequency.of(value).allowed(stream):
-            raise Refused(HResult.D3DERR_INVALIDCALL, f"stream {stream}: frequency {value:#x}")
-        self.session.emit(Op.SETSTREAMSOURCEFREQ, [(stream, value)])
-
-    def set_indices(self, buffer: IndexBuffer | None) -> None:
-        """SetIndices; None unbinds."""
-        self._drawing.bind_indices(buffer)
-
-    # Drawing
-
-    def clear(
-        self,
-        flags: int | None = None,
-        color: int = 0,
-        z: float = 1.0,
-        stencil: int = 0,
-        rects: Iterable[Box] | None = None,
-    ) -> None:
-        """Clear ``rects`` of the bound surfaces, or all of the viewport.
-
-        ``flags`` are D3DCLEAR_*, by default everything that is bound; ``color`` is A8R8G8B8, ``z``
-        from 0 to 1.  Rectangles are clipped here to viewport, target and enabled scissor; those
-        with no inside are ignored.  Raises Refused for depth or stencil without a depth surface.
-        """
-        self._targets.clear(flags, color, z, stencil, rects)
-        self.textures.changed(self._targets.colors.values())
+    # Transfers
 
     def stretch_rect(
         self,
@@ -445,132 +368,231 @@ class Device9:
         target_rect: Box | None = None,
         filter: TextureFilter = TextureFilter.NONE,
     ) -> None:
-        """StretchRect; rectangles are the whole surface by default.  Raises Refused for what
-        Direct3D 9 does not allow.
+        """StretchRect; ``source_rect`` and ``target_rect`` default to the whole surfaces.
+
+        Raises Refused for what Direct3D 9 does not allow.
         """
-        areas = Area(source, source_rect), Area(target, target_rect)
-        stretch(self.session, *areas, filter, in_scene=self.in_scene)
+        if filter not in BLT_FILTERS or source == target:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"StretchRect with {filter.sdk}")
+        boxes = box_inside(source, source_rect), box_inside(target, target_rect)
+        if (source.usage | target.usage) & Usage.DEPTHSTENCIL:
+            # Depth is copied outside of scenes, whole, between surfaces of one size and format.
+            alike = len({(each.width, each.height, each.format) for each in (source, target)}) == 1
+            whole = (0, 0, source.width, source.height)
+            if self.in_scene or not alike or boxes != (whole, whole):
+                raise Refused(HResult.D3DERR_INVALIDCALL, "StretchRect of depth")
+        elif not target.usage & Usage.RENDERTARGET:
+            what = "StretchRect to a surface without D3DUSAGE_RENDERTARGET"
+            raise Refused(HResult.D3DERR_INVALIDCALL, what)
+        item = (source.handle, boxes[0], 0, target.handle, boxes[1], 0, BLT_FILTERS[filter])
+        self.session.emit(Op.BLT, [item])
         self.textures.changed([target])
 
     def color_fill(self, surface: SurfaceDesc, rect: Box | None = None, color: int = 0) -> None:
-        """ColorFill of an A8R8G8B8 colour.  Raises Refused for what is no render target."""
-        fill(self.session, Area(surface, rect), color)
+        """ColorFill of ``rect``, by default all, with ``color``, an A8R8G8B8.
+
+        Raises Refused for surfaces that are not render targets.
+        """
+        if not surface.usage & Usage.RENDERTARGET:
+            what = "ColorFill of a surface without D3DUSAGE_RENDERTARGET"
+            raise Refused(HResult.D3DERR_INVALIDCALL, what)
+        box = box_inside(surface, rect)
+        self.session.emit(Op.COLORFILL, [(surface.handle, box, color & 0xFFFFFFFF)])
         self.textures.changed([surface])
 
     def compose_rects(self, source: SurfaceDesc, target: SurfaceDesc, rects: Rects) -> None:
         """ComposeRects.  Raises Refused for what Direct3D 9 does not allow."""
-        compose(self.session, source, target, rects)
+        if source == target or {source.format, target.format} != {Format.A1}:
+            what = "ComposeRects takes two surfaces of D3DFMT_A1"
+            raise Refused(HResult.D3DERR_INVALIDCALL, what)
+        if not 0 <= rects.count <= MAX_RECTS:
+            what = f"ComposeRects of {rects.count} rectangles"
+            raise Refused(HResult.D3DERR_INVALIDCALL, what)
+        item = (
+            source.handle, target.handle, rects.sources.handle, rects.count, rects.places.handle,
+            rects.operation, *rects.offset,
+        )  # fmt: skip
+        self.session.emit(Op.COMPOSERECTS, [item])
 
     def set_convolution_mono_kernel(self, width: int, height: int) -> None:
-        """SetConvolutionMonoKernel of ``width`` x ``height`` texels.  Raises Refused for more than
-        7 x 7.
+        """SetConvolutionMonoKernel of ``width`` x ``height`` texels, which has no weights in
+        Direct3D 9.  Raises Refused for more than 7 x 7.
         """
-        convolve(self.session, width, height)
+        if not (0 < width <= MAX_KERNEL and 0 < height <= MAX_KERNEL):
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"a kernel of {width} x {height}")
+        op = Op.SETCONVOLUTIONKERNELMONO
+        self.session.commands.emit_tailed(op, (width, height, 0), b"")
+
+    # Drawing
+
+    def set_stream_source(
+        self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
+    ) -> None:
+        """SetStreamSource number ``stream``; ``offset`` and ``stride`` in bytes, None unbinds."""
+        (self._streams.discard if buffer is None else self._streams.add)(stream)
+        handle = handle_of(buffer)
+        if self.session.interface < 9:
+            self.session.emit(Op.SETSTREAMSOURCE, [(stream, handle, stride)])
+        else:
+            self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle, offset, stride)])
+
+    def set_stream_frequency(self, stream: int, value: int) -> None:
+        """SetStreamSourceFreq of ``stream``; ``value`` is a divider, or D3DSTREAMSOURCE flags and
+        a number.  Raises Refused for combinations that the runtime does not allow.
+        """
+        if not Frequency.of(value).allowed(stream):
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"stream {stream}: frequency {value:#x}")
+        self.session.emit(Op.SETSTREAMSOURCEFREQ, [(stream, value)])
+
+    def set_indices(self, buffer: IndexBuffer | None) -> None:
+        """SetIndices; None unbinds."""
+        self._has_indices = buffer is not None
+        item = (buffer.desc.handle, buffer.size) if buffer else (0, 2)
+        self.session.emit(Op.SETINDICES, [item])
 
     def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
-        """DrawPrimitive: ``count`` primitives from vertex ``start`` of the bound streams on."""
-        self._drawing.primitive(primitive, start, count)
+        """DrawPrimitive: ``count`` primitives of the bound streams from vertex ``start`` on.
+
+        This and the other draws raise Refused without a vertex format, streams or indices.
+        """
+        self._require(bool(self._streams), "streams")
+        if count:
+            self._before_draw()
+            self.session.emit(Op.DRAWPRIMITIVE, [(primitive, start, count)])
 
     def draw_indexed_primitive(
         self, primitive: PrimitiveType, base: int, minimum: int, vertices: int, start: int,
         count: int,
     ) -> None:  # fmt: skip
         """DrawIndexedPrimitive: ``count`` primitives from index ``start`` on; indices count from
-        vertex ``base``, ``minimum`` and ``vertices`` are only a hint.
+        vertex ``base``, ``minimum`` and ``vertices`` are a hint.
         """
-        self._drawing.indexed(primitive, base, minimum, vertices, start, count)
+        self._require(bool(self._streams), "streams")
+        self._require(self._has_indices, "index buffer")
+        if count:
+            self._before_draw()
+            item = (primitive, base, minimum, vertices, start, count)
+            self.session.emit(Op.DRAWINDEXEDPRIMITIVE, [item])
 
     def draw_primitive_up(
         self, primitive: PrimitiveType, count: int, vertices: bytes, stride: int
     ) -> None:
-        """DrawPrimitiveUP: ``count`` primitives of ``vertices`` that travel with the call,
-        ``stride`` bytes each; stream 0 is unbound afterwards.
+        """DrawPrimitiveUP: ``count`` primitives of ``vertices``, ``stride`` bytes each, which are
+        sent with the call.  Unbinds stream 0.
         """
-        self._drawing.user(primitive, count, vertices, stride)
+        self._require(stride > 0, "stride")
+        if count == 0:
+            return
+        used = needed(vertices, vertex_count(primitive, count) * stride, "vertices")
+        self._read_user_memory(stride)
+        self.session.emit(Op.DRAWPRIMITIVE, [(primitive, 0, count)])
+        self._submit(UserMemory(used, stride))
 
     def draw_indexed_primitive_up(
         self, primitive: PrimitiveType, minimum: int, vertex_total: int, count: int,
         indices: bytes, index_format: Format, vertices: bytes, stride: int,
     ) -> None:  # fmt: skip
-        """DrawIndexedPrimitiveUP of ``count`` primitives: ``vertices``, ``stride`` bytes each, are
-        numbered from 0 and hold ``minimum`` + ``vertex_total`` of them.
-
-        Stream 0 and indices are unbound afterwards.
+        """DrawIndexedPrimitiveUP of ``count`` primitives: ``vertices`` has ``minimum`` +
+        ``vertex_total`` vertices of ``stride`` bytes, and ``indices`` go through a temporary
+        buffer of ``index_format``.  Unbinds stream 0 and the index buffer.
         """
-        self._drawing.indexed_user(
-            primitive, minimum, vertex_total, count, indices, index_format, vertices, stride
-        )
+        self._require(stride > 0, "stride")
+        if count == 0:
+            return
+        size = vertex_count(primitive, count) * index_bytes(index_format)
+        used = needed(indices, size, "indices")
+        data = needed(vertices, (minimum + vertex_total) * stride, "vertices")
+        buffer = self.create_index_buffer(used, index_format)
+        self._read_user_memory(stride)
+        self.set_indices(buffer)
+        item = (primitive, 0, minimum, vertex_total, 0, count)
+        self.session.emit(Op.DRAWINDEXEDPRIMITIVE, [item])
+        self.set_indices(None)
+        self._submit(UserMemory(data, stride))
+        self.session.destroy_surface(buffer.desc.handle)
+
+    def _before_draw(self) -> None:
+        """Update the bound textures, and mark the targets as changed."""
+        self.textures.prepare()
+        self.textures.changed(self.targets.values())
+
+    def _read_user_memory(self, stride: int) -> None:
+        """Bind lpVertices as stream 0; all tokens up to the submission go into one call."""
+        self._before_draw()
+        self.session.commands.reserve(_USER_DRAW_BYTES)
+        self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
+
+    def _submit(self, vertices: UserMemory) -> None:
+        self.session.submit_with(vertices)
+        self._streams.discard(0)
+
+    def _require(self, bound: bool, what: str) -> None:
+        if not bound:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"draw without {what}")
+        if not self._has_format:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "draw without a vertex format")
 
     def draw_rect_patch(
         self, handle: int, segments: Sequence[float] | None, info: RectPatchInfo | None = None
     ) -> None:
-        """DrawRectPatch, kept under ``handle`` unless that is 0; without ``info`` the one that is
-        kept, whose four ``segments`` are those it was kept with if there are none.  Raises Refused
-        for a handle nothing is kept under.
+        """DrawRectPatch, stored under ``handle`` unless that is 0; without ``info`` the stored
+        patch, and without the four ``segments`` the stored ones.
+
+        Raises Refused for a handle without a patch.
         """
-        self._drawing.patch(Op.DRAWRECTPATCH, handle, segments, info)
+        self._draw_patch(Op.DRAWRECTPATCH, handle, segments, info)
 
     def draw_tri_patch(
         self, handle: int, segments: Sequence[float] | None, info: TriPatchInfo | None = None
     ) -> None:
-        """DrawTriPatch ``handle``: as ``draw_rect_patch``, with three segments."""
-        self._drawing.patch(Op.DRAWTRIPATCH, handle, segments, info)
+        """DrawTriPatch: ``handle`` and ``segments``, of which there are three, as for
+        ``draw_rect_patch``.
+        """
+        self._draw_patch(Op.DRAWTRIPATCH, handle, segments, info)
+
+    def _draw_patch(
+        self,
+        op: Op,
+        handle: int,
+        segments: Sequence[float] | None,
+        info: RectPatchInfo | TriPatchInfo | None,
+    ) -> None:
+        if info is None and handle not in self._patches:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"no patch {handle}")
+        self._require(bool(self._streams) or info is None, "streams")
+        self._before_draw()
+        flags, data = PatchFlags(0), b""
+        if segments is not None:
+            flags, data = PatchFlags.HASSEGS, pack(np.dtype("<f4"), segments, op)
+        if info is not None:
+            flags |= PatchFlags.HASINFO
+            data += pack(_PATCH_INFOS[op], [astuple(info)], op)
+            self._patches |= {handle} - {0}
+        self.session.commands.emit_tailed(op, (handle, flags), data)
 
     def delete_patch(self, handle: int) -> None:
-        """DeletePatch.  Raises Refused for a handle nothing is kept under."""
-        self._drawing.delete_patch(handle)
+        """DeletePatch.  Raises Refused for a ``handle`` without a patch."""
+        if handle not in self._patches:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"no patch {handle}")
+        self._patches.remove(handle)
+        self.session.emit(Op.RENDERSTATE, [(_DELETE_PATCH, handle)])
 
     def set_npatch_mode(self, segments: float) -> None:
-        """SetNPatchMode: triangles are drawn as N-patches, from 1 of ``segments`` an edge on."""
+        """SetNPatchMode: draw triangles as N-patches, if ``segments`` per edge is at least 1."""
         self.session.emit(Op.RENDERSTATE, [(RenderState8.PATCHSEGMENTS, dword(float(segments)))])
 
     def validate_device(self) -> int:
-        """ValidateDevice: how many passes the state takes, which is 1.
+        """ValidateDevice: the number of passes, which is 1.
 
-        Raises Refused for a sampler without filters, and for a depth surface that is smaller
-        than the target while it is in use.
+        Raises Refused for a sampler without filters, and for depth or stencil tests with a depth
+        surface smaller than the target.
         """
         filters = SamplerState.MINFILTER, SamplerState.MAGFILTER
         if not all(self.sampler_state(i, f) for i in range(SAMPLERS) for f in filters):
             raise Refused(HResult.D3DERR_UNSUPPORTEDTEXTUREFILTER, "a sampler without a filter")
-        used = any(self.render_state(state) for state in _DEPTH_STATES)
-        if used and self._targets.depth_is_smaller:
+        if any(map(self.render_state, _DEPTH_STATES)) and self._depth_is_smaller:
             raise Refused(HResult.D3DERR_CONFLICTINGRENDERSTATE, "the depth surface is too small")
         return 1
-
-    @property
-    def targets(self) -> dict[int, SurfaceDesc]:
-        """GetRenderTarget: the colour targets by index."""
-        return dict(self._targets.colors)
-
-    @property
-    def depth_stencil(self) -> SurfaceDesc | None:
-        """GetDepthStencilSurface."""
-        return self._targets.depth
-
-    def set_targets(self, color: SurfaceDesc, depth: SurfaceDesc | None) -> None:
-        """SetRenderTarget of Direct3D 8: both surfaces, and the viewport is all of the target."""
-        self._targets.set_all(color, depth)
-
-    def set_vertex_handle(self, handle: int) -> None:
-        """SetVertexShader of Direct3D 8: ``handle`` is a shader with its declaration, or a vertex
-        format.
-        """
-        self._drawing.has_format = handle != 0
-        self._shaders.set_handle(handle)
-
-    def create_vertex_program(
-        self, declaration: Sequence[int], code: Sequence[int]
-    ) -> VertexShader:
-        """CreateVertexShader of Direct3D 8: ``declaration`` and ``code`` are DWORDs; without code
-        vertices are processed by the fixed functions.
-        """
-        return VertexShader(self._shaders.program(declaration, code))
-
-    def _before_draw(self) -> None:
-        """Textures are brought up to date; what the draw writes is stale from then on."""
-        self.textures.prepare()
-        self.textures.changed(self._targets.colors.values())
 
     # Frames
 
@@ -591,7 +613,7 @@ class Device9:
         self.session.emit(Op.RENDERSTATE, [(_SCENE_CAPTURE, int(inside))])
 
     def present(self) -> None:
-        """Present the first target: submit everything and mark the end of a frame."""
+        """Present the first target: submit the command buffer and mark the end of a frame."""
         self.session.mark_frame(self.back_buffer.handle)
 
     def read_back(self, surface: SurfaceDesc | None = None) -> NDArray[Any]:
@@ -599,7 +621,7 @@ class Device9:
 
         Returns its pixel words, whose dtype is the format's (uint8, uint16 or uint32), in the
         shape (height, width * samples), and (height, width * samples, words) if a pixel has
-        several.
+        several.  Raises Unsupported for formats of neither colour nor depth.
         """
         desc = surface or self.back_buffer
         row = COLOR.get(Format(desc.format)) or DEPTH.get(Format(desc.format))
@@ -612,5 +634,5 @@ class Device9:
         return np.frombuffer(data, row.word).reshape(desc.height, *shape)
 
     def close(self) -> None:
-        """Submit what is left and destroy the context."""
+        """Submit the command buffer and destroy the context."""
         self.session.close()

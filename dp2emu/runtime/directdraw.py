@@ -1,7 +1,7 @@
-"""DirectDraw: surfaces in one memory, their locks and flips, and the palettes on them.
+"""DirectDraw: surfaces, locks, flips, colour keys and palettes.
 
-Sessions of Direct3D devices draw on the same surfaces; whatever DirectDraw does comes behind all
-they have sent (``settle``).
+Direct3D devices draw to the same surfaces in sessions of their own; each operation of DirectDraw
+first submits the devices' commands (``settle``).
 """
 
 from __future__ import annotations
@@ -22,35 +22,32 @@ from dp2emu.gpu.resource.heap import ColorKey
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.calldraws import COMMAND_BYTES
 from dp2emu.runtime.drawsurfaces import Description, DrawSurface, Palette, create_surface
-from dp2emu.runtime.numbers import Numbers
-from dp2emu.runtime.session import Refused, Session
+from dp2emu.runtime.session import Numbers, Refused, Session
 
 DESKTOP = 1024, 768
-"""Size of the display until somebody says another."""
-_TRUE_COLOR = PixelFormat(0x40, bits=32, masks=(0xFF0000, 0xFF00, 0xFF, 0))
-_HIGH_COLOR = PixelFormat(0x40, bits=16, masks=(0xF800, 0x7E0, 0x1F, 0))
+"""The initial size of the display in pixels."""
 _DISPLAYS = {
     8: PixelFormat(0x60, bits=8),
-    16: _HIGH_COLOR,
+    16: PixelFormat(0x40, bits=16, masks=(0xF800, 0x7E0, 0x1F, 0)),
     24: PixelFormat(0x40, bits=24, masks=(0xFF0000, 0xFF00, 0xFF, 0)),
-    32: _TRUE_COLOR,
+    32: PixelFormat(0x40, bits=32, masks=(0xFF0000, 0xFF00, 0xFF, 0)),
 }
 
 
-class OnSurfaces(Protocol):
-    """A device that draws on surfaces."""
+class SurfaceDevice(Protocol):
+    """A Direct3D device that draws to surfaces of DirectDraw."""
 
     session: Session
     target: DrawSurface
 
     def set_lod(self, texture: DrawSurface, level: int) -> None:
-        """The most detailed level of a managed texture that is used."""
+        """Set the most detailed level that is used of a managed texture."""
 
 
 class DirectDraw:
-    """IDirectDraw of any version: what the interfaces of all versions share.
+    """IDirectDraw of any version.  Mutable.
 
-    Mutable: ``display`` is the mode, ``devices`` are those on its surfaces, oldest first.
+    ``display`` is the display mode, ``devices`` the Direct3D devices, oldest first.
     """
 
     def __init__(
@@ -65,13 +62,13 @@ class DirectDraw:
         self._memory = Session(
             rig, context=0, command_bytes=1, record=record, numbers=self._numbers
         )
-        self.devices: list[OnSurfaces] = []
-        self.display = Description(0, 0, 0, *DESKTOP, pixels=_TRUE_COLOR)
+        self.devices: list[SurfaceDevice] = []
+        self.display = Description(0, 0, 0, *DESKTOP, pixels=_DISPLAYS[32])
 
     # Sessions
 
     def session(self, interface: int) -> Session:
-        """A session for a device of that DirectX version."""
+        """A session for a device of a DirectX version."""
         return Session(
             self.rig, context=self._numbers.next_context(), interface=interface,
             command_bytes=COMMAND_BYTES, record=self._record, numbers=self._numbers,
@@ -79,19 +76,15 @@ class DirectDraw:
         )  # fmt: skip
 
     def settle(self) -> Session:
-        """Submit what all devices have waiting; the session that has memory only."""
+        """Submit the commands of all devices; returns the session of DirectDraw itself."""
         for device in self.devices:
             device.session.flush()
         return self._memory
 
-    def finish(self) -> None:
-        """The application is over: submit what waits."""
-        self.settle()
-
     # The display and surfaces
 
     def set_display(self, width: int, height: int, bits: int) -> None:
-        """SetDisplayMode, or what the application was told the mode is."""
+        """SetDisplayMode.  Raises Refused for sizes below 1 x 1 and unknown depths."""
         if bits not in _DISPLAYS or min(width, height) < 1:
             raise Refused(HResult.DDERR_INVALIDMODE, f"{width} x {height} of {bits} bits")
         self.display = replace(self.display, width=width, height=height, pixels=_DISPLAYS[bits])
@@ -101,9 +94,7 @@ class DirectDraw:
         return create_surface(self._memory, asked, self.display)
 
     def resize(self, surface: DrawSurface, width: int, height: int) -> None:
-        """A primary surface, and the buffers behind it, in the size that they turn out to have;
-        what they held is lost.
-        """
+        """Recreate a primary surface and its back buffers in another size, without content."""
         self.display = replace(self.display, width=width, height=height)
         memory = self.settle()
         for each in (surface, *surface.flipped()):
@@ -115,20 +106,19 @@ class DirectDraw:
             each.handle = each.desc.handle
 
     def destroy(self, surface: DrawSurface) -> None:
-        """The last reference to a surface is gone, and with it all it was made with."""
+        """Destroy a surface with its levels, faces and back buffers."""
         self.settle()
         for each in dict.fromkeys((*_family(surface), *surface.flipped())):
-            if not each.gone:
-                each.gone = True
+            if not each.destroyed:
+                each.destroyed = True
                 self._memory.destroy_surface(each.handle)
 
     # Locks
 
     def store(self, surface: DrawSurface, rect: Rect | None, pitch: int, data: bytes) -> None:
-        """Unlock: what the application had written to a rectangle, in rows ``pitch`` apart.
+        """Unlock: write a rectangle from rows (of blocks) ``pitch`` bytes apart.
 
-        Of compressed formats they are rows of blocks.  Bytes past the rectangle are ignored, rows
-        that are missing stay.
+        Bytes beyond the rectangle are ignored; missing rows keep their content.
         """
         row, part = FORMATS[surface.format], surface.part
         area = (rect or surface.bounds).intersect(surface.bounds)
@@ -148,17 +138,17 @@ class DirectDraw:
                 memory.write(surface.handle, start + number * part.pitch, line)
 
     def picture(self, call: int, kind: PictureKind, surface: DrawSurface) -> None:
-        """The application looks at a surface, or shows it, in its call of that number."""
+        """Record that API call number ``call`` reads or shows a surface."""
         self.settle().picture(call, kind, surface.desc.handle, surface.index)
 
-    # Moves
+    # Transfers
 
     def blit(self, blt: Blt) -> None:
-        """DdBlt, behind everything that was drawn."""
+        """DdBlt behind all draws."""
         self.settle().blit(blt)
 
     def take_over(self, target: DrawSurface, source: DrawSurface) -> None:
-        """What a texture gets with the texels of another: its palette and colour keys."""
+        """Give a texture the palette and colour keys of another, as Load does."""
         if source.palette is not None:
             target.palette = source.palette
         if source.source_key is not None:
@@ -168,9 +158,9 @@ class DirectDraw:
             target.target_key = source.target_key
 
     def flip(self, front: DrawSurface, override: DrawSurface | None = None) -> None:
-        """Flip: the buffers of a chain move up by one, or front and ``override`` change places.
+        """Flip: rotate the buffers of a chain, or exchange the front buffer and ``override``.
 
-        Raises Refused for a surface with nothing to flip to.
+        Raises Refused for a surface without back buffers.
         """
         chain = [override] if override is not None else front.flipped()
         if not chain:
@@ -181,15 +171,15 @@ class DirectDraw:
             before.drawn, behind.drawn = behind.drawn, before.drawn
 
     def mark_frame(self, surface: DrawSurface) -> None:
-        """A frame ends, showing a surface."""
+        """Mark the end of a frame that shows a surface."""
         self.settle().mark_frame(surface.handle)
 
     # Colour keys and palettes
 
     def set_color_key(self, surface: DrawSurface, flags: int, key: ColorKey | None) -> None:
-        """SetColorKey: DDCKEY_SRCBLT keys blits from the surface and draws with it.
+        """SetColorKey; DDCKEY_SRCBLT also applies to draws with the surface as a texture.
 
-        Without DDCKEY_COLORSPACE the key is its first colour alone.
+        Without DDCKEY_COLORSPACE the key is its first colour only.
         """
         if key is not None and not flags & KeyFlags.COLORSPACE:
             key = key[0], key[0]
@@ -207,7 +197,7 @@ class DirectDraw:
     def set_entries(
         self, palette: Palette, first: int, entries: Sequence[tuple[int, int, int, int]]
     ) -> None:
-        """SetEntries.  Raises Refused for entries that a palette does not have."""
+        """SetEntries.  Raises Refused beyond the palette's last entry."""
         if first + len(entries) > len(palette.entries):
             raise Refused(HResult.DDERR_INVALIDPARAMS, f"palette entries past {first}")
         palette.entries[first : first + len(entries)] = entries
@@ -215,7 +205,7 @@ class DirectDraw:
 
 
 def _family(surface: DrawSurface) -> list[DrawSurface]:
-    """The levels and faces that were made together with a surface, itself among them."""
+    """A surface with the levels and faces of its texture."""
     found: list[DrawSurface] = []
     waiting = [surface]
     while waiting:

@@ -1,7 +1,7 @@
-"""Blt and BltFast: what the runtime does before it asks the driver for a blit.
+"""Blt and BltFast: the runtime's part, before the driver's blit.
 
-Rectangles are filled in and clipped, colour keys are looked up, and a clipper cuts a blit into one
-for each of its rectangles.  Source: the DirectX 7 documentation of IDirectDrawSurface7.
+It completes and clips rectangles, looks up colour keys, and splits a blit by the rectangles of a
+clipper.  Source: the DirectX 7 documentation of IDirectDrawSurface7.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFUSED = {
     BltFlags.ROTATIONANGLE: "blit turned by an angle",
     BltFlags.DDROPS: "blit with DDROPS",
 }
-"""What no driver that Direct3D has been written for does."""
+"""Blits that no Direct3D driver implements."""
 _PASSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP
     | BltFlags.KEYSRCOVERRIDE | BltFlags.KEYDESTOVERRIDE
@@ -37,7 +37,7 @@ _PASSED = (
 
 
 class Effects(msgspec.Struct, frozen=True):
-    """DDBLTFX: what of it a driver is told."""
+    """The members of DDBLTFX that drivers receive."""
 
     fx: int = 0
     fill: int = 0
@@ -47,7 +47,7 @@ class Effects(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """A surface and a rectangle of it; None is all of it."""
+    """A surface and a rectangle of it; None is the whole surface."""
 
     surface: DrawSurface
     rect: Rect | None = None
@@ -61,7 +61,7 @@ class Side(msgspec.Struct, frozen=True):
 def blt(
     ddraw: DirectDraw, target: Side, source: Side | None, flags: int, effects: Effects
 ) -> None:
-    """Blt.  Raises Refused for what the interface refuses, Unsupported by name."""
+    """Blt.  Raises Refused for bad rectangles and missing keys, Unsupported for ``_REFUSED``."""
     for flag, what in _REFUSED.items():
         if flags & flag:
             raise Unsupported(what)
@@ -76,7 +76,7 @@ def blt(
 def blt_fast(
     ddraw: DirectDraw, x: int, y: int, target: DrawSurface, source: Side, how: int
 ) -> None:
-    """BltFast: an unscaled copy that no clipper looks at."""
+    """BltFast: an unscaled copy that ignores clippers."""
     flags = BltFlags.KEYSRC if how & FastFlags.SRCCOLORKEY else BltFlags(0)
     flags |= BltFlags.KEYDEST if how & FastFlags.DESTCOLORKEY else BltFlags(0)
     area = source.area
@@ -90,7 +90,7 @@ def blt_fast(
 def _with_keys(
     target: DrawSurface, source: Side | None, flags: int, effects: Effects
 ) -> tuple[int, Effects]:
-    """Keys of the surfaces as keys of the blit, which is all that drivers look at."""
+    """Flags and effects with the surfaces' colour keys as keys of the blit, as drivers expect."""
     given, made = effects.source_key, effects.target_key
     if flags & BltFlags.KEYSRC and source is not None:
         given = _key(source.surface.source_key)
@@ -104,8 +104,8 @@ def _with_keys(
 
 
 def _stored(target: DrawSurface, fill: int) -> int:
-    """A pixel with its bits of no channel as whoever fills has them: a board ones, the software
-    that fills system memory zeros.
+    """A fill pixel with its unused bits set, as a board fills, or cleared, as the software that
+    fills system memory does.
     """
     row = FORMATS[target.format]
     unused = 0 if row.blocked else unused_bits(row)
@@ -114,15 +114,15 @@ def _stored(target: DrawSurface, fill: int) -> int:
 
 def _key(key: ColorKey | None) -> ColorKey:
     if key is None:
-        raise Refused(HResult.DDERR_INVALIDPARAMS, "a blit with a colour key nobody has set")
+        raise Refused(HResult.DDERR_INVALIDPARAMS, "a blit with a colour key that is not set")
     return key
 
 
 def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
-    """Pieces of the target and what of the source goes there.
+    """(target, source) rectangles of the pieces of a blit.
 
-    Without a clipper rectangles must lie inside; the primary surface is as large as a display
-    that may not be known, and clips.
+    Without a clipper rectangles must be inside; only the primary surface clips, since the size of
+    the display may be unknown.
     """
     area, surface = target.area, target.surface
     read = source.area if source else area
@@ -137,7 +137,7 @@ def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
 
 
 def _cut(area: Rect, read: Rect, bounds: Rect) -> Iterator[tuple[Rect, Rect]]:
-    """What of a stretched rectangle lies in the bounds, if anything does."""
+    """The part of a stretched rectangle inside the bounds, if any, with its source."""
     piece = area.intersect(bounds)
     if piece.empty:
         return
@@ -149,8 +149,8 @@ def _cut(area: Rect, read: Rect, bounds: Rect) -> Iterator[tuple[Rect, Rect]]:
 def _along(
     start: int, end: int, first: int, last: int, clip_start: int, clip_end: int
 ) -> tuple[int, int]:
-    """One direction: the part of first..last that a part of start..end is made from, cut off to
-    whole pixels, of which there is at least one.
+    """In one direction: the part of first..last that is the source of a part of start..end, in
+    whole pixels, rounded down, and at least one.
     """
     size, given = end - start, last - first
     begin = first + (clip_start - start) * given // size
@@ -161,7 +161,7 @@ def _along(
 def _asked(
     target: DrawSurface, piece: Rect, source: Side | None, read: Rect, flags: int, effects: Effects
 ) -> Blt:
-    """The driver's view of one piece."""
+    """The driver's blit of one piece.  Raises Refused for negative coordinates."""
     given = source.surface.handle if source else 0
     rect = (read.left, read.top, read.right, read.bottom) if source else (0, 0, 0, 0)
     for edge in (piece.left, piece.top, *rect):

@@ -1,4 +1,4 @@
-"""Surfaces of DirectDraw: single ones, flipping chains, mip maps and cubes, and what they hold.
+"""Surfaces of DirectDraw: plain surfaces, flipping chains, mip maps and cubes.
 
 Source: the DirectX 7 documentation of DDSURFACEDESC2, DDSCAPS2 and of the methods of
 IDirectDrawSurface7.
@@ -7,7 +7,6 @@ IDirectDrawSurface7.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -25,19 +24,19 @@ from dp2emu.gpu.resource.pixel_format import unused_bits
 from dp2emu.gpu.resource.subresources import Subresource, full_chain
 from dp2emu.runtime.session import Refused, Session
 
-_WHEREABOUTS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
-"""DDSCAPS that only say where a surface lies; the last two bits are of video memory."""
+_MEMORY_CAPS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
+"""DDSCAPS of a surface's memory, the last two bits of video memory; searches ignore them."""
 MOST_BUFFERS = 255
-"""Back buffers that a chain may have."""
+"""Most back buffers of a chain."""
 _DEPTH_BITS = {16: Format.D16, 24: Format.X8D24, 32: Format.D32}
-"""Depth buffers of interfaces that describe them by dwZBufferBitDepth alone."""
+"""Depth formats by dwZBufferBitDepth, for descriptions without a pixel format."""
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What of DDSURFACEDESC2 says what a surface shall be; ``flags`` tells what counts.
+    """DDSURFACEDESC2 of a surface to create; ``flags`` tell which members are valid.
 
-    ``levels`` is dwMipMapCount, which shares its place with dwZBufferBitDepth; ``pixels`` None is
-    the display's format.
+    ``levels`` is dwMipMapCount or dwZBufferBitDepth, which share memory; ``pixels`` None is the
+    display's format.
     """
 
     flags: int
@@ -53,9 +52,9 @@ class Description(msgspec.Struct, frozen=True):
 
 
 class Palette(msgspec.Struct, eq=False):
-    """IDirectDrawPalette: 256 PALETTEENTRYs.  Mutable: ``version`` counts how often they changed.
+    """IDirectDrawPalette of 256 PALETTEENTRYs.  Mutable: ``version`` counts their changes.
 
-    ``number`` is not used twice; ``alpha`` says whether the entries have one.
+    ``number`` is unique; ``alpha`` tells whether peFlags are alpha.
     """
 
     number: int
@@ -67,18 +66,17 @@ class Palette(msgspec.Struct, eq=False):
 
 
 class Clipper(msgspec.Struct, eq=False):
-    """IDirectDrawClipper.  ``rects`` None is a window's, whose region nobody has recorded."""
+    """IDirectDrawClipper; ``rects`` is None for a window, whose region traces lack.  Mutable."""
 
     rects: tuple[Rect, ...] | None = None
 
 
 class DrawSurface(msgspec.Struct, eq=False):
-    """IDirectDrawSurface of any version: one surface of a chain, or one level of one face.
+    """IDirectDrawSurface of any version: a surface of a chain, or a level of a face.
 
-    ``desc`` is the driver's surface, of which this is level ``index``.  ``handle`` names just
-    that level.  ``root`` is what the application made, to which the rest of a chain belongs.
-    Mutable: attachments, keys, palette and clipper; ``drawn`` once the GPU has been told to write
-    it.
+    It is subresource ``index`` of ``desc``, the driver's surface, with a separate ``handle``.
+    ``root`` marks surfaces that the application created, ``drawn`` surfaces that the GPU wrote.
+    Mutable.
     """
 
     desc: SurfaceDesc
@@ -93,44 +91,44 @@ class DrawSurface(msgspec.Struct, eq=False):
     clipper: Clipper | None = None
     root: bool = False
     drawn: bool = False
-    gone: bool = False
+    destroyed: bool = False
 
     @property
     def part(self) -> Subresource:
-        """Where the level lies, and its size."""
+        """The layout of the level in memory."""
         return layout_of(self.desc)[self.index]
 
     @property
     def bounds(self) -> Rect:
-        """All of its pixels."""
+        """The rectangle of all pixels."""
         part = self.part
         return Rect(0, 0, part.width, part.height)
 
     @property
     def format(self) -> Format:
-        """What its pixels are."""
+        """The pixel format."""
         return Format(self.desc.format)
 
     @property
     def primary(self) -> bool:
-        """Whether it is on the screen."""
+        """Whether it is a primary surface."""
         return bool(self.caps & Caps.PRIMARYSURFACE)
 
     @property
     def depth(self) -> DrawSurface | None:
-        """The depth buffer that is attached."""
+        """The attached depth buffer."""
         return next((each for each in self.attached if each.caps & Caps.ZBUFFER), None)
 
     def find(self, caps: int, caps2: int = 0) -> DrawSurface | None:
-        """GetAttachedSurface: the first attached surface that has those capabilities."""
-        wanted = caps & ~_WHEREABOUTS
+        """GetAttachedSurface: the first attached surface with these capabilities."""
+        wanted = caps & ~_MEMORY_CAPS
         return next(
             (s for s in self.attached
              if s.caps & wanted == wanted and s.caps2 & caps2 == caps2), None,
         )  # fmt: skip
 
     def flipped(self) -> list[DrawSurface]:
-        """The buffers of a flipping chain behind this one, nearest first."""
+        """The other buffers of a flipping chain, next one first."""
         chain: list[DrawSurface] = []
         buffer = self.find(Caps.FLIP)
         while buffer is not None and buffer is not self and buffer not in chain:
@@ -139,7 +137,7 @@ class DrawSurface(msgspec.Struct, eq=False):
         return chain
 
     def levels(self) -> Iterator[DrawSurface]:
-        """This level and the smaller ones of its face."""
+        """This level and the smaller levels of its face."""
         level: DrawSurface | None = self
         while level is not None:
             yield level
@@ -155,10 +153,10 @@ class DrawSurface(msgspec.Struct, eq=False):
 
 
 def create_surface(session: Session, asked: Description, display: Description) -> DrawSurface:
-    """CreateSurface, with everything that DDSCAPS_COMPLEX asks for.
+    """CreateSurface, with the back buffers, levels or faces of DDSCAPS_COMPLEX.
 
-    ``display`` has the size of the primary surface, and the format of what names none.  Raises
-    Refused for what cannot be, Unsupported by name, and as the session does.
+    ``display`` has the size of the primary surface and the default format.  Raises Refused for
+    invalid sizes and counts, Unsupported for overlays and application memory, and as the session.
     """
     if asked.flags & Described.LPSURFACE:
         raise Unsupported("surfaces in memory of the application")
@@ -198,7 +196,7 @@ def _usage(caps: int, format: Format) -> int:
 def _create_chain(
     session: Session, asked: Description, format: Format, width: int, height: int
 ) -> DrawSurface:
-    """A surface, and behind it the back buffers of a flipping chain."""
+    """A surface with the back buffers of its flipping chain."""
     if width < 1 or height < 1:
         raise Refused(HResult.DDERR_INVALIDPARAMS, f"a surface of {width} x {height}")
     backs = asked.back_buffers if asked.flags & Described.BACKBUFFERCOUNT else 0
@@ -212,7 +210,7 @@ def _create_chain(
         desc = session.create_surface(
             SurfaceKind.SURFACE, width, height, format, usage=_usage(asked.caps, format)
         )
-        _blacken(session, desc)
+        _set_unused_bits(session, desc)
         chain.append(DrawSurface(desc, desc.handle, caps, asked.caps2))
     if backs:
         for buffer, behind in zip(chain, [*chain[1:], chain[0]], strict=True):
@@ -220,8 +218,8 @@ def _create_chain(
     return chain[0]
 
 
-def _blacken(session: Session, desc: SurfaceDesc) -> None:
-    """Bits of no channel are ones in all that boards draw; a new target begins so."""
+def _set_unused_bits(session: Session, desc: SurfaceDesc) -> None:
+    """Set the bits of a new target that no channel uses, as drawing on boards does."""
     unused = unused_bits(FORMATS[Format(desc.format)])
     if desc.usage & Usage.RENDERTARGET and unused:
         flags = BltFlags.COLORFILL
@@ -229,7 +227,7 @@ def _blacken(session: Session, desc: SurfaceDesc) -> None:
 
 
 def _create_texture(session: Session, asked: Description, format: Format) -> DrawSurface:
-    """All levels of all faces; the first level of the first face is what the application gets."""
+    """The top level of a new texture's first face, with all other levels and faces attached."""
     cube = bool(asked.caps2 & Caps2.CUBEMAP)
     kind = SurfaceKind.CUBETEXTURE if cube else SurfaceKind.TEXTURE
     levels = _level_count(asked)
@@ -247,7 +245,7 @@ def _create_texture(session: Session, asked: Description, format: Format) -> Dra
 
 
 def _level_count(asked: Description) -> int:
-    """How many levels a texture is asked to have; without a number down to a single texel."""
+    """The number of levels of a texture; without a count, down to a single texel."""
     if min(asked.width, asked.height) < 1:
         raise Refused(HResult.DDERR_INVALIDPARAMS, f"a texture of {asked.width} x {asked.height}")
     most = full_chain(asked.width, asked.height)
@@ -261,7 +259,7 @@ def _level_count(asked: Description) -> int:
 def _create_levels(
     session: Session, desc: SurfaceDesc, caps: int, caps2: int, face: int
 ) -> DrawSurface:
-    """The levels of a face, each attached to the one above it."""
+    """The top level of a face, with each level attached to the next larger one."""
     below: DrawSurface | None = None
     for level in reversed(range(desc.levels)):
         sub = Caps2.MIPMAPSUBLEVEL if level else 0
@@ -275,11 +273,11 @@ def _create_levels(
 
 
 def _level_handle(session: Session, level: DrawSurface) -> int:
-    """The handle of one level; the texture's own stands for its first."""
+    """The handle of a level, which is the texture's own for the first."""
     if level.index == 0:
         return level.desc.handle
-    part, more = level.part, dict[str, Any](parent=level.desc.handle, index=level.index)
+    part, desc = level.part, level.desc
     return session.create_surface(
-        SurfaceKind.SURFACE, part.width, part.height, level.desc.format,
-        usage=level.desc.usage, **more,
+        SurfaceKind.SURFACE, part.width, part.height, desc.format,
+        usage=desc.usage, parent=desc.handle, index=level.index,
     ).handle  # fmt: skip

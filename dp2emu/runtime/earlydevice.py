@@ -1,7 +1,8 @@
-"""A Direct3D device of DirectX 6 or 7: what IDirect3DDevice3 and IDirect3DDevice7 share.
+"""Direct3D devices of DirectX 5 to 7: IDirect3DDevice2, IDirect3DDevice3 and IDirect3DDevice7.
 
-The device transforms and lights, for applications of DirectX 6 too, so that every vertex goes to
-the driver as the application had it.  State numbers and filters are those of the version.
+The device transforms and lights, for applications of DirectX 5 and 6 too, so that vertices reach
+the driver unchanged; a viewport's clip volume becomes part of the projection.  State numbers and
+filters are the interface version's.
 """
 
 from __future__ import annotations
@@ -11,42 +12,80 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import astuple, replace
 
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import RenderState
-from dp2emu.d3d.flags import Clear
+from dp2emu.d3d.enums import RenderState, TransformState
+from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Clear
+from dp2emu.d3d.formats import FORMATS, Use
+from dp2emu.d3d.fvf import NORMAL
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.legacy import StateBlockType7
+from dp2emu.d3d.legacy import RenderState7, StateBlockType7
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.states.raw_state import IDENTITY, TEXTURE_BIND, State, transform_product
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind, stage_index
-from dp2emu.dp2.tokens.stateset import StateSetOperation
+from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
-from dp2emu.runtime.lights import DEFAULT_LIGHT, Lights
 from dp2emu.runtime.objects import Light, Material
-from dp2emu.runtime.palettes import DevicePalettes
 from dp2emu.runtime.processing import Span, process, state_of
-from dp2emu.runtime.session import Refused
+from dp2emu.runtime.session import Refused, Session
 from dp2emu.runtime.settings7 import Settings7
+from dp2emu.runtime.states import DEFAULT_LIGHT, Lights
 from dp2emu.runtime.texturecopies import copy_levels, one_token
+from dp2emu.runtime.viewports import EarlyLight, EarlyMaterial, EarlyViewport
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 _INITIAL = {
     6: {RenderState.SPECULARENABLE: 1, RenderState.NORMALIZENORMALS: 1},
     7: dict[RenderState, int](),
 }
-"""Defaults of a version that are not those of the driver."""
+"""Initial states of a version that differ from the driver's."""
+DONOTLIGHT = 0x10
+"""D3DDP_DONOTLIGHT."""
+LIGHT_STATES = {
+    2: RenderState.AMBIENT,
+    4: RenderState.FOGVERTEXMODE,
+    5: RenderState.FOGSTART,
+    6: RenderState.FOGEND,
+    7: RenderState.FOGDENSITY,
+    8: RenderState.COLORVERTEX,
+}
+"""Render states of DirectX 7 by D3DLIGHTSTATE; 1 is the material."""
+_PROJECTION = int(TransformState.PROJECTION)
+
+
+class DevicePalettes:
+    """The palettes of textures that a device sent to its driver.  Mutable."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._sent: dict[int, int] = {}
+        self._attached: dict[int, int] = {}
+
+    def attach(self, texture: DrawSurface) -> None:
+        """Send a texture's palette and attach it, if either changed since the last draw."""
+        palette = texture.palette
+        if palette is None or Use.PALETTE not in FORMATS[texture.format].uses:
+            return
+        number, entries = palette.number, palette.entries
+        if self._sent.get(number) != palette.version:
+            self._sent[number] = palette.version
+            tail = b"".join(map(bytes, entries))
+            item = (number, 0, len(entries))
+            self._session.commands.emit_tailed(Op.UPDATEPALETTE, item, tail)
+        if self._attached.get(texture.desc.handle) != number:
+            self._attached[texture.desc.handle] = number
+            flags = int(DDRAWIPAL_ALPHA) if palette.alpha else 0
+            self._session.emit(Op.SETPALETTE, [(number, flags, texture.desc.handle)])
 
 
 class EarlyDevice:
-    """IDirect3DDevice3 (``interface`` 6) or IDirect3DDevice7 (7) on a surface.
+    """IDirect3DDevice3 (``interface`` 6) or IDirect3DDevice7 (7) on a surface.  Mutable.
 
-    The depth buffer is the one attached to the target.  ``blocks`` are state blocks by the handles
-    that the application knows them by, ``flags`` the D3DDP_* of the next draw.  Mutable: it is a
-    device.
+    The depth buffer is attached to the target.  ``blocks`` has state blocks by the application's
+    handles, ``flags`` the D3DDP_* of the next draw.
     """
 
     def __init__(self, ddraw: DirectDraw, target: DrawSurface, interface: int) -> None:
@@ -65,19 +104,14 @@ class EarlyDevice:
         self._last_block = 0
         self.viewport = Viewport(0, 0, 0, 0)
         ddraw.devices.append(self)
-        self._open()
-
-    def _open(self) -> None:
-        depth = self._depth
-        self.session.open(self.target.handle, depth.handle if depth else 0)
-        self.target.drawn = True
-        for state, value in _INITIAL[self.interface].items():
+        self.session.open(target.handle, self._depth.handle if self._depth else 0)
+        target.drawn = True
+        for state, value in _INITIAL[interface].items():
             self.set_render_state(state, value)
-        bounds = self.target.bounds
-        self.set_viewport(Viewport(0, 0, bounds.right, bounds.bottom))
+        self.set_viewport(Viewport(0, 0, target.bounds.right, target.bounds.bottom))
 
     def close(self) -> None:
-        """The last reference to the device is gone."""
+        """Destroy the device with its last reference."""
         self.session.close()
         self.ddraw.devices.remove(self)
 
@@ -95,11 +129,14 @@ class EarlyDevice:
 
     def set_texture(self, stage: int, texture: DrawSurface | None) -> None:
         """SetTexture; None unbinds."""
+        self._keep_texture(stage, texture)
+        self.set_stage_state(stage, TEXTURE_BIND, texture.handle if texture else 0)
+
+    def _keep_texture(self, stage: int, texture: DrawSurface | None) -> None:
         if texture is None:
             self.textures.pop(stage, None)
         else:
             self.textures[stage] = texture
-        self.set_stage_state(stage, TEXTURE_BIND, texture.handle if texture else 0)
 
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
         """SetTransform: 16 floats, row-major."""
@@ -112,7 +149,7 @@ class EarlyDevice:
         return found
 
     def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MultiplyTransform: the matrix times the current one; drivers get the product."""
+        """MultiplyTransform: set the matrix times the current one."""
         self.set_transform(kind, transform_product(matrix, self.transform(kind)))
 
     def set_material(self, material: Material) -> None:
@@ -121,12 +158,12 @@ class EarlyDevice:
         self.session.emit(Op.SETMATERIAL, [astuple(material)])
 
     def set_light(self, index: int, light: Light) -> None:
-        """SetLight; the light is created with its first description."""
+        """SetLight, creating the light if it is new."""
         self.settings.put(Kind.LIGHT, index, light)
         self._lights.set(index, light)
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """LightEnable; a light nobody described is then a white directional one along z."""
+        """LightEnable, creating ``DEFAULT_LIGHT`` if the light is new."""
         if self.settings.pending(Kind.LIGHT, index, None) is None:
             self.settings.put(Kind.LIGHT, index, DEFAULT_LIGHT)
         self.settings.put(Kind.LIGHT_ENABLE, index, enable)
@@ -149,7 +186,7 @@ class EarlyDevice:
         self.session.emit(Op.ZRANGE, [depth_range(view.min_z, view.max_z)])
 
     def set_target(self, target: DrawSurface) -> None:
-        """SetRenderTarget; the viewport stays as it is."""
+        """SetRenderTarget; the viewport does not change."""
         self.target = target
         self._bind_target()
 
@@ -168,13 +205,13 @@ class EarlyDevice:
         self._block(StateSetOperation.BEGIN, self._last_block)
 
     def end_block(self) -> int:
-        """EndStateBlock: the handle of what was recorded."""
+        """EndStateBlock; returns the handle of the recorded block."""
         self.settings.end(self._last_block)
         self._block(StateSetOperation.END, self._last_block)
         return self._last_block
 
     def create_block(self, type: StateBlockType7) -> int:
-        """CreateStateBlock: its handle."""
+        """CreateStateBlock; returns the handle."""
         self._last_block += 1
         self.settings.create(self._last_block, type)
         self._block(StateSetOperation.CREATE, self._last_block, type)
@@ -206,7 +243,7 @@ class EarlyDevice:
         self.session.emit(Op.RENDERSTATE, [(_SCENE_CAPTURE, 1)])
 
     def end_scene(self) -> None:
-        """EndScene: what is waiting is submitted."""
+        """EndScene, which submits the command buffer."""
         self.session.emit(Op.RENDERSTATE, [(_SCENE_CAPTURE, 0)])
         self.session.flush()
 
@@ -214,10 +251,10 @@ class EarlyDevice:
         self, flags: int, color: int, z: float, stencil: int,
         rects: Iterable[Box] | None = None, view: Viewport | None = None,
     ) -> None:  # fmt: skip
-        """Clear: what of the rectangles, by default everything, lies in a viewport, by default
-        the current one, and in the target.  Raises Refused for depth without a depth buffer.
+        """Clear rectangles, by default all, clipped to the target and a viewport, by default the
+        current one.  Raises Refused for depth without a depth buffer.
         """
-        self._refresh()
+        self._update_depth()
         deep = flags & (Clear.ZBUFFER | Clear.STENCIL)
         if deep and self._depth is None:
             raise Refused(HResult.D3DERR_ZBUFFER_NOTPRESENT, "Clear of depth without a buffer")
@@ -246,24 +283,21 @@ class EarlyDevice:
         self._draws.buffer(primitive, buffer, start, count, indices)
 
     def process(self, made: Span, given: Span, operation: int, flags: int) -> None:
-        """ProcessVertices, under the states there are."""
+        """ProcessVertices under the current states."""
+        near, far = depth_range(self.viewport.min_z, self.viewport.max_z)
+        view = replace(self.viewport, min_z=near, max_z=far)
         memory, state = self.ddraw.settle(), self.processing_state()
-        process(memory, made, given, operation, flags, state, self._sent_viewport)
+        process(memory, made, given, operation, flags, state, view)
 
     def processing_state(self) -> State:
-        """The driver's registers, as far as they matter to vertices."""
+        """The driver's registers, as far as they affect vertices."""
         return state_of(self.settings.all())
-
-    @property
-    def _sent_viewport(self) -> Viewport:
-        near, far = depth_range(self.viewport.min_z, self.viewport.max_z)
-        return replace(self.viewport, min_z=near, max_z=far)
 
     def load(
         self, target: DrawSurface, point: tuple[int, int], source: DrawSurface, rect: Rect,
         faces: int = 0,
     ) -> None:  # fmt: skip
-        """Load: a rectangle of a texture, on every level that both have, with palette and keys.
+        """Load: copy a rectangle of a texture on every common level, with palette and keys.
 
         ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises as ``copy_levels``.
         """
@@ -281,13 +315,13 @@ class EarlyDevice:
         self.session.emit(Op.SETTEXLOD, [(texture.desc.handle, level)])
 
     def _before_draw(self) -> None:
-        """The target may have got another depth buffer, and textures other palettes."""
-        self._refresh()
+        self._update_depth()
         self._mark_drawn()
         for texture in self.textures.values():
             self._palettes.attach(texture)
 
-    def _refresh(self) -> None:
+    def _update_depth(self) -> None:
+        """Bind the target again if another depth buffer was attached to it."""
         if self.target.depth is not self._depth:
             self._bind_target()
 
@@ -295,3 +329,130 @@ class EarlyDevice:
         self.target.drawn = True
         if self._depth is not None:
             self._depth.drawn = True
+
+
+class Device3(EarlyDevice):
+    """IDirect3DDevice2 and IDirect3DDevice3, whose viewports, lights and materials are objects.
+
+    Vertices with a normal are lit if a material is selected and the draw lacks D3DDP_DONOTLIGHT.
+    Mutable.
+    """
+
+    def __init__(self, ddraw: DirectDraw, target: DrawSurface) -> None:
+        self.current: EarlyViewport | None = None
+        self.viewports: list[EarlyViewport] = []
+        self._clip: tuple[float, ...] = IDENTITY
+        self._lit: bool | None = None
+        self._light_count = 0
+        self._material: EarlyMaterial | None = None
+        super().__init__(ddraw, target, 6)
+
+    # Viewports and their lights
+
+    def select(self, viewport: EarlyViewport | None) -> None:
+        """SetCurrentViewport."""
+        before = self.current.lights if self.current else []
+        after = viewport.lights if viewport else []
+        self.current = viewport
+        for light in before:
+            if light not in after:
+                self.disable_light(light)
+        for light in after:
+            self._enable_light(light)
+        self.refresh_viewport()
+
+    def refresh_viewport(self) -> None:
+        """Send the current viewport and its projection."""
+        if self.current is None or self.current.view is None:
+            return
+        view = self.current.view
+        self._clip = self.current.volume.matrix()
+        self.set_viewport(Viewport(view.x, view.y, view.width, view.height))
+        self._send_projection(self.transform(_PROJECTION))
+
+    def drop(self, viewport: EarlyViewport) -> None:
+        """DeleteViewport."""
+        if viewport in self.viewports:
+            self.viewports.remove(viewport)
+        if viewport is self.current:
+            self.select(None)
+
+    def light_changed(self, light: EarlyLight) -> None:
+        """Send a new or changed light if its viewport is current."""
+        if self.current is not None and light in self.current.lights:
+            self._enable_light(light)
+
+    def disable_light(self, light: EarlyLight) -> None:
+        """Disable a light, if the driver has it."""
+        if light.index is not None:
+            self.light_enable(light.index, False)
+
+    def _enable_light(self, light: EarlyLight) -> None:
+        if light.light is None:
+            return
+        if light.index is None:
+            light.index = self._light_count
+            self._light_count += 1
+        self.set_light(light.index, light.light)
+        self.light_enable(light.index, True)
+
+    # State
+
+    def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
+        """SetTransform; the driver's projection includes the viewport's clip volume."""
+        if kind != _PROJECTION or self._clip == IDENTITY:
+            super().set_transform(kind, matrix)
+            return
+        self.settings.put(Kind.TRANSFORM, kind, tuple(matrix))
+        self._send_projection(tuple(matrix))
+
+    def _send_projection(self, matrix: tuple[float, ...]) -> None:
+        product = transform_product(matrix, self._clip)
+        self.session.emit(Op.SETTRANSFORM, [(_PROJECTION, product)])
+
+    def choose_material(self, material: EarlyMaterial | None) -> None:
+        """D3DLIGHTSTATE_MATERIAL; None turns lighting off."""
+        self._material = material
+        if material is not None:
+            self.set_material(material.material)
+
+    def refresh_material(self, material: EarlyMaterial) -> None:
+        """Send a changed material if it is selected."""
+        if material is self._material:
+            self.set_material(material.material)
+
+    def choose_texture(self, texture: DrawSurface | None) -> None:
+        """D3DRENDERSTATE_TEXTUREHANDLE: the texture of stage 0."""
+        self._keep_texture(0, texture)
+        self.set_render_state(RenderState7.TEXTUREHANDLE, texture.handle if texture else 0)
+
+    # Drawing
+
+    def processing_state(self) -> State:
+        """The driver's registers, with the projection that it was sent."""
+        state = super().processing_state()
+        product = transform_product(self.transform(_PROJECTION), self._clip)
+        state.set_transform(_PROJECTION, product)
+        return state
+
+    def draw(
+        self, primitive: int, format: int, vertices: bytes, count: int,
+        indices: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """DrawPrimitive and DrawIndexedPrimitive."""
+        self._set_lighting(format)
+        super().draw(primitive, format, vertices, count, indices)
+
+    def draw_buffer(
+        self, primitive: int, buffer: VertexBuffer, start: int, count: int,
+        indices: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """DrawPrimitiveVB and DrawIndexedPrimitiveVB; ``indices`` count from ``start``."""
+        self._set_lighting(buffer.format)
+        super().draw_buffer(primitive, buffer, start, count, indices)
+
+    def _set_lighting(self, format: int) -> None:
+        lit = bool(format & NORMAL) and not self.flags & DONOTLIGHT and self._material is not None
+        if lit is not self._lit:
+            self._lit = lit
+            self.set_render_state(RenderState.LIGHTING, int(lit))

@@ -1,7 +1,7 @@
-"""What an application has set, so that state blocks and resets can set it again.
+"""A copy of the device state set by the application, for state blocks and Reset.
 
-A setting is a key, a name and numbers, with a value.  State blocks live here and not in the
-driver: what Apply changes the runtime must know itself (Clear looks at the viewport).
+A setting is a name, numbers and a value.  Direct3D 9's state blocks live here, not in the driver,
+since the runtime needs the values that Apply sets: Clear uses the viewport.
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ Key = tuple[Any, ...]
 Setter = Callable[..., None]
 """Sends a setting: takes the key's numbers, then the value."""
 
+REGISTERS = {
+    "vertex_floats": 256, "vertex_integers": 16, "vertex_booleans": 16,
+    "pixel_floats": 224, "pixel_integers": 16, "pixel_booleans": 16,
+}  # fmt: skip
+"""Constant registers of Direct3D 9, whose setters take several neighbours."""
+
 
 class StateBlock:
-    """Settings that Capture reads and Apply writes, in their order.  Mutable: Capture renews."""
+    """A state block: ``values`` by key, in the order of Apply.  Mutable: Capture updates them."""
 
     def __init__(self, values: Mapping[Key, Any]) -> None:
         self.values = dict(values)
 
 
 class Mirror:
-    """The settings of a device.  Mutable: it is what the application sees as the device's state.
+    """The settings of a device.  Mutable.
 
-    ``setters`` send a setting, by name; ``default`` is the value of what was never set.  While a
-    block is recorded, settings go there and nowhere else.
+    ``setters`` send a setting, by name; ``default`` returns the initial value of a key.  While a
+    state block is recorded, settings go there only.
     """
 
     def __init__(self, setters: Mapping[str, Setter], default: Callable[[Key], Any]) -> None:
@@ -40,24 +46,24 @@ class Mirror:
         return self._values[key] if key in self._values else self._default(key)
 
     def put(self, *given: Any) -> None:
-        """Set: a key's parts, then the value; the driver is told whatever the value was."""
+        """Set a setting: the parts of its key, then the value, which is sent even if unchanged."""
         *key, value = given
-        if not self._note(tuple(key), value):
+        if not self._store(tuple(key), value):
             self._send(tuple(key), value)
 
     def put_rows(self, name: str, first: int, rows: Sequence[Any]) -> None:
-        """Set neighbours at once, such as constant registers: the setter takes them together."""
-        taken = [self._note((name, first + i), row) for i, row in enumerate(rows)]
-        if rows and not any(taken):
+        """Set neighbours, such as constant registers, with one call of the setter."""
+        recorded = [self._store((name, first + i), row) for i, row in enumerate(rows)]
+        if rows and not any(recorded):
             self._setters[name](first, rows)
 
     def know(self, *given: Any) -> None:
-        """A setting changed by other means; nothing is sent."""
+        """Store the value of a setting that changed by other means; nothing is sent."""
         *key, value = given
         self._values[tuple(key)] = value
 
-    def _note(self, key: Key, value: Any) -> bool:
-        """Remember a setting; True if a block took it."""
+    def _store(self, key: Key, value: Any) -> bool:
+        """Store a setting; returns whether a recorded block received it."""
         if self._recording is not None:
             self._recording.pop(key, None)
             self._recording[key] = value
@@ -67,13 +73,10 @@ class Mirror:
 
     def _send(self, key: Key, value: Any) -> None:
         name, *numbers = key
-        if name in ROWS:
-            self._setters[name](*numbers, [value])
-        else:
-            self._setters[name](*numbers, value)
+        self._setters[name](*numbers, [value] if name in REGISTERS else value)
 
     def reset(self) -> None:
-        """Everything has its default again, and a recording is dropped."""
+        """Set all defaults again, and drop a recording."""
         self._recording = None
         for key, value in list(self._values.items()):
             default = self._default(key)
@@ -82,12 +85,12 @@ class Mirror:
         self._values.clear()
 
     def values(self) -> Iterator[Any]:
-        """Every value that was set, and those in the block that is recorded."""
+        """Every value that was set, with those of the recorded block."""
         yield from self._values.values()
         yield from (self._recording or {}).values()
 
     def keys(self, name: str) -> list[Key]:
-        """The keys of a name that were set, in the order of their numbers."""
+        """The keys of a name that were set, sorted by their numbers."""
         return sorted(key for key in self._values if key[0] == name)
 
     # State blocks
@@ -102,30 +105,21 @@ class Mirror:
         return self._recording is not None
 
     def end(self) -> StateBlock:
-        """EndStateBlock: what was set since ``begin``."""
+        """EndStateBlock: the settings recorded since ``begin``."""
         block, self._recording = StateBlock(self._recording or {}), None
         return block
 
     def create(self, keys: Iterable[Key]) -> StateBlock:
-        """CreateStateBlock: these settings with the values they have."""
+        """CreateStateBlock: a block of the current values of ``keys``."""
         return StateBlock({key: self.get(*key) for key in keys})
 
     def capture(self, block: StateBlock) -> None:
-        """Capture: the block's settings get the values there are now."""
+        """Capture: update a block to the current values."""
         for key in block.values:
             block.values[key] = self.get(*key)
 
     def apply(self, block: StateBlock) -> None:
-        """Apply: set what differs."""
+        """Apply: set the values that differ."""
         for key, value in block.values.items():
             if self.get(*key) != value:
                 self.put(*key, value)
-
-
-ROWS = frozenset(
-    {
-        "vertex_floats", "vertex_integers", "vertex_booleans",
-        "pixel_floats", "pixel_integers", "pixel_booleans",
-    }
-)  # fmt: skip
-"""Settings whose setters take several neighbours."""

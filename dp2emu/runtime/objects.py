@@ -1,10 +1,18 @@
-"""What a device hands out by handle, and the records it takes."""
+"""Objects of a Direct3D 9 device, and the structures that its methods take."""
 
 from __future__ import annotations
 
 import msgspec
 
-from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, Degree, LightType
+from dp2emu.d3d.enums import (
+    Basis,
+    ComposeRectsOp,
+    DeclMethod,
+    DeclType,
+    DeclUsage,
+    Degree,
+    LightType,
+)
 from dp2emu.gpu.resource.heap import SurfaceDesc
 
 Color = tuple[float, float, float, float]
@@ -16,14 +24,14 @@ _ORIGIN: Triple = (0.0, 0.0, 0.0)
 
 
 class IndexBuffer(msgspec.Struct, frozen=True):
-    """An index buffer: its surface, and 2 or 4 bytes an index."""
+    """An index buffer: its surface, and the ``size`` of an index, 2 or 4 bytes."""
 
     desc: SurfaceDesc
     size: int
 
 
 class Texture(msgspec.Struct, frozen=True):
-    """IDirect3DTexture9, IDirect3DCubeTexture9 or IDirect3DVolumeTexture9: all its levels."""
+    """IDirect3DTexture9, IDirect3DCubeTexture9 or IDirect3DVolumeTexture9."""
 
     desc: SurfaceDesc
 
@@ -86,7 +94,7 @@ class Material(msgspec.Struct, frozen=True):
 
 
 class RectPatchInfo(msgspec.Struct, frozen=True):
-    """D3DRECTPATCH_INFO: control points in rows, of vertices that lie in rows of ``stride``."""
+    """D3DRECTPATCH_INFO: a rectangle of control points in vertex rows of ``stride`` vertices."""
 
     start_column: int
     start_row: int
@@ -98,9 +106,21 @@ class RectPatchInfo(msgspec.Struct, frozen=True):
 
 
 class TriPatchInfo(msgspec.Struct, frozen=True):
-    """D3DTRIPATCH_INFO: control points in rows of 1, 2, 3 and so on."""
+    """D3DTRIPATCH_INFO: control points in rows of 1, 2, 3 and more."""
 
     start: int
     vertices: int
     basis: Basis = Basis.BEZIER
     degree: Degree = Degree.CUBIC
+
+
+class Rects(msgspec.Struct, frozen=True):
+    """The rectangles of ComposeRects: ``sources`` is a buffer of D3DCOMPOSERECTDESC, ``places``
+    one of ``count`` D3DCOMPOSERECTDESTINATION.
+    """
+
+    sources: SurfaceDesc
+    places: SurfaceDesc
+    count: int
+    operation: ComposeRectsOp = ComposeRectsOp.COPY
+    offset: tuple[int, int] = (0, 0)

@@ -1,4 +1,4 @@
-"""Queries as IDirect3DQuery9 shows them to an application."""
+"""Queries of IDirect3DQuery9."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dp2emu.errors import UsageError
 from dp2emu.runtime.session import Refused, Session
 
 POLLS = 10_000
-"""How often ``Query.wait`` asks before it sleeps; each time is one call at least."""
+"""Number of times ``Query.wait`` polls before it lets the GPU become idle."""
 
 NEVER_ISSUED = 0xDD
-"""What GetData fills in for a query that was never issued, together with S_OK."""
+"""The byte that GetData returns, with S_OK, for a query that was never issued."""
 
 
 class QueryState(Enum):
-    """Where a query is, as the application's side knows it (wire format, "Queries")."""
+    """The runtime's state of a query (wire format, "Queries")."""
 
     CREATED = auto()
     BUILDING = auto()
@@ -30,19 +30,19 @@ class QueryState(Enum):
 
 
 class QueryData(NamedTuple):
-    """What GetData gave back: ``data`` is None if the application's buffer was not touched."""
+    """The result of GetData; ``data`` is None if the application's buffer was not written."""
 
     hr: HResult
     data: bytes | None
 
     @property
     def value(self) -> int | None:
-        """The data as one little-endian number, None without data."""
+        """The data as a little-endian number, None without data."""
         return int.from_bytes(self.data, "little") if self.data else None
 
 
 class Query:
-    """One query object.  Made by ``Device9.create_query``; mutable: it has a life.
+    """A query, created by ``Device9.create_query``.  Mutable: it is issued and answered.
 
     >>> from dp2emu.dp2.driver import Driver
     >>> from dp2emu.runtime import Device9
@@ -63,13 +63,13 @@ class Query:
 
     @property
     def data_size(self) -> int:
-        """GetDataSize: bytes of a whole answer."""
+        """GetDataSize, in bytes."""
         return KINDS[self.kind].layout.size
 
     def issue(self, flags: int) -> None:
         """Issue with ``flags`` D3DISSUE_BEGIN, D3DISSUE_END or both, which is BEGIN, then END.
 
-        BEGIN on a type that has only END is sent too; a driver ignores it (wire format,
+        BEGIN on a type that has only END is sent too, and ignored by drivers (wire format,
         "Queries").  Raises Refused for other flags.
         """
         if not 0 <= flags <= Issue.BEGIN | Issue.END:
@@ -80,21 +80,20 @@ class Query:
             self.state = QueryState.ISSUED if flags & Issue.END else QueryState.BUILDING
 
     def begin(self) -> None:
-        """Issue(D3DISSUE_BEGIN): start, or start again."""
+        """Issue(D3DISSUE_BEGIN): start or restart."""
         self.issue(Issue.BEGIN)
 
     def end(self) -> None:
-        """Issue(D3DISSUE_END): ask for the answer."""
+        """Issue(D3DISSUE_END): request the result."""
         self.issue(Issue.END)
 
     def get_data(self, size: int | None = None, *, flush: bool = False) -> QueryData:
-        """GetData into a buffer of ``size`` bytes (default: a whole answer).
+        """GetData into a buffer of ``size`` bytes (default: ``data_size``).
 
-        S_FALSE until the answer is there; with ``flush`` (D3DGETDATA_FLUSH) whatever waits is
-        submitted first and the driver asked once.  A short buffer gets the first bytes, a long one
-        zeros behind them; size 0 only tells whether the answer is there.  A query that was never
-        issued answers S_OK and 0xDD bytes, as the runtimes do.  Raises UsageError for a negative
-        size.
+        S_FALSE until the result is available; ``flush`` (D3DGETDATA_FLUSH) submits and polls the
+        driver once first.  A short buffer gets the first bytes, a long one zeros behind them; size
+        0 only polls.  A query that was never issued returns S_OK and 0xDD bytes, as the runtimes
+        do.  Raises UsageError for a negative size.
         """
         size = self.data_size if size is None else size
         if size < 0:
@@ -110,8 +109,7 @@ class Query:
     def wait(self, size: int | None = None, *, polls: int = POLLS) -> QueryData:
         """GetData of ``size`` bytes with flush until it is not S_FALSE.
 
-        After ``polls`` times, whose calls may take no time at all, time passes until the GPU is
-        idle, and one more is the last.
+        After ``polls`` calls, which may take no time, the GPU becomes idle before a last one.
         """
         for _ in range(polls):
             result = self.get_data(size, flush=True)
@@ -121,15 +119,14 @@ class Query:
         return self.get_data(size, flush=True)
 
     def release(self) -> None:
-        """Release: the driver's object goes, and an answer under way with it."""
+        """Release: destroy the driver's query, dropping a pending result."""
         self._session.emit(Op.DELETEQUERY, [(self.id,)])
         self._session.forget(self.id)
 
     def deliver(self, data: bytes) -> bool:
-        """An answer from the driver, ``data``; False if there were as many as ENDs already.
+        """Receive the driver's result, ``data``; False if all ENDs were answered already.
 
-        One to an issue that BEGIN took back is dropped; of two to the same query the later one
-        counts.
+        A result is dropped if BEGIN restarted the query since; a later one replaces an earlier.
         """
         owed = self._owed > 0
         self._owed -= owed

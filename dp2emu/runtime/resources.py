@@ -1,37 +1,41 @@
-"""Textures, surfaces and buffers as an application has them: pools, levels, dirty regions.
+"""Resources of a Direct3D 9 or 8 application: pools, levels, dirty regions, locks and ColorFill.
 
-Every pool but D3DPOOL_SCRATCH has memory behind a driver's handle.  Managed textures are the
-driver's to manage (D3DCAPS2_CANMANAGERESOURCE), managed buffers lie where all others do.
+Every pool but D3DPOOL_SCRATCH has memory behind a driver's handle.  The driver manages managed
+textures (D3DCAPS2_CANMANAGERESOURCE); managed buffers are like all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.d3d.block_formats import PAIRS
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import Usage
-from dp2emu.d3d.formats import FORMATS
+from dp2emu.d3d.formats import FORMATS, Channel, Use
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.pixel_format import encode
 from dp2emu.gpu.resource.subresources import CUBE_FACES, Box, Subresource
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session
 
 DIRTY_BOXES = 16
-"""Dirty boxes kept for a face; with more of them all of it is dirty."""
+"""Most dirty boxes of a face; with more of them all of it is dirty."""
 
 
 class Resource:
     """A texture, surface or buffer; or, with an ``owner``, the level ``index`` of a texture.
 
-    ``desc`` is None for what has no memory at the driver.  ``implicit`` ones belong to a swap
-    chain, ``format`` is the one that was asked for, ``vertices`` the vertex format of a
-    buffer.  Mutable: ``dirty`` has the boxes of each
-    face's top level that UpdateTexture has not copied yet, ``drawn`` the subresources that a blit
-    wrote and nobody has read since.
+    ``desc`` is None without memory in the driver.  ``implicit`` surfaces belong to a swap chain;
+    ``format`` is the application's, ``vertices`` the vertex format of a buffer.  Mutable:
+    ``dirty`` has the boxes of each face's top level that UpdateTexture copies next, ``drawn`` the
+    subresources that a blit wrote since the last read.
     """
 
     def __init__(
@@ -63,34 +67,34 @@ class Resource:
 
     @property
     def faces(self) -> int:
-        """Six of a cube."""
+        """The number of faces: 6 of a cube, else 1."""
         return CUBE_FACES if self.desc and self.desc.kind is SurfaceKind.CUBETEXTURE else 1
 
     @property
     def whole(self) -> Box:
-        """All texels of the top level."""
+        """The box of the top level."""
         assert self.desc is not None
         return Box(0, 0, self.desc.width, self.desc.height, 0, self.desc.depth)
 
     @property
     def texture(self) -> Texture | None:
-        """What to bind."""
+        """The texture to bind, None without memory in the driver."""
         return Texture(self.desc) if self.desc else None
 
     @property
     def written_by_gpu(self) -> bool:
-        """Whether drawing may write it."""
+        """Whether it is a render target or depth surface."""
         desc = self.root.desc
         return desc is not None and bool(desc.usage & (Usage.RENDERTARGET | Usage.DEPTHSTENCIL))
 
     def part(self, index: int = 0) -> Subresource:
-        """Where a subresource lies in the memory of ``root``."""
+        """The layout of a subresource in the memory of ``root``."""
         desc = self.root.desc
         assert desc is not None
         return layout_of(desc)[self.index + index]
 
     def add_dirty(self, face: int, box: Box | None) -> None:
-        """AddDirtyRect and AddDirtyBox; None is all."""
+        """AddDirtyRect and AddDirtyBox; None is the whole level."""
         boxes = self.dirty.get(face)
         if boxes is None or self.desc is None:
             return
@@ -100,15 +104,15 @@ class Resource:
             boxes.append(box)
 
     def take_dirty(self) -> dict[int, list[Box]]:
-        """The dirty boxes by face; nothing is dirty afterwards."""
+        """Remove and return the dirty boxes by face."""
         taken = {face: boxes for face, boxes in self.dirty.items() if boxes}
         self.dirty = {face: [] for face in self.dirty}
         return taken
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """Bytes as the application wrote them: ``pitch`` from row to row, ``slice`` from slice to
-    slice, 0 where there is one.
+    """Locked memory with the application's bytes: ``pitch`` between rows, ``slice`` between
+    slices, in bytes; 0 if there is only one, or if rows are packed.
     """
 
     data: bytes
@@ -117,10 +121,9 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 def clipped(format: Format, whole: Box, box: Box, stored: Stored) -> tuple[Box, Stored] | None:
-    """What of a locked box lies in a level, with its bytes; None for nothing.
+    """The part of a locked box inside a level with its bytes, None if it is empty.
 
-    The runtimes do not check boxes, and what is stored begins at the box's corner wherever that
-    is.
+    The runtimes do not check boxes; the bytes start at the box's corner, even outside the level.
     """
     starts = [max(getattr(each, side) for each in (box, whole)) for side in _STARTS]
     ends = [min(getattr(each, side) for each in (box, whole)) for side in _ENDS]
@@ -139,10 +142,7 @@ _STARTS, _ENDS = ("left", "top", "front"), ("right", "bottom", "back")
 def store_pixels(
     session: Session, resource: Resource, index: int, box: Box, stored: Stored
 ) -> None:
-    """Write a box of a subresource, through neither more nor fewer bytes than it has.
-
-    What ``stored`` lacks stays as it is.
-    """
+    """Write exactly the bytes of a box of a subresource; rows that ``stored`` lacks stay."""
     desc = resource.root.desc
     assert desc is not None
     for offset, piece in _pieces(desc, resource.part(index), box, stored):
@@ -152,28 +152,26 @@ def store_pixels(
 def _pieces(
     desc: SurfaceDesc, part: Subresource, box: Box, stored: Stored
 ) -> Iterator[tuple[int, bytes]]:
-    """(offset in memory, bytes) of the runs a box consists of, whole subresources in one."""
+    """(offset in memory, bytes) of the rows of a box, or of its slices if rows have no gaps."""
     row = FORMATS[Format(desc.format)]
     wide, high = row.block
     left, top = box.left // wide, box.top // high
     count = -(-box.right // wide) - left
     rows = -(-box.bottom // high) - top
-    size = row.size * desc.samples
-    start = part.offset + left * size
-    if count * size == part.pitch:
-        for z in range(box.front, box.back):
-            packed = _rows(stored, (z - box.front) * stored.slice, rows, count * size)
-            yield start + z * part.slice_pitch + top * part.pitch, packed
-        return
+    start = part.offset + left * row.size * desc.samples
+    size = count * row.size * desc.samples
     for z in range(box.front, box.back):
-        packed = _rows(stored, (z - box.front) * stored.slice, rows, count * size)
-        for y in range(-(-len(packed) // (count * size))):
-            place = start + z * part.slice_pitch + (top + y) * part.pitch
-            yield place, packed[y * count * size : (y + 1) * count * size]
+        packed = _rows(stored, (z - box.front) * stored.slice, rows, size)
+        place = start + z * part.slice_pitch + top * part.pitch
+        if size == part.pitch:
+            yield place, packed
+            continue
+        for y in range(-(-len(packed) // size)):
+            yield place + y * part.pitch, packed[y * size : (y + 1) * size]
 
 
 def _rows(stored: Stored, start: int, rows: int, size: int) -> bytes:
-    """Rows of ``size`` bytes without the holes between them, as far as there are bytes."""
+    """Rows of ``size`` bytes, packed; fewer if bytes are missing."""
     pitch = stored.pitch or size
     data = stored.data[start : start + pitch * (rows - 1) + size]
     if pitch == size:
@@ -181,5 +179,93 @@ def _rows(stored: Stored, start: int, rows: int, size: int) -> bytes:
     whole = len(data) // pitch if pitch > 0 else 0
     if pitch < size or not whole:
         return data[:size]
-    held = np.frombuffer(data, np.uint8, whole * pitch).reshape(whole, pitch)
-    return held[:, :size].tobytes() + data[whole * pitch : whole * pitch + size]
+    padded = np.frombuffer(data, np.uint8, whole * pitch).reshape(whole, pitch)
+    return padded[:, :size].tobytes() + data[whole * pitch : whole * pitch + size]
+
+
+# ColorFill of surfaces that are not render targets
+
+Color = tuple[int, int, int, int]
+"""Red, green, blue and alpha, 0 to 255."""
+
+_YUV = ((66, 129, 25, 16), (-38, -74, 112, 128), (112, -94, -18, 128))
+"""r, g, b and offset of Y, U and V (BT.601): (r R + g G + b B + 128 >> 8) + offset."""
+
+
+def block_of(format: Format, color: int) -> bytes:
+    """The bytes of a pixel, or of a block of pixels, of an A8R8G8B8 colour (IDirect3DDevice9
+    documentation, ColorFill): the inverse of reading texels (``d3d.block_formats``).
+
+    DXT1 is transparent below an alpha of 128; luminance is red, and U, V, W and Q are red, green,
+    blue and alpha.  Raises Unsupported for palette indices and depth.
+    """
+    row = FORMATS[format]
+    lanes = tuple(color >> shift & 0xFF for shift in (16, 8, 0, 24))
+    if format in _BLOCKS:
+        return _BLOCKS[format](lanes)  # type: ignore[arg-type]
+    if row.uses & (Use.PALETTE | Use.DEPTH):
+        raise Unsupported(f"ColorFill of {format.sdk}")
+    word = sum(
+        _bits(row.channels[name], lanes[index]) << row.channels[name].shift
+        for index, names in enumerate(("rlu", "gv", "bw", "aq"))
+        for name in names if name in row.channels
+    )  # fmt: skip
+    unused = (1 << 8 * row.size) - 1
+    for channel in row.channels.values():
+        unused &= ~(channel.max << channel.shift)
+    return (word | unused).to_bytes(row.size, "little")
+
+
+def _bits(channel: Channel, value: int) -> int:
+    lane = np.array([value], np.float32) / np.float32(255)
+    return int(encode(channel, lane)[0])
+
+
+def _scaled(value: int, most: int) -> int:
+    """A byte scaled to 0..``most``, rounded to nearest."""
+    return (2 * value * most + 255) // 510
+
+
+def _rgb565(color: Color) -> bytes:
+    """A DXT colour block: two equal endpoints, and index 0 for all texels."""
+    red, green, blue, _ = color
+    word = _scaled(red, 31) << 11 | _scaled(green, 63) << 5 | _scaled(blue, 31)
+    return struct.pack("<HHI", word, word, 0)
+
+
+def _dxt1(color: Color) -> bytes:
+    return _rgb565(color) if color[3] >= 128 else struct.pack("<HHI", 0, 0, 0xFFFFFFFF)
+
+
+def _dxt3(color: Color) -> bytes:
+    return bytes([17 * _scaled(color[3], 15)] * 8) + _rgb565(color)
+
+
+def _dxt5(color: Color) -> bytes:
+    return _ramp(color[3]) + _rgb565(color)
+
+
+def _ramp(value: int) -> bytes:
+    return bytes([value, value, 0, 0, 0, 0, 0, 0])
+
+
+def _pair(order: str, color: Color) -> bytes:
+    """Two pixels that share chroma; ``order`` names the component of each byte (``PAIRS``)."""
+    red, green, blue, _ = color
+    y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)
+    parts = {"r": red, "g": green, "b": blue, "y": y, "u": u, "v": v}
+    return bytes(parts[letter.lower()] for letter in order)
+
+
+_BLOCKS: dict[Format, Callable[[Color], bytes]] = {
+    Format.A1: lambda color: bytes([0xFF if color[3] >= 128 else 0]),
+    Format.DXT1: _dxt1,
+    Format.DXT2: _dxt3,
+    Format.DXT3: _dxt3,
+    Format.DXT4: _dxt5,
+    Format.DXT5: _dxt5,
+    Format.ATI1N: lambda color: _ramp(color[0]),
+    Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
+    **{format: partial(_pair, order) for format, order in PAIRS.items()},
+}
+"""The encoder of formats whose pixels share bytes."""

@@ -1,7 +1,6 @@
 """Reading response buffers, strictly (wire format, "Responses").
 
-What a driver wrote is checked in full before any of it is believed: a driver that breaks the
-protocol is what one wants to hear about.
+All of a buffer is checked, so that errors of a driver's protocol are reported.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _RECORD = struct.Struct("<II")
 
 
 class Response(NamedTuple):
-    """One answer: ``data`` is the payload (empty: no data), ``offset`` where its record began."""
+    """A response: ``data`` is the payload (empty: no data), ``offset`` its record's, in bytes."""
 
     query: int
     data: bytes
@@ -28,18 +27,18 @@ class Response(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """The answers of one buffer in order; ``more``: RESPONSECONTINUE asks to be called again."""
+    """The responses of a buffer in order; ``more``: RESPONSECONTINUE requests another call."""
 
     records: tuple[Response, ...]
     more: bool
 
 
 def parse_responses(buffer: bytes, size_of: Callable[[int], int | None]) -> Responses:
-    """Read a response buffer, which is dwErrorOffset bytes long.
+    """The responses in ``buffer``, which is dwErrorOffset bytes long.
 
-    ``size_of`` gives the payload size of a query id, None if no such query exists.  Any mix of
-    blocks is accepted; a RESPONSECONTINUE's count is ignored.  Raises ResponseError, with the
-    offset, for the first thing that breaks the protocol.
+    ``size_of`` returns the payload size of a query id, None for unknown ids.  Any mix of blocks is
+    accepted; a RESPONSECONTINUE's count is ignored.  Raises ResponseError, with the offset of the
+    first error.
     """
     records: list[Response] = []
     more = False

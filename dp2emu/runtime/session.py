@@ -1,7 +1,7 @@
-"""One application on one rig: submits command bytes, drains answers, tells a recorder.
+"""A context on a rig: submits command bytes, reads the responses and records both.
 
-The session is where "the runtime" of the driver documentation lives (wire format, "The call"
-and "Responses"); ``device9`` and ``query`` put the application's interface on top.
+This is "the runtime" of the driver documentation (wire format, "The call" and "Responses");
+``device9`` and ``query`` put the application's interface on top.
 """
 
 from __future__ import annotations
@@ -43,38 +43,37 @@ from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.commands import CommandBuffer
-from dp2emu.runtime.numbers import Numbers
 from dp2emu.runtime.responses import parse_responses
 
 COMMAND_BYTES = 1 << 16
-"""Size of the command surface, unless the application asks for another."""
+"""Default size of the command surface."""
 
 
 class Refused(Fault):
-    """A call of the application's interface that fails at once; nothing reached the driver."""
+    """A call of the application's interface that the runtime rejects before the driver sees it."""
 
 
 class Listener(Protocol):
-    """Who waits for the answers of a query id."""
+    """The receiver of a query's responses."""
 
     @property
     def data_size(self) -> int:
-        """Payload bytes an answer has."""
+        """Size of a response's payload in bytes."""
 
     def deliver(self, data: bytes) -> bool:
-        """Take an answer (empty: no data); False if none was owed any more."""
+        """Receive a response (empty: no data); False if none was outstanding."""
 
 
 class UserMemory(NamedTuple):
-    """Vertices behind lpVertices of one call: ``stride`` bytes each."""
+    """The vertices of a user-pointer draw, sent in lpVertices; ``stride`` bytes each."""
 
     data: bytes
     stride: int
 
 
 class CallVertices(msgspec.Struct, frozen=True):
-    """What the drawing tokens of DirectX 6 and 7 in one call read: ``count`` vertices of
-    ``stride`` bytes and an FVF, in ``data`` or from the start of a surface on.
+    """The vertices of a call of DirectX 6 or 7: ``count`` of ``stride`` bytes and an FVF, in
+    ``data`` or at the start of a surface.
     """
 
     format: int
@@ -84,18 +83,29 @@ class CallVertices(msgspec.Struct, frozen=True):
     surface: int = 0
 
 
+class Numbers:
+    """The last handle, context and frame numbers of a rig, shared by its sessions.  Mutable."""
+
+    def __init__(self) -> None:
+        self.handle = self.context = self.frame = 0
+
+    def next_context(self) -> int:
+        """A new context number."""
+        self.context += 1
+        return self.context
+
+
 def _no_vertices() -> CallVertices | None:
     """Applications since DirectX 8 draw from streams."""
     return None
 
 
 class Session:
-    """A context on a rig, its command buffer and its query ids.
+    """A context on a rig, its command buffer and its query ids.  Mutable.
 
-    Surfaces are made first, then ``open`` makes the context.  ``record`` is told everything in
-    order, so that any session is a capture, but for the driver's answers with ``answers`` False.
-    Sessions on the same rig share ``numbers``.  Whenever what waits is submitted, ``vertices`` is
-    asked for what it draws.  Mutable: it is a conversation.
+    Create surfaces first, then ``open`` the context.  ``record`` receives every event in order,
+    which makes a session a capture; with ``answers`` False all but the driver's responses.
+    Sessions on a rig share ``numbers``.  Each submission calls ``vertices`` for what it draws.
     """
 
     def __init__(
@@ -128,69 +138,68 @@ class Session:
     def create_surface(
         self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, **more: Any
     ) -> SurfaceDesc:
-        """Make a surface of ``width`` x ``height`` pixels with the next handle; ``format`` is a
-        D3DFORMAT.
+        """Create a surface of ``width`` x ``height`` pixels, or a buffer of ``width`` bytes.
 
-        Of buffers ``width`` are bytes.  ``more`` are other fields of ``SurfaceDesc``.  Raises
-        Fault or Unsupported as the rig does.
+        ``format`` is a D3DFORMAT, ``more`` are other fields of ``SurfaceDesc``.  Raises Fault or
+        Unsupported as the rig does.
         """
         desc = SurfaceDesc(self._numbers.handle + 1, kind, width, height, format, **more)
         self.rig.create_surface(desc)
         self._numbers.handle += 1
-        self._tell(SurfaceCreated(desc, self._now()))
+        self._log(SurfaceCreated(desc, self._now()))
         return desc
 
     def destroy_surface(self, handle: int) -> None:
-        """Forget a surface; what waits in the command buffer is submitted first."""
+        """Submit the command buffer, then destroy a surface."""
         self.flush()
-        self._tell(SurfaceDestroyed(handle, self._now()))
+        self._log(SurfaceDestroyed(handle, self._now()))
         self.rig.destroy_surface(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Key a texture behind everything submitted so far; None removes the key."""
+        """Set a texture's colour key behind all submitted commands; None removes it."""
         self.flush()
         now = self._now()
-        self._tell(ColorKeySet(handle, *key, now) if key else ColorKeyRemoved(handle, now))
+        self._log(ColorKeySet(handle, *key, now) if key else ColorKeyRemoved(handle, now))
         self.rig.set_color_key(handle, key)
 
     def lock(self, handle: int) -> None:
-        """Wait until the GPU uses no memory any more, as before a write that must not race."""
+        """Submit, and wait until the GPU no longer uses the surface."""
         self.flush()
         self.rig.lock(handle)
-        self._tell(Locked(handle, self._now()))
+        self._log(Locked(handle, self._now()))
 
     def flip(self, front: int, back: int) -> None:
-        """Two surfaces exchange what they hold, behind everything submitted so far."""
+        """Exchange the contents of two surfaces behind all submitted commands."""
         self.flush()
-        self._tell(Flipped(front, back, self._now()))
+        self._log(Flipped(front, back, self._now()))
         self.rig.flip(front, back)
 
     def blit(self, blt: Blt) -> None:
-        """Fill or copy a rectangle behind everything submitted so far."""
+        """Fill or copy a rectangle behind all submitted commands."""
         self.flush()
-        self._tell(Blitted(blt, self._now()))
+        self._log(Blitted(blt, self._now()))
         self.rig.blit(blt)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write behind everything submitted so far; does not wait for the GPU."""
+        """Host write behind all submitted commands, without waiting for the GPU."""
         self.flush()
-        self._tell(MemoryWritten(handle, offset, data, self._now()))
+        self._log(MemoryWritten(handle, offset, data, self._now()))
         self.rig.write(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """Host read of what the GPU has finished; ``finish`` first to see everything."""
+        """Host read of what the GPU has finished; call ``finish`` first for all of it."""
         return self.rig.read(handle, offset, size)
 
     def open(self, color: int = 0, depth: int = 0) -> None:
-        """Make the context; ``color`` and ``depth`` are handles of its first targets."""
-        self._tell(ContextCreated(self.context, self.interface, color, depth, self._now()))
+        """Create the context; ``color`` and ``depth`` are the handles of its first targets."""
+        self._log(ContextCreated(self.context, self.interface, color, depth, self._now()))
         self.rig.create_context(self.context, interface=self.interface, color=color, depth=depth)
 
     def close(self) -> None:
-        """Submit what is left and destroy the context; queries die with it."""
+        """Submit the command buffer and destroy the context with its queries."""
         self.flush()
         self._listeners.clear()
-        self._tell(ContextDestroyed(self.context, self._now()))
+        self._log(ContextDestroyed(self.context, self._now()))
         self.rig.destroy_context(self.context)
 
     # Calls
@@ -201,59 +210,57 @@ class Session:
         return self.calls, len(self.commands)
 
     def emit(self, op: Op, items: Any = (), *, head: Any = None) -> None:
-        """Append a token with ``head`` and ``items`` to the command buffer
-        (``CommandBuffer.emit``).
-        """
+        """Append a token with ``head`` and ``items`` (``CommandBuffer.emit``)."""
         self.commands.emit(op, items, head=head)
 
     @property
     def waiting(self) -> Call | None:
-        """The call that would submit what waits in the command buffer, None if nothing does."""
+        """The call that ``flush`` would make, None if the command buffer is empty."""
         commands = self.commands.waiting
         return self._compose(commands, None) if commands else None
 
     def flush(self) -> None:
-        """Submit what waits, if anything does, and take the answers."""
+        """Submit the command buffer, if it is not empty, and read the responses."""
         self.commands.flush()
 
     def poll(self) -> None:
-        """Make one call at least, an empty one if nothing waits, and take the answers."""
+        """Submit the command buffer, even if it is empty, and read the responses."""
         self._send(self.commands.take())
 
     def submit_with(self, vertices: UserMemory) -> None:
-        """Submit what waits; its SETSTREAMSOURCEUM reads ``vertices``."""
+        """Submit the command buffer; its SETSTREAMSOURCEUM reads ``vertices``."""
         self._send(self.commands.take(), vertices)
 
     def finish(self) -> None:
-        """Submit what waits and let time pass until the GPU is idle and all answers are ready."""
+        """Submit, and let time pass until the GPU is idle and all responses are ready."""
         self.flush()
         self.annotate(WAIT, "idle")
         self.rig.finish()
 
     def _send(self, commands: bytes, vertices: UserMemory | None = None) -> None:
-        """One call, then empty ones while the driver has more and each brings some of it.
+        """Submit, then poll with empty calls while RESPONSECONTINUE announces more.
 
-        A RESPONSECONTINUE that brought nothing, or only answers to no END, ends it: the rest comes
-        with a later call.
+        A response buffer without an outstanding response ends it; later calls bring the rest.
         """
         more = self._submit_all(commands, vertices or self.vertices())
         while more:
             more = self._call(b"", None)
 
     def _submit_all(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> bool:
-        """One call; without ``answers``, whose recording is to hold all that can be done, another
-        behind each token that is refused.  The first refusal is raised in the end.
+        """Submit; without ``answers`` resume behind each token that the driver refuses, so that
+        the capture has all others.  Raises the first refusal afterwards.
         """
         refused: list[Dp2Error] = []
-        more, left = False, True
-        while left:
-            left = False
+        more = False
+        while True:
             try:
                 more = self._call(commands, vertices)
+                break
             except Dp2Error as error:
                 refused.append(error)
                 commands = b"" if self._answers else _behind(commands, error, vertices)
-                left = commands != b""
+                if not commands:
+                    break
         if len(refused) > 1:
             refused[0].what += f"; {len(refused) - 1} more tokens are refused"
         if refused:
@@ -264,22 +271,17 @@ class Session:
         call = self._compose(commands, vertices)
         number = self.calls
         self.calls += 1
-        self._tell(Called(call, time=self._now()))
+        self._log(Called(call, time=self._now()))
         try:
             answer = self.rig.submit(call)
             if self._answers:
-                self._tell(Answered(answer))
+                self._log(Answered(answer))
             return self._accept(answer)
         except Dp2Error as error:
             raise error.at(call=number) from None
 
     def _compose(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> Call:
-        call = Call(
-            self.context,
-            lpDDCommands=self._buffer,
-            dwCommandLength=len(commands),
-            commands=commands,
-        )
+        call = Call(self.context, self._buffer, dwCommandLength=len(commands), commands=commands)
         if vertices is None:
             return call
         early = vertices if isinstance(vertices, CallVertices) else None
@@ -295,7 +297,7 @@ class Session:
         )
 
     def _accept(self, answer: Answer) -> bool:
-        """Hand out the answers; True if there are more to fetch."""
+        """Deliver the responses; returns whether more can be fetched."""
         self._time = answer.time
         if answer.ddrval:
             raise _failure(answer)
@@ -309,10 +311,7 @@ class Session:
     # Queries
 
     def register(self, listener: Listener) -> int:
-        """A query id that was never used before, whose answers go to ``listener``.
-
-        Raises UsageError when all are used.
-        """
+        """A new query id, whose responses go to ``listener``.  Raises UsageError at 2**32 - 1."""
         if self._query_ids == 0xFFFFFFFF:
             raise UsageError("query ids are used up")
         self._query_ids += 1
@@ -320,7 +319,7 @@ class Session:
         return self._query_ids
 
     def forget(self, query_id: int) -> None:
-        """Query ``query_id`` is gone; an answer to it would be an error from now on."""
+        """Forget ``query_id``: a response to it is an error from now on."""
         self._listeners.pop(query_id, None)
 
     def _size_of(self, query_id: int) -> int | None:
@@ -330,35 +329,34 @@ class Session:
     # The recorder
 
     def mark_frame(self, surface: int = 0) -> None:
-        """A frame ends, showing ``surface``."""
+        """Submit, and mark the end of a frame that shows ``surface``."""
         self.flush()
-        self._tell(FrameMarker(self._numbers.frame, surface, self._now()))
+        self._log(FrameMarker(self._numbers.frame, surface, self._now()))
         self._numbers.frame += 1
 
     def picture(
         self, call: int, kind: PictureKind, handle: int, index: int = 0, data: bytes = b""
     ) -> None:
-        """The application shows or reads a surface with its API call number ``call``.
-
-        ``index`` is of a level of ``handle``; ``data`` what it got to read, if that is known.
+        """Record that API call number ``call`` shows or reads subresource ``index`` of the surface
+        ``handle``; ``data`` is what the application read, if known.
         """
         self.flush()
-        self._tell(Pictured(call, kind, handle, index, data, self._now()))
+        self._log(Pictured(call, kind, handle, index, data, self._now()))
 
     def observe(self, call: int, query: int, hr: int, data: bytes = b"") -> None:
-        """The application's API call number ``call`` was GetData of query id ``query``.
+        """Record that API call number ``call`` was GetData of query id ``query``, which returned
+        ``hr`` and ``data``.
 
-        ``hr`` and ``data`` are what it got.  Before S_OK the answer must have been fetched
-        (``Query.wait``), since that is what a replay compares with.
+        Fetch the response first if it is S_OK (``Query.wait``): a replay compares with it.
         """
         self.flush()
-        self._tell(Observed(call, self.context, query, hr, data, self._now()))
+        self._log(Observed(call, self.context, query, hr, data, self._now()))
 
     def annotate(self, key: str, text: str) -> None:
-        """A remark for whoever reads the recording: ``text`` under a ``key``."""
-        self._tell(Annotation(key, text, self._now()))
+        """Record a remark: ``text`` under a ``key``."""
+        self._log(Annotation(key, text, self._now()))
 
-    def _tell(self, record: Record) -> None:
+    def _log(self, record: Record) -> None:
         if self._record is not None:
             self._record(record)
 
@@ -368,8 +366,8 @@ class Session:
 
 
 def _behind(commands: bytes, error: Dp2Error, vertices: UserMemory | CallVertices | None) -> bytes:
-    """The tokens behind the one that was refused; none if it has no end, or one off the grid that
-    vertices among tokens lie on.
+    """The tokens behind a refused one; none if its end is unknown or not aligned to a DWORD, as
+    tokens with inline vertices require.
     """
     if error.offset is None or error.offset >= len(commands):
         return b""
@@ -380,7 +378,7 @@ def _behind(commands: bytes, error: Dp2Error, vertices: UserMemory | CallVertice
 
 
 def _failure(answer: Answer) -> Fault:
-    """What a failed call is told as: in the driver's words, or by its result code."""
-    why = answer.fault.what if answer.fault is not None else hr_name(answer.ddrval)
-    token = answer.fault.token if answer.fault is not None else None
+    """The error of a failed call, with the driver's message or the name of the result code."""
+    told = answer.fault
+    why, token = (told.what, told.token) if told is not None else (hr_name(answer.ddrval), None)
     return Fault(answer.ddrval, why, offset=answer.dwErrorOffset, token=token)

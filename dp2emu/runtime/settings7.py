@@ -1,7 +1,7 @@
-"""What an application of DirectX 6 or 7 has set, state blocks included.
+"""A copy of the states set by an application of DirectX 6 or 7, with its state blocks.
 
-The driver keeps the same, but cannot be asked; the runtime needs it where it computes itself:
-for products of matrices and for vertices it processes.
+The driver has them too but cannot be read back; the runtime needs them for matrix products and
+ProcessVertices.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.legacy import StateBlockType7
-from dp2emu.d3d.stateblocks import (
+from dp2emu.d3d.device_states import (
     PIXEL_RENDER_STATES,
     PIXEL_SAMPLER_STATES,
     PIXEL_STAGE_STATES,
     VERTEX_RENDER_STATES,
     VERTEX_STAGE_STATES,
 )
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import StateBlockType7
 from dp2emu.dp2.states.setting_kinds import Kind, stage_index
 from dp2emu.runtime.session import Refused
 
@@ -50,9 +50,9 @@ _MEMBERS = {
 
 
 class Settings7:
-    """Settings by kind and index, and blocks of them.  Mutable: it is the register file.
+    """Settings by kind and index, and state blocks.  Mutable.
 
-    What is not there has its default.
+    Missing settings have their default.
     """
 
     def __init__(self) -> None:
@@ -62,25 +62,25 @@ class Settings7:
 
     @property
     def recording(self) -> bool:
-        """Whether what is set goes into a block only."""
+        """Whether settings go to a recorded block only."""
         return self._recording is not None
 
     def put(self, kind: Kind, index: int, value: Any) -> None:
-        """Set, or record in the block that is under way."""
+        """Set a value, or add it to the recorded block."""
         target = self._values if self._recording is None else self._recording
         target[kind, index] = value
 
     def get(self, kind: Kind, index: int, default: Any) -> Any:
-        """What is set."""
+        """The value of a setting."""
         return self._values.get((kind, index), default)
 
     def pending(self, kind: Kind, index: int, default: Any) -> Any:
-        """What is recorded in the block that is under way, or else set."""
+        """The value of a setting in the recorded block, or else the current one."""
         recorded = self._recording or {}
         return recorded.get((kind, index), self.get(kind, index, default))
 
     def all(self) -> Mapping[Key, Any]:
-        """Everything that is set."""
+        """All settings."""
         return self._values
 
     def begin(self) -> None:
@@ -96,9 +96,9 @@ class Settings7:
         self._blocks[handle], self._recording = (self._recording, None), None
 
     def create(self, handle: int, type: StateBlockType7) -> None:
-        """CreateStateBlock: everything of a kind, as it is now."""
-        held = {key: value for key, value in self._values.items() if _MEMBERS[type](key)}
-        self._blocks[handle] = held, type
+        """CreateStateBlock: a block of the current settings of a kind."""
+        values = {key: value for key, value in self._values.items() if _MEMBERS[type](key)}
+        self._blocks[handle] = values, type
 
     def capture(self, handle: int) -> None:
         """CaptureStateBlock."""
@@ -110,7 +110,7 @@ class Settings7:
             block[key] = self._values.get(key)
 
     def apply(self, handle: int) -> None:
-        """ApplyStateBlock; what a predefined block found at its default goes back to it."""
+        """ApplyStateBlock; a predefined block also restores the defaults that it captured."""
         block, type = self._find(handle)
         if type is not None:
             for key in [key for key in self._values if _MEMBERS[type](key)]:

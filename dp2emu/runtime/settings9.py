@@ -1,11 +1,11 @@
-"""Settings of Direct3D 9 and 8 devices: how each is sent, its default, which blocks have it."""
+"""Settings of Direct3D 9 and 8 devices: their setters, defaults and predefined state blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dp2emu.d3d import defaults, stateblocks
+from dp2emu.d3d import device_states
 from dp2emu.d3d.enums import (
     RenderState,
     SamplerState,
@@ -14,39 +14,28 @@ from dp2emu.d3d.enums import (
     ZBufferType,
 )
 from dp2emu.d3d.legacy import RenderState8
+from dp2emu.dp2.states.raw_state import IDENTITY
 from dp2emu.runtime.device9 import Device9
-from dp2emu.runtime.lights import DEFAULT_LIGHT
-from dp2emu.runtime.mirror import Key, Mirror, Setter
+from dp2emu.runtime.mirror import REGISTERS, Key, Mirror, Setter
 from dp2emu.runtime.objects import Material
-from dp2emu.runtime.states import WIRE_SAMPLER_STATES
+from dp2emu.runtime.states import DEFAULT_LIGHT, WIRE_SAMPLER_STATES
 
 STAGES = range(8)
 SAMPLERS = (*range(16), *range(256, 261))
 """Samplers of pixels, of displacement and of vertices."""
 STREAMS = range(16)
 PLANES = range(6)
-REGISTERS = {
-    "vertex_floats": 256, "vertex_integers": 16, "vertex_booleans": 16,
-    "pixel_floats": 224, "pixel_integers": 16, "pixel_booleans": 16,
-}  # fmt: skip
-"""Constant registers of a device of Direct3D 9."""
 NO_PALETTE = 0xFFFF
 _TRANSFORMS = (2, 3, *range(16, 24), *range(256, 512))
 """View, projection, textures and worlds."""
-_IDENTITY = tuple(float(i % 5 == 0) for i in range(16))
 _ZEROS = (0.0, 0.0, 0.0, 0.0)
 
 
 def setters(device: Device9) -> dict[str, Setter]:
-    """What sends each setting, by its name; the vertex shader of Direct3D 8 is a number."""
-    own: dict[str, Setter] = {"base": lambda base: None}
-    if device.session.interface < 9:
-        own["vertex_shader"] = device.set_vertex_handle
-    return _setters9(device) | own
-
-
-def _setters9(device: Device9) -> dict[str, Setter]:
+    """The function that sends each setting, by name; Direct3D 8 sets vertex shaders by number."""
+    eight = device.session.interface < 9
     return {
+        "base": lambda base: None,
         "render": device.set_render_state,
         "stage": device.set_texture_stage_state,
         "sampler": device.set_sampler_state,
@@ -59,7 +48,7 @@ def _setters9(device: Device9) -> dict[str, Setter]:
         "viewport": lambda view: device.set_viewport(*view),
         "scissor": lambda rect: device.set_scissor(*rect),
         "format": device.set_vertex_declaration,
-        "vertex_shader": device.set_vertex_shader,
+        "vertex_shader": device.set_vertex_handle if eight else device.set_vertex_shader,
         "pixel_shader": device.set_pixel_shader,
         "vertex_floats": device.set_vertex_constants,
         "vertex_integers": device.set_vertex_integers,
@@ -70,81 +59,79 @@ def _setters9(device: Device9) -> dict[str, Setter]:
         "stream": lambda number, source: device.set_stream_source(number, *source),
         "frequency": device.set_stream_frequency,
         "indices": device.set_indices,
-        "palette": lambda number: _choose(device, number),
+        "palette": lambda number: _choose_palette(device, number),
         "npatches": device.set_npatch_mode,
     }
 
 
-def _choose(device: Device9, number: int) -> None:
-    """A palette that was never set is none, though a runtime took it."""
+def _choose_palette(device: Device9, number: int) -> None:
+    """SetCurrentTexturePalette; the runtime accepts palettes that were never set."""
     if device.textures.has_palette(number):
         device.textures.choose_palette(number)
 
 
-_DEFAULTS: dict[str, Callable[..., Any]] = {
-    "stage": lambda stage, state: _stage(stage, state),
-    "sampler": lambda sampler, state: int(defaults.SAMPLER_STATES.get(state, 0)),
-    "texture": lambda stage: None,
-    "transform": lambda state: _IDENTITY,
-    "material": lambda: Material(),
-    "light": lambda index: DEFAULT_LIGHT,
-    "lit": lambda index: False,
-    "plane": lambda index: _ZEROS,
-    "format": lambda: None,
-    "vertex_shader": lambda: None,
-    "pixel_shader": lambda: None,
-    "vertex_floats": lambda register: _ZEROS,
-    "vertex_integers": lambda register: (0, 0, 0, 0),
-    "vertex_booleans": lambda register: False,
-    "pixel_floats": lambda register: _ZEROS,
-    "pixel_integers": lambda register: (0, 0, 0, 0),
-    "pixel_booleans": lambda register: False,
-    "stream": lambda number: (None, 0, 0),
-    "frequency": lambda number: 1,
-    "indices": lambda: None,
-    "base": lambda: 0,
-    "palette": lambda: NO_PALETTE,
-    "npatches": lambda: 0.0,
+_DEFAULTS: dict[str, Any] = {
+    "texture": None,
+    "transform": IDENTITY,
+    "material": Material(),
+    "light": DEFAULT_LIGHT,
+    "lit": False,
+    "plane": _ZEROS,
+    "format": None,
+    "vertex_shader": None,
+    "pixel_shader": None,
+    "vertex_floats": _ZEROS,
+    "vertex_integers": (0, 0, 0, 0),
+    "vertex_booleans": False,
+    "pixel_floats": _ZEROS,
+    "pixel_integers": (0, 0, 0, 0),
+    "pixel_booleans": False,
+    "stream": (None, 0, 0),
+    "frequency": 1,
+    "indices": None,
+    "base": 0,
+    "palette": NO_PALETTE,
+    "npatches": 0.0,
 }
+_STAGE_STATES = {int(each): each for each in TextureStageState}
 
 
 def default_of(device: Device9, key: Key) -> Any:
-    """What a setting is on a fresh device with the targets this one has."""
+    """The initial value of a setting, on a device with this one's targets."""
     name, *numbers = key
     target = device.back_buffer
     if name == "render":
-        return _render(device, *numbers)
+        if numbers[0] == RenderState.ZENABLE:
+            return int(ZBufferType.TRUE if device.depth_buffer else ZBufferType.FALSE)
+        return int(device_states.DEFAULT_RENDER_STATES.get(numbers[0], 0))
+    if name == "stage":
+        stage, state = numbers
+        return (
+            device_states.default_stage_state(stage, _STAGE_STATES[state])
+            if state in _STAGE_STATES
+            else 0
+        )
+    if name == "sampler":
+        return int(device_states.DEFAULT_SAMPLER_STATES.get(numbers[1], 0))
     if name == "viewport":
         return (0, 0, target.width, target.height, 0.0, 1.0)
     if name == "scissor":
         return (0, 0, target.width, target.height)
     if name == "vertex_shader" and device.session.interface < 9:
         return 0
-    return _DEFAULTS[name](*numbers)
+    return _DEFAULTS[name]
 
 
-def _render(device: Device9, state: int) -> int:
-    if state == RenderState.ZENABLE:
-        return int(ZBufferType.TRUE if device.depth_buffer else ZBufferType.FALSE)
-    return int(defaults.RENDER_STATES.get(state, 0))  # type: ignore[call-overload]
-
-
-def _stage(stage: int, state: int) -> int:
-    known = {int(each): each for each in TextureStageState}
-    return defaults.stage_state(stage, known[state]) if state in known else 0
-
-
-# What the predefined blocks have
+# Predefined state blocks
 
 SAMPLER_OF_WIRE = {wire: int(state) for state, wire in WIRE_SAMPLER_STATES.items()}
-"""Sampler states by the numbers that Direct3D 8 and the wire have for them."""
+"""Sampler states by their texture stage state in Direct3D 8 and on the wire."""
 
 
 def block_keys(mirror: Mirror, kind: StateBlockType, interface: int) -> Iterator[Key]:
     """The settings in a predefined block of Direct3D 9 or 8."""
-    return _KINDS[kind](
-        mirror, frozenset(map(int, RenderState if interface > 8 else RenderState8))
-    )
+    states = RenderState if interface > 8 else RenderState8
+    return _KINDS[kind](mirror, frozenset(map(int, states)))
 
 
 def _each(name: str, *numbers: Iterable[int]) -> Iterator[Key]:
@@ -170,10 +157,8 @@ def _samplers(wire: Iterable[int]) -> Iterator[Key]:
     return _each("sampler", SAMPLERS, states)
 
 
-_ONES = (
-    "material", "viewport", "scissor", "format", "vertex_shader", "pixel_shader", "indices",
-    "base", "palette", "npatches",
-)  # fmt: skip
+def _singles(names: str) -> Iterator[Key]:
+    return ((name,) for name in names.split())
 
 
 def _all(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
@@ -186,28 +171,27 @@ def _all(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
     yield from _each("plane", PLANES)
     yield from _each("stream", STREAMS)
     yield from _each("frequency", STREAMS)
-    names = (
+    yield from _singles(
         "material viewport scissor format vertex_shader pixel_shader indices base palette npatches"
     )
-    yield from ((name,) for name in names.split())
     yield from _registers("vertex")
     yield from _registers("pixel")
 
 
 def _pixel(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.PIXEL_RENDER_STATES & states))
-    yield from _each("stage", STAGES, sorted(stateblocks.PIXEL_STAGE_STATES))
-    yield from _samplers(stateblocks.PIXEL_SAMPLER_STATES)
+    yield from _each("render", sorted(device_states.PIXEL_RENDER_STATES & states))
+    yield from _each("stage", STAGES, sorted(device_states.PIXEL_STAGE_STATES))
+    yield from _samplers(device_states.PIXEL_SAMPLER_STATES)
     yield ("pixel_shader",)
     yield from _registers("pixel")
 
 
 def _vertex(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.VERTEX_RENDER_STATES & states))
-    yield from _each("stage", STAGES, sorted(stateblocks.VERTEX_STAGE_STATES))
-    yield from _samplers(stateblocks.VERTEX_SAMPLER_STATES)
+    yield from _each("render", sorted(device_states.VERTEX_RENDER_STATES & states))
+    yield from _each("stage", STAGES, sorted(device_states.VERTEX_STAGE_STATES))
+    yield from _samplers(device_states.VERTEX_SAMPLER_STATES)
     yield from _lights(mirror)
-    yield from ((name,) for name in ("format", "vertex_shader", "npatches"))
+    yield from _singles("format vertex_shader npatches")
     yield from _registers("vertex")
 
 

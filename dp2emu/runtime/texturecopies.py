@@ -1,7 +1,7 @@
-"""Load: levels of one texture go into another.
+"""Load: copy the levels of a texture to another.
 
 Source: the documentation of IDirect3DDevice7::Load and of IDirect3DTexture2::Load; wire format,
-"Copies", for how rectangles go down a level.
+"Copies", for the rectangle of the next level.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dp2emu.runtime.session import Refused
 
 
 def one_token(target: DrawSurface, source: DrawSurface, faces: int) -> bool:
-    """Whether TEXBLT says it: of textures of one format, all levels of all faces."""
+    """Whether a TEXBLT can copy: all levels of all faces of two textures of one format."""
     every = not faces or faces & Caps2.CUBEMAP_ALLFACES == Caps2.CUBEMAP_ALLFACES
     return (
         target.index == source.index == 0
@@ -33,10 +33,10 @@ def copy_levels(
     ddraw: DirectDraw, target: DrawSurface, source: DrawSurface,
     point: tuple[int, int] = (0, 0), rect: Rect | None = None, faces: int = 0,
 ) -> None:  # fmt: skip
-    """Blit levels of the same size, a rectangle of the source's top one to a point.
+    """Blit levels of the same size; ``rect`` is a rectangle of the source's top level.
 
-    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused if there is no such level,
-    and for a point outside.
+    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused for a negative point and
+    for textures without a common level.
     """
     if min(point) < 0:
         raise Refused(HResult.DDERR_INVALIDRECT, f"texels to {point}")
@@ -52,7 +52,7 @@ def copy_levels(
 def _faces(
     target: DrawSurface, source: DrawSurface, faces: int
 ) -> Iterator[tuple[DrawSurface, DrawSurface]]:
-    """Pairs of faces, of two cubes those that are wanted."""
+    """Pairs of faces to copy; ``faces`` selects them if both are cubes."""
     made, given = (
         {top.caps2 & Caps2.CUBEMAP_ALLFACES: top for top in _tops(each)}
         for each in (target, source)
@@ -66,7 +66,7 @@ def _faces(
 
 
 def _tops(surface: DrawSurface) -> list[DrawSurface]:
-    """The first levels of a whole cube, or one surface."""
+    """The top levels of a cube's faces, or a single surface."""
     made, levels = surface.desc, surface.desc.levels
     others = [each for each in surface.attached
               if each.desc is made and each.index and each.index % levels == 0]  # fmt: skip
@@ -76,7 +76,7 @@ def _tops(surface: DrawSurface) -> list[DrawSurface]:
 def _copies(
     target: DrawSurface, source: DrawSurface, point: tuple[int, int], rect: Rect
 ) -> Iterator[tuple[DrawSurface, Blt]]:
-    """The copies of one face; source levels above the target's first only halve the rectangle."""
+    """The copies of a face; each source level, copied or not, halves the rectangle."""
     below: DrawSurface | None = target
     (x, y), box = point, rect
     for level in source.levels():
@@ -87,11 +87,11 @@ def _copies(
             if found is not None:
                 yield below, found
             below = below.below
-        x, y, box = x >> 1, y >> 1, _halved(box)
+        x, y, box = x >> 1, y >> 1, _next_level(box)
 
 
 def _copy(target: DrawSurface, source: DrawSurface, x: int, y: int, rect: Rect) -> Blt | None:
-    """One level, as far as both have the texels."""
+    """The copy of one level, clipped to both; None if it is empty."""
     read, room = rect.intersect(source.bounds), target.bounds
     width = min(read.right - read.left, room.right - x)
     height = min(read.bottom - read.top, room.bottom - y)
@@ -103,8 +103,8 @@ def _copy(target: DrawSurface, source: DrawSurface, x: int, y: int, rect: Rect) 
     )  # fmt: skip
 
 
-def _halved(rect: Rect) -> Rect:
-    """A rectangle one level down, at least a texel in each direction."""
+def _next_level(rect: Rect) -> Rect:
+    """A rectangle on the next smaller level, at least 1 x 1."""
     left, top = rect.left >> 1, rect.top >> 1
     right, bottom = rect.right + 1 >> 1, rect.bottom + 1 >> 1
     return Rect(left, top, max(right, left + 1), max(bottom, top + 1))

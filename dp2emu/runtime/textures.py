@@ -1,7 +1,7 @@
-"""Textures of a device: made and filled, their surfaces, their generated levels, palettes.
+"""Textures of a device: creation and content, surfaces, generated levels, palettes, and
+CheckDeviceFormat.
 
-The driver knows a texture by one handle and each surface of it by another, which is made when
-the application first asks for that surface.
+A texture has a handle, and each of its surfaces another, created with the first use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
-from dp2emu.d3d.formats import FORMATS
+from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireTextureStageState
@@ -21,7 +21,6 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain
 from dp2emu.runtime.arguments import handle_of, needed
-from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Refused, Session
 
@@ -32,15 +31,58 @@ PALETTES = 0xFFFF
 _TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
 """The DDI's stage state for SetTexture (wire format, "Texture stages and samplers")."""
 _PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
-"""Formats that index a palette -> flags of SETPALETTE: P8 takes its alpha from the entries."""
+"""Flags of SETPALETTE by palettised format: P8 takes its alpha from the entries."""
+
+_NEEDS = {
+    Usage.RENDERTARGET: Use.TARGET,
+    Usage.DEPTHSTENCIL: Use.DEPTH,
+    Usage.QUERY_LEGACYBUMPMAP: Use.BUMP,
+    Usage.QUERY_SRGBREAD: Use.TEXTURE,
+    Usage.QUERY_FILTER: Use.TEXTURE,
+    Usage.QUERY_SRGBWRITE: Use.TARGET,
+    Usage.QUERY_POSTPIXELSHADER_BLENDING: Use.TARGET,
+    Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
+    Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
+}
+"""The use that a format needs by D3DUSAGE."""
+
+_BUFFERS = {
+    SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),
+    SurfaceKind.INDEXBUFFER: frozenset({Format.INDEX16, Format.INDEX32}),
+}
+
+
+def check_format(usage: int, kind: SurfaceKind, format: Format) -> HResult:
+    """CheckDeviceFormat: D3D_OK, D3DERR_NOTAVAILABLE, or D3DOK_NOAUTOGEN if the levels of a
+    texture cannot be generated.
+    """
+    if kind in _BUFFERS:
+        return HResult.D3D_OK if format in _BUFFERS[kind] else HResult.D3DERR_NOTAVAILABLE
+    if format not in FORMATS or not _has(usage, kind, FORMATS[format].uses):
+        return HResult.D3DERR_NOTAVAILABLE
+    if usage & Usage.AUTOGENMIPMAP and Use.TARGET not in FORMATS[format].uses:
+        return HResult.D3DOK_NOAUTOGEN
+    return HResult.D3D_OK
+
+
+def _has(usage: int, kind: SurfaceKind, uses: Use) -> bool:
+    needed = Use.NONE if kind is SurfaceKind.SURFACE else Use.TEXTURE
+    for flag, use in _NEEDS.items():
+        needed |= use if usage & flag else Use.NONE
+    # Volumes are neither targets nor generated, and depth formats are two-dimensional.
+    volume = kind in (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
+    written = volume and usage & (Usage.RENDERTARGET | Usage.AUTOGENMIPMAP)
+    flat = kind in (SurfaceKind.SURFACE, SurfaceKind.TEXTURE)
+    return needed in uses and not written and (Use.DEPTH not in uses or flat)
+
 
 Entry = tuple[int, int, int, int]
 """PALETTEENTRY: red, green, blue and flags (here alpha), 0 to 255 each."""
 
 
 class TextureShape(msgspec.Struct, frozen=True):
-    """What a texture is asked to be; ``levels`` 0 is the whole chain down to one texel.  With
-    ``managed`` the driver manages it, as for D3DPOOL_MANAGED under D3DCAPS2_CANMANAGERESOURCE.
+    """Arguments of a texture's creation; ``levels`` 0 is the whole chain down to one texel,
+    ``managed`` is D3DPOOL_MANAGED under D3DCAPS2_CANMANAGERESOURCE.
     """
 
     kind: SurfaceKind
@@ -54,7 +96,7 @@ class TextureShape(msgspec.Struct, frozen=True):
 
 
 class Textures:
-    """The textures of a session.  Mutable: what is bound, what is stale, what has a handle."""
+    """The textures of a session.  Mutable: bindings, stale levels, handles, palettes."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -67,10 +109,10 @@ class Textures:
         self._sent_palettes: set[int] = set()
 
     def create(self, shape: TextureShape, data: Sequence[Sequence[bytes]]) -> Texture:
-        """Make a texture and fill it: ``data`` by face, then level, as far as it goes.
+        """Create a texture and fill it with ``data``, by face, then level.
 
-        Raises Refused for what no device makes, UsageError for data that is too little or too
-        much, Unsupported or Fault as the rig does.
+        Raises Refused for invalid arguments, UsageError for data of another size, Unsupported or
+        Fault as the rig does.
         """
         generated = _generated(shape)
         levels = _levels(shape, generated=generated)
@@ -91,19 +133,20 @@ class Textures:
         return texture
 
     def write(self, texture: Texture, level: int, data: bytes, face: int = 0) -> None:
-        """Fill a level as through Lock: rows (of blocks) from top to bottom, slices from front to
-        back, without holes.  Draws under way may see it.
+        """Write packed rows (of blocks) to a level, slices from front to back, as through Lock;
+        draws in progress may see it.
         """
         desc = texture.desc
         part = layout_of(desc)[_index(desc, level, face)]
         self._session.write(desc.handle, part.offset, needed(data, part.size, "a texture level"))
         if desc.managed:
-            self._session.emit(Op.ADDDIRTYBOX, [(desc.handle, _top(desc))])
+            whole = 0, 0, desc.width, desc.height, 0, desc.depth
+            self._session.emit(Op.ADDDIRTYBOX, [(desc.handle, whole)])
         if level == 0 and desc.handle in self._filters:
             self._stale.add(desc.handle)
 
     def surface(self, texture: Texture, level: int, face: int = 0) -> SurfaceDesc:
-        """GetSurfaceLevel and GetCubeMapSurface.  Raises Refused if there is no such surface."""
+        """GetSurfaceLevel and GetCubeMapSurface.  Raises Refused for levels without a surface."""
         desc = texture.desc
         if desc.handle in self._filters and level:
             raise Refused(HResult.D3DERR_INVALIDCALL, "generated levels have no surfaces")
@@ -120,8 +163,7 @@ class Textures:
         return self._surfaces[key]
 
     def bind(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture: on the wire it is a stage state (wire format, "Texture stages and
-        samplers")."""
+        """SetTexture, a stage state of the wire (wire format, "Texture stages and samplers")."""
         if texture is None:
             self._bound.pop(stage, None)
         else:
@@ -152,14 +194,14 @@ class Textures:
         self._stale.discard(handle)
 
     def changed(self, surfaces: Iterable[SurfaceDesc]) -> None:
-        """The GPU was told to write these surfaces, so that levels made from them are stale."""
+        """Mark the levels generated from surfaces that the GPU writes as stale."""
         for surface in surfaces:
             owner = surface.parent or surface.handle
             if owner in self._filters:
                 self._stale.add(owner)
 
     def prepare(self) -> None:
-        """A draw follows: generate what is stale, attach the palette that is current."""
+        """Generate the stale levels of bound textures and attach the current palette to them."""
         for texture in self._bound.values():
             if texture.desc.handle in self._stale:
                 self._generate(texture.desc.handle)
@@ -178,7 +220,7 @@ class Textures:
         self._session.commands.emit_tailed(Op.UPDATEPALETTE, item, tail)
 
     def choose_palette(self, number: int) -> None:
-        """SetCurrentTexturePalette.  Raises Refused for one that was never set."""
+        """SetCurrentTexturePalette.  Raises Refused for a palette that was never set."""
         if not self.has_palette(number):
             raise Refused(HResult.D3DERR_INVALIDCALL, f"no palette {number}")
         self._palette = number
@@ -197,18 +239,13 @@ class Textures:
             self._session.emit(Op.SETPALETTE, [(handle, flags, desc.handle)])
 
 
-def _top(desc: SurfaceDesc) -> tuple[int, ...]:
-    """All of the top level, as a D3DBOX."""
-    return 0, 0, desc.width, desc.height, 0, desc.depth
-
-
 def _palette_handle(number: int) -> int:
-    """Handle 0 detaches, so palette 0 cannot have it."""
+    """The handle of a palette; handle 0 means none."""
     return number + 1
 
 
 def _generated(shape: TextureShape) -> bool:
-    """Whether the levels are generated.  Raises Refused for formats no such texture has."""
+    """Whether the levels are generated.  Raises Refused for formats that textures lack."""
     hr = check_format(shape.usage, shape.kind, shape.format)
     if hr is HResult.D3DERR_NOTAVAILABLE:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"textures of {shape.format.sdk}")
@@ -216,9 +253,9 @@ def _generated(shape: TextureShape) -> bool:
 
 
 def _levels(shape: TextureShape, *, generated: bool) -> int:
-    """Levels the driver is asked for.  Raises Refused for more than there can be.
+    """The number of levels to create: one if they should be generated and cannot be.
 
-    A texture whose levels should be generated and cannot be has one.
+    Raises Refused for a size without texels or with cut blocks, and for too many levels.
     """
     sides = shape.width, shape.height, shape.depth
     width, height = FORMATS[shape.format].block
@@ -236,7 +273,7 @@ def _levels(shape: TextureShape, *, generated: bool) -> int:
 
 
 def _index(desc: SurfaceDesc, level: int, face: int) -> int:
-    """The number of a subresource.  Raises Refused if the texture has none such."""
+    """The index of a subresource.  Raises Refused for a level or face that does not exist."""
     faces = CUBE_FACES if desc.kind is SurfaceKind.CUBETEXTURE else 1
     if not (0 <= level < desc.levels and 0 <= face < faces):
         raise Refused(HResult.D3DERR_INVALIDCALL, f"no level {level} of face {face}")

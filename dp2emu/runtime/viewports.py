@@ -1,4 +1,4 @@
-"""Viewports, lights and materials of DirectX 5 and 6, which are objects of their own.
+"""Viewport, light and material objects of DirectX 5 and 6.
 
 Source: the DirectX 6 documentation of IDirect3DViewport3, D3DVIEWPORT, D3DVIEWPORT2, D3DLIGHT2 and
 D3DLIGHTTYPE.
@@ -14,13 +14,13 @@ from dp2emu.gpu.command.bindings import Viewport
 from dp2emu.runtime.objects import Light, Material, Triple
 
 _PARALLEL_POINT, _GL_SPOT = 4, 5
-"""D3DLIGHT_PARALLELPOINT and D3DLIGHT_GLSPOT, which no driver is told of."""
-_NOTHING: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+"""D3DLIGHT_PARALLELPOINT and D3DLIGHT_GLSPOT, which drivers lack."""
+_BLACK: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
 
 
 class ClipVolume(msgspec.Struct, frozen=True):
-    """What of the space behind the projection is seen: x and y from ``left`` and ``top``, which
-    is the largest y, over ``width`` and ``height``, and z.
+    """The visible part of projected space: ``left`` and ``top`` are the smallest x and the
+    largest y.
     """
 
     left: float = -1.0
@@ -34,13 +34,15 @@ class ClipVolume(msgspec.Struct, frozen=True):
     def scaled(
         cls, view: Viewport, scale_x: float, scale_y: float, min_z: float, max_z: float
     ) -> ClipVolume:
-        """Of a D3DVIEWPORT: pixels per unit around the middle of the viewport."""
+        """The volume of a D3DVIEWPORT, whose scales are pixels per unit around its centre."""
         width = view.width / scale_x if scale_x else 2.0
         height = view.height / scale_y if scale_y else 2.0
         return cls(-width / 2, height / 2, width, height, min_z, max_z)
 
     def matrix(self) -> tuple[float, ...]:
-        """What brings the volume to -1..1 and 0..1; the identity for a volume without inside."""
+        """The matrix from the volume to x and y of -1..1 and z of 0..1; the identity if it is
+        empty.
+        """
         depth = self.max_z - self.min_z
         if not (self.width and self.height and depth):
             return IDENTITY
@@ -50,22 +52,20 @@ class ClipVolume(msgspec.Struct, frozen=True):
 
 
 class EarlyMaterial(msgspec.Struct, eq=False):
-    """IDirect3DMaterial.  Mutable: its data may be set again."""
+    """IDirect3DMaterial.  Mutable."""
 
     material: Material = msgspec.field(default_factory=Material)
 
 
 class EarlyLight(msgspec.Struct, eq=False):
-    """IDirect3DLight.  Mutable: ``index`` is its number on the device of its viewport."""
+    """IDirect3DLight; ``index`` is its number on the device of its viewport.  Mutable."""
 
     light: Light | None = None
     index: int | None = None
 
 
 class EarlyViewport(msgspec.Struct, eq=False):
-    """IDirect3DViewport.  Mutable: rectangle, clip volume, lights and background; ``view`` None
-    before it was set.
-    """
+    """IDirect3DViewport; ``view`` is None until it is set.  Mutable."""
 
     view: Viewport | None = None
     volume: ClipVolume = msgspec.field(default_factory=ClipVolume)
@@ -74,8 +74,8 @@ class EarlyViewport(msgspec.Struct, eq=False):
 
     @property
     def background_color(self) -> int:
-        """The A8R8G8B8 colour that Clear fills with: the diffuse one of the background."""
-        diffuse = self.background.material.diffuse if self.background else _NOTHING
+        """The A8R8G8B8 colour of Clear: the background material's diffuse colour."""
+        diffuse = self.background.material.diffuse if self.background else _BLACK
         red, green, blue, alpha = (int(min(max(lane, 0.0), 1.0) * 255 + 0.5) for lane in diffuse)
         return alpha << 24 | red << 16 | green << 8 | blue
 
@@ -84,13 +84,13 @@ def early_light(
     kind: int, color: tuple[float, float, float, float], position: Triple, direction: Triple,
     numbers: tuple[float, ...],
 ) -> Light:  # fmt: skip
-    """D3DLIGHT as D3DLIGHT7: one colour for diffuse and specular light, and none that is ambient.
+    """D3DLIGHT as D3DLIGHT7: one colour for diffuse and specular light, no ambient light.
 
-    A parallel-point light shines from its position to the origin.
+    A parallel-point light is directional, from its position to the origin.
     """
     if kind == _PARALLEL_POINT:
         x, y, z = position
         kind, direction = LightType.DIRECTIONAL, (-x, -y, -z)
     elif kind == _GL_SPOT:
         kind = LightType.SPOT
-    return Light(LightType(kind), color, color, _NOTHING, position, direction, *numbers)
+    return Light(LightType(kind), color, color, _BLACK, position, direction, *numbers)

@@ -287,7 +287,7 @@ class Device:
         return data
 
     def release(self, resource: Resource) -> None:
-        """Release: the resource is gone."""
+        """Release: destroy a resource."""
         self.call("DestroyResource", resource.memory)
 
     def _row_bytes(self, resource: Resource) -> int:

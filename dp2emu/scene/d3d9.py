@@ -50,7 +50,7 @@ from dp2emu.runtime import (
     VertexElement,
     VertexShader,
 )
-from dp2emu.runtime.availability import check_format
+from dp2emu.runtime.textures import check_format
 from dp2emu.scene.document import PICTURE_PIXELS, Scene9, extent, sample_count
 from dp2emu.scene.player import DATA, Action, Dialect, Missing, Player, Results, calling, hr_text
 from dp2emu.scene.values import (

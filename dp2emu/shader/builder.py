@@ -21,41 +21,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from dp2emu.shader.ir import (
-    Access,
-    Address,
-    Assign,
-    Axis,
-    Break,
-    Constant,
-    Derivative,
-    Fetch,
-    File,
-    If,
-    Input,
-    Kill,
-    Load,
-    Lod,
-    Loop,
-    Operand,
-    Output,
-    Port,
-    Program,
-    ProgramError,
-    Sample,
-    Slot,
-    Stage,
-    Statement,
-    Store,
-    TextureKind,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.passes import coalesce_copies
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import OPERATORS, Arithmetic, Block, Number, Value, Variable
 from dp2emu.shader.verify import verify
 
-Declared = TypeVar("Declared", File, Port)
+Declared = TypeVar("Declared", ir.File, ir.Port)
 
 LOOP_LIMIT = 255
 """Default iteration limit of a loop: the most that Direct3D 9 allows (SM1-3 tokens, "Flow
@@ -68,14 +41,14 @@ class Builder(Arithmetic):
     start.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ir.Stage) -> None:
         self._stage = stage
         self._slots: list[Type] = []
         self._versions: list[int] = []
-        self._files: dict[str, File] = {}
-        self._inputs: dict[str, Port] = {}
-        self._outputs: dict[str, Port] = {}
-        self._prologue: list[Statement] = []
+        self._files: dict[str, ir.File] = {}
+        self._inputs: dict[str, ir.Port] = {}
+        self._outputs: dict[str, ir.Port] = {}
+        self._prologue: list[ir.Statement] = []
         self._fetched: dict[tuple[str, int | None], Value] = {}
         self._open = [Block()]
 
@@ -92,7 +65,7 @@ class Builder(Arithmetic):
             raise TypeError(f"{number!r} is no {type.value}")
         if type in (Type.I32, Type.I64) and not isinstance(number, int):
             raise TypeError(f"{number!r} is no {type.value}")
-        return Value(self, Constant.of(type, number), type, self._open[0])
+        return Value(self, ir.Constant.of(type, number), type, self._open[0])
 
     def variable(self, type: Type, start: Number | None = None) -> Variable:
         """Declare a variable; without ``start`` it begins as 0 or false."""
@@ -105,15 +78,15 @@ class Builder(Arithmetic):
         """Return the current value of a variable."""
         slot = variable.slot
         version = self._versions[slot]
-        return Value(self, Slot(slot), variable.type, self._open[-1], version)
+        return Value(self, ir.Slot(slot), variable.type, self._open[-1], version)
 
     def assign(self, variable: Variable, value: Number) -> None:
         """Assign a variable in the active lanes."""
         if any(variable.slot in block.borrowed for block in self._open if block.loop):
-            raise ProgramError("a loop assigns a variable whose value of before it also uses")
+            raise ir.ProgramError("a loop assigns a variable whose value of before it also uses")
         operand = self._operand(value, variable.type)
         self._versions[variable.slot] += 1
-        self._emit(Assign(variable.slot, OPERATORS["mov"][variable.type], (operand,)))
+        self._emit(ir.Assign(variable.slot, OPERATORS["mov"][variable.type], (operand,)))
 
     def copy(self, value: Value) -> Value:
         """Copy a value to a slot of its own."""
@@ -129,71 +102,78 @@ class Builder(Arithmetic):
             raise TypeError(f"{op} takes {len(row.operands)} operands, not {len(operands)}")
         typed = tuple(map(self._operand, operands, row.operands))
         result = self._new_value(row.result)
-        self._emit(Assign(_slot(result), op, typed))
+        self._emit(ir.Assign(_slot(result), op, typed))
         return result
 
     # Ports and files
 
     def input(self, name: str, type: Type = Type.F32) -> Value:
         """Declare and read an input; repeated calls return the same value."""
-        _declare(self._inputs, Port(name, type))
+        _declare(self._inputs, ir.Port(name, type))
         if (name, None) not in self._fetched:
             value = self._fetched[name, None] = self._new_value(type, self._open[0])
-            self._prologue.append(Input(_slot(value), name))
+            self._prologue.append(ir.Input(_slot(value), name))
         return self._fetched[name, None]
 
     def output(self, name: str, value: Number, type: Type = Type.F32) -> None:
         """Write an output in the active lanes; a ``Value`` determines the port's type."""
         type = value.type if isinstance(value, Value) else type
-        _declare(self._outputs, Port(name, type))
-        self._emit(Output(name, self._operand(value, type)))
+        _declare(self._outputs, ir.Port(name, type))
+        self._emit(ir.Output(name, self._operand(value, type)))
 
-    def uniform(self, name: str, type: Type, size: int) -> File:
+    def uniform(self, name: str, type: Type, size: int) -> ir.File:
         """Declare a file of ``size`` scalars that all lanes share."""
-        return _declare(self._files, File(name, type, size, uniform=True))
+        return _declare(self._files, ir.File(name, type, size, uniform=True))
 
-    def local(self, name: str, type: Type, size: int) -> File:
+    def local(self, name: str, type: Type, size: int) -> ir.File:
         """Declare a file of ``size`` scalars per lane."""
-        return _declare(self._files, File(name, type, size, uniform=False))
+        return _declare(self._files, ir.File(name, type, size, uniform=False))
 
-    def load(self, file: File, offset: int, index: Number | None = None, stride: int = 1) -> Value:
+    def load(
+        self, file: ir.File, offset: int, index: Number | None = None, stride: int = 1
+    ) -> Value:
         """Load scalar ``offset + index * stride`` of a file; out of range reads 0."""
         if file.uniform and index is None:
             return self._fixed_uniform(file, offset)
         result = self._new_value(file.type)
-        self._emit(Load(_slot(result), file.name, self._address(offset, index, stride)))
+        self._emit(ir.Load(_slot(result), file.name, self._address(offset, index, stride)))
         return result
 
     def store(
-        self, file: File, value: Number, offset: int, index: Number | None = None, stride: int = 1
+        self,
+        file: ir.File,
+        value: Number,
+        offset: int,
+        index: Number | None = None,
+        stride: int = 1,
     ) -> None:
         """Store to a local file in the active lanes; out of range stores nothing."""
         address = self._address(offset, index, stride)
-        self._emit(Store(file.name, address, self._operand(value, file.type)))
+        self._emit(ir.Store(file.name, address, self._operand(value, file.type)))
 
     # Pixels
 
     def ddx(self, x: Number) -> Value:
         """Horizontal derivative: right minus left in the quad."""
-        return self.derivative(Axis.X, x)
+        return self.derivative(ir.Axis.X, x)
 
     def ddy(self, x: Number) -> Value:
         """Vertical derivative: bottom minus top in the quad."""
-        return self.derivative(Axis.Y, x)
+        return self.derivative(ir.Axis.Y, x)
 
-    def derivative(self, axis: Axis, x: Number) -> Value:
+    def derivative(self, axis: ir.Axis, x: Number) -> Value:
         """Derivative of a value along an axis of the quad."""
         operand = self._operand(x, Type.F32)
         result = self._new_value(Type.F32)
-        self._emit(Derivative(_slot(result), axis, operand))
+        self._emit(ir.Derivative(_slot(result), axis, operand))
         return result
 
     def sample(
         self,
-        kind: TextureKind,
+        kind: ir.TextureKind,
         sampler: int,
         coordinates: Sequence[Number],
-        lod: Lod = Lod.IMPLICIT,
+        lod: ir.Lod = ir.Lod.IMPLICIT,
         arguments: Sequence[Number] = (),
     ) -> tuple[Value, Value, Value, Value]:
         """Sample a texture: red, green, blue and alpha.  ``lod`` determines the number of
@@ -204,19 +184,19 @@ class Builder(Arithmetic):
         results = tuple(self._new_value(Type.F32) for _ in range(4))
         red, green, blue, alpha = results
         slots = (_slot(red), _slot(green), _slot(blue), _slot(alpha))
-        self._emit(Sample(slots, sampler, kind, places, lod, extra))
+        self._emit(ir.Sample(slots, sampler, kind, places, lod, extra))
         return red, green, blue, alpha
 
     def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
         """Read four I32 from the environment of the program, without side effects."""
-        return self._asked(Fetch, unit, operands)
+        return self._asked(ir.Fetch, unit, operands)
 
     def access(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
         """Access memory through a unit with I32 operands; returns four I32."""
-        return self._asked(Access, unit, operands)
+        return self._asked(ir.Access, unit, operands)
 
     def _asked(
-        self, kind: type[Fetch | Access], unit: int, operands: Sequence[Number]
+        self, kind: type[ir.Fetch | ir.Access], unit: int, operands: Sequence[Number]
     ) -> tuple[Value, Value, Value, Value]:
         given = tuple(self._operand(each, Type.I32) for each in operands)
         x, y, z, w = (self._new_value(Type.I32) for _ in range(4))
@@ -225,7 +205,7 @@ class Builder(Arithmetic):
 
     def kill(self, condition: Number) -> None:
         """Discard the pixels in which the condition is true."""
-        self._emit(Kill(self._operand(condition, Type.BOOL)))
+        self._emit(ir.Kill(self._operand(condition, Type.BOOL)))
 
     # Control flow
 
@@ -235,37 +215,37 @@ class Builder(Arithmetic):
         operand = self._operand(condition, Type.BOOL)
         with self._block() as block:
             yield
-        self._emit(If(operand, tuple(block.statements)))
+        self._emit(ir.If(operand, tuple(block.statements)))
 
     @contextmanager
     def else_(self) -> Iterator[None]:
         """Record the body for the other lanes of the ``if_`` that has just ended."""
         before = self._open[-1].statements
-        if not before or not isinstance(before[-1], If) or before[-1].otherwise:
-            raise ProgramError("else without an if")
+        if not before or not isinstance(before[-1], ir.If) or before[-1].otherwise:
+            raise ir.ProgramError("else without an if")
         last = before[-1]
         with self._block() as block:
             yield
-        before[-1] = If(last.condition, last.then, tuple(block.statements))
+        before[-1] = ir.If(last.condition, last.then, tuple(block.statements))
 
     @contextmanager
     def loop(self, limit: int = LOOP_LIMIT) -> Iterator[None]:
         """Record the body of a loop with at most ``limit`` iterations."""
         with self._block(loop=True) as block:
             yield
-        self._emit(Loop(tuple(block.statements), limit))
+        self._emit(ir.Loop(tuple(block.statements), limit))
 
     def break_(self, condition: Number = True) -> None:
         """Leave the innermost loop in the lanes in which the condition is true."""
-        self._emit(Break(self._operand(condition, Type.BOOL)))
+        self._emit(ir.Break(self._operand(condition, Type.BOOL)))
 
     # The end
 
-    def program(self) -> Program:
+    def program(self) -> ir.Program:
         """Return the recorded program, copies coalesced and verified."""
         if len(self._open) > 1:
-            raise ProgramError("a block is still open")
-        program = Program(
+            raise ir.ProgramError("a block is still open")
+        program = ir.Program(
             self._stage,
             tuple(self._slots),
             tuple(self._files.values()),
@@ -276,7 +256,7 @@ class Builder(Arithmetic):
         verify(program)
         return program
 
-    def _emit(self, statement: Statement) -> None:
+    def _emit(self, statement: ir.Statement) -> None:
         self._open[-1].statements.append(statement)
 
     @contextmanager
@@ -294,49 +274,49 @@ class Builder(Arithmetic):
         return len(self._slots) - 1
 
     def _new_value(self, type: Type, block: Block | None = None) -> Value:
-        return Value(self, Slot(self._new_slot(type)), type, block or self._open[-1])
+        return Value(self, ir.Slot(self._new_slot(type)), type, block or self._open[-1])
 
-    def _operand(self, value: Number, type: Type) -> Operand:
+    def _operand(self, value: Number, type: Type) -> ir.Operand:
         """Convert a number or value to an operand; raises for one that cannot be used here."""
         if not isinstance(value, Value):
             value = self.constant(type, value)
         if value.builder is not self:
-            raise ProgramError("a value of another builder")
+            raise ir.ProgramError("a value of another builder")
         if value.type is not type:
             raise TypeError(f"{value.type.value} where {type.value} is wanted")
-        if isinstance(value.operand, Slot):
+        if isinstance(value.operand, ir.Slot):
             self._check_use(value, value.operand.number)
         return value.operand
 
     def _check_use(self, value: Value, slot: int) -> None:
         if value.block not in self._open:
-            raise ProgramError("a value outside the block that computes it")
+            raise ir.ProgramError("a value outside the block that computes it")
         if value.version != self._versions[slot]:
-            raise ProgramError("a variable's value after the variable was assigned")
+            raise ir.ProgramError("a variable's value after the variable was assigned")
         for block in self._open[self._open.index(value.block) + 1 :]:
             block.borrowed.add(slot)
 
-    def _fixed_uniform(self, file: File, offset: int) -> Value:
+    def _fixed_uniform(self, file: ir.File, offset: int) -> Value:
         key = (file.name, offset)
         if key not in self._fetched:
             value = self._fetched[key] = self._new_value(file.type, self._open[0])
-            self._prologue.append(Load(_slot(value), file.name, Address(offset)))
+            self._prologue.append(ir.Load(_slot(value), file.name, ir.Address(offset)))
         return self._fetched[key]
 
-    def _address(self, offset: int, index: Number | None, stride: int) -> Address:
+    def _address(self, offset: int, index: Number | None, stride: int) -> ir.Address:
         if index is None:
-            return Address(offset)
-        return Address(offset, self._operand(index, Type.I32), stride)
+            return ir.Address(offset)
+        return ir.Address(offset, self._operand(index, Type.I32), stride)
 
 
 def _declare(table: dict[str, Declared], wanted: Declared) -> Declared:
     declared = table.setdefault(wanted.name, wanted)
     if declared != wanted:
-        raise ProgramError(f"{wanted.name} is already declared as {declared}")
+        raise ir.ProgramError(f"{wanted.name} is already declared as {declared}")
     return declared
 
 
 def _slot(value: Value) -> int:
     """Return the slot of a freshly computed value."""
-    assert isinstance(value.operand, Slot)
+    assert isinstance(value.operand, ir.Slot)
     return value.operand.number

@@ -1,8 +1,7 @@
-"""Channels of pixels: the numbers that bits stand for, and the bits of numbers, by ``Coding``.
+"""Formulas that decode and encode channels of pixels, by ``Coding``.
 
 Sources: Direct3D 9 documentation for UNORM and FLOAT; for the rest the data conversion rules of
-Direct3D 10.  Values are F32, or I32 with what a target of 32 bits stores: whole numbers, or the
-bits of floats.
+Direct3D 10.  Values are F32, or I32 with integers or the bits of floats.
 """
 
 from __future__ import annotations
@@ -18,32 +17,32 @@ WORD_BITS = 32
 
 
 def bits(word: Value, shift: int, count: int) -> Value:
-    """A field of a word, unsigned."""
+    """Extract a field of a word, zero-extended."""
     if shift:
         word = ushr(word, shift)
     return word if shift + count == WORD_BITS else word & ((1 << count) - 1)
 
 
 def signed_bits(word: Value, shift: int, count: int) -> Value:
-    """A field of a word in two's complement."""
+    """Extract a field of a word, sign-extended."""
     spare = WORD_BITS - count
     return (word << (spare - shift) if spare > shift else word) >> spare
 
 
 def field(words: Sequence[Value], channel: Channel) -> Value:
-    """The bits of a channel of a pixel of some words."""
+    """Extract the bits of a channel from a pixel's words, zero-extended."""
     word, shift = divmod(channel.shift, WORD_BITS)
     return bits(words[word], shift, channel.bits)
 
 
 def signed_field(words: Sequence[Value], channel: Channel) -> Value:
-    """The number that a channel has in two's complement."""
+    """Extract the bits of a channel from a pixel's words, sign-extended."""
     word, shift = divmod(channel.shift, WORD_BITS)
     return signed_bits(words[word], shift, channel.bits)
 
 
 def with_field(words: Sequence[Value], channel: Channel, value: Value) -> list[Value]:
-    """Words with the bits of a channel replaced by the low ones of a value."""
+    """Replace the bits of a channel in a pixel's words by the low bits of a value."""
     word, shift = divmod(channel.shift, WORD_BITS)
     if channel.bits < WORD_BITS:
         kept = words[word] & ~(channel.max << shift)
@@ -52,14 +51,14 @@ def with_field(words: Sequence[Value], channel: Channel, value: Value) -> list[V
     return [*words[:word], value, *words[word + 1 :]]
 
 
-# Numbers of bits
+# Decoding
 
 
 def decoded(words: Sequence[Value], channel: Channel) -> Value:
-    """The F32 value of a channel.
+    """Decode a channel to F32.
 
-    UNORM: c / max, one float32 division.  SNORM: max(c / max, -1), max 2^(n-1) - 1.  FLOAT: as it
-    is.  UINT and SINT: the float nearest to the number.
+    UNORM: c / max, one float32 division.  SNORM: max(c / max, -1) with max 2^(n-1) - 1.  FLOAT:
+    exact.  UINT and SINT: the nearest float.
     """
     return _DECODED[channel.coding](words, channel)
 
@@ -74,8 +73,7 @@ def _snorm_value(words: Sequence[Value], channel: Channel) -> Value:
 
 
 def _float_value(words: Sequence[Value], channel: Channel) -> Value:
-    code = field(words, channel)
-    return _FLOATS[channel.bits](code)
+    return _FLOATS[channel.bits](field(words, channel))
 
 
 def _unsigned_value(words: Sequence[Value], channel: Channel) -> Value:
@@ -89,15 +87,16 @@ def _signed_value(words: Sequence[Value], channel: Channel) -> Value:
 
 
 def half(code: Value) -> Value:
-    """An IEEE half: with its exponent and mantissa in place it is 2**112 too small, exactly."""
+    """Decode an IEEE half to F32, exactly."""
     b, magnitude = code.builder, (code & 0x7FFF) << 13
+    # Exponent and mantissa shifted into place read as a float32 that is 2**112 too small.
     finite = b.asfloat(magnitude) * 2.0**112
     value = b.select(magnitude >= 0x7C00 << 13, b.asfloat(magnitude | 0x7F800000), finite)
     return b.select((code & 0x8000).ne(0), -value, value)
 
 
 def _depth_float(code: Value) -> Value:
-    """4 bits of exponent, which counts from 15, and 20 of mantissa."""
+    """Decode a 24-bit depth: 4 bits of exponent with bias 15, 20 of mantissa."""
     return code.builder.asfloat(code << 3) * 2.0**112
 
 
@@ -108,7 +107,7 @@ _FLOATS: dict[int, Callable[[Value], Value]] = {
     24: _depth_float,
     32: lambda code: code.builder.asfloat(code),
 }
-"""By number of bits."""
+"""Decoders of floats by number of bits."""
 
 _DECODED: dict[Coding, Callable[[Sequence[Value], Channel], Value]] = {
     Coding.UNORM: _unorm_value,
@@ -120,21 +119,21 @@ _DECODED: dict[Coding, Callable[[Sequence[Value], Channel], Value]] = {
 
 
 def unit_blue(red: Value, green: Value) -> Value:
-    """The third component of a vector of length 1, which points out of the surface (CxV8U8)."""
+    """Return the z component, 0 or more, of a unit vector (CxV8U8)."""
     b = red.builder
     return b.sqrt(b.max(1.0 - red * red - green * green, 0.0))
 
 
-# Bits of numbers
+# Encoding
 
 
 def encoded(value: Value, channel: Channel, *, toward_zero: bool = False) -> Value:
-    """The bits of a channel, in the low bits of an I32.
+    """Encode a value as the bits of a channel, in the low bits of an I32.
 
     UNORM: clamped to 0..1, NaN as 0, then floor(c * max + 0.5) in float64.  SNORM: clamped to
-    -1..1, NaN as 0, c * (2^(n-1) - 1) in float64 rounded to the nearest, half away from 0.
-    FLOAT: as it is, or rounded to even, or ``toward_zero``, NaN the canonical one.  UINT and SINT
-    clamp what is too much for their bits; the bits of an F32 are taken for an integer's.
+    -1..1, NaN as 0, c * (2^(n-1) - 1) in float64 rounded to nearest, half away from 0.  FLOAT:
+    rounded to nearest even or ``toward_zero``, canonical NaN.  UINT and SINT: an integer, or the
+    bits of an F32, clamped to the range of the channel.
     """
     if channel.coding is Coding.FLOAT:
         return _float_code(channel, as_float(value), toward_zero)
@@ -142,12 +141,12 @@ def encoded(value: Value, channel: Channel, *, toward_zero: bool = False) -> Val
 
 
 def as_float(value: Value) -> Value:
-    """The value, or the float whose bits an I32 has."""
+    """Reinterpret an I32 as a float; an F32 is unchanged."""
     return value.builder.asfloat(value) if value.type is Type.I32 else value
 
 
 def as_bits(value: Value) -> Value:
-    """The value, or the bits of an F32, every NaN the canonical one."""
+    """Reinterpret an F32 as its bits, NaN canonical; an I32 is unchanged."""
     return value if value.type is Type.I32 else value.builder.asint(value)
 
 
@@ -157,9 +156,9 @@ def _unorm_code(channel: Channel, value: Value) -> Value:
 
 def _snorm_code(channel: Channel, value: Value) -> Value:
     b, c = value.builder, as_float(value)
-    held = b.max(b.min(b.select(c.eq(c), c, 0.0), 1.0), -1.0)
-    scaled = b.apply("ftod", held) * float(channel.max >> 1)
-    # The conversion cuts towards zero, which is up below it and down above.
+    clamped = b.max(b.min(b.select(c.eq(c), c, 0.0), 1.0), -1.0)
+    scaled = b.apply("ftod", clamped) * float(channel.max >> 1)
+    # dtoi truncates toward zero: adding half of the sign's rounds half away from zero.
     beyond = scaled + b.select(scaled < 0.0, b.constant(Type.F64, -0.5), 0.5)
     return b.apply("dtoi", beyond) & channel.max
 
@@ -170,8 +169,7 @@ def _uint_code(channel: Channel, value: Value) -> Value:
 
 def _sint_code(channel: Channel, value: Value) -> Value:
     b, most = value.builder, channel.max >> 1
-    held = b.apply("imax", b.apply("imin", as_bits(value), most), -most - 1)
-    return held & channel.max
+    return b.apply("imax", b.apply("imin", as_bits(value), most), -most - 1) & channel.max
 
 
 def _float_code(channel: Channel, value: Value, toward_zero: bool) -> Value:

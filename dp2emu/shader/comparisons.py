@@ -1,4 +1,4 @@
-"""D3DCMPFUNC over values: depths, stencil values, alphas and what textures are compared with."""
+"""Comparisons of D3DCMPFUNC: of depth, stencil, alpha and shadow texture references."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ COMPARE: dict[CmpFunc, Callable[[Value, Number], Value | bool]] = {
     CmpFunc.GREATEREQUAL: lambda new, old: _ordered(_REACHES, new, old),
     CmpFunc.ALWAYS: lambda new, old: True,
 }
-"""Whether what is new passes against what is there; integers are unsigned."""
+"""Comparison of a new value with the stored or reference value; integers are unsigned."""
 
 
 def compare(func: CmpFunc, new: Value, old: Number) -> Value:
-    """The same as a BOOL, whatever the function."""
+    """Return a comparison as a BOOL value, a constant for NEVER and ALWAYS."""
     found = COMPARE[func](new, old)
     return found if isinstance(found, Value) else new.builder.constant(Type.BOOL, found)

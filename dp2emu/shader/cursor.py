@@ -1,10 +1,10 @@
-"""Bounds-checked reading of a shader's DWORDs in order."""
+"""Bounds-checked reading of a shader's DWORDs in order, and the bit fields of its tokens."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from dp2emu.errors import ShaderError
 
@@ -88,3 +88,20 @@ class Cursor(Generic[Version]):
             raise ShaderError("the length field is too large", offset=start)
         self._end = self._stop
         return self._words[start // 4 : self._at]
+
+
+class Bits(NamedTuple):
+    """A field of ``width`` bits that begins at bit ``shift`` of a token."""
+
+    shift: int
+    width: int
+
+    def of(self, token: int) -> int:
+        """Extract the field's value from a token."""
+        return token >> self.shift & (1 << self.width) - 1
+
+    def put(self, value: int) -> int:
+        """Return a token with this field set to ``value``, truncated to its width, and all else
+        0.
+        """
+        return (value & (1 << self.width) - 1) << self.shift

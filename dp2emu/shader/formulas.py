@@ -1,14 +1,14 @@
-"""Formulas: what a fixed stage computes, said once for every engine.
+"""Formulas: computations of fixed-function stages, defined once for both engines.
 
-A formula is a function of a builder, a key and one value for each operand, that gives a value, or
+A formula is a function of a builder, a key and one value for each operand; it returns a value, or
 a bool, for each result:
 
     def scaled(b: Builder, factor: float, x: Value) -> tuple[Value]:
         return (x * factor,)
 
-Its program has no control flow and reads nothing but its operands.  The reference engine computes
-it over NumPy arrays (``computed``), the compiling engine writes it into the text of a kernel
-(``jit.inline.emitted``).  What moves data around it is each engine's own.
+Its program has no control flow and reads only its operands.  The reference engine evaluates it
+over NumPy arrays (``computed``), the compiling engine inlines it into a kernel
+(``jit.inline.emitted``).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
 
 Formula = Callable[..., Sequence["Value | bool"]]
-"""Takes a builder, a key and values."""
+"""Function of a builder, a key and a value for each operand."""
 
 
 def operand_name(number: int) -> str:
-    """The input port of an operand."""
+    """Return the input port of an operand."""
     return f"x{number}"
 
 
 @lru_cache(maxsize=1 << 12)
 def program_of(formula: Formula, key: Hashable, types: tuple[Type, ...]) -> Program:
-    """The program of a formula for operands of these types; its outputs are in order."""
+    """Return the program of a formula for operand types; its outputs are the results in order."""
     b = Builder(Stage.PIXEL)
     operands = [b.input(operand_name(number), type) for number, type in enumerate(types)]
     for number, result in enumerate(formula(b, key, *operands)):
@@ -47,39 +47,36 @@ def program_of(formula: Formula, key: Hashable, types: tuple[Type, ...]) -> Prog
 
 
 def computed(formula: Formula, key: Hashable, *operands: Lanes | np.generic) -> list[Lanes]:
-    """The results of a formula for arrays of any shapes that broadcast, and for NumPy scalars.
+    """Evaluate a formula over arrays of shapes that broadcast, or NumPy scalars.
 
-    Unsigned integers are taken as signed ones.  A result that depends on no operand has no axis.
+    Unsigned integers are reinterpreted as signed.  A result without operands has no axis.
     """
-    lanes = [_SIGNED.get(each.dtype.char, _same)(each) for each in operands]
+    lanes: list[Any] = [
+        each.view(_SIGNED[char]) if (char := each.dtype.char) in _SIGNED else each
+        for each in operands
+    ]
     steps = _steps(program_of(formula, key, tuple(_TYPES[each.dtype.char] for each in lanes)))
-    held = [*lanes, *steps.constants]
-    held += [held[0]] * steps.slots
-    # NaN and infinity are values like any other.
+    values = [*lanes, *steps.constants]
+    values += [values[0]] * steps.slots
+    # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         for function, place, read, done in steps.steps:
-            held[place] = function(*[held[each] for each in read])
+            values[place] = function(*[values[each] for each in read])
+            # Dropping the reference frees the array before the next step allocates.
             for each in done:
-                held[each] = held[0]
-    return [held[place] for place in steps.results]
-
-
-def _same(lanes: Any) -> Any:
-    return lanes
+                values[each] = values[0]
+    return [values[place] for place in steps.results]
 
 
 _TYPES = {type.dtype.char: type for type in Type}
-_SIGNED: dict[str, Callable[[Any], Any]] = {
-    np.dtype(np.uint32).char: lambda lanes: lanes.view(np.int32),
-    np.dtype(np.uint64).char: lambda lanes: lanes.view(np.int64),
-}
+_SIGNED = {np.dtype(np.uint32).char: np.int32, np.dtype(np.uint64).char: np.int64}
 
 
 class _Steps(NamedTuple):
-    """A program as calls: operands come first, then ``constants`` and as many ``slots``.
+    """A program as calls on a list of values: operands, ``constants``, then ``slots`` results.
 
-    A step is a function, the place of its result, the places it reads, and those of them that no
-    later step reads, whose arrays can go.
+    A step is a function, the index of its result, the indices of its arguments, and those of them
+    that no later step reads.
     """
 
     constants: tuple[Lanes, ...]

@@ -6,12 +6,12 @@ Results are exact on every machine: none depends on how a CPU fuses, flushes or 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.shader.types import F32, F64, I32, Lanes, Type, canonical
+from dp2emu.shader.types import F32, F64, I32, NAN_BITS, WIDE_NAN_BITS, Lanes, Type
 
 ZERO, UNIT = np.float32(0), np.float32(1)
 LEAST_NORMAL = np.float32(2.0**-126)
@@ -32,6 +32,22 @@ def unsigned(lanes: I32) -> U32:
 def signed(lanes: U32) -> I32:
     """Reinterpret uint32 as int32."""
     return lanes.view(np.int32)
+
+
+def canonical(lanes: _Floats) -> _Floats:
+    """Replace every NaN by ``NAN_BITS`` or ``WIDE_NAN_BITS``; returns the same array if it has
+    none.
+    """
+    bad = np.isnan(lanes)
+    if not bad.any():
+        return lanes
+    return np.where(bad, _NANS[lanes.dtype.itemsize], lanes)
+
+
+_NANS: dict[int, NDArray[Any]] = {
+    4: np.array(NAN_BITS, np.uint32).view(np.float32),
+    8: np.array(WIDE_NAN_BITS, np.uint64).view(np.float64),
+}
 
 
 def fma(x: F32, y: F32, z: F32) -> F32:

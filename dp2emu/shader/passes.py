@@ -9,34 +9,15 @@ import msgspec
 from msgspec.structs import replace
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Access,
-    Address,
-    Assign,
-    Break,
-    Derivative,
-    Fetch,
-    If,
-    Input,
-    Load,
-    Loop,
-    Program,
-    Sample,
-    Slot,
-    Statement,
-    blocks,
-    operands,
-    walk,
-    written,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.types import Type
 
 COPIES = ("mov", "imov", "bmov", "dmov", "lmov")
 
-_NARROWING = {If, Loop, Break}
+_NARROWING = {ir.If, ir.Loop, ir.Break}
 """Statements that change the active lanes."""
 
-Block = tuple[Statement, ...]
+Block = tuple[ir.Statement, ...]
 
 
 def coalesce_copies(statements: Block) -> Block:
@@ -46,10 +27,10 @@ def coalesce_copies(statements: Block) -> Block:
     the fresh slot, and no statement between the two touches the variable or changes the active
     lanes, the computation writes the variable directly.
     """
-    every = [*walk(statements)]
-    results = Counter([slot for each in every for slot in written(each)])
+    every = [*ir.walk(statements)]
+    results = Counter([slot for each in every for slot in ir.written(each)])
     uses = Counter([
-        read.number for each in every for read in operands(each) if isinstance(read, Slot)
+        read.number for each in every for read in ir.operands(each) if isinstance(read, ir.Slot)
     ])  # fmt: skip
     single = {slot for slot in uses if uses[slot] == results[slot] == 1}
     return _Coalescer(frozenset(single)).block(statements)
@@ -72,7 +53,7 @@ class _Coalescer(msgspec.Struct, frozen=True):
     single: frozenset[int]
 
     def block(self, statements: Block) -> Block:
-        done: list[Statement] = []
+        done: list[ir.Statement] = []
         segment = _Segment()
         for statement in statements:
             if type(statement) in _NARROWING:
@@ -83,55 +64,55 @@ class _Coalescer(msgspec.Struct, frozen=True):
                 done.append(statement)
         return tuple(done)
 
-    def nested(self, statement: If | Loop | Break) -> Statement:
-        if isinstance(statement, If):
-            return If(
+    def nested(self, statement: ir.If | ir.Loop | ir.Break) -> ir.Statement:
+        if isinstance(statement, ir.If):
+            return ir.If(
                 statement.condition, self.block(statement.then), self.block(statement.otherwise)
             )
-        if isinstance(statement, Loop):
-            return Loop(self.block(statement.body), statement.limit)
+        if isinstance(statement, ir.Loop):
+            return ir.Loop(self.block(statement.body), statement.limit)
         return statement
 
-    def coalesced(self, done: list[Statement], segment: _Segment, copy: Statement) -> bool:
+    def coalesced(self, done: list[ir.Statement], segment: _Segment, copy: ir.Statement) -> bool:
         """Fold a copy into the statement that computes its operand; False if that is
         impossible.
         """
-        if not isinstance(copy, Assign) or copy.op not in COPIES:
+        if not isinstance(copy, ir.Assign) or copy.op not in COPIES:
             return False
         (source,) = copy.operands
-        if not isinstance(source, Slot) or source.number not in self.single:
+        if not isinstance(source, ir.Slot) or source.number not in self.single:
             return False
         place = segment.results.get(source.number)
         # A statement may read the slot (it reads before it writes) but not also write it.
         if place is None or segment.touched.get(copy.slot, -1) > place:
             return False
-        if copy.slot in written(done[place]):
+        if copy.slot in ir.written(done[place]):
             return False
         done[place] = _writing(done[place], source.number, copy.slot)
         segment.results[copy.slot] = segment.touched[copy.slot] = place
         return True
 
-    def record(self, segment: _Segment, place: int, statement: Statement) -> None:
-        for operand in operands(statement):
-            if isinstance(operand, Slot):
+    def record(self, segment: _Segment, place: int, statement: ir.Statement) -> None:
+        for operand in ir.operands(statement):
+            if isinstance(operand, ir.Slot):
                 segment.touched[operand.number] = place
-        for slot in written(statement):
+        for slot in ir.written(statement):
             segment.results[slot] = segment.touched[slot] = place
 
 
-def _writing(statement: Statement, old: int, new: int) -> Statement:
+def _writing(statement: ir.Statement, old: int, new: int) -> ir.Statement:
     """Return the statement with its result moved from slot ``old`` to slot ``new``."""
-    if isinstance(statement, Sample | Fetch | Access):
+    if isinstance(statement, ir.Sample | ir.Fetch | ir.Access):
         red, green, blue, alpha = (new if slot == old else slot for slot in statement.slots)
         return replace(statement, slots=(red, green, blue, alpha))
-    assert isinstance(statement, Input | Assign | Load | Derivative)
+    assert isinstance(statement, ir.Input | ir.Assign | ir.Load | ir.Derivative)
     return replace(statement, slot=new)
 
 
 # SSA renaming: analyses know more about a slot with a single assignment.
 
 
-def to_ssa(program: Program) -> Program:
+def to_ssa(program: ir.Program) -> ir.Program:
     """Rename slots so that each is assigned once; programs with control flow are returned
     unchanged.
     """
@@ -139,20 +120,22 @@ def to_ssa(program: Program) -> Program:
 
 
 @identity_cached()
-def _is_straight(program: Program) -> bool:
-    return not any(blocks(s) or isinstance(s, Break) for s in program.statements)
+def _is_straight(program: ir.Program) -> bool:
+    return not any(ir.blocks(s) or isinstance(s, ir.Break) for s in program.statements)
 
 
 @identity_cached()
-def _to_ssa(program: Program) -> Program:
-    places = Counter(slot for s in walk(program.statements) for slot in written(s))
-    names: dict[int, Slot] = {}
+def _to_ssa(program: ir.Program) -> ir.Program:
+    places = Counter(slot for s in ir.walk(program.statements) for slot in ir.written(s))
+    names: dict[int, ir.Slot] = {}
     types = [*program.slots]
-    done: list[Statement] = []
+    done: list[ir.Statement] = []
     for statement in program.statements:
         read = {f: _renamed(getattr(statement, f), names) for f in statement.__struct_fields__}
-        fresh = {slot: _fresh_slot(types, slot) for slot in written(statement) if places[slot] > 1}
-        names |= {slot: Slot(number) for slot, number in fresh.items()}
+        fresh = {
+            slot: _fresh_slot(types, slot) for slot in ir.written(statement) if places[slot] > 1
+        }
+        names |= {slot: ir.Slot(number) for slot, number in fresh.items()}
         done.append(replace(statement, **(read | _renamed_results(read, fresh))))
     return replace(program, slots=tuple(types), statements=tuple(done))
 
@@ -163,11 +146,11 @@ def _fresh_slot(types: list[Type], slot: int) -> int:
     return len(types) - 1
 
 
-def _renamed(value: Any, names: dict[int, Slot]) -> Any:
+def _renamed(value: Any, names: dict[int, ir.Slot]) -> Any:
     """Return a statement's field with the slots that it reads renamed."""
-    if isinstance(value, Slot):
+    if isinstance(value, ir.Slot):
         return names.get(value.number, value)
-    if isinstance(value, Address):
+    if isinstance(value, ir.Address):
         return replace(value, index=_renamed(value.index, names))
     return tuple(_renamed(each, names) for each in value) if isinstance(value, tuple) else value
 
@@ -187,14 +170,14 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
 
 
 @identity_cached()
-def temporaries(program: Program) -> frozenset[int]:
+def temporaries(program: ir.Program) -> frozenset[int]:
     """Return the slots that can be written without a mask.
 
     Operands of derivatives and samples are excluded, since those read other lanes.
     """
     results = Counter[int]()
-    for statement in walk(program.statements):
-        results.update(written(statement))
+    for statement in ir.walk(program.statements):
+        results.update(ir.written(statement))
     search = _ExposureAnalysis()
     search.block(program.statements)
     once = {slot for slot, count in results.items() if count == 1}
@@ -209,13 +192,13 @@ class _ExposureAnalysis(msgspec.Struct):
     visible: set[int] = msgspec.field(default_factory=set)
     exposed: set[int] = msgspec.field(default_factory=set)
 
-    def block(self, statements: tuple[Statement, ...]) -> None:
+    def block(self, statements: tuple[ir.Statement, ...]) -> None:
         before = set(self.visible)
         for statement in statements:
-            read = {each.number for each in operands(statement) if isinstance(each, Slot)}
-            crosses = isinstance(statement, Derivative | Sample)
+            read = {each.number for each in ir.operands(statement) if isinstance(each, ir.Slot)}
+            crosses = isinstance(statement, ir.Derivative | ir.Sample)
             self.exposed |= read if crosses else read - self.visible
-            for block in blocks(statement):
+            for block in ir.blocks(statement):
                 self.block(block)
-            self.visible.update(written(statement))
+            self.visible.update(ir.written(statement))
         self.visible = before

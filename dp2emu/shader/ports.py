@@ -6,6 +6,8 @@ Without a modifier a varying is interpolated with perspective at the pixel's cen
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 CENTROID = "centroid."
 """Prefix of a varying interpolated at the centroid of the covered samples."""
 SAMPLE = "sample."
@@ -19,6 +21,7 @@ STARTS = 4
 """Added to the stream number in the mark of an emitted vertex that begins a new strip."""
 
 
+@lru_cache(maxsize=1 << 12)
 def varying(port: str) -> str:
     """Strip the interpolation prefixes from the name of an input."""
     return port.removeprefix(CENTROID).removeprefix(SAMPLE).removeprefix(NOPERSPECTIVE)

@@ -16,35 +16,10 @@ import numpy as np
 
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Access,
-    Address,
-    Assign,
-    Axis,
-    Break,
-    Constant,
-    Derivative,
-    Fetch,
-    File,
-    If,
-    Input,
-    Kill,
-    Load,
-    Lod,
-    Loop,
-    Operand,
-    Output,
-    Port,
-    Program,
-    Sample,
-    Statement,
-    Store,
-    TextureKind,
-    walk,
-)
-from dp2emu.shader.ops import OPS
+from dp2emu.shader import ir
+from dp2emu.shader.ops import OPS, canonical
 from dp2emu.shader.passes import temporaries
-from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type, canonical
+from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type
 
 Words = tuple[I32, I32, I32, I32]
 
@@ -55,9 +30,9 @@ class Sampler(Protocol):
     def __call__(
         self,
         sampler: int,
-        kind: TextureKind,
+        kind: ir.TextureKind,
         coordinates: tuple[F32, ...],
-        lod: Lod,
+        lod: ir.Lod,
         arguments: tuple[F32, ...],
         active: Mask | None,
     ) -> tuple[F32, F32, F32, F32]:
@@ -117,7 +92,7 @@ class Run(Protocol):
 
     def __call__(
         self,
-        program: Program,
+        program: ir.Program,
         inputs: Mapping[str, Lanes],
         uniforms: Mapping[str, Lanes],
         lanes: int,
@@ -131,7 +106,7 @@ class Run(Protocol):
 
 
 def run(
-    program: Program,
+    program: ir.Program,
     inputs: Mapping[str, Lanes],
     uniforms: Mapping[str, Lanes],
     lanes: int,
@@ -152,13 +127,13 @@ def run(
     Unsupported for a sample without a sampler, a fetch without a fetcher and an access without
     memory.
     """
-    surroundings = Surroundings(sampler, watch, fetcher, memory)
-    machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings)
-    return ran(machine, program, mask, program.statements)
+    environment = Environment(sampler, watch, fetcher, memory)
+    machine = machine_of(program, inputs, uniforms, lanes, mask, environment)
+    return execute_statements(machine, program, mask, program.statements)
 
 
-def ran(
-    machine: Machine, program: Program, mask: Mask | None, statements: tuple[Statement, ...]
+def execute_statements(
+    machine: Machine, program: ir.Program, mask: Mask | None, statements: tuple[ir.Statement, ...]
 ) -> Result:
     """Execute statements in place of the program's own on a machine made for the program."""
     # NaN and infinity are legal values: no NumPy warnings.
@@ -170,12 +145,12 @@ def ran(
 
 
 def machine_of(
-    program: Program,
+    program: ir.Program,
     inputs: Mapping[str, Lanes],
     uniforms: Mapping[str, Lanes],
     lanes: int,
     mask: Mask | None,
-    surroundings: Surroundings,
+    environment: Environment,
     own: Mapping[type, Execute] = MappingProxyType({}),
 ) -> Machine:
     """Return a machine ready to run a program; ``own`` adds executors of further statement types.
@@ -190,7 +165,7 @@ def machine_of(
         files={file.name: _scalars(file, uniforms, lanes) for file in program.files},
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
         alive=np.ones(lanes, np.bool_) if mask is None else mask,
-        around=surroundings,
+        environment=environment,
         unmasked=temporaries(program),
         execute={**_EXECUTE, **own},
     )
@@ -200,11 +175,11 @@ _ZERO: dict[Type, Lanes] = {type: np.zeros(1, type.dtype) for type in Type}
 
 
 @identity_cached()
-def _needs_quads(program: Program) -> bool:
-    return any(isinstance(statement, Derivative) for statement in walk(program.statements))
+def _needs_quads(program: ir.Program) -> bool:
+    return any(isinstance(statement, ir.Derivative) for statement in ir.walk(program.statements))
 
 
-def check_lanes(program: Program, lanes: int, mask: Mask | None) -> None:
+def check_lanes(program: ir.Program, lanes: int, mask: Mask | None) -> None:
     """Raises ValueError for incomplete quads where derivatives need them, and for a mask of wrong
     length.
     """
@@ -214,21 +189,21 @@ def check_lanes(program: Program, lanes: int, mask: Mask | None) -> None:
         raise ValueError(f"{lanes} lanes are no quads")
 
 
-def input_lanes(port: Port, value: Lanes, lanes: int) -> Lanes:
+def input_lanes(port: ir.Port, value: Lanes, lanes: int) -> Lanes:
     """Return the lanes of an input.  Raises ValueError for the wrong type or shape."""
     if value.dtype != port.type.dtype or value.shape not in ((lanes,), (1,)):
         raise ValueError(f"input {port.name}: {value.dtype} of shape {value.shape}")
     return value
 
 
-def _scalars(file: File, uniforms: Mapping[str, Lanes], lanes: int) -> Lanes:
+def _scalars(file: ir.File, uniforms: Mapping[str, Lanes], lanes: int) -> Lanes:
     """Return the scalars of a file, of shape (scalars, 1) or (scalars, lanes)."""
     if not file.uniform:
         return np.zeros((file.size, lanes), file.type.dtype)
     return uniform(file, uniforms)[:, None]
 
 
-def uniform(file: File, uniforms: Mapping[str, Lanes]) -> Lanes:
+def uniform(file: ir.File, uniforms: Mapping[str, Lanes]) -> Lanes:
     """Return the scalars of a uniform file.
 
     Raises KeyError if it is missing, ValueError if it has another type.
@@ -240,11 +215,11 @@ def uniform(file: File, uniforms: Mapping[str, Lanes]) -> Lanes:
 
 
 @lru_cache(maxsize=1 << 12)
-def _constant(constant: Constant) -> Lanes:
+def _constant(constant: ir.Constant) -> Lanes:
     return np.array([constant.scalar])
 
 
-class Surroundings(NamedTuple):
+class Environment(NamedTuple):
     """The environment of a run; each part may be None."""
 
     sampler: Sampler | None = None
@@ -267,11 +242,11 @@ class Machine(msgspec.Struct):
     files: dict[str, Lanes]
     outputs: dict[str, Lanes]
     alive: Mask
-    around: Surroundings
+    environment: Environment
     unmasked: frozenset[int]
     execute: Mapping[type, Execute]
 
-    def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
+    def block(self, statements: tuple[ir.Statement, ...], active: Mask | None) -> Mask | None:
         """Execute statements for the active lanes; returns the lanes still in the innermost
         loop.
         """
@@ -285,9 +260,9 @@ class Machine(msgspec.Struct):
                 break
         return active
 
-    def read(self, operand: Operand) -> Lanes:
+    def read(self, operand: ir.Operand) -> Lanes:
         """Return the value of an operand, of shape (lanes,) or (1,)."""
-        if isinstance(operand, Constant):
+        if isinstance(operand, ir.Constant):
             return _constant(operand)
         return self.slots[operand.number]
 
@@ -297,18 +272,25 @@ class Machine(msgspec.Struct):
             value = np.where(active, value, self.slots[slot])
         self.slots[slot] = value
 
-    def whole(self, operand: Operand) -> Lanes:
+    def write_all(
+        self, slots: tuple[int, ...], values: tuple[Lanes, ...], active: Mask | None
+    ) -> None:
+        """Assign several slots in the active lanes."""
+        for slot, value in zip(slots, values, strict=True):
+            self.write(slot, value, active)
+
+    def whole(self, operand: ir.Operand) -> Lanes:
         """Return the value of an operand, broadcast to shape (lanes,)."""
         return np.broadcast_to(self.read(operand), self.lanes)
 
-    def index(self, address: Address) -> I64:
+    def index(self, address: ir.Address) -> I64:
         """Return scalar indices, int64 of shape (lanes,) or (1,)."""
         if address.index is None:
             return np.full(1, address.offset, np.int64)
         index: I64 = self.read(address.index).astype(np.int64)
         return index * address.stride + address.offset
 
-    def visible(self, port: Port) -> Lanes:
+    def visible(self, port: ir.Port) -> Lanes:
         """Return an output as callers see it: shape (lanes,), NaNs canonical."""
         value = self.outputs[port.name]
         if port.type in FLOATS:
@@ -320,31 +302,31 @@ Execute = Callable[[Machine, Any, Mask | None], None]
 """Executes a statement for the active lanes; None means all."""
 
 
-def _take(machine: Machine, statement: Input, active: Mask | None) -> None:
+def _take(machine: Machine, statement: ir.Input, active: Mask | None) -> None:
     machine.write(statement.slot, machine.inputs[statement.port], active)
 
 
-def _output(machine: Machine, statement: Output, active: Mask | None) -> None:
+def _output(machine: Machine, statement: ir.Output, active: Mask | None) -> None:
     value = machine.read(statement.value)
     if active is not None:
         value = np.where(active, value, machine.outputs[statement.port])
     machine.outputs[statement.port] = value
 
 
-def _assign(machine: Machine, statement: Assign, active: Mask | None) -> None:
+def _assign(machine: Machine, statement: ir.Assign, active: Mask | None) -> None:
     value = OPS[statement.op].lanes(*map(machine.read, statement.operands))
     machine.write(statement.slot, value, active)
 
 
-def _load(machine: Machine, statement: Load, active: Mask | None) -> None:
+def _load(machine: Machine, statement: ir.Load, active: Mask | None) -> None:
     rows, address = machine.files[statement.file], statement.address
     if address.index is None and 0 <= address.offset < len(rows):
         # A copy: stores write rows in place, slots must not change with them.
         value = rows[address.offset].copy()
     else:
         index = machine.index(address)
-        if machine.around.watch is not None:
-            machine.around.watch(statement.file, index, active)
+        if machine.environment.watch is not None:
+            machine.environment.watch(statement.file, index, active)
         value = _gather(rows, index)
     machine.write(statement.slot, value, active)
 
@@ -359,7 +341,7 @@ def _gather(rows: Lanes, index: I64) -> Lanes:
     return np.where(inside, found, np.zeros(1, rows.dtype))
 
 
-def _store(machine: Machine, statement: Store, active: Mask | None) -> None:
+def _store(machine: Machine, statement: ir.Store, active: Mask | None) -> None:
     rows = machine.files[statement.file]
     index = machine.index(statement.address)
     stored = _within((index >= 0) & (index < len(rows)), active)
@@ -368,16 +350,16 @@ def _store(machine: Machine, statement: Store, active: Mask | None) -> None:
     rows[place, lane] = machine.whole(statement.value)[lane]
 
 
-_DIFFERENCES: dict[Axis, Callable[[F32], F32]] = {
-    Axis.X: lambda quads: quads[:, :, -1:] - quads[:, :, :1],
-    Axis.Y: lambda quads: quads[:, -1:, :] - quads[:, :1, :],
-    Axis.X_COARSE: lambda quads: quads[:, :1, -1:] - quads[:, :1, :1],
-    Axis.Y_COARSE: lambda quads: quads[:, -1:, :1] - quads[:, :1, :1],
+_DIFFERENCES: dict[ir.Axis, Callable[[F32], F32]] = {
+    ir.Axis.X: lambda quads: quads[:, :, -1:] - quads[:, :, :1],
+    ir.Axis.Y: lambda quads: quads[:, -1:, :] - quads[:, :1, :],
+    ir.Axis.X_COARSE: lambda quads: quads[:, :1, -1:] - quads[:, :1, :1],
+    ir.Axis.Y_COARSE: lambda quads: quads[:, -1:, :1] - quads[:, :1, :1],
 }
 """Derivatives of an array of quads of shape (quads, rows, columns)."""
 
 
-def _derivative(machine: Machine, statement: Derivative, active: Mask | None) -> None:
+def _derivative(machine: Machine, statement: ir.Derivative, active: Mask | None) -> None:
     value = machine.read(statement.value)
     quads = value.reshape(-1, 2, 2) if len(value) > 1 else value.reshape(1, 1, 1)
     difference = _DIFFERENCES[statement.axis](quads)
@@ -385,41 +367,38 @@ def _derivative(machine: Machine, statement: Derivative, active: Mask | None) ->
     machine.write(statement.slot, result, active)
 
 
-def _sample(machine: Machine, statement: Sample, active: Mask | None) -> None:
-    if machine.around.sampler is None:
+def _sample(machine: Machine, statement: ir.Sample, active: Mask | None) -> None:
+    sampler = machine.environment.sampler
+    if sampler is None:
         raise Unsupported("texture sampling")
     coordinates = tuple(map(machine.whole, statement.coordinates))
     arguments = tuple(map(machine.whole, statement.arguments))
-    texels = machine.around.sampler(
-        statement.sampler, statement.kind, coordinates, statement.lod, arguments, active
-    )
-    for slot, value in zip(statement.slots, texels, strict=True):
-        machine.write(slot, value, active)
+    number, kind, lod = statement.sampler, statement.kind, statement.lod
+    texels = sampler(number, kind, coordinates, lod, arguments, active)
+    machine.write_all(statement.slots, texels, active)
 
 
-def _fetch(machine: Machine, statement: Fetch, active: Mask | None) -> None:
-    if machine.around.fetcher is None:
+def _fetch(machine: Machine, statement: ir.Fetch, active: Mask | None) -> None:
+    if machine.environment.fetcher is None:
         raise Unsupported("fetches")
     operands = tuple(map(machine.whole, statement.operands))
-    words = machine.around.fetcher(statement.unit, operands, active)
-    for slot, value in zip(statement.slots, words, strict=True):
-        machine.write(slot, value, active)
+    words = machine.environment.fetcher(statement.unit, operands, active)
+    machine.write_all(statement.slots, words, active)
 
 
-def _access(machine: Machine, statement: Access, active: Mask | None) -> None:
-    if machine.around.memory is None:
+def _access(machine: Machine, statement: ir.Access, active: Mask | None) -> None:
+    if machine.environment.memory is None:
         raise Unsupported("accesses to memory")
     operands = tuple(map(machine.whole, statement.operands))
-    words = machine.around.memory.access(statement.unit, operands, active)
-    for slot, value in zip(statement.slots, words, strict=True):
-        machine.write(slot, value, active)
+    words = machine.environment.memory.access(statement.unit, operands, active)
+    machine.write_all(statement.slots, words, active)
 
 
-def _kill(machine: Machine, statement: Kill, active: Mask | None) -> None:
+def _kill(machine: Machine, statement: ir.Kill, active: Mask | None) -> None:
     machine.alive = machine.alive & ~_within(machine.read(statement.condition), active)
 
 
-def _if(machine: Machine, statement: If, active: Mask | None) -> Mask | None:
+def _if(machine: Machine, statement: ir.If, active: Mask | None) -> Mask | None:
     condition = machine.read(statement.condition)
     taken, other = (_within(chosen, active) for chosen in (condition, ~condition))
     if not other.any():
@@ -438,7 +417,7 @@ def _within(chosen: Mask, active: Mask | None) -> Mask:
     return chosen if active is None else chosen & active
 
 
-def _loop(machine: Machine, statement: Loop, active: Mask | None) -> Mask | None:
+def _loop(machine: Machine, statement: ir.Loop, active: Mask | None) -> Mask | None:
     inside = active
     for _ in range(statement.limit):
         inside = machine.block(statement.body, inside)
@@ -447,7 +426,7 @@ def _loop(machine: Machine, statement: Loop, active: Mask | None) -> Mask | None
     return active
 
 
-def _break(machine: Machine, statement: Break, active: Mask | None) -> Mask | None:
+def _break(machine: Machine, statement: ir.Break, active: Mask | None) -> Mask | None:
     leaving = machine.read(statement.condition)
     if not leaving.any():
         return active
@@ -455,19 +434,19 @@ def _break(machine: Machine, statement: Break, active: Mask | None) -> Mask | No
 
 
 _EXECUTE: dict[type, Execute] = {
-    Input: _take,
-    Output: _output,
-    Assign: _assign,
-    Load: _load,
-    Store: _store,
-    Derivative: _derivative,
-    Sample: _sample,
-    Fetch: _fetch,
-    Access: _access,
-    Kill: _kill,
+    ir.Input: _take,
+    ir.Output: _output,
+    ir.Assign: _assign,
+    ir.Load: _load,
+    ir.Store: _store,
+    ir.Derivative: _derivative,
+    ir.Sample: _sample,
+    ir.Fetch: _fetch,
+    ir.Access: _access,
+    ir.Kill: _kill,
 }
-_NARROW: dict[type[Statement], Callable[[Machine, Any, Mask | None], Mask | None]] = {
-    If: _if,
-    Loop: _loop,
-    Break: _break,
+_NARROW: dict[type[ir.Statement], Callable[[Machine, Any, Mask | None], Mask | None]] = {
+    ir.If: _if,
+    ir.Loop: _loop,
+    ir.Break: _break,
 }

@@ -78,7 +78,7 @@ class Unit(msgspec.Struct, frozen=True):
     unused.
     """
 
-    ask: ReadOpcode
+    opcode: ReadOpcode
     resource: int | None = None
     sampler: int | None = None
     dimension: Dimension | None = None
@@ -130,7 +130,7 @@ class MemoryOperation(NamedTuple):
     ``silent``: the result is unused.
     """
 
-    act: MemoryOpcode
+    opcode: MemoryOpcode
     number: int
     shared: bool
     dimension: Dimension

@@ -1,4 +1,4 @@
-"""The text form of programs, one statement per line; ``shader.parsing.parse`` reads it back.
+"""The text form of programs, one statement per line.
 
     pixel
     input v0.x f32
@@ -29,35 +29,16 @@ from typing import Any
 
 import msgspec
 
-from dp2emu.shader.ir import (
-    Access,
-    Address,
-    Assign,
-    Break,
-    Constant,
-    Derivative,
-    Fetch,
-    If,
-    Input,
-    Kill,
-    Load,
-    Loop,
-    Operand,
-    Output,
-    Program,
-    Sample,
-    Statement,
-    Store,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.types import FLOATS, Type
 
 
-def dump(program: Program) -> str:
+def dump(program: ir.Program) -> str:
     """Return the text of a program, identical on every machine, with a newline at the end."""
     return "".join(f"{line}\n" for line in _lines(program))
 
 
-def _lines(program: Program) -> Iterator[str]:
+def _lines(program: ir.Program) -> Iterator[str]:
     yield program.stage.value
     for word, ports in ("input", program.inputs), ("output", program.outputs):
         yield from (f"{word} {port.name} {port.type.value}" for port in ports)
@@ -73,36 +54,36 @@ class _Dump(msgspec.Struct, frozen=True):
 
     slots: tuple[Type, ...]
 
-    def block(self, statements: tuple[Statement, ...], indent: str) -> Iterator[str]:
+    def block(self, statements: tuple[ir.Statement, ...], indent: str) -> Iterator[str]:
         for statement in statements:
             yield from (indent + line for line in _DUMPS[type(statement)](self, statement))
 
     def slot(self, number: int) -> str:
         return f"{self.slots[number].letter}{number}"
 
-    def operand(self, operand: Operand) -> str:
-        return constant(operand) if isinstance(operand, Constant) else self.slot(operand.number)
+    def operand(self, operand: ir.Operand) -> str:
+        return constant(operand) if isinstance(operand, ir.Constant) else self.slot(operand.number)
 
-    def operands(self, operands: Iterable[Operand]) -> str:
+    def operands(self, operands: Iterable[ir.Operand]) -> str:
         return "".join(f" {self.operand(operand)}" for operand in operands)
 
-    def place(self, file: str, address: Address) -> str:
+    def place(self, file: str, address: ir.Address) -> str:
         if address.index is None:
             return f"{file}[{address.offset}]"
         return f"{file}[{address.offset}+{address.stride}*{self.operand(address.index)}]"
 
 
-def constant(constant: Constant) -> str:
+def constant(constant: ir.Constant) -> str:
     """Return the spelling of a constant."""
     if constant.type is Type.BOOL:
         return "true" if constant.bits else "false"
     text, wide = str(constant.scalar), constant.type.bits > 32
-    if constant.type in FLOATS and Constant.of(constant.type, float(text)) != constant:
+    if constant.type in FLOATS and ir.Constant.of(constant.type, float(text)) != constant:
         return f"{constant.type.value}:{constant.bits:0{constant.type.bits // 4}x}"
     return text + constant.type.letter * wide
 
 
-def _dump_sample(d: _Dump, s: Sample) -> Iterator[str]:
+def _dump_sample(d: _Dump, s: ir.Sample) -> Iterator[str]:
     results = " ".join(map(d.slot, s.slots))
     yield (
         f"{results} = sample {s.kind.value} {s.sampler}{d.operands(s.coordinates)}"
@@ -110,12 +91,12 @@ def _dump_sample(d: _Dump, s: Sample) -> Iterator[str]:
     )
 
 
-def _dump_fetch(d: _Dump, s: Fetch | Access) -> Iterator[str]:
+def _dump_fetch(d: _Dump, s: ir.Fetch | ir.Access) -> Iterator[str]:
     word = type(s).__name__.lower()
     yield f"{' '.join(map(d.slot, s.slots))} = {word} {s.unit}{d.operands(s.operands)}"
 
 
-def _dump_if(d: _Dump, s: If) -> Iterator[str]:
+def _dump_if(d: _Dump, s: ir.If) -> Iterator[str]:
     yield f"if {d.operand(s.condition)}"
     yield from d.block(s.then, "  ")
     if s.otherwise:
@@ -124,24 +105,24 @@ def _dump_if(d: _Dump, s: If) -> Iterator[str]:
     yield "end"
 
 
-def _dump_loop(d: _Dump, s: Loop) -> Iterator[str]:
+def _dump_loop(d: _Dump, s: ir.Loop) -> Iterator[str]:
     yield f"loop {s.limit}"
     yield from d.block(s.body, "  ")
     yield "end"
 
 
-_DUMPS: dict[type[Statement], Callable[[_Dump, Any], Iterable[str]]] = {
-    Input: lambda d, s: [f"{d.slot(s.slot)} = input {s.port}"],
-    Output: lambda d, s: [f"output {s.port} {d.operand(s.value)}"],
-    Assign: lambda d, s: [f"{d.slot(s.slot)} = {s.op}{d.operands(s.operands)}"],
-    Load: lambda d, s: [f"{d.slot(s.slot)} = load {d.place(s.file, s.address)}"],
-    Store: lambda d, s: [f"store {d.place(s.file, s.address)} {d.operand(s.value)}"],
-    Derivative: lambda d, s: [f"{d.slot(s.slot)} = {s.axis.value} {d.operand(s.value)}"],
-    Sample: _dump_sample,
-    Fetch: _dump_fetch,
-    Access: _dump_fetch,
-    If: _dump_if,
-    Loop: _dump_loop,
-    Break: lambda d, s: [f"break {d.operand(s.condition)}"],
-    Kill: lambda d, s: [f"kill {d.operand(s.condition)}"],
+_DUMPS: dict[type[ir.Statement], Callable[[_Dump, Any], Iterable[str]]] = {
+    ir.Input: lambda d, s: [f"{d.slot(s.slot)} = input {s.port}"],
+    ir.Output: lambda d, s: [f"output {s.port} {d.operand(s.value)}"],
+    ir.Assign: lambda d, s: [f"{d.slot(s.slot)} = {s.op}{d.operands(s.operands)}"],
+    ir.Load: lambda d, s: [f"{d.slot(s.slot)} = load {d.place(s.file, s.address)}"],
+    ir.Store: lambda d, s: [f"store {d.place(s.file, s.address)} {d.operand(s.value)}"],
+    ir.Derivative: lambda d, s: [f"{d.slot(s.slot)} = {s.axis.value} {d.operand(s.value)}"],
+    ir.Sample: _dump_sample,
+    ir.Fetch: _dump_fetch,
+    ir.Access: _dump_fetch,
+    ir.If: _dump_if,
+    ir.Loop: _dump_loop,
+    ir.Break: lambda d, s: [f"break {d.operand(s.condition)}"],
+    ir.Kill: lambda d, s: [f"kill {d.operand(s.condition)}"],
 }

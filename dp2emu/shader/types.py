@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ I64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Lanes = NDArray[Any]
 """Values of a slot, in the dtype of its type; shape (lanes,), or (1,) if uniform across lanes."""
-_Floats = TypeVar("_Floats", F32, F64)
 
 NAN_BITS = 0x7FC00000
 """The canonical NaN: every NaN has these bits where the bits of a float32 are observable."""
@@ -29,53 +28,27 @@ class Type(Enum):
     Shaders are lowered to F32, I32 and BOOL; F64 and I64 are for the fixed stages around them.
     """
 
-    F32 = "f32"
-    I32 = "i32"
-    BOOL = "bool"
-    F64 = "f64"
-    I64 = "i64"
+    F32 = "f32", "f", 32, np.float32
+    I32 = "i32", "i", 32, np.int32
+    BOOL = "bool", "b", 1, np.bool_
+    F64 = "f64", "d", 64, np.float64
+    I64 = "i64", "l", 64, np.int64
+
+    letter: str
+    """The letter that prefixes slots in text; F64 and I64 are (d)ouble and (l)ong."""
+    bits: int
+    """The size of a value."""
+    dtype: np.dtype[Any]
+    """The NumPy dtype."""
+
+    def __new__(cls, name: str, letter: str, bits: int, scalar: type[np.generic]) -> Self:
+        """Create a member whose value is its name."""
+        self = object.__new__(cls)
+        self._value_, self.letter, self.bits, self.dtype = name, letter, bits, np.dtype(scalar)
+        return self
 
     # Enum hashes the member's name, which is slow for programs with thousands of slots.
     __hash__ = object.__hash__
 
-    @property
-    def letter(self) -> str:
-        """The letter that prefixes slots in text; F64 and I64 are (d)ouble and (l)ong."""
-        return _LETTERS[self]
 
-    @property
-    def bits(self) -> int:
-        """The size of a value, 1 for a BOOL."""
-        return 1 if self is Type.BOOL else 8 * self.dtype.itemsize
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype."""
-        return _DTYPES[self]
-
-
-_DTYPES: dict[Type, np.dtype[Any]] = {
-    Type.F32: np.dtype(np.float32),
-    Type.I32: np.dtype(np.int32),
-    Type.BOOL: np.dtype(np.bool_),
-    Type.F64: np.dtype(np.float64),
-    Type.I64: np.dtype(np.int64),
-}
-_LETTERS = dict(zip(Type, "fibdl", strict=True))
 FLOATS = frozenset({Type.F32, Type.F64})
-
-
-def canonical(lanes: _Floats) -> _Floats:
-    """Replace every NaN by ``NAN_BITS`` or ``WIDE_NAN_BITS``; returns the same array if it has
-    none.
-    """
-    bad = np.isnan(lanes)
-    if not bad.any():
-        return lanes
-    return np.where(bad, _NANS[lanes.dtype.itemsize], lanes)
-
-
-_NANS: dict[int, NDArray[Any]] = {
-    4: np.array(NAN_BITS, np.uint32).view(np.float32),
-    8: np.array(WIDE_NAN_BITS, np.uint64).view(np.float64),
-}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import msgspec
 
@@ -125,6 +126,16 @@ OPERATORS["ne"][Type.BOOL] = "bxor"
 """Rows of the op table by operator and operand type."""
 
 
+_Unary = Callable[["Arithmetic", Number], Value]
+_Binary = Callable[["Arithmetic", Number, Number], Value]
+_Ternary = Callable[["Arithmetic", Number, Number, Number], Value]
+
+
+def _recorded(op: str) -> Callable[..., Value]:
+    """Make a method that applies a row of the op table."""
+    return lambda self, *operands: self.apply(op, *operands)
+
+
 class Arithmetic(ABC):
     """The operations of the op table on values; a ``Builder`` records them in a program.
 
@@ -159,66 +170,35 @@ class Arithmetic(ABC):
         types = [each.type for each in (x, y) if isinstance(each, Value)]
         return self.apply(OPERATORS["select"][types[0] if types else Type.F32], condition, x, y)
 
-    def fma(self, x: Number, y: Number, z: Number) -> Value:
-        """x * y + z with a single rounding.  ``x * y + z`` itself rounds twice."""
-        return self.apply("fma", x, y, z)
-
-    def mulz(self, x: Number, y: Number) -> Value:
-        """x * y where 0 times anything is 0."""
-        return self.apply("mulz", x, y)
-
-    def sqrt(self, x: Number) -> Value:
-        """Square root, correctly rounded; a NaN below 0."""
-        return self.apply("sqrt", x)
-
-    def floor(self, x: Number) -> Value:
-        """Round toward minus infinity."""
-        return self.apply("floor", x)
-
-    def ceil(self, x: Number) -> Value:
-        """Round toward plus infinity."""
-        return self.apply("ceil", x)
-
-    def round(self, x: Number) -> Value:
-        """Round to nearest, ties to even."""
-        return self.apply("round", x)
-
-    def trunc(self, x: Number) -> Value:
-        """Round toward zero."""
-        return self.apply("trunc", x)
-
-    def fract(self, x: Number) -> Value:
-        """Fractional part, x - floor(x)."""
-        return self.apply("fract", x)
-
-    def abs(self, x: Number) -> Value:
-        """Absolute value: the sign bit cleared."""
-        return self.apply("abs", x)
-
-    def min(self, x: Number, y: Number) -> Value:
-        """x < y ? x : y; if one operand is a NaN, the other."""
-        return self.apply("min", x, y)
-
-    def max(self, x: Number, y: Number) -> Value:
-        """x >= y ? x : y; if one operand is a NaN, the other."""
-        return self.apply("max", x, y)
-
-    def saturate(self, x: Number) -> Value:
-        """Clamp to 0..1; a NaN becomes 0."""
-        return self.apply("saturate", x)
-
-    def ftoi(self, x: Number) -> Value:
-        """F32 to signed I32, rounded toward zero and saturated; a NaN becomes 0."""
-        return self.apply("ftoi", x)
-
-    def itof(self, x: Number) -> Value:
-        """Signed I32 to the nearest F32."""
-        return self.apply("itof", x)
-
-    def asint(self, x: Number) -> Value:
-        """The bits of an F32 as an I32."""
-        return self.apply("asint", x)
-
-    def asfloat(self, x: Number) -> Value:
-        """The bits of an I32 as an F32."""
-        return self.apply("asfloat", x)
+    fma: ClassVar[_Ternary] = _recorded("fma")
+    """x * y + z with a single rounding.  ``x * y + z`` itself rounds twice."""
+    mulz: ClassVar[_Binary] = _recorded("mulz")
+    """x * y where 0 times anything is 0."""
+    sqrt: ClassVar[_Unary] = _recorded("sqrt")
+    """Square root, correctly rounded; a NaN below 0."""
+    floor: ClassVar[_Unary] = _recorded("floor")
+    """Round toward minus infinity."""
+    ceil: ClassVar[_Unary] = _recorded("ceil")
+    """Round toward plus infinity."""
+    round: ClassVar[_Unary] = _recorded("round")
+    """Round to nearest, ties to even."""
+    trunc: ClassVar[_Unary] = _recorded("trunc")
+    """Round toward zero."""
+    fract: ClassVar[_Unary] = _recorded("fract")
+    """Fractional part, x - floor(x)."""
+    abs: ClassVar[_Unary] = _recorded("abs")
+    """Absolute value: the sign bit cleared."""
+    min: ClassVar[_Binary] = _recorded("min")
+    """x < y ? x : y; if one operand is a NaN, the other."""
+    max: ClassVar[_Binary] = _recorded("max")
+    """x >= y ? x : y; if one operand is a NaN, the other."""
+    saturate: ClassVar[_Unary] = _recorded("saturate")
+    """Clamp to 0..1; a NaN becomes 0."""
+    ftoi: ClassVar[_Unary] = _recorded("ftoi")
+    """F32 to signed I32, rounded toward zero and saturated; a NaN becomes 0."""
+    itof: ClassVar[_Unary] = _recorded("itof")
+    """Signed I32 to the nearest F32."""
+    asint: ClassVar[_Unary] = _recorded("asint")
+    """The bits of an F32 as an I32."""
+    asfloat: ClassVar[_Unary] = _recorded("asfloat")
+    """The bits of an I32 as an F32."""

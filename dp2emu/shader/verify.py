@@ -6,32 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
-from dp2emu.shader.ir import (
-    Access,
-    Address,
-    Assign,
-    Break,
-    Constant,
-    Derivative,
-    Fetch,
-    File,
-    If,
-    Input,
-    Kill,
-    Load,
-    Lod,
-    Loop,
-    Operand,
-    Output,
-    Program,
-    ProgramError,
-    Sample,
-    Stage,
-    Statement,
-    Store,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import Type
 
@@ -44,64 +19,48 @@ per lane)."""
 _NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 
 
-def verify(program: Program) -> None:
-    """Raises ProgramError with the number of the offending statement, counted from 0 in program
-    order.
+def verify(program: ir.Program) -> None:
+    """Raises ProgramError with the number of the offending statement, from 0 in program order."""
+    _Verifier(program).verify()
+
+
+class _Verifier:
+    """A program, its declarations by name, and the verifier's position: the number of the
+    statement and of the blocks and loops around it.
     """
-    _Verifier.of(program).verify()
 
-
-class _Place(msgspec.Struct):
-    """Position of the verifier in the program.  Mutable: it advances."""
-
-    statement: int = -1
-    depth: int = 0
-    loops: int = 0
-
-
-class _Verifier(msgspec.Struct, frozen=True):
-    """A program with its declarations by name."""
-
-    program: Program
-    inputs: dict[str, Type]
-    outputs: dict[str, Type]
-    files: dict[str, File]
-    place: _Place
-
-    @classmethod
-    def of(cls, program: Program) -> _Verifier:
+    def __init__(self, program: ir.Program) -> None:
         for what in (program.inputs, program.outputs, program.files):
             _check_names(each.name for each in what)
-        return cls(
-            program,
-            {port.name: port.type for port in program.inputs},
-            {port.name: port.type for port in program.outputs},
-            {file.name: file for file in program.files},
-            _Place(),
-        )
+        self.program = program
+        self.inputs = {port.name: port.type for port in program.inputs}
+        self.outputs = {port.name: port.type for port in program.outputs}
+        self.files = {file.name: file for file in program.files}
+        self.statement = -1
+        self.depth = self.loops = 0
 
     def verify(self) -> None:
         for file in self.program.files:
             if not 0 < file.size <= (MAX_UNIFORM_SIZE if file.uniform else MAX_LOCAL_SIZE):
-                raise ProgramError(f"file {file.name} of {file.size} scalars")
+                raise ir.ProgramError(f"file {file.name} of {file.size} scalars")
             if file.type.bits > 32:
-                raise ProgramError(f"file {file.name} of {file.type.value}, not of 32 bits")
+                raise ir.ProgramError(f"file {file.name} of {file.type.value}, not of 32 bits")
         self.block(self.program.statements)
 
-    def block(self, statements: tuple[Statement, ...]) -> None:
+    def block(self, statements: tuple[ir.Statement, ...]) -> None:
         for statement in statements:
-            self.place.statement += 1
+            self.statement += 1
             _CHECKS[type(statement)](self, statement)
 
-    def nested(self, statements: tuple[Statement, ...]) -> None:
-        self.require(self.place.depth < MAX_DEPTH, f"more than {MAX_DEPTH} blocks deep")
-        self.place.depth += 1
+    def nested(self, statements: tuple[ir.Statement, ...]) -> None:
+        self.require(self.depth < MAX_DEPTH, f"more than {MAX_DEPTH} blocks deep")
+        self.depth += 1
         self.block(statements)
-        self.place.depth -= 1
+        self.depth -= 1
 
     def require(self, condition: bool, complaint: str) -> None:
         if not condition:
-            raise ProgramError(f"statement {self.place.statement}: {complaint}")
+            raise ir.ProgramError(f"statement {self.statement}: {complaint}")
 
     def slot(self, number: int, type: Type) -> None:
         slots = self.program.slots
@@ -111,15 +70,21 @@ class _Verifier(msgspec.Struct, frozen=True):
         self.require(0 <= number < len(slots), f"no slot {number}")
         self.require(False, f"slot {number} is {slots[number].value}, not {type.value}")
 
-    def operand(self, operand: Operand, type: Type) -> None:
-        if not isinstance(operand, Constant):
+    def operand(self, operand: ir.Operand, type: Type) -> None:
+        if not isinstance(operand, ir.Constant):
             self.slot(operand.number, type)
             return
         found, limit = operand.type, (1 << operand.type.bits) - 1
         self.require(found is type, f"a constant is {found.value}, not {type.value}")
         self.require(0 <= operand.bits <= limit, f"{operand.bits:#x} is no {type.value}")
 
-    def file(self, name: str, address: Address) -> File:
+    def results(self, statement: ir.Sample | ir.Fetch | ir.Access, kind: Type) -> None:
+        what = type(statement).__name__.lower()
+        self.require(len(set(statement.slots)) == 4, f"{what} needs four different slots")
+        for slot in statement.slots:
+            self.slot(slot, kind)
+
+    def file(self, name: str, address: ir.Address) -> ir.File:
         self.require(name in self.files, f"no file {name}")
         self.require(-(2**31) <= address.offset < 2**31, f"offset {address.offset}")
         self.require(0 < address.stride <= MAX_UNIFORM_SIZE, f"stride {address.stride}")
@@ -130,30 +95,30 @@ class _Verifier(msgspec.Struct, frozen=True):
         return self.files[name]
 
     def pixel_only(self, what: str) -> None:
-        self.require(self.program.stage is Stage.PIXEL, f"{what} outside a pixel program")
+        self.require(self.program.stage is ir.Stage.PIXEL, f"{what} outside a pixel program")
 
 
 def _check_names(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if not _NAME.fullmatch(name):
-            raise ProgramError(f"{name!r} is no name")
+            raise ir.ProgramError(f"{name!r} is no name")
         if name in seen:
-            raise ProgramError(f"{name} declared twice")
+            raise ir.ProgramError(f"{name} declared twice")
         seen.add(name)
 
 
-def _input(v: _Verifier, statement: Input) -> None:
+def _input(v: _Verifier, statement: ir.Input) -> None:
     v.require(statement.port in v.inputs, f"no input {statement.port}")
     v.slot(statement.slot, v.inputs[statement.port])
 
 
-def _output(v: _Verifier, statement: Output) -> None:
+def _output(v: _Verifier, statement: ir.Output) -> None:
     v.require(statement.port in v.outputs, f"no output {statement.port}")
     v.operand(statement.value, v.outputs[statement.port])
 
 
-def _assign(v: _Verifier, statement: Assign) -> None:
+def _assign(v: _Verifier, statement: ir.Assign) -> None:
     if statement.op not in OPS:
         v.require(False, f"no operation {statement.op}")
     row = OPS[statement.op]
@@ -165,24 +130,24 @@ def _assign(v: _Verifier, statement: Assign) -> None:
     v.slot(statement.slot, row.result)
 
 
-def _load(v: _Verifier, statement: Load) -> None:
+def _load(v: _Verifier, statement: ir.Load) -> None:
     v.slot(statement.slot, v.file(statement.file, statement.address).type)
 
 
-def _store(v: _Verifier, statement: Store) -> None:
+def _store(v: _Verifier, statement: ir.Store) -> None:
     file = v.file(statement.file, statement.address)
     v.require(not file.uniform, f"{file.name} is read only")
     v.operand(statement.value, file.type)
 
 
-def _derivative(v: _Verifier, statement: Derivative) -> None:
+def _derivative(v: _Verifier, statement: ir.Derivative) -> None:
     v.pixel_only(statement.axis.value)
     v.operand(statement.value, Type.F32)
     v.slot(statement.slot, Type.F32)
 
 
-def _sample(v: _Verifier, statement: Sample) -> None:
-    if statement.lod in (Lod.IMPLICIT, Lod.BIAS):
+def _sample(v: _Verifier, statement: ir.Sample) -> None:
+    if statement.lod in (ir.Lod.IMPLICIT, ir.Lod.BIAS):
         v.pixel_only(f"sample with {statement.lod.value} level of detail")
     kind, arguments = statement.kind, statement.lod.arguments(statement.kind)
     v.require(0 <= statement.sampler < 2**16, f"sampler {statement.sampler}")
@@ -190,56 +155,51 @@ def _sample(v: _Verifier, statement: Sample) -> None:
     v.require(len(statement.arguments) == arguments, f"arguments of {statement.lod.value}")
     for operand in statement.coordinates + statement.arguments:
         v.operand(operand, Type.F32)
-    v.require(len(set(statement.slots)) == 4, "sample needs four different slots")
-    for slot in statement.slots:
-        v.slot(slot, Type.F32)
+    v.results(statement, Type.F32)
 
 
-def _fetch(v: _Verifier, statement: Fetch | Access) -> None:
+def _fetch(v: _Verifier, statement: ir.Fetch | ir.Access) -> None:
     v.require(0 <= statement.unit < 2**16, f"unit {statement.unit}")
     for operand in statement.operands:
         v.operand(operand, Type.I32)
-    what = type(statement).__name__.lower()
-    v.require(len(set(statement.slots)) == 4, f"{what} needs four different slots")
-    for slot in statement.slots:
-        v.slot(slot, Type.I32)
+    v.results(statement, Type.I32)
 
 
-def _if(v: _Verifier, statement: If) -> None:
+def _if(v: _Verifier, statement: ir.If) -> None:
     v.operand(statement.condition, Type.BOOL)
     v.nested(statement.then)
     v.nested(statement.otherwise)
 
 
-def _loop(v: _Verifier, statement: Loop) -> None:
+def _loop(v: _Verifier, statement: ir.Loop) -> None:
     v.require(0 < statement.limit < 2**31, f"loop limit {statement.limit}")
-    v.place.loops += 1
+    v.loops += 1
     v.nested(statement.body)
-    v.place.loops -= 1
+    v.loops -= 1
 
 
-def _break(v: _Verifier, statement: Break) -> None:
-    v.require(v.place.loops > 0, "break outside a loop")
+def _break(v: _Verifier, statement: ir.Break) -> None:
+    v.require(v.loops > 0, "break outside a loop")
     v.operand(statement.condition, Type.BOOL)
 
 
-def _kill(v: _Verifier, statement: Kill) -> None:
+def _kill(v: _Verifier, statement: ir.Kill) -> None:
     v.pixel_only("kill")
     v.operand(statement.condition, Type.BOOL)
 
 
-_CHECKS: dict[type[Statement], Callable[[_Verifier, Any], None]] = {
-    Input: _input,
-    Output: _output,
-    Assign: _assign,
-    Load: _load,
-    Store: _store,
-    Derivative: _derivative,
-    Sample: _sample,
-    Fetch: _fetch,
-    Access: _fetch,
-    If: _if,
-    Loop: _loop,
-    Break: _break,
-    Kill: _kill,
+_CHECKS: dict[type[ir.Statement], Callable[[_Verifier, Any], None]] = {
+    ir.Input: _input,
+    ir.Output: _output,
+    ir.Assign: _assign,
+    ir.Load: _load,
+    ir.Store: _store,
+    ir.Derivative: _derivative,
+    ir.Sample: _sample,
+    ir.Fetch: _fetch,
+    ir.Access: _fetch,
+    ir.If: _if,
+    ir.Loop: _loop,
+    ir.Break: _break,
+    ir.Kill: _kill,
 }

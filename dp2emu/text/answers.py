@@ -1,4 +1,4 @@
-"""Response blocks (wire format, "Responses") as rows of the same make-up as tokens."""
+"""Response blocks (wire format, "Responses") as codecs with the structure of tokens."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ CODECS: dict[int, Codec] = {
     Op.RESPONSECONTINUE: Codec(Op.RESPONSECONTINUE, _HEAD, None),
     Op.RESPONSEQUERY: Codec(Op.RESPONSEQUERY, _HEAD, D3DHAL_DP2RESPONSEQUERY, tail=_PAYLOAD),
 }
-"""What a driver writes over the command buffer, by opcode."""
+"""Codecs of the blocks that a driver writes over the command buffer, by opcode."""
 
 
 class Block(NamedTuple):
-    """A response block; the place is in the response buffer."""
+    """A response block and its place in the response."""
 
     codec: Codec
     place: Place
 
 
 def response_blocks(data: bytes) -> Iterator[Block]:
-    """The well-formed blocks from the start of a response; whatever follows them is none."""
+    """The blocks of a response, up to the first malformed one."""
     at = 0
     while at + HEADER.size + 4 <= len(data):
         op, _, n = HEADER.unpack_from(data, at)
@@ -53,7 +53,7 @@ def response_blocks(data: bytes) -> Iterator[Block]:
 
 
 def _fits(codec: Codec, data: bytes, place: Place) -> bool:
-    """Whether the records are exactly what dwTotalSize speaks of."""
+    """Whether the records of a block have exactly the size in dwTotalSize."""
     at = place.start + 4
     if codec.item is None:
         return at == place.end
@@ -65,7 +65,7 @@ def _fits(codec: Codec, data: bytes, place: Place) -> bool:
 
 
 class Payload(NamedTuple):
-    """A query's payload as its type's structure reads: type, text, and a JSON value."""
+    """A query's payload as read with its type's structure: type, text, JSON value."""
 
     name: str
     text: str
@@ -73,7 +73,7 @@ class Payload(NamedTuple):
 
 
 def payload(kind: int | None, data: bytes) -> Payload | None:
-    """What the payload of a query of D3DQUERYTYPE ``kind`` says; None if that cannot be told."""
+    """The payload of a query of D3DQUERYTYPE ``kind``; None for an unknown type or wrong size."""
     row = _ROWS.get(kind)
     if row is None or row[1].size != len(data):
         return None

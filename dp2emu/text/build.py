@@ -1,4 +1,4 @@
-"""A block of text as the bytes of a token; what it says must hold together (see ``codec``)."""
+"""Assembly of a block of text into the bytes of a token, with consistency checks."""
 
 from __future__ import annotations
 
@@ -15,30 +15,28 @@ _VERTICES = "vertices"
 
 
 def build(codec: Codec, block: Block, at: int, vertex_size: int) -> bytes:
-    """The token's bytes, header included, at byte ``at`` of the command surface.
+    """The bytes of a token and its header, for byte ``at`` of the command surface.
 
-    ``n`` may be left out where the items tell it.  Raises TextError for fields that do not
-    exist, values that do not fit and numbers that contradict each other.
+    ``n`` may be omitted where the items determine it.  Raises TextError for unknown fields, values
+    that do not fit and numbers that contradict each other.
     """
     fields = dict(block.fields.values)
-    n, reserved = _taken(fields, _N), _taken(fields, _RESERVED)
+    n, reserved = _pop(fields, _N), _pop(fields, _RESERVED)
     head = _head(codec, Fields(fields, block.line))
     if codec.vertices:
         n = _needed(block, n)
-        behind = at + HEADER.size + len(head)
-        padding = aligned(behind) - behind
-        body = bytes(padding) + _vertices(codec.vertices(n) * vertex_size, block)
+        end = at + HEADER.size + len(head)
+        body = bytes(aligned(end) - end) + _vertices(codec.vertices(n) * vertex_size, block)
     else:
         body, number = _items(codec, block)
         n = codec.inferred(number) if n is None else n
         n = _needed(block, n)
-        if codec.number(n, head) != number:
-            expected = codec.number(n, head)
+        if (expected := codec.number(n, head)) != number:
             raise block.error(f"n={n} stands for {expected} items, {number} follow")
     return HEADER.pack(codec.op, reserved or 0, n) + head + body
 
 
-def _taken(fields: dict[str, Value], leaf: Leaf) -> int | None:
+def _pop(fields: dict[str, Value], leaf: Leaf) -> int | None:
     value = fields.pop(leaf.name, None)
     return None if value is None else scalar(leaf, value)
 
@@ -66,7 +64,7 @@ def _vertices(size: int, block: Block) -> bytes:
 
 
 def _items(codec: Codec, block: Block) -> tuple[bytes, int]:
-    """The bytes of the items and what is behind each, and how many items there are."""
+    """The bytes of the items with their parts, and the number of items."""
     if codec.item is None:
         _nothing_else(block, parts=(), items=False)
         return b"", 0
@@ -98,7 +96,7 @@ def _list(shape: Shape, values: Sequence[Value]) -> bytes:
 
 
 def _nothing_else(block: Block, *, parts: tuple[str, ...], items: bool) -> None:
-    """Raise TextError for a part that the block cannot have, or items where it has none."""
+    """Raise TextError for a part other than ``parts``, or for items unless ``items``."""
     if block.items and not items:
         raise block.error(f"{block.name} has no items")
     for name in block.parts:

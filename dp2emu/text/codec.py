@@ -1,7 +1,7 @@
-"""A row of the token table, compiled for reading and writing text.
+"""Codecs of tokens for text, compiled from rows of the token table.
 
-Nothing here knows an opcode.  Response blocks have the same make-up as tokens (a head, items,
-bytes behind each item), so they are rows for this module too (see ``answers``).
+Response blocks have the structure of tokens (a head, items, bytes behind each item), so they have
+codecs too (``answers``).
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ HEADER = struct.Struct("<BBH")
 """bCommand, bReserved, wPrimitiveCount."""
 
 _INDICES_BEYOND = 2
-"""A fan or strip of n primitives has at most this many more indices."""
+"""Indices of a fan or strip of n primitives beyond n, at most."""
 
 Number = Callable[[Any], int]
 
 
 def aligned(at: int) -> int:
-    """Where inline vertices begin if what is before them ends at byte ``at`` (wire format, "Inline
-    vertices")."""
+    """The offset of inline vertices behind byte ``at`` (wire format, "Inline vertices")."""
     return -(-at // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 
 class Place(NamedTuple):
-    """Where a scan found a token: byte offsets into the buffer at hand, and the header's n."""
+    """Byte offsets of a token, its payload and its end, and the header's n."""
 
     offset: int
     n: int
@@ -42,25 +41,20 @@ class Place(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A part behind an item: its elements fill the bytes from ``start`` to ``end``."""
+    """A part behind an item, whose elements fill the bytes from ``start`` to ``end``."""
 
     name: str
     shape: Shape
     start: int
     end: int
 
-    @property
-    def size(self) -> int:
-        """Bytes of all elements."""
-        return self.end - self.start
-
 
 class Codec:
-    """One row.  ``head`` and ``item`` are None where the row has none.
+    """The codec of an opcode.  ``head`` and ``item`` are None where tokens have none.
 
-    ``tail`` are the parts behind an item: name, shape of an element, how many there are as a
-    function of the item's fields.  ``vertices`` gives the inline vertices of an _IMM token from
-    n.  ``item_name`` names the items where they are plain numbers, else it is empty.
+    ``tail`` are the parts behind an item: name, shape of an element, and their number as a
+    function of the item's fields.  ``vertices`` maps n to the inline vertices of an _IMM token.
+    ``item_name`` names items that are plain numbers, else it is empty.
     """
 
     def __init__(
@@ -82,16 +76,15 @@ class Codec:
         plain = self.item is not None and self.item.dtype.names is None
         self.item_name = str(items.name or "items") if plain else ""
         self.vertices = vertices
-        self.tail = [
-            (name, Shape(part), number) for name, part, number in (tail.parts if tail else ())
-        ]
+        parts = tail.parts if tail else ()
+        self.tail = [(name, Shape(part), number) for name, part, number in parts]
         self._count = count
         self._implied = implied
         self._read_head = reader_of(self.head.dtype) if implied and self.head else None
         self._read_item = reader_of(self.item.dtype) if tail and self.item else None
 
     def number(self, n: int, head: Buffer) -> int:
-        """Items behind the head for a header that counts ``n``."""
+        """Number of items for the ``n`` of a header."""
         if self.item is None:
             return 0
         if n == 0 and self._implied and self._read_head:
@@ -99,7 +92,7 @@ class Codec:
         return self._count(n)
 
     def inferred(self, number: int) -> int | None:
-        """The n that stands for ``number`` items; None if the items do not tell it."""
+        """The n for ``number`` items; None if the items do not determine it."""
         if self.item is None:
             return None
         for n in range(number, max(number - _INDICES_BEYOND, 0) - 1, -1):
@@ -108,7 +101,7 @@ class Codec:
         return None
 
     def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
-        """The parts behind the item at byte ``item``, empty ones included."""
+        """The parts behind the item at byte offset ``item``, empty ones too."""
         if self._read_item is None or self.item is None:
             return
         fields = self._read_item(buffer, item)

@@ -1,7 +1,7 @@
-"""The command bytes of a call and the response bytes of an answer as lines of text.
+"""Lines of text of the command bytes of a call and the response bytes of an answer.
 
-Every block is read back before it is let out.  What does not come back as the same bytes, or was
-never a token, goes out as a ``raw`` block, so that no byte is ever lost.
+Every block is assembled again before it is written.  One that would change, like bytes that are
+no token, is written as a ``raw`` block, so that no byte is lost.
 """
 
 from __future__ import annotations
@@ -30,15 +30,14 @@ from dp2emu.text.syntax import TextError, block_of
 RAW = "raw"
 """Keyword of a block of bytes that are no token; its part is ``bytes``."""
 _SMALL, _KEPT = 64, 1 << 12
-"""Captures set the same states again and again: what so many tokens of up to so many bytes look
-like is remembered."""
+"""Bytes of tokens whose lines are cached, since captures repeat them, and entries of the cache."""
 
 _CREATE_QUERY = TABLE[Op.CREATEQUERY]
 _PAIR = struct.Struct("<II")
 
 
 class Shown(NamedTuple):
-    """A line of a dump, the bytes it stands for, and what there is to say about it."""
+    """A line of a dump, its bytes, and an optional remark."""
 
     line: Line
     data: bytes = b""
@@ -46,10 +45,9 @@ class Shown(NamedTuple):
 
 
 class Found:
-    """The tokens of a call, to be gone through once: as ``scan`` has them, with offsets into
-    ``stream.memory``.  Mutable: ``rest`` is known when all have been given out.
+    """An iterable, once, of a call's tokens with offsets into ``stream.memory``.
 
-    Notes the queries that are created in ``contexts``.
+    Mutable: iteration adds created queries to ``contexts``; ``rest`` is valid after it.
     """
 
     def __init__(self, call: Call, contexts: Contexts) -> None:
@@ -60,7 +58,7 @@ class Found:
         self._problem: Dp2Error | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Token, int, int, int]]:
-        # In stretches: a chunk of tiny tokens would take fifty times its size.
+        # In stretches, since the list of a call of tiny tokens takes fifty times its size.
         for found in self.stream.stretches(self._contexts.vertex_format(self._call).size):
             for command in found.commands:
                 if command[1] is _CREATE_QUERY:
@@ -69,8 +67,10 @@ class Found:
             self._stop, self._problem = found.stop, found.problem
 
     def rest(self) -> Iterator[tuple[int, bytes, str]]:
-        """(offset into the surface, bytes, why) of what is no token: from the first problem on,
-        and behind dwCommandLength."""
+        """(offset into the surface, bytes, reason) of bytes that are no token.
+
+        These follow the first malformed token, or dwCommandLength.
+        """
         data, base = self._call.commands or b"", self._call.dwCommandOffset
         stop, end = self._stop - self.stream.start, self.stream.end - self.stream.start
         if stop < end and self._problem is not None:
@@ -84,7 +84,7 @@ class Found:
 
 
 def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
-    """Everything the call has in ``commands``.  Offsets of lines are into the surface."""
+    """The lines of a call's command bytes, with offsets into the surface."""
     found = Found(call, contexts)
     memory, base, vertex = found.stream.memory, found.stream.base, contexts.vertex_format(call)
     for offset, token, n, start, end in found:
@@ -94,7 +94,7 @@ def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
 
 
 def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Shown]:
-    """Everything in a response.  Offsets of lines are into the response."""
+    """The lines of a response, with offsets into it."""
     stop = 0
     for codec, place in response_blocks(data):
         for each in _block(codec, data, place, VertexFormat(0, ()), 0):
@@ -120,7 +120,7 @@ def _block(
 def _token(
     codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
 ) -> tuple[Shown, ...]:
-    """All of a token that lies ``lead`` bytes behind a multiple of four, as if that were 0."""
+    """The lines of a token ``lead`` bytes behind a multiple of four, with offsets from there."""
     memory = bytes(lead) + data
     place = Place(lead, n, lead + HEADER.size, len(memory))
     lines = [*token_lines(codec, memory, place, vertex)]

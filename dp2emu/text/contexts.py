@@ -1,7 +1,4 @@
-"""What a token's bytes do not say: the vertex size of its call, the types of live queries.
-
-Both come from earlier records, so whoever reads a capture front to back knows them.
-"""
+"""Context of tokens that earlier records determine: vertex formats and types of live queries."""
 
 from __future__ import annotations
 
@@ -17,37 +14,34 @@ from dp2emu.dp2.call import Call
 from dp2emu.errors import Fault
 
 _FLOATS: dict[ElementType, int] = {
-    DeclType.FLOAT1: 1,
-    DeclType.FLOAT2: 2,
-    DeclType.FLOAT3: 3,
-    DeclType.FLOAT4: 4,
-}
+    DeclType.FLOAT1: 1, DeclType.FLOAT2: 2, DeclType.FLOAT3: 3, DeclType.FLOAT4: 4,
+}  # fmt: skip
 _LATEST = 9
 _LONGEST_VERTEX = 1024
-"""Bytes of a vertex shown on one line; more than any FVF has."""
+"""Bytes of a vertex on one line, at most; more than any FVF has."""
 
 
 class VertexFormat(NamedTuple):
-    """Bytes of a vertex, and which of its DWORDs are floats (none known: empty)."""
+    """Bytes of a vertex, and a flag for each of its DWORDs that is a float (empty: unknown)."""
 
     size: int
     floats: tuple[bool, ...]
 
     @property
     def line(self) -> int:
-        """Bytes of a vertex if one fits a line, else 0."""
+        """Bytes of a vertex that fits a line, else 0."""
         return self.size if self.size <= _LONGEST_VERTEX else 0
 
 
 class Contexts:
-    """The contexts of a capture so far.  Mutable: ``see`` every record in order."""
+    """The contexts of a capture.  Mutable: ``see`` every record in order."""
 
     def __init__(self) -> None:
         self._interfaces: dict[int, int] = {}
         self._queries: dict[int, dict[int, int]] = {}
 
     def see(self, record: Record) -> None:
-        """Take note of contexts that come and go."""
+        """Track the creation and destruction of contexts."""
         if isinstance(record, ContextCreated):
             self._interfaces[record.context] = record.interface
         elif isinstance(record, ContextDestroyed):
@@ -55,16 +49,15 @@ class Contexts:
             self._queries.pop(record.context, None)
 
     def create_queries(self, context: int, pairs: Iterable[Sequence[int]]) -> None:
-        """Take note of the (id, type) pairs of a CREATEQUERY token."""
+        """Track the (id, type) pairs of a CREATEQUERY token."""
         self._queries.setdefault(context, {}).update((query, kind) for query, kind in pairs)
 
     def query_type(self, context: int, query: int) -> int | None:
-        """D3DQUERYTYPE of a query created before, None if none was."""
+        """D3DQUERYTYPE of a query, None for an unknown one."""
         return self._queries.get(context, {}).get(query)
 
     def vertex_format(self, call: Call) -> VertexFormat:
-        """Of the vertices of a call, as the driver would take them (wire format, "Inline
-        vertices")."""
+        """The format of a call's vertices (wire format, "Inline vertices")."""
         return _vertex_format(call.dwVertexType, call.dwVertexSize, self.interface(call))
 
     def interface(self, call: Call) -> int:

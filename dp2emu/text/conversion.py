@@ -1,4 +1,4 @@
-"""Captures from one form to another, text included."""
+"""Conversion of captures between forms, text included."""
 
 from __future__ import annotations
 
@@ -25,40 +25,37 @@ from dp2emu.text.textfile import TextCapture
 AnyCapture = Capture | TextCapture
 
 KINDS = ("sealed", "log", "bare", "text", "c")
-"""The forms a capture can be written in."""
+"""The forms of captures that can be written."""
 
 _USUAL_CHUNK = 1 << 20
-"""Bytes after which ``CaptureWriter`` closes a chunk unless told otherwise."""
+"""Bytes at which ``CaptureWriter`` closes a chunk by default."""
 
 
-class _Records(Protocol):
+class _Writer(Protocol):
     def write(self, record: Record) -> None: ...
 
 
 def dump_text(capture: AnyCapture, out: TextIO, *, hex: bool = False) -> None:
     """Write a capture as text that ``assemble`` turns back into the same bytes.
 
-    ``hex`` puts the bytes of every token beside its fields.  What follows damage is not in the
-    text; see ``capture.damage``.
+    ``hex`` adds the bytes of every token to its fields.  The text ends at damage; see
+    ``capture.damage``.
     """
     records = _started(capture)
-    _copy(
-        capture,
-        records,
-        TextWriter(out, form=_form(capture), compression=_compression(capture), hex=hex),
-    )
+    compression = _compression(capture)
+    _copy(capture, records, TextWriter(out, form=_form(capture), compression=compression, hex=hex))
 
 
 def dump_jsonl(capture: AnyCapture, out: TextIO) -> None:
-    """Write a capture as JSON lines, an object per token and per other record."""
+    """Write a capture as JSON lines, an object per record and per token."""
     _copy(capture, capture.records(), JsonLinesWriter(out))
 
 
 def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
-    """Write the capture that a text spells, in the form its first line names.
+    """Write the capture of a text, in the form that its first line names.
 
-    ``place`` is a path, ``-`` or a binary stream; ``name`` is what errors call the text.  Raises
-    TextError (a path is then left as it was), OSError and what the form cannot hold.
+    ``place`` is a path, ``-`` or a binary stream; ``name`` is that of the text in errors.  Raises
+    TextError, which leaves a path unchanged, and the errors of ``convert``.
     """
     capture = TextCapture(source, name)
     convert(capture, capture.form, place)
@@ -67,13 +64,13 @@ def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
 def convert(
     capture: AnyCapture, kind: str, place: Place, *, compression: str | None = None
 ) -> CaptureError | None:
-    """Write a capture in the form ``kind`` to ``place``: "sealed", "log", "bare", "text", or
-    "c", the source of a program that makes its calls (``csource``).
+    """Write a capture in the form ``kind`` to ``place``; returns its damage or None.
 
-    ``compression`` ("zstd" or "none") is for sealed captures, by default that of the original,
-    else zstd.  Returns the damage that ended the original, if any: everything before it is
-    written.  Raises UsageError for an unknown kind, and for a bare buffer unless the capture has
-    exactly one call; CaptureError and OSError.  A path is only replaced when all went well.
+    ``kind`` is "sealed", "log", "bare", "text", or "c", the source of a program that makes its
+    calls (``csource``).  ``compression`` ("zstd" or "none") is for sealed captures, by default
+    that of the original, else zstd.  Records before damage are written.  Raises UsageError for an
+    unknown kind, and for a bare buffer unless the capture has exactly one call; CaptureError and
+    OSError.  A path is replaced on success only.
     """
     if kind not in _WRITERS:
         raise UsageError(f"capture form {kind!r} is none of {', '.join(KINDS)}")
@@ -94,10 +91,10 @@ def open_any(
     bare: BareOptions | None = None,
     limits: Limits | None = None,
 ) -> AnyCapture:
-    """A capture of any form, text included, told by the first byte; ``kind`` insists on one.
+    """A capture of any form, detected by its first bytes unless ``kind`` names it.
 
-    The stream stays open and need not seek.  Errors are those of ``open_capture`` and
-    ``TextCapture``; ``name`` is what they call the file.
+    The stream stays open and need not seek.  Raises the errors of ``open_capture`` and
+    ``TextCapture``, which call the file ``name``.
     """
     if kind == "text" or (kind is None and begins_as_text(stream)):
         return TextCapture(_lines(stream), name or str(getattr(stream, "name", "-")))
@@ -105,14 +102,14 @@ def open_any(
 
 
 def _started(capture: AnyCapture) -> Iterator[Record]:
-    """All records, the first already read: only then is the compression known."""
+    """All records, the first already read, since it sets the capture's compression."""
     records = capture.records()
     first = next(records, None)
     return records if first is None else chain([first], records)
 
 
-def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Records) -> None:
-    """Write every record; say where chunks start if that is not what happens by itself."""
+def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Writer) -> None:
+    """Write every record, and mark starts of chunks that the writer would not make itself."""
     start_chunk: Callable[[int], None] | None = getattr(writer, "start_chunk", None)
     chunk, behind_call, usual = Chunk(0, 0), True, _USUAL_CHUNK
     for record in records:
@@ -126,7 +123,7 @@ def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Records) -> N
 
 
 def _form(capture: AnyCapture) -> str:
-    """The form a capture has, or that the text of one was made from."""
+    """The form of a capture, for text that of the capture it was dumped from."""
     return capture.form if isinstance(capture, TextCapture) else capture.kind
 
 
@@ -135,7 +132,7 @@ def _compression(capture: AnyCapture) -> str | None:
 
 
 def _lines(stream: io.BufferedReader) -> Iterator[str]:
-    """The lines of UTF-8 text, without the byte order mark some editors put before the first."""
+    """The lines of UTF-8 text, without a byte order mark."""
     encoding = "utf-8-sig"
     while line := stream.readline(LINE_LIMIT + 1):
         yield line.decode(encoding)
@@ -145,27 +142,19 @@ def _lines(stream: io.BufferedReader) -> Iterator[str]:
 # Writers
 
 
-@contextmanager
-def _sealed(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
-    with CaptureWriter(out, compression=compression or "zstd") as writer:
-        yield writer
+def _sealed(out: BinaryIO, form: str, compression: str | None) -> CaptureWriter:
+    return CaptureWriter(out, compression=compression or "zstd")
 
 
 @contextmanager
-def _log(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
-    with LogWriter(out) as writer:
-        yield writer
-
-
-@contextmanager
-def _bare(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
+def _bare(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Writer]:
     calls = _OneCall()
     yield calls
     out.write(calls.commands())
 
 
 @contextmanager
-def _text(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
+def _text(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Writer]:
     text = io.TextIOWrapper(out, encoding="utf-8", newline="\n")
     try:
         yield TextWriter(text, form=form, compression=compression)
@@ -174,7 +163,7 @@ def _text(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Record
 
 
 @contextmanager
-def _c(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
+def _c(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Writer]:
     from dp2emu.text.csource import CWriter
 
     source = io.TextIOWrapper(out, encoding="ascii", newline="\n")
@@ -186,9 +175,9 @@ def _c(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
         source.detach()
 
 
-_WRITERS: dict[str, Callable[[BinaryIO, str, str | None], AbstractContextManager[_Records]]] = {
+_WRITERS: dict[str, Callable[[BinaryIO, str, str | None], AbstractContextManager[_Writer]]] = {
     "sealed": _sealed,
-    "log": _log,
+    "log": lambda out, form, compression: LogWriter(out),
     "bare": _bare,
     "text": _text,
     "c": _c,
@@ -196,21 +185,20 @@ _WRITERS: dict[str, Callable[[BinaryIO, str, str | None], AbstractContextManager
 
 
 class _OneCall:
-    """Keeps the one call a bare command buffer can hold.  Mutable: it waits for it."""
+    """A writer that keeps the call of a bare command buffer.  Mutable: it awaits the call."""
 
     def __init__(self) -> None:
         self._call: Call | None = None
 
     def write(self, record: Record) -> None:
-        """Keep a call.  Raises UsageError at the second."""
-        if not isinstance(record, Called):
-            return
-        if self._call is not None:
-            raise UsageError("a bare command buffer holds one call, the capture has more")
-        self._call = record.call
+        """Keep a call.  Raises UsageError for the second."""
+        if isinstance(record, Called):
+            if self._call is not None:
+                raise UsageError("a bare command buffer holds one call, the capture has more")
+            self._call = record.call
 
     def commands(self) -> bytes:
-        """The call's bytes.  Raises UsageError if there are none, or not as many as it covers."""
+        """The command bytes.  Raises UsageError without a call, and if some are missing."""
         if self._call is None:
             raise UsageError("a bare command buffer holds one call, the capture has none")
         data, length = self._call.commands, self._call.dwCommandLength

@@ -1,6 +1,6 @@
-"""A capture as one C file that makes its calls to the driver it is linked with.
+"""C source of a capture, which makes its calls to the driver it is linked with.
 
-The file needs nothing beside it but a compiler and the driver: the kit's headers are in it.
+The file includes the headers of the kit, so it needs only a compiler and the driver.
 """
 
 from __future__ import annotations
@@ -10,27 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, TextIO
 
+from dp2emu.capture import records
 from dp2emu.capture.headers import INCLUDES
-from dp2emu.capture.records import (
-    Annotation,
-    Answered,
-    Blitted,
-    Called,
-    ColorKeyRemoved,
-    ColorKeySet,
-    ContextCreated,
-    ContextDestroyed,
-    EntryCalled,
-    Flipped,
-    FrameMarker,
-    Locked,
-    MemoryWritten,
-    Observed,
-    Pictured,
-    Record,
-    SurfaceCreated,
-    SurfaceDestroyed,
-)
+from dp2emu.capture.records import Record
 from dp2emu.dp2.call import Call
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import SurfaceDesc
@@ -39,30 +21,30 @@ from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 
 HEADERS = ("dp2.h", "dp2log.h", "dp2stub.h", "dp2play.h")
-"""Of the kit, in the order in which they stand in the file."""
+"""Headers of the kit, in the order in which the file includes them."""
 
 _INCLUDE = re.compile(r'^#include "dp2[a-z]*\.h"\n', re.MULTILINE)
 _LINE_BYTES = 16
 _COMMENT = 96
-"""Characters of a token's text that go into a comment."""
+"""Characters of a token's text in a comment, at most."""
 
 _MEMBERS = (
     "dwhContext", "dwFlags", "dwVertexType", "lpDDCommands", "dwCommandOffset",
     "dwCommandLength", "lpDDVertex", "dwVertexOffset", "dwVertexLength", "dwVertexSize",
     "dwReqVertexBufSize", "dwReqCommandBufSize", "lpdwRStates",
 )  # fmt: skip
-"""Of D3DHAL_DRAWPRIMITIVES2DATA, what a caller fills in."""
+"""Members of D3DHAL_DRAWPRIMITIVES2DATA that the caller sets."""
 
 
 class CWriter:
-    """Writes records as C89.  Mutable: it remembers contexts and surfaces, and counts.
+    """A writer of records as C89.  Mutable: it tracks contexts and surfaces, and counts.
 
-    Each record becomes a function, ``step_N``; ``main`` calls them in order, and returns 1 if an
-    answer was another than the capture has.  Call ``finish`` at the end.
+    Each record becomes a function ``step_N``; ``main`` calls them in order, and returns 1 if an
+    answer differs from the recorded one.  Call ``finish`` at the end.
     """
 
     def __init__(self, out: TextIO, name: str = "a capture") -> None:
-        """``name`` is what the file says it was made from."""
+        """``name`` is that of the capture, for a comment."""
         self._out = out
         self._contexts = Contexts()
         self._surfaces: dict[int, SurfaceDesc] = {}
@@ -76,11 +58,14 @@ class CWriter:
     def write(self, record: Record) -> None:
         """Append a record.
 
-        Raises Unsupported for what no driver is served with: colour keys, flips, blits, and the
+        Raises Unsupported for records that the kit cannot perform: colour keys, flips, blits, and
         functions of the Direct3D 10/11 interface.
         """
+        if what := _UNSUPPORTED.get(type(record)):
+            raise Unsupported(f"{what} in C")
         self._contexts.see(record)
-        _WRITE[type(record)](self, record)
+        if not isinstance(record, _UNSEEN):
+            _WRITE[type(record)](self, record)
 
     def finish(self) -> None:
         """Append ``main``."""
@@ -90,31 +75,31 @@ class CWriter:
 
     # Records
 
-    def _context_created(self, record: ContextCreated) -> None:
+    def _context_created(self, record: records.ContextCreated) -> None:
         handles = ", ".join(map(_number, (record.context, record.color, record.depth)))
         self._step(f"dp2play_context({record.interface}, {handles});")
 
-    def _context_destroyed(self, record: ContextDestroyed) -> None:
+    def _context_destroyed(self, record: records.ContextDestroyed) -> None:
         self._step(f"dp2play_no_context({_number(record.context)});")
 
-    def _surface_created(self, record: SurfaceCreated) -> None:
+    def _surface_created(self, record: records.SurfaceCreated) -> None:
         desc = record.desc
         payload = make_payload(desc, self._surfaces)
         self._surfaces[desc.handle] = desc
         what = f"surface {desc.handle}: {desc.kind.name} of {desc.width} x {desc.height}"
         self._step(f"dp2play_surface({self._bytes('made', _plain(payload), what)});")
 
-    def _surface_destroyed(self, record: SurfaceDestroyed) -> None:
+    def _surface_destroyed(self, record: records.SurfaceDestroyed) -> None:
         self._surfaces.pop(record.handle, None)
         self._step(f"dp2play_no_surface({_number(record.handle)});")
 
-    def _memory(self, record: MemoryWritten) -> None:
+    def _memory(self, record: records.MemoryWritten) -> None:
         what = f"{len(record.data)} bytes at {record.offset} of surface {record.handle}"
         place = f"{_number(record.handle)}, {_number(record.offset)}"
         data = self._bytes("memory", _plain(record.data), what)
         self._step(f"dp2play_memory({place}, {data}, {len(record.data)});")
 
-    def _called(self, record: Called) -> None:
+    def _called(self, record: records.Called) -> None:
         call = record.call
         self._context = call.dwhContext
         commands = self._commands(call)
@@ -138,26 +123,23 @@ class CWriter:
         rows = _rows(call.commands, lines, call.dwCommandOffset)
         return self._bytes("commands", rows, "the command buffer")
 
-    def _answered(self, record: Answered) -> None:
+    def _answered(self, record: records.Answered) -> None:
         answer = record.answer
         lines = response_lines(answer.response, self._context, self._contexts)
         data = self._bytes("response", _rows(answer.response, lines, 0), "what was answered")
         head = f"{answer.ddrval:#010x}u, {answer.dwErrorOffset:#x}u"
         self._step(f"dp2play_expect({head}, {data}, {len(answer.response)});")
 
-    def _said(self, record: Annotation) -> None:
+    def _annotation(self, record: records.Annotation) -> None:
         self._out.write(f"\n/* {comment(record.key)}: {comment(record.text)} */\n")
 
-    def _frame(self, record: FrameMarker) -> None:
+    def _frame(self, record: records.FrameMarker) -> None:
         self._out.write(f"\n/* frame {record.frame} */\n")
-
-    def _nothing(self, record: Record) -> None:
-        """What an application saw or waited for; a driver has no part in it."""
 
     # C
 
     def _bytes(self, noun: str, rows: Iterator[tuple[bytes, str]], what: str) -> str:
-        """Declare an array of bytes; returns its name, or a pointer to nothing if it is empty."""
+        """Declare an array of bytes; returns its name, or an empty literal without any bytes."""
         name = f"{noun}_{self._steps}"
         first = next(rows, None)
         if first is None:
@@ -182,8 +164,7 @@ class CWriter:
 
 
 def comment(text: str) -> str:
-    """Text as it can stand in a comment of C: printable ASCII that neither ends it nor begins
-    another, nor spells a trigraph.
+    """Text for a comment in C: printable ASCII without comment marks and trigraphs.
 
     >>> comment("a */ b?\\n")
     'a * / b?\\\\n'
@@ -201,15 +182,13 @@ def _member(name: str, value: int) -> str:
 
 
 def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
-    """All of it, with nothing said, or nothing of nothing."""
+    """One row of bytes without a comment; none for empty data."""
     if data:
         yield data, ""
 
 
 def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[bytes, str]]:
-    """All bytes in order, cut where lines begin that say what follows; ``base`` is where offsets
-    of lines are counted from.
-    """
+    """Rows of bytes, each with its line of text; line offsets count from ``base``."""
     starts = [(s.line.at - base, s.line.text) for s in lines if s.line.sizes is not None]
     marks = [(0, ""), *starts, (len(data), "")]
     for (start, said), (stop, _) in pairwise(marks):
@@ -217,33 +196,23 @@ def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[byte
             yield data[start:stop], said
 
 
-_WRITE: dict[type[Any], Callable[[CWriter, Any], None]] = {
-    Annotation: CWriter._said,
-    Answered: CWriter._answered,
-    Called: CWriter._called,
-    ContextCreated: CWriter._context_created,
-    ContextDestroyed: CWriter._context_destroyed,
-    FrameMarker: CWriter._frame,
-    Locked: CWriter._nothing,
-    MemoryWritten: CWriter._memory,
-    Observed: CWriter._nothing,
-    Pictured: CWriter._nothing,
-    SurfaceCreated: CWriter._surface_created,
-    SurfaceDestroyed: CWriter._surface_destroyed,
+_UNSUPPORTED = {
+    records.Blitted: "blits",
+    records.ColorKeyRemoved: "colour keys",
+    records.ColorKeySet: "colour keys",
+    records.EntryCalled: "functions of the Direct3D 10/11 interface",
+    records.Flipped: "flips",
 }
-
-
-def _refused(what: str) -> Callable[[CWriter, Any], None]:
-    def refuse(writer: CWriter, record: Record) -> None:
-        raise Unsupported(f"{what} in C")
-
-    return refuse
-
-
-_WRITE |= {
-    Blitted: _refused("blits"),
-    ColorKeyRemoved: _refused("colour keys"),
-    ColorKeySet: _refused("colour keys"),
-    EntryCalled: _refused("functions of the Direct3D 10/11 interface"),
-    Flipped: _refused("flips"),
+_UNSEEN = (records.Locked, records.Observed, records.Pictured)
+"""Records of an application's waits and observations, in which a driver has no part."""
+_WRITE: dict[type[Any], Callable[[CWriter, Any], None]] = {
+    records.Annotation: CWriter._annotation,
+    records.Answered: CWriter._answered,
+    records.Called: CWriter._called,
+    records.ContextCreated: CWriter._context_created,
+    records.ContextDestroyed: CWriter._context_destroyed,
+    records.FrameMarker: CWriter._frame,
+    records.MemoryWritten: CWriter._memory,
+    records.SurfaceCreated: CWriter._surface_created,
+    records.SurfaceDestroyed: CWriter._surface_destroyed,
 }

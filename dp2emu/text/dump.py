@@ -1,26 +1,20 @@
-"""A capture as text: every record, every token with every field by its SDK name.
+"""Dump of a capture as text: every record, every token with every field by its SDK name.
 
-The first line says which form the capture had, so that ``assemble`` makes the same bytes again.
-Members that are zero (or their default) are left out of records, nothing is left out of tokens.
+The first line names the form of the capture, so that ``assemble`` makes the same bytes again.
+Members with their default are omitted from records; tokens have every field.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, TextIO
 
-from dp2emu.capture.records import (
-    Annotation,
-    Answered,
-    Called,
-    EntryCalled,
-    MemoryWritten,
-    Observed,
-    Pictured,
-    Record,
-)
+from dp2emu.capture import records
+from dp2emu.capture.records import Record
 from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, value_text
@@ -32,31 +26,32 @@ from dp2emu.text.values import ValueText
 
 MAGIC = "dp2emu-text"
 VERSION = 1
-"""Of the grammar; older texts stay readable."""
-
+"""Version of the grammar; older texts stay readable."""
 CHUNK = "chunk"
 NO_COMMANDS = "none"
 """Value of ``commands`` for a call whose command bytes were in memory already."""
 
 _PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
-"""Lines of an annotation, long ones in pieces."""
+"""Lines of an annotation, long ones split."""
 
 _BYTES_COLUMN = 60
+
+
 _REMARK_COLUMN = 40
 
 
 class TextWriter:
-    """Writes records as text.  Mutable: it remembers contexts and counts calls.
+    """A writer of records as text.  Mutable: it tracks contexts and counts calls.
 
-    ``hex`` puts the bytes of every line beside it, as a comment: ``offset  bytes``, one group a
-    field, offsets as in dwErrorOffset.
+    ``hex`` adds the bytes of each line as a comment, ``offset  bytes``: one group a field, offsets
+    as in dwErrorOffset.
     """
 
     def __init__(
         self, out: TextIO, *, form: str = "sealed", compression: str | None = None,
         hex: bool = False,
     ) -> None:  # fmt: skip
-        """``form`` and ``compression`` are what ``assemble`` will make of the text."""
+        """``form`` and ``compression`` are those that ``assemble`` gives the capture."""
         self._out = out
         self._hex = hex
         self._contexts = Contexts()
@@ -67,11 +62,11 @@ class TextWriter:
         out.write(" ".join(words) + "\n")
 
     def write(self, record: Record) -> None:
-        """Append a record, after an empty line where a call begins."""
+        """Append a record, a call after an empty line."""
         self._contexts.see(record)
         form, said = BY_RECORD[type(record)], None
         words = [form.keyword, *(f"{n}={value_text(n, v)}" for n, v in form.said(record))]
-        if isinstance(record, Called):
+        if isinstance(record, records.Called):
             words, said = self._enter(record, words)
         self._put(Shown(Line(" ".join(words), 0), remark=said), 0)
         lines = _BELOW.get(type(record))
@@ -79,10 +74,10 @@ class TextWriter:
             self._put(each, 1)
 
     def start_chunk(self, size: int) -> None:
-        """A sealed capture starts a new chunk here, of up to ``size`` bytes (0: as usual)."""
+        """Mark the start of a chunk of a sealed capture, of up to ``size`` bytes (0: default)."""
         self._out.write(f"{CHUNK} bytes={size}\n" if size else f"{CHUNK}\n")
 
-    def _enter(self, record: Called, words: list[str]) -> tuple[list[str], str]:
+    def _enter(self, record: records.Called, words: list[str]) -> tuple[list[str], str]:
         call = record.call
         self._context = call.dwhContext
         if call.dwCommandLength == len(call.commands or b""):
@@ -97,34 +92,33 @@ class TextWriter:
         names = fvf_names(call.dwVertexType)
         return words, f"{said}, {names}" if names else said
 
-    def _call(self, record: Called) -> Iterator[Shown]:
+    def _call(self, record: records.Called) -> Iterator[Shown]:
         if record.call.vertices is not None:
             yield from self._vertices(record.call.vertices, record)
         yield from command_lines(record.call, self._contexts)
 
-    def _vertices(self, data: bytes, record: Called) -> Iterator[Shown]:
+    def _vertices(self, data: bytes, record: records.Called) -> Iterator[Shown]:
         vertex = self._contexts.vertex_format(record.call)
         step = vertex.line or LINE_BYTES
         for start in range(0, max(len(data), 1), step):
             piece = data[start : start + step]
             yield Shown(Line(f"vertices: {vertex_line(piece, vertex.floats)}", 0))
 
-    def _answer(self, record: Answered) -> Iterator[Shown]:
+    def _answer(self, record: records.Answered) -> Iterator[Shown]:
         return response_lines(record.answer.response, self._context, self._contexts)
 
-    def _data(self, record: MemoryWritten | Pictured | Observed) -> Iterator[Shown]:
+    def _data(
+        self, record: records.MemoryWritten | records.Pictured | records.Observed
+    ) -> Iterator[Shown]:
         return (Shown(Line(text, 0)) for text in hex_lines("data", record.data))
 
-    def _annotation(self, record: Annotation) -> Iterator[Shown]:
+    def _annotation(self, record: records.Annotation) -> Iterator[Shown]:
         for piece in _PIECE.findall(record.key):
             yield Shown(Line(f"key: {quote(piece)}", 0))
         for piece in _PIECE.findall(record.text):
             yield Shown(Line(f"text: {quote(piece)}", 0))
 
-    def _entry(self, record: EntryCalled) -> Iterator[Shown]:
-        # Captures of older interfaces have no need of what knows the functions.
-        from dp2emu.text.parameters import remark_of
-
+    def _entry(self, record: records.EntryCalled) -> Iterator[Shown]:
         text, said = ValueText(), remark_of(record.entry, len(record.arguments))
         yield Shown(Line(f"name: {record.entry}", 0), remark=said)
         for name in ("arguments", "codes", "written"):
@@ -144,7 +138,7 @@ class TextWriter:
         self._out.write(f"{text:<{column}}  # {comment}\n" if comment else text + "\n")
 
     def _beside(self, shown: Shown) -> str:
-        """Offset, bytes a group a field, and the remark."""
+        """The comment of a line: offset, bytes in a group a field, and the remark."""
         line, data, said = shown
         cuts = [0, *accumulate(line.sizes or ())]
         groups = [data[start:stop].hex() for start, stop in pairwise(cuts)]
@@ -152,12 +146,31 @@ class TextWriter:
 
 
 _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
-    Called: TextWriter._call,
-    Answered: TextWriter._answer,
-    MemoryWritten: TextWriter._data,
-    Pictured: TextWriter._data,
-    Observed: TextWriter._data,
-    Annotation: TextWriter._annotation,
-    EntryCalled: TextWriter._entry,
+    records.Called: TextWriter._call,
+    records.Answered: TextWriter._answer,
+    records.MemoryWritten: TextWriter._data,
+    records.Pictured: TextWriter._data,
+    records.Observed: TextWriter._data,
+    records.Annotation: TextWriter._annotation,
+    records.EntryCalled: TextWriter._entry,
 }
-"""What stands below a record's own line."""
+"""Generators of the lines below a record's own."""
+
+
+def remark_of(entry: str, count: int) -> str:
+    """The names of the first ``count`` arguments of a function, "" of an unknown one."""
+    return ", ".join(_parameters().get(entry, ())[:count])
+
+
+@cache
+def _parameters() -> Mapping[str, tuple[str, ...]]:
+    """The parameter names of every function of the newest interface version."""
+    # Captures of older interfaces should not import the Direct3D 10/11 driver.
+    from dp2emu.capture.entry_values import DXGI
+    from dp2emu.ddi10.adapter import Adapter
+    from dp2emu.ddi10.codes import Interface
+
+    device = Adapter().create_device(Interface.D3D11_0, lambda layer, code: None)
+    functions = dict(device.entries)
+    functions |= {DXGI + name: each for name, each in device.dxgi_entries.items()}
+    return {name: tuple(inspect.signature(each).parameters) for name, each in functions.items()}

@@ -1,4 +1,4 @@
-"""Capture records as statements: one row per kind of record, members by their own names."""
+"""Statements of capture records: a row per type of record, with its members by name."""
 
 from __future__ import annotations
 
@@ -10,27 +10,8 @@ from typing import Any
 
 import msgspec
 
-from dp2emu.capture.records import (
-    Annotation,
-    Answered,
-    Blitted,
-    Called,
-    ColorKeyRemoved,
-    ColorKeySet,
-    ContextCreated,
-    ContextDestroyed,
-    EntryCalled,
-    Flipped,
-    FrameMarker,
-    Locked,
-    MemoryWritten,
-    Observed,
-    Pictured,
-    PictureKind,
-    Record,
-    SurfaceCreated,
-    SurfaceDestroyed,
-)
+from dp2emu.capture import records
+from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
@@ -41,16 +22,15 @@ from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Block, TextError, Value, Word
 
 _KIND = "kind"
-"""The one member whose value must be one of its names: a surface without a kind is nothing."""
-
+"""The member whose value must be that of a SurfaceKind."""
 _NUMBER = Leaf("Q", "", None, alone=False)
 
 
 class Form(msgspec.Struct, frozen=True, dict=True):
-    """How a record reads: ``keyword``, then its numbers as ``name=value``.
+    """The statement of a type of record: ``keyword``, then its numbers as ``name=value``.
 
-    The members of member ``inner``, of type ``of``, stand among the record's own.  Members in
-    ``apart`` are no numbers; whoever writes and reads a block deals with them.
+    The members of member ``inner``, of type ``of``, are listed with the record's own.  Members in
+    ``apart`` are not numbers; writers and readers of blocks handle them.
     """
 
     keyword: str
@@ -73,7 +53,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _values(self) -> Callable[[Any], tuple[int, ...]]:
-        """What gets all numbers of a record at once."""
+        """A getter of all numbers of a record."""
         names = (*(f"{self.inner}.{name}" for name in self._inner), *self._own)
         if len(names) > 1:
             return attrgetter(*names)
@@ -84,20 +64,18 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         return zip(self._defaults, self._values(record), strict=True)
 
     def said(self, record: Any) -> Iterator[tuple[str, int]]:
-        """Those numbers that have no default or are not it."""
+        """(name, value) of the numbers that differ from their default."""
         defaults = self._defaults
         return ((name, value) for name, value in self.numbers(record) if value != defaults[name])
 
     def make(self, block: Block, apart: Mapping[str, Any]) -> Record:
-        """The record of a block; ``apart`` has the members that are no numbers.
+        """The record of a block; ``apart`` has the members that are not numbers.
 
         Raises TextError for unknown names and values.
         """
         inner, own = self.members(block)
-        if self.of is None:
-            record: Record = self.record(**own, **apart)
-        else:
-            record = self.record(**{self.inner: self.of(**inner, **apart)}, **own)
+        others = apart if self.of is None else {self.inner: self.of(**inner, **apart)}
+        record: Record = self.record(**own, **others)
         return record
 
     def members(self, block: Block) -> tuple[dict[str, int], dict[str, int]]:
@@ -106,15 +84,15 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         Raises TextError for unknown names and values.
         """
         given = dict(block.fields.values)
-        inner, own = _taken(given, self._inner), _taken(given, self._own)
+        inner, own = _pop(given, self._inner), _pop(given, self._own)
         if given:
             known = " ".join(self._defaults)
             raise block.error(f"no field {next(iter(given))}; the fields are {known}")
         return inner, own
 
 
-def _taken(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
-    """The numbers with these defaults, which leave ``given``; 0 for what has none."""
+def _pop(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
+    """Numbers removed from ``given``, or their defaults, or 0 where there is none."""
     return {
         name: _number(name, given.pop(name, None)) if default is None or name in given else default
         for name, default in defaults.items()
@@ -122,13 +100,13 @@ def _taken(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[
 
 
 def value_text(name: str, value: int) -> str:
-    """The value of a record's member: by name where it has one."""
+    """The text of a member's value: its name if it has one."""
     named = _NAMES[name](value) if name in _NAMES else None
     return named or (f"{value:#x}" if name in _HEXADECIMAL and value else str(value))
 
 
 def value_name(name: str, value: int) -> str | None:
-    """The name of the value of an enumerated member, None if it has none."""
+    """The name of an enumerated member's value, None without one."""
     return _NAMES[name](value)
 
 
@@ -152,7 +130,7 @@ def _number(name: str, value: Value | None) -> int:
 
 
 def _defaults(record: type[msgspec.Struct], without: tuple[str, ...]) -> dict[str, int | None]:
-    """The default of each number by its name, None where it has none."""
+    """The default of each member by name, None for required ones; ``without`` is left out."""
     names, given = record.__struct_fields__, record.__struct_defaults__
     defaults = (*(None,) * (len(names) - len(given)), *given)
     return {name: each for name, each in zip(names, defaults, strict=True) if name not in without}
@@ -185,23 +163,23 @@ _HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage", "low", "high",
                 "flags", "fx", "fill", "rop", "dest_low", "dest_high", "hr")  # fmt: skip
 
 FORMS = (
-    Form("context", ContextCreated),
-    Form("context-destroyed", ContextDestroyed),
-    Form("surface", SurfaceCreated, "desc", SurfaceDesc, ("dxgi", "layers")),
-    Form("surface-destroyed", SurfaceDestroyed),
-    Form("colorkey", ColorKeySet),
-    Form("colorkey-removed", ColorKeyRemoved),
-    Form("lock", Locked),
-    Form("flip", Flipped),
-    Form("blit", Blitted, "blt", Blt),
-    Form("memory", MemoryWritten, apart=("data",)),
-    Form("call", Called, "call", Call, ("commands", "vertices")),
-    Form("answer", Answered, "answer", Answer, ("response", "fault")),
-    Form("frame", FrameMarker),
-    Form("annotation", Annotation, apart=("key", "text")),
-    Form("picture", Pictured, apart=("data",)),
-    Form("observation", Observed, apart=("data",)),
-    Form("entry", EntryCalled, apart=("entry", "arguments", "result", "codes", "written")),
+    Form("context", records.ContextCreated),
+    Form("context-destroyed", records.ContextDestroyed),
+    Form("surface", records.SurfaceCreated, "desc", SurfaceDesc, ("dxgi", "layers")),
+    Form("surface-destroyed", records.SurfaceDestroyed),
+    Form("colorkey", records.ColorKeySet),
+    Form("colorkey-removed", records.ColorKeyRemoved),
+    Form("lock", records.Locked),
+    Form("flip", records.Flipped),
+    Form("blit", records.Blitted, "blt", Blt),
+    Form("memory", records.MemoryWritten, apart=("data",)),
+    Form("call", records.Called, "call", Call, ("commands", "vertices")),
+    Form("answer", records.Answered, "answer", Answer, ("response", "fault")),
+    Form("frame", records.FrameMarker),
+    Form("annotation", records.Annotation, apart=("key", "text")),
+    Form("picture", records.Pictured, apart=("data",)),
+    Form("observation", records.Observed, apart=("data",)),
+    Form("entry", records.EntryCalled, apart=("entry", "arguments", "result", "codes", "written")),
 )
 BY_KEYWORD = {form.keyword: form for form in FORMS}
 BY_RECORD: dict[type[Any], Form] = {form.record: form for form in FORMS}

@@ -1,12 +1,11 @@
-"""A capture as JSON lines: one object per token, and one per record that is no token.
+"""JSON lines of a capture: an object per record and per token.
 
-Every field has its SDK name; a number whose name is known has both, the name as ``FIELD`` and the
-number as ``FIELD_raw``.  Floats are numbers, and strings where JSON has no number for them, with
-the bits in ``FIELD_raw``.  Memory is hexadecimal.  Parts behind an item that have no elements are
-left out.
+Fields have their SDK names; an enumerated number has its name as ``FIELD`` and its value as
+``FIELD_raw``.  Floats are numbers, or strings where JSON has no number for them, with the bits in
+``FIELD_raw``.  Memory is hexadecimal.  Empty parts behind an item are omitted.
 
-Objects are put together as text by functions compiled from the token table: ``json.dumps`` of a
-dictionary per token takes several times as long.
+Objects are formatted by functions compiled from the token table, which is several times as fast as
+``json.dumps`` of a dictionary per token.
 """
 
 from __future__ import annotations
@@ -16,16 +15,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TextIO
 
-from dp2emu.capture.records import (
-    Annotation,
-    Answered,
-    Called,
-    EntryCalled,
-    MemoryWritten,
-    Observed,
-    Pictured,
-    Record,
-)
+from dp2emu.capture import records
+from dp2emu.capture.records import Record
 from dp2emu.capture.values import json_of
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.codec import Codec, Place, Run, aligned, codec_of
@@ -36,13 +27,12 @@ from dp2emu.text.shape import Shape
 
 Encode = Callable[[bytes, int, int, int], str]
 """(memory, n, start, end of the payload) -> members of a token's object, each after a comma."""
-
 _PIECE = 1 << 16
-"""Characters, about, that are gathered before they are written."""
+"""Characters of buffered lines, roughly, before they are written."""
 
 
 class JsonLinesWriter:
-    """Writes records as JSON lines.  Mutable: it remembers contexts and counts calls."""
+    """A writer of records as JSON lines.  Mutable: it tracks contexts and counts calls."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -51,24 +41,23 @@ class JsonLinesWriter:
         self._context = 0
 
     def write(self, record: Record) -> None:
-        """Append a record; a call is followed by its tokens."""
+        """Append a record, a call with its tokens."""
         self._contexts.see(record)
-        form = BY_RECORD[type(record)]
-        call = f',"call":{self._call(record)}' if isinstance(record, (Called, Answered)) else ""
+        form, call = BY_RECORD[type(record)], ""
+        if isinstance(record, records.Called):
+            call = f',"call":{self._calls}'
+        elif isinstance(record, records.Answered):
+            call = f',"call":{max(self._calls - 1, 0)}'
         numbers = "".join(_number(name, value) for name, value in form.numbers(record))
         more = _MORE.get(type(record))
         rest = more(self, record) if more else ""
         self._out.write(f'{{"record":"{form.keyword}"{call}{numbers}{rest}}}\n')
-        if isinstance(record, Called):
+        if isinstance(record, records.Called):
             self._context = record.call.dwhContext
             self._tokens(record)
             self._calls += 1
 
-    def _call(self, record: Called | Answered) -> int:
-        """The number of the call that a record is, or answers."""
-        return self._calls if isinstance(record, Called) else max(self._calls - 1, 0)
-
-    def _tokens(self, record: Called) -> None:
+    def _tokens(self, record: records.Called) -> None:
         found = Found(record.call, self._contexts)
         memory, base = found.stream.memory, found.stream.base
         begin = f'{{"record":"token","call":{self._calls},"offset":'
@@ -89,25 +78,25 @@ class JsonLinesWriter:
             lines.append(_raw(self._calls, offset, data, why))
         self._out.write("".join(lines))
 
-    def _called(self, record: Called) -> str:
+    def _called(self, record: records.Called) -> str:
         commands, vertices = record.call.commands, record.call.vertices
         size = "null" if commands is None else len(commands)
         data = "null" if vertices is None else f'"{vertices.hex()}"'
         return f',"command_bytes":{size},"vertices":{data}'
 
-    def _answered(self, record: Answered) -> str:
+    def _answered(self, record: records.Answered) -> str:
         data = record.answer.response
         rows: list[str] = []
-        more, stop = False, 0
+        more, stop = "false", 0
         for codec, place in response_blocks(data):
             rows += self._responses(codec, data, place)
-            more = more or codec.item is None
+            more = "true" if codec.item is None else more
             stop = place.end
         rest = f',"raw":"{data[stop:].hex()}"' if stop < len(data) else ""
-        return f',"responses":[{",".join(rows)}],"more":{_dumps(more)}{rest}'
+        return f',"responses":[{",".join(rows)}],"more":{more}{rest}'
 
     def _responses(self, codec: Codec, data: bytes, place: Place) -> Iterator[str]:
-        """A block's responses as replay's JSON has them, a row each."""
+        """The responses of a block, as objects like those of replay JSON."""
         at = place.start + (codec.head.size if codec.head else 0)
         while codec.item and at < place.end:
             query, size = codec.item.unpack(data, at)
@@ -119,19 +108,16 @@ class JsonLinesWriter:
                 f'"value":{said.json if said else "null"},"raw":"{data[start:at].hex()}"}}'
             )
 
-    def _data(self, record: MemoryWritten | Pictured | Observed) -> str:
+    def _data(self, record: records.MemoryWritten | records.Pictured | records.Observed) -> str:
         return f',"data":"{record.data.hex()}"'
 
-    def _annotation(self, record: Annotation) -> str:
+    def _annotation(self, record: records.Annotation) -> str:
         return f',"key":{_dumps(record.key)},"text":{_dumps(record.text)}'
 
-    def _entry(self, record: EntryCalled) -> str:
-        values = (f',"{name}":{_dumps(json_of(getattr(record, name)))}' for name in _ENTRY)
+    def _entry(self, record: records.EntryCalled) -> str:
+        names = ("arguments", "result", "codes", "written")
+        values = (f',"{name}":{_dumps(json_of(getattr(record, name)))}' for name in names)
         return f',"entry":"{record.entry}"' + "".join(values)
-
-
-_ENTRY = ("arguments", "result", "codes", "written")
-"""The values of an entry."""
 
 
 def _dumps(value: Any) -> str:
@@ -150,15 +136,15 @@ def _raw(call: int, offset: int, data: bytes, problem: str) -> str:
 
 
 _MORE: dict[type[Any], Callable[[JsonLinesWriter, Any], str]] = {
-    Called: JsonLinesWriter._called,
-    Answered: JsonLinesWriter._answered,
-    MemoryWritten: JsonLinesWriter._data,
-    Pictured: JsonLinesWriter._data,
-    Observed: JsonLinesWriter._data,
-    Annotation: JsonLinesWriter._annotation,
-    EntryCalled: JsonLinesWriter._entry,
+    records.Called: JsonLinesWriter._called,
+    records.Answered: JsonLinesWriter._answered,
+    records.MemoryWritten: JsonLinesWriter._data,
+    records.Pictured: JsonLinesWriter._data,
+    records.Observed: JsonLinesWriter._data,
+    records.Annotation: JsonLinesWriter._annotation,
+    records.EntryCalled: JsonLinesWriter._entry,
 }
-"""The members of a record that are no numbers, each after a comma."""
+"""Formatters of the members of a record that are not numbers, each after a comma."""
 
 
 # Tokens
@@ -180,7 +166,7 @@ def _encoder(op: int) -> Encode:
 
 
 def _body(codec: Codec) -> Encode:
-    """What follows the head; takes where that is for the start."""
+    """The encoder of the bytes behind a token's head."""
     if codec.vertices:
         return _vertices
     if codec.item is None:
@@ -208,9 +194,7 @@ def _items_with_tails(codec: Codec, shape: Shape) -> Encode:
         rows, at = [], start
         while at < end:
             runs = list(codec.runs(memory, at))
-            parts = "".join(
-                f',"{run.name}":[{_elements(memory, run)}]' for run in runs if run.size
-            )
+            parts = "".join(_part(memory, run) for run in runs if run.start < run.end)
             rows.append(shape.json(shape.unpack(memory, at))[:-1] + parts + "}")
             at = runs[-1].end
         return f',"items":[{",".join(rows)}]'
@@ -218,5 +202,6 @@ def _items_with_tails(codec: Codec, shape: Shape) -> Encode:
     return encode
 
 
-def _elements(memory: bytes, run: Run) -> str:
-    return ",".join(map(run.shape.json, run.shape.unpack_all(memory[run.start : run.end])))
+def _part(memory: bytes, run: Run) -> str:
+    elements = map(run.shape.json, run.shape.unpack_all(memory[run.start : run.end]))
+    return f',"{run.name}":[{",".join(elements)}]'

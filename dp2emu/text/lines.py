@@ -1,4 +1,4 @@
-"""A token as lines of text: a statement, its items, the parts behind them."""
+"""Lines of text of a token: its statement, items, and their parts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HEADER_SIZES = (1, 1, 2)
 
 
 class Line(NamedTuple):
-    """A line of a dump; ``sizes`` cuts the bytes from ``at`` on into its fields.
+    """A line of a dump, with the offset ``at`` of its bytes and the ``sizes`` of their fields.
 
-    ``depth`` is the indentation below the statement.  ``sizes`` None: it stands for no bytes.
+    ``depth`` is the indentation below the statement.  ``sizes`` is None for a line without bytes.
     """
 
     text: str
@@ -29,9 +29,9 @@ class Line(NamedTuple):
 def token_lines(
     codec: Codec, buffer: Buffer, place: Place, vertex: VertexFormat
 ) -> Iterator[Line]:
-    """The token at ``place`` as lines that ``build`` turns into the same bytes.
+    """The lines of the token at ``place``, which ``build`` assembles into the same bytes.
 
-    Padding is not shown: a token whose padding is not zero does not survive.
+    Padding is not shown, so non-zero padding is lost.
     """
     yield _statement(codec, buffer, place)
     at = place.start + (codec.head.size if codec.head else 0)

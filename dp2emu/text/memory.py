@@ -1,7 +1,7 @@
-"""Plain memory as text: bytes in hexadecimal, DWORDs and floats where a layout tells them.
+"""Memory as text: bytes in hexadecimal, DWORDs and floats where a layout is known.
 
-Every literal says how many bytes it is: ``"00 ff"`` are bytes, any integer or SDK name is a DWORD
-and anything with a point, an exponent, ``inf`` or ``nan`` in it a float32.
+A literal implies its size: ``"00 ff"`` are bytes, an integer or SDK name is a DWORD, and a number
+with a point, an exponent, ``inf`` or ``nan`` is a float32.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _PACK = struct.Struct("<I").pack
 
 
 def hex_lines(name: str, data: Buffer) -> Iterator[str]:
-    """The lines of a part called ``name``; one even if there are no bytes."""
+    """The lines of a part called ``name``, at least one."""
     for start in range(0, max(len(data), 1), LINE_BYTES):
         yield f'{name}: "{grouped_hex(bytes(data[start : start + LINE_BYTES]))}"'
 
 
 def vertex_line(vertex: Buffer, floats: Sequence[bool]) -> str:
-    """One vertex as words; ``floats`` tells which of its DWORDs are floats, the rest are hex."""
+    """A vertex as words: the DWORDs flagged in ``floats`` as floats, others in hexadecimal."""
     whole = len(vertex) // 4
     words = struct.unpack_from(f"<{whole}I", vertex)
     shown = [

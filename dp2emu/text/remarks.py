@@ -1,7 +1,4 @@
-"""What a number means where its field alone does not say: comments beside a dump's lines.
-
-Nothing depends on them.  Keyed by opcode, because the meaning hangs on a sibling field.
-"""
+"""Remarks for numbers whose meaning depends on a sibling field: comments in a dump, by opcode."""
 
 from __future__ import annotations
 
@@ -9,25 +6,9 @@ from collections.abc import Callable
 from enum import IntFlag
 from functools import lru_cache
 
+from dp2emu.d3d import enums
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import (
-    Blend,
-    BlendOp,
-    CmpFunc,
-    Cull,
-    Degree,
-    FillMode,
-    FogMode,
-    MaterialColorSource,
-    PatchEdgeStyle,
-    RenderState,
-    ShadeMode,
-    StencilOp,
-    TextureOp,
-    TextureStageState,
-    VertexBlend,
-    ZBufferType,
-)
+from dp2emu.d3d.enums import RenderState, TextureStageState
 from dp2emu.d3d.flags import Clear, ColorWrite, Issue, PatchFlags
 from dp2emu.d3d.names import sdk_constant
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
@@ -36,24 +17,34 @@ from dp2emu.number_text import float_text
 
 _RS, _TSS = RenderState, TextureStageState
 
+_BLENDS = (_RS.SRCBLEND, _RS.DESTBLEND, _RS.SRCBLENDALPHA, _RS.DESTBLENDALPHA)
+_FUNCTIONS = (_RS.ZFUNC, _RS.ALPHAFUNC, _RS.STENCILFUNC, _RS.CCW_STENCILFUNC)
+_STENCIL_OPS = (
+    _RS.STENCILFAIL, _RS.STENCILZFAIL, _RS.STENCILPASS,
+    _RS.CCW_STENCILFAIL, _RS.CCW_STENCILZFAIL, _RS.CCW_STENCILPASS,
+)  # fmt: skip
+_MATERIAL_SOURCES = (
+    _RS.DIFFUSEMATERIALSOURCE, _RS.SPECULARMATERIALSOURCE,
+    _RS.AMBIENTMATERIALSOURCE, _RS.EMISSIVEMATERIALSOURCE,
+)  # fmt: skip
 STATE_ENUMS: dict[int, type[SdkEnum]] = {
-    _RS.ZENABLE: ZBufferType, _RS.FILLMODE: FillMode, _RS.SHADEMODE: ShadeMode,
-    _RS.CULLMODE: Cull, _RS.PATCHEDGESTYLE: PatchEdgeStyle, _RS.VERTEXBLEND: VertexBlend,
-    **dict.fromkeys((_RS.SRCBLEND, _RS.DESTBLEND, _RS.SRCBLENDALPHA, _RS.DESTBLENDALPHA), Blend),
-    **dict.fromkeys((_RS.BLENDOP, _RS.BLENDOPALPHA), BlendOp),
-    **dict.fromkeys((_RS.ZFUNC, _RS.ALPHAFUNC, _RS.STENCILFUNC, _RS.CCW_STENCILFUNC), CmpFunc),
-    **dict.fromkeys((_RS.STENCILFAIL, _RS.STENCILZFAIL, _RS.STENCILPASS), StencilOp),
-    **dict.fromkeys((_RS.CCW_STENCILFAIL, _RS.CCW_STENCILZFAIL, _RS.CCW_STENCILPASS), StencilOp),
-    **dict.fromkeys((_RS.FOGTABLEMODE, _RS.FOGVERTEXMODE), FogMode),
-    **dict.fromkeys((_RS.POSITIONDEGREE, _RS.NORMALDEGREE), Degree),
-    **dict.fromkeys((_RS.DIFFUSEMATERIALSOURCE, _RS.SPECULARMATERIALSOURCE,
-                     _RS.AMBIENTMATERIALSOURCE, _RS.EMISSIVEMATERIALSOURCE), MaterialColorSource),
+    _RS.ZENABLE: enums.ZBufferType, _RS.FILLMODE: enums.FillMode, _RS.CULLMODE: enums.Cull,
+    _RS.SHADEMODE: enums.ShadeMode, _RS.VERTEXBLEND: enums.VertexBlend,
+    _RS.PATCHEDGESTYLE: enums.PatchEdgeStyle,
+    _RS.POSITIONDEGREE: enums.Degree, _RS.NORMALDEGREE: enums.Degree,
+    _RS.BLENDOP: enums.BlendOp, _RS.BLENDOPALPHA: enums.BlendOp,
+    _RS.FOGTABLEMODE: enums.FogMode, _RS.FOGVERTEXMODE: enums.FogMode,
+    **dict.fromkeys(_BLENDS, enums.Blend), **dict.fromkeys(_FUNCTIONS, enums.CmpFunc),
+    **dict.fromkeys(_STENCIL_OPS, enums.StencilOp),
+    **dict.fromkeys(_MATERIAL_SOURCES, enums.MaterialColorSource),
 }  # fmt: skip
 _COLOR_WRITES = (
     _RS.COLORWRITEENABLE, _RS.COLORWRITEENABLE1, _RS.COLORWRITEENABLE2, _RS.COLORWRITEENABLE3,
 )  # fmt: skip
 
-_STAGE_ENUMS: dict[int, type[SdkEnum]] = dict.fromkeys((_TSS.COLOROP, _TSS.ALPHAOP), TextureOp)
+_STAGE_ENUMS: dict[int, type[SdkEnum]] = dict.fromkeys(
+    (_TSS.COLOROP, _TSS.ALPHAOP), enums.TextureOp
+)
 _STAGE_FLOATS = {
     _TSS.BUMPENVMAT00, _TSS.BUMPENVMAT01, _TSS.BUMPENVMAT10, _TSS.BUMPENVMAT11,
     _TSS.BUMPENVLSCALE, _TSS.BUMPENVLOFFSET,
@@ -68,14 +59,14 @@ Values = tuple[int, ...]
 
 
 def remark(op: int, values: Values, *, head: bool = False) -> str | None:
-    """On the scalars of an item, or of the head, of a token; None if there is nothing to say."""
+    """The remark for the scalars of a token's item, or of its head; None without one."""
     say = (_ON_HEADS if head else _ON_ITEMS).get(op)
     return say(values) if say else None
 
 
 @lru_cache(maxsize=256)
 def fvf_names(fvf: int) -> str | None:
-    """An FVF code as header names joined by ``|``, None if they do not make up all of it."""
+    """An FVF code as header names joined by ``|``, None unless they cover all bits."""
     names = [n for n in _FVF_POSITIONS if fvf & _FVF_POSITION == _fvf(n)][:1]
     names += [n for n in _FVF_REST if fvf & _fvf(n)]
     count = (fvf & _FVF_COUNT) >> 8
@@ -90,7 +81,7 @@ def _fvf(name: str) -> int:
 
 
 def _flags(enum: type[IntFlag], prefix: str, value: int) -> str | None:
-    """The names of set flags joined by ``|``, None if they do not make up all of the value."""
+    """The names of the set flags joined by ``|``, None unless they cover all bits."""
     flags = [flag for flag in enum if flag & value]
     if not flags or sum(flags) != value:
         return None
@@ -113,22 +104,14 @@ def _stage_state(values: Values) -> str | None:
     return sdk_name(_STAGE_ENUMS[state], value) if state in _STAGE_ENUMS else None
 
 
-def _vertex_format(values: Values) -> str | None:
-    return fvf_names(values[0])
-
-
-def _patch(values: Values) -> str | None:
-    return _flags(PatchFlags, "RTPATCHFLAG_", values[1])
-
-
 _ON_ITEMS: dict[int, Callable[[Values], str | None]] = {
     Op.RENDERSTATE: _render_state,
     Op.TEXTURESTAGESTATE: _stage_state,
     Op.ISSUEQUERY: lambda values: _flags(Issue, "D3DISSUE_", values[1]),
-    Op.SETVERTEXSHADER: _vertex_format,
-    Op.SETVERTEXSHADERDECL: _vertex_format,
-    Op.DRAWRECTPATCH: _patch,
-    Op.DRAWTRIPATCH: _patch,
+    Op.SETVERTEXSHADER: lambda values: fvf_names(values[0]),
+    Op.SETVERTEXSHADERDECL: lambda values: fvf_names(values[0]),
+    Op.DRAWRECTPATCH: lambda values: _flags(PatchFlags, "RTPATCHFLAG_", values[1]),
+    Op.DRAWTRIPATCH: lambda values: _flags(PatchFlags, "RTPATCHFLAG_", values[1]),
 }
 _ON_HEADS: dict[int, Callable[[Values], str | None]] = {
     Op.CLEAR: lambda values: _flags(Clear, "D3DCLEAR_", values[0])

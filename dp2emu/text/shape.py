@@ -1,8 +1,7 @@
-"""A fixed record as text, as JSON and back: compiled from its dtype, once.
+"""Text and JSON of fixed records, and back, compiled from their dtypes.
 
-A record is unpacked into its flat scalars in one go; each way of writing it is a template with
-one gap per scalar and a converter for those scalars that need one.  Floats are unpacked as their
-bits (see ``numbers``).
+A record is unpacked at once into its flat scalars; each output form is a format string with
+converters for the scalars that need one.  Floats are unpacked as their bits (``number_text``).
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ _LETTERS = {
 
 
 class Leaf(NamedTuple):
-    """A scalar: its struct letter, the field it is or is an element of, and its enumeration."""
+    """A scalar: its struct letter, its field or that of its array, and its enumeration."""
 
     letter: str
     name: str
     enum: type[SdkEnum] | None
     alone: bool
-    """Whether it is the field itself, so that JSON can add keys beside it."""
+    """Whether it is the field itself, so that JSON can add a key beside it."""
 
 
 class Group(NamedTuple):
@@ -63,7 +62,7 @@ class Template:
         self._converters = [(i, c) for i, c in enumerate(converters) if c is not None]
 
     def __call__(self, values: tuple[int, ...]) -> str:
-        """The record with these scalars."""
+        """The text of a record with these scalars."""
         if not self._converters:
             return self._format % values
         shown: list[int | str] = list(values)
@@ -73,10 +72,10 @@ class Template:
 
 
 class Shape:
-    """How a construct of fixed size reads.  ``size`` is in bytes."""
+    """Conversion of a construct of fixed size.  ``size`` is in bytes."""
 
     def __init__(self, declaration: Any, enums: Enums | None = None) -> None:
-        """``enums`` names the enumeration of a field.  Raises TypeError: no fixed size."""
+        """``enums`` are enumerations by field.  Raises TypeError without a fixed size."""
         dtype = dtype_of(declaration)
         if dtype is None:
             raise TypeError(f"{declaration!r} has no fixed size")
@@ -89,25 +88,25 @@ class Shape:
         self.unpack_all: Callable[[Any], Iterator[tuple[int, ...]]] = layout.iter_unpack
         self._pack = layout.pack
         self.sizes = tuple(struct.calcsize("<" + letter) for letter in letters)
-        text, converters = _text_format(self.node), [_TEXT[x.letter](x) for x in self.leaves]
+        text = _format(self.node, " ", "{}={}")
+        converters = [_text_converter(leaf) for leaf in self.leaves]
         self.value_text = Template(text, converters)
         """The record as one value."""
         self.text = Template(text[1:-1] if isinstance(self.node, Group) else text, converters)
-        """The same without the braces around it, as statements and items have it."""
-        self.json = Template(
-            _json_format(self.node), [_JSON[leaf.letter](leaf) for leaf in self.leaves]
-        )
+        """The record without enclosing braces, for statements and items."""
+        json = _format(self.node, ",", '"{}":{}')
+        self.json = Template(json, [_json_converter(leaf) for leaf in self.leaves])
         """The record as a JSON value."""
 
     def list_text(self, records: Sequence[tuple[int, ...]]) -> str:
-        """Several records as values; unsigned numbers all in one base."""
+        """Records as values; unsigned numbers all in the same base."""
         unsigned = isinstance(self.node, Leaf) and self.node.letter in "BHIQ"
         if unsigned and any(value >= DECIMAL_BELOW for (value,) in records):
             return " ".join(f"{value:#010x}" for (value,) in records)
         return " ".join(map(self.value_text, records))
 
     def build(self, value: Value) -> bytes:
-        """The bytes of a value.  What is not said is zero.  Raises TextError if it cannot be."""
+        """The bytes of a value, omitted fields as zero.  Raises TextError for an invalid one."""
         return self._pack(*_flat(self.node, value))
 
 
@@ -119,10 +118,8 @@ def _node(dtype: np.dtype[Any], enums: Enums, name: str, *, alone: bool) -> Node
         element, (count,) = dtype.subdtype
         return Several((_node(element, enums, name, alone=False),) * count)
     if dtype.names is not None:
-        return Group(
-            tuple((member, _node(dtype[member], enums, member, alone=True))
-                  for member in dtype.names)
-        )  # fmt: skip
+        names = dtype.names
+        return Group(tuple((each, _node(dtype[each], enums, each, alone=True)) for each in names))
     return Leaf(_LETTERS[dtype.str], name, enums.get(name) if alone else None, alone)
 
 
@@ -138,59 +135,43 @@ def _children(node: Group | Several) -> Sequence[Node]:
     return [child for _, child in node.members] if isinstance(node, Group) else node.elements
 
 
-def _text_format(node: Node) -> str:
+def _format(node: Node, separator: str, member: str) -> str:
+    """The format string of a node; ``member`` formats the name and format of a member."""
     if isinstance(node, Leaf):
         return "%s"
     if isinstance(node, Group):
-        return "{" + " ".join(f"{n}={_text_format(child)}" for n, child in node.members) + "}"
-    return "[" + " ".join(map(_text_format, node.elements)) + "]"
+        pairs = ((name, _format(child, separator, member)) for name, child in node.members)
+        return "{" + separator.join(member.format(*pair) for pair in pairs) + "}"
+    return "[" + separator.join(_format(each, separator, member) for each in node.elements) + "]"
 
 
-def _json_format(node: Node) -> str:
-    if isinstance(node, Leaf):
-        return "%s"
-    if isinstance(node, Group):
-        return "{" + ",".join(f'"{n}":{_json_format(child)}' for n, child in node.members) + "}"
-    return "[" + ",".join(map(_json_format, node.elements)) + "]"
+# Scalars to text and JSON
 
 
-# One scalar to text
-
-
-def _unsigned(leaf: Leaf) -> Converter:
+def _text_converter(leaf: Leaf) -> Converter | None:
+    if leaf.letter.islower():
+        return float_text if leaf.letter == "f" else None
     if leaf.enum is None:
         return unsigned_text
     names = {int(member): member.sdk for member in leaf.enum}
     return lambda value: names.get(value) or unsigned_text(value)
 
 
-def _plain(leaf: Leaf) -> None:
-    return None
+def _json_converter(leaf: Leaf) -> Converter | None:
+    if leaf.letter == "f":
+        return _float_json(leaf)
+    return None if leaf.enum is None or leaf.letter.islower() else _named_json(leaf, leaf.enum)
 
 
-_TEXT: dict[str, Callable[[Leaf], Converter | None]] = {
-    **dict.fromkeys("BHIQ", _unsigned),
-    **dict.fromkeys("bhiq", _plain),
-    "f": lambda leaf: float_text,
-}
-
-
-# One scalar to JSON
-
-
-def _named_json(leaf: Leaf) -> Converter | None:
-    """The name, or null, and beside it the number."""
-    if leaf.enum is None:
-        return None
+def _named_json(leaf: Leaf, enum: type[SdkEnum]) -> Converter:
+    """A converter to the name or null, followed by the number as ``FIELD_raw``."""
     unnamed = f'null,"{leaf.name}_raw":'
-    names = {
-        int(member): f'"{member.sdk}","{leaf.name}_raw":{int(member)}' for member in leaf.enum
-    }
+    names = {int(member): f'"{member.sdk}","{leaf.name}_raw":{int(member)}' for member in enum}
     return lambda value: names.get(value) or f"{unnamed}{value}"
 
 
 def _float_json(leaf: Leaf) -> Converter:
-    """A number; what JSON has no number for is a string, with the bits beside it or in it."""
+    """A converter to a number, or a string where JSON has none, with the bits beside it."""
     raw = f',"{leaf.name}_raw":%d' if leaf.alone else ""
 
     def number(bits: int) -> str:
@@ -201,13 +182,6 @@ def _float_json(leaf: Leaf) -> Converter:
     return number
 
 
-_JSON: dict[str, Callable[[Leaf], Converter | None]] = {
-    **dict.fromkeys("BHIQ", _named_json),
-    **dict.fromkeys("bhiq", _plain),
-    "f": _float_json,
-}
-
-
 # Text to scalars
 
 _RANGES = {
@@ -215,7 +189,7 @@ _RANGES = {
     for letter in "BHIQbhiq"
     for bits in (8 * struct.calcsize("<" + letter),)
 }
-"""Numbers that fit."""
+"""Range of each letter's integers."""
 
 
 def _flat(node: Node, value: Value | None) -> Iterator[int]:
@@ -255,7 +229,7 @@ def _flat_elements(node: Several, value: Value | None) -> Iterator[int]:
 
 
 def scalar(leaf: Leaf, value: Value) -> int:
-    """The number a word stands for, as the leaf stores it.  Raises TextError."""
+    """The integer of a word for a leaf, floats as their bits.  Raises TextError."""
     if not isinstance(value, Word):
         what = f'"{value.text}"' if isinstance(value, Quoted) else "a list"
         raise TextError(value.line, f"{what} where a number or name belongs")
@@ -283,12 +257,11 @@ def _float_scalar(value: Word) -> int:
 
 
 def _constant(enum: type[SdkEnum] | None, value: Word) -> int:
-    """A header name, or several joined by ``|``."""
+    """The number of an SDK name, or of several joined by ``|``.  Raises TextError."""
     total = 0
     for name in value.text.split("|"):
         number = sdk_value(enum, name) if enum is not None else None
-        if number is None:
-            number = sdk_constant(name)
+        number = sdk_constant(name) if number is None else number
         if number is None:
             raise TextError(value.line, f"{value.text} is neither a number nor an SDK name")
         total |= number

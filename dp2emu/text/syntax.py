@@ -1,4 +1,4 @@
-"""The grammar of the text form: lines into blocks of words, before anything is given a meaning.
+"""Parser of the text form: lines into blocks of words, without their meaning.
 
 A block is a statement and the lines that belong to it, whatever their indentation::
 
@@ -28,28 +28,26 @@ _T = TypeVar("_T")
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
-"""A word, a mark, a string, or one that does not end; nothing for a comment.  All that is left
-is space.
-"""
+"""A word, mark, string, or unterminated string; group 1 is empty for a comment."""
 _WHOLE = re.compile(_STRING)
 _FIRST = re.compile(r'\s*([^\s\[\]{}="#]+)')
-"""The word that a line begins with."""
+"""The first word of a line."""
 _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
-"""What lexemes begin with that are no words."""
+"""First characters of lexemes that are not words."""
 LINE_LIMIT = 1 << 20
-"""Characters of a line.  A dump wraps long before; without a limit one line is a whole file."""
+"""Characters of a line, at most, so that a hostile line is not read whole.  Dumps wrap earlier."""
 _DEPTH_LIMIT = 16
 _MOST_ITEMS = (1 << 16) + 1
-"""Items of a statement: what 16 bits can count, and the two more of a fan or a strip."""
-_SMALL, _OF_A_LINE, _KEPT = 256, 16, 1 << 10
-"""Captures set the same states again and again: blocks of so many characters, each line counted
-as some more, are taken apart once, and so many of them are remembered.
+"""Items of a statement, at most: a 16-bit count, and the two more of a fan or a strip."""
+_SMALL, _PER_LINE, _CACHED = 256, 16, 1 << 10
+"""Characters of blocks that are cached, since captures repeat states; extra characters charged for
+each line; entries of a cache.
 """
 
 
 class TextError(CaptureError):
-    """Text that is no capture; ``what`` starts with the line number."""
+    """An error in a capture as text; ``what`` starts with the line number."""
 
     def __init__(self, line: int, what: str, *, stream: str | None = None) -> None:
         super().__init__(f"line {line}: {what}", stream=stream)
@@ -95,9 +93,9 @@ class Item(msgspec.Struct):
 
 
 class Block(msgspec.Struct, eq=False):
-    """A statement with what belongs to it.  Mutable while it is read.
+    """A statement with its items and parts.  Mutable while it is read.
 
-    A ``known`` one stands for every place with the same text, and counts its lines from 0.
+    A ``known`` block is cached by its text, and counts its lines from 0.
     """
 
     name: str
@@ -117,7 +115,7 @@ class Block(msgspec.Struct, eq=False):
 
 
 def quote(text: str) -> str:
-    """A string literal; what would not show on a terminal is escaped."""
+    """A string literal, with characters that a terminal does not print escaped."""
     literal = json.dumps(text, ensure_ascii=False)
     if literal.isprintable():
         return literal
@@ -125,9 +123,9 @@ def quote(text: str) -> str:
 
 
 def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Numbered lines.  A text stream is read line by line, none longer than the limit.
+    """Numbered lines of a text stream or of an iterable of lines.
 
-    Raises TextError for a longer one, and for bytes that are no text.
+    Raises TextError for a line beyond the limit, and for undecodable bytes.
     """
     readline = getattr(source, "readline", None)
     lines = iter(partial(readline, LINE_LIMIT + 1), "") if readline else source
@@ -142,20 +140,18 @@ def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 class Paragraph(NamedTuple):
-    """A block as it was found: what it says, and if that was ``known`` by its text, its lines and
-    the number of the first, since a known block counts its lines from 0.
-    """
+    """A block in a stream; for a cached one also its lines and the number of the first."""
 
     block: Block
     number: int = 0
     lines: tuple[str, ...] = ()
 
     def placed(self) -> Block:
-        """The block with the numbers of its lines."""
+        """The block with the line numbers of the stream."""
         return block_of(self.lines, self.number) if self.lines else self.block
 
     def read(self, reader: Callable[[Block], _T]) -> _T:
-        """What ``reader`` makes of the block, a TextError with the numbers of its lines."""
+        """The result of ``reader`` for the block; a TextError has the stream's line numbers."""
         try:
             return reader(self.block)
         except TextError:
@@ -163,42 +159,38 @@ class Paragraph(NamedTuple):
 
 
 def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[Block, _P], _T]:
-    """A function of a block, and of what can be hashed, that remembers what it makes of known
-    blocks.
-    """
-    remembering: Any = lru_cache(_KEPT)(reader)
+    """A reader that caches its results for ``known`` blocks; other arguments are hashable."""
+    cached: Any = lru_cache(_CACHED)(reader)
 
     @wraps(reader)
     def read(block: Block, /, *others: _P.args, **named: _P.kwargs) -> _T:
-        known: Callable[Concatenate[Block, _P], _T] = remembering if block.known else reader
-        return known(block, *others, **named)
+        chosen: Callable[Concatenate[Block, _P], _T] = cached if block.known else reader
+        return chosen(block, *others, **named)
 
     return read
 
 
 def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
-    """Group lines into blocks.  Raises TextError for a line that fits no rule of the grammar."""
-    under_way: _Gathered | None = None
+    """Blocks of numbered lines.  Raises TextError for a line that violates the grammar."""
+    current: _Gathered | None = None
     for number, line in lines:
         if "#" in line:
             line = _uncommented(line)
         first = _FIRST.match(line)
         if first and first[1] != "-" and first[1][-1] != ":":
-            if under_way is not None:
-                yield under_way.paragraph()
-            under_way = _Gathered(number, line)
-        elif under_way is not None:
-            under_way.add(number, line)
+            if current is not None:
+                yield current.paragraph()
+            current = _Gathered(number, line)
+        elif current is not None:
+            current.add(number, line)
         elif _lexemes(number, line):
             raise TextError(number, "this line belongs to no statement")
-    if under_way is not None:
-        yield under_way.paragraph()
+    if current is not None:
+        yield current.paragraph()
 
 
 def block_of(lines: Sequence[str], number: int = 1) -> Block:
-    """The block of a statement and the lines that belong to it, the first of which has the
-    ``number``.  Raises TextError.
-    """
+    """The block of a statement's lines, of which ``number`` is the first.  Raises TextError."""
     words = _Words(number, _lexemes(number, lines[0]))
     block = Block(words.name(), words.fields())
     for at, line in enumerate(lines[1:], number + 1):
@@ -206,7 +198,7 @@ def block_of(lines: Sequence[str], number: int = 1) -> Block:
     return block
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED)
 def _known(lines: tuple[str, ...]) -> Block:
     block = block_of(lines, 0)
     block.known = True
@@ -214,7 +206,7 @@ def _known(lines: tuple[str, ...]) -> Block:
 
 
 class _Gathered:
-    """A block's lines as long as they are few, then the block.  Mutable: lines are added."""
+    """The lines of a small block, or a larger block itself.  Mutable: lines are added."""
 
     __slots__ = "_block", "_lines", "_number", "_room"
 
@@ -225,17 +217,17 @@ class _Gathered:
         self._room = _SMALL - len(line)
 
     def add(self, number: int, line: str) -> None:
-        """A line that belongs to the block.  May raise TextError."""
+        """Add a line to the block.  May raise TextError."""
         if self._block is not None:
             _extend(self._block, number, line)
             return
         self._lines.append(line)
-        self._room -= len(line) + _OF_A_LINE
+        self._room -= len(line) + _PER_LINE
         if self._room < 0:
             self._block = block_of(self._lines, self._number)
 
     def paragraph(self) -> Paragraph:
-        """All of it.  Raises TextError."""
+        """The complete block.  Raises TextError."""
         lines = tuple(self._lines)
         if self._room >= 0:
             with suppress(TextError):
@@ -244,15 +236,15 @@ class _Gathered:
 
 
 def _uncommented(line: str) -> str:
-    """The line without its comment, if that can be told at a glance."""
+    """The line without its comment, or unchanged where a string may contain the ``#``."""
     plain, _, comment = line.partition("#")
     return line if '"' in plain or "\n" in comment[:-1] else plain
 
 
 def _lexemes(number: int, line: str) -> list[str]:
-    """A line cut into lexemes.  Raises TextError for a string that does not end."""
+    """The lexemes of a line.  Raises TextError for an unterminated string."""
     if '"' not in line and "#" not in line:
-        # Without strings this is several times as fast, and most lines have none.
+        # Most lines have no strings, and this is several times as fast.
         for mark in _MARKS:
             line = line.replace(mark, f" {mark} ")
         return line.split()
@@ -264,7 +256,7 @@ def _lexemes(number: int, line: str) -> list[str]:
 
 
 def _extend(block: Block, number: int, line: str) -> None:
-    """Add a line that is no statement to the block it belongs to."""
+    """Add an item or a part to a block."""
     lexemes = _lexemes(number, line)
     if not lexemes:
         return
@@ -280,7 +272,7 @@ def _extend(block: Block, number: int, line: str) -> None:
 
 
 class _Words:
-    """The lexemes of one line, gone through once.  Mutable: it is read."""
+    """A recursive-descent parser of the lexemes of a line.  Mutable: it consumes them."""
 
     __slots__ = "_rest", "line"
 
@@ -298,7 +290,7 @@ class _Words:
         return text
 
     def fields(self, closing: str = "", depth: int = 0) -> Fields:
-        """``name=value`` up to the end of the line, or to the mark that closes them."""
+        """``name=value`` up to the mark ``closing``, or to the end of the line if empty."""
         values: dict[str, Value] = {}
         rest, line = self._rest, self.line
         for name in rest:
@@ -318,7 +310,7 @@ class _Words:
         return Fields(values, line)
 
     def values(self, closing: str = "", depth: int = 0) -> list[Value]:
-        """Values up to the end of the line, or to the mark that closes them."""
+        """Values up to the mark ``closing``, or to the end of the line if empty."""
         values: list[Value] = []
         line = self.line
         for text in self._rest:
@@ -331,7 +323,7 @@ class _Words:
         return values
 
     def _bracket(self, text: str, depth: int) -> Value:
-        """A value that is no word and begins with ``text``, which is empty at the line's end."""
+        """A string or bracket that begins with ``text``, which is empty at the line's end."""
         if text[:1] == '"':
             return Quoted(self._unquoted(text), self.line)
         if text == "[":

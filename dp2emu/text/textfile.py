@@ -1,34 +1,44 @@
-"""A text stream as a capture: the form it was made from, and the records it spells."""
+"""Reading of a text stream as a capture, and of its blocks as records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from dp2emu.capture.files import Chunk
+from dp2emu.capture import records
+from dp2emu.capture.files import Chunk, Closable
 from dp2emu.capture.opened import KINDS
 from dp2emu.capture.payloads import encode
 from dp2emu.capture.records import Record
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.table import TABLE
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT
 from dp2emu.errors import CaptureError
+from dp2emu.text import syntax
+from dp2emu.text.answers import CODECS
+from dp2emu.text.build import build
+from dp2emu.text.codec import Codec, codec_of
+from dp2emu.text.commands import RAW
 from dp2emu.text.contexts import Contexts
-from dp2emu.text.dump import CHUNK, MAGIC, VERSION
+from dp2emu.text.dump import CHUNK, MAGIC, NO_COMMANDS, VERSION
 from dp2emu.text.forms import BY_KEYWORD
-from dp2emu.text.reading import record_of
+from dp2emu.text.memory import bytes_of
 from dp2emu.text.shape import Leaf, scalar
-from dp2emu.text.syntax import Block, Paragraph, TextError, Value, Word, lines_of, once, paragraphs
+from dp2emu.text.syntax import Block, Paragraph, Parts, TextError, Value, Word
+from dp2emu.text.values import NOTHING, values_of
 
 _NO_MAGIC = f"the first statement is not {MAGIC}"
 _VERSION = Leaf("I", "version", None, alone=True)
 _BYTES = Leaf("I", "bytes", None, alone=True)
+_LENGTH, _COMMANDS = "dwCommandLength", "commands"
 
 
-class TextCapture:
-    """Text read as a capture, a line at a time as records are asked for.
+class TextCapture(Closable):
+    """A capture as text, read line by line on demand.
 
-    ``kind`` is "text"; ``form`` and ``compression`` are what the text says it was made from.
-    ``damage`` stays None: text with an error is not half believed, the error is raised, and says
-    on which line.  ``chunk`` is the chunk that the last record belongs to.
+    ``kind`` is "text"; ``form`` and ``compression`` are those of the capture it was dumped from.
+    ``damage`` stays None: errors in the text are raised, with the line.  ``chunk`` is that of the
+    last record.
     """
 
     kind = "text"
@@ -38,7 +48,7 @@ class TextCapture:
         """``source`` is a text stream or lines.  Raises TextError for a bad first statement."""
         self.name = name
         self.chunk = Chunk(0, 0)
-        self._paragraphs = paragraphs(lines_of(source))
+        self._paragraphs = syntax.paragraphs(syntax.lines_of(source))
         self._contexts = Contexts()
         try:
             first = next(self._paragraphs, None)
@@ -59,25 +69,11 @@ class TextCapture:
         except TextError as error:
             raise error.at(stream=self.name) from None
 
-    def close(self) -> None:
-        """Nothing to do: the stream belongs to the caller."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _record(self, paragraph: Paragraph, below: list[Paragraph]) -> Record:
         try:
             record = record_of(paragraph.block, [each.block for each in below], self._contexts)
         except TextError:
-            # Known blocks do not know where they stand; others do, and say the same again.
+            # Cached blocks have relative line numbers: raise the error again with real ones.
             placed = [each.placed() for each in below]
             record = record_of(paragraph.placed(), placed, self._contexts)
         try:
@@ -95,7 +91,7 @@ class TextCapture:
         self.chunk = Chunk(self.chunk.number + 1, scalar(_BYTES, size) if size else 0)
 
 
-@once
+@syntax.once
 def _first(block: Block) -> tuple[str, str | None]:
     """(form, compression) from the first statement."""
     if block.name != MAGIC:
@@ -119,7 +115,7 @@ def _word(value: Value | None) -> str | None:
 
 
 def _grouped(stream: Iterator[Paragraph]) -> Iterator[tuple[Paragraph, list[Paragraph]]]:
-    """Each record or chunk statement with what is below it."""
+    """Each record or chunk statement with the blocks below it."""
     record: Paragraph | None = None
     below: list[Paragraph] = []
     for paragraph in stream:
@@ -134,3 +130,138 @@ def _grouped(stream: Iterator[Paragraph]) -> Iterator[tuple[Paragraph, list[Para
         record, below = paragraph, []
     if record is not None:
         yield record, below
+
+
+# Records
+
+
+def record_of(block: Block, below: Sequence[Block], contexts: Contexts) -> Record:
+    """The record of a statement and the token or response blocks below it.
+
+    ``contexts`` is the state before the record.  Raises TextError.
+    """
+    form = BY_KEYWORD[block.name]
+    if block.items:
+        raise TextError(block.items[0].fields.line, f"{block.name} has no items")
+    parts = dict(block.parts)
+    record: Record
+    if form.record is records.Called:
+        record = _called(block, below, parts, contexts)
+    else:
+        if below and form.record is not records.Answered:
+            raise below[0].error(f"{below[0].name} cannot stand below {block.name}")
+        read = _APART.get(form.record)
+        record = form.make(block, read(parts, below) if read else {})
+    for name in parts:
+        raise block.error(f"{block.name} has no part {name}")
+    return record
+
+
+def _called(
+    block: Block, below: Sequence[Block], parts: Parts, contexts: Contexts
+) -> records.Called:
+    fields = block.fields.values
+    present = _present(fields.get(_COMMANDS))
+    vertices = bytes_of(parts.pop("vertices")) if "vertices" in parts else None
+    numbers, own = _numbers(block)
+    if not present and below:
+        raise below[0].error(f"a call with {_COMMANDS}={NO_COMMANDS} has no tokens")
+    commands = _commands(Call(**numbers), below, contexts) if present else None
+    length = numbers[_LENGTH] if _LENGTH in fields else len(commands or b"")
+    call = Call(**numbers | {_COMMANDS: commands, "vertices": vertices, _LENGTH: length})
+    return records.Called(call, **own)
+
+
+@syntax.once
+def _numbers(block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The numbers of a call, and those of its record."""
+    fields = {name: each for name, each in block.fields.values.items() if name != _COMMANDS}
+    return BY_KEYWORD[block.name].members(Block(block.name, syntax.Fields(fields, block.line)))
+
+
+def _present(value: Value | None) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, Word) and value.text == NO_COMMANDS:
+        return False
+    raise TextError(value.line, f"{_COMMANDS} can only be {NO_COMMANDS}")
+
+
+def _commands(call: Call, below: Sequence[Block], contexts: Contexts) -> bytes:
+    vertex_size = contexts.vertex_format(call).size
+    data = bytearray()
+    for block in below:
+        at = (call.dwCommandOffset + len(data)) % VERTEX_ALIGNMENT
+        data += _bytes(block, _token, at, vertex_size)
+    return bytes(data)
+
+
+@syntax.once
+def _bytes(block: Block, find: Callable[[str], Codec | None], at: int, vertex_size: int) -> bytes:
+    if block.name == RAW:
+        return _raw(block)
+    codec = find(block.name)
+    if codec is None:
+        raise block.error(f"{block.name} is neither a record nor what can stand here")
+    return build(codec, block, at, vertex_size)
+
+
+def _raw(block: Block) -> bytes:
+    if block.items or block.fields.values or block.parts.keys() - {"bytes"}:
+        raise block.error(f"{RAW} has a part bytes and nothing else")
+    return bytes_of(block.parts.get("bytes", ()))
+
+
+def _token(name: str) -> Codec | None:
+    return codec_of(_OPS[name]) if name in _OPS else None
+
+
+def _answer(parts: Parts, below: Sequence[Block]) -> Mapping[str, Any]:
+    return {"response": b"".join(_bytes(block, _RESPONSES.get, 0, 0) for block in below)}
+
+
+def _data(parts: Parts, below: Sequence[Block]) -> Mapping[str, Any]:
+    return {"data": bytes_of(parts.pop("data", ()))}
+
+
+def _annotation(parts: Parts, below: Sequence[Block]) -> Mapping[str, Any]:
+    return {"key": _string(parts.pop("key", ())), "text": _string(parts.pop("text", ()))}
+
+
+def _string(values: Sequence[Value]) -> str:
+    strings = []
+    for value in values:
+        if not isinstance(value, syntax.Quoted):
+            raise TextError(value.line, "only quoted strings belong here")
+        strings.append(value.text)
+    return "".join(strings)
+
+
+def _entry(parts: Parts, below: Sequence[Block]) -> Mapping[str, Any]:
+    name = parts.pop("name", [])
+    if len(name) != 1 or not isinstance(name[0], Word):
+        raise TextError(name[0].line if name else 0, "an entry has one word for its name")
+    lists = {
+        key: values_of(parts.pop(key, []), parts) for key in ("arguments", "codes", "written")
+    }
+    result = values_of(parts.pop("result", [Word(NOTHING, name[0].line)]), parts)
+    if len(result) != 1:
+        raise TextError(name[0].line, "an entry has one result")
+    return {"entry": name[0].text, "result": result[0], **lists}
+
+
+_OPS = {token.name: op for op, token in TABLE.items()}
+
+
+_RESPONSES = {codec.name: codec for codec in CODECS.values()}
+
+
+_APART: dict[type[Any], Callable[[Parts, Sequence[Block]], Mapping[str, Any]]] = {
+    records.Answered: _answer,
+    records.MemoryWritten: _data,
+    records.Pictured: _data,
+    records.Observed: _data,
+    records.Annotation: _annotation,
+    records.EntryCalled: _entry,
+}
+"""Readers of the members of a record that are not numbers."""

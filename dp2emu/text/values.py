@@ -2,8 +2,8 @@
 
 In text a value is ``null``, a number (floats have a point, an exponent or ``inf``), a quoted
 string, ``{hex="00 ff"}``, ``{memory=3 size=40}``, ``[value ...]`` for a list, or
-``{CreateQuery=[8 0]}`` for a structure.  Long bytes stand in parts of their own, ``blob0:`` and so
-on, and ``{blob=0}`` in their place.  A float that is no number is ``{bits=0x7ff8000000000000}``.
+``{CreateQuery=[8 0]}`` for a structure.  Long bytes are ``{blob=0}``, a reference to a separate
+part ``blob0:``.  A NaN is ``{bits=0x7ff8000000000000}``.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from dp2emu.capture.values import Value as Known
 from dp2emu.number_text import grouped_hex
 from dp2emu.text.memory import LINE_BYTES, bytes_of, hex_lines
 from dp2emu.text.shape import Leaf, scalar
-from dp2emu.text.syntax import Fields, Quoted, Row, TextError, Value, Word, quote
+from dp2emu.text.syntax import Fields, Parts, Quoted, Row, TextError, Value, Word, quote
 
 NOTHING = "null"
-
 _BLOB = "blob"
 _WHOLE = Leaf("Q", "", None, alone=False)
 _NEGATIVE = Leaf("q", "", None, alone=False)
@@ -29,17 +28,17 @@ _F64, _U64 = struct.Struct("<d"), struct.Struct("<Q")
 
 
 class ValueText:
-    """Values shown as text.  Mutable: it collects the bytes that do not fit on a line."""
+    """A formatter of values.  Mutable: it collects bytes that are too long for a line."""
 
     def __init__(self) -> None:
         self._blobs: list[bytes] = []
 
     def show(self, value: Known) -> str:
-        """A value as one word or bracket."""
+        """The text of a value: a word, string or bracket."""
         return _SHOWN[type(value)](self, value)
 
     def blobs(self) -> Iterator[str]:
-        """The lines of the parts that have the long bytes."""
+        """The lines of the parts with long bytes."""
         for number, data in enumerate(self._blobs):
             yield from hex_lines(f"{_BLOB}{number}", data)
 
@@ -77,12 +76,12 @@ _SHOWN: dict[type[Any], Callable[[ValueText, Any], str]] = {
 # Reading
 
 
-def values_of(values: list[Value], parts: dict[str, list[Value]]) -> tuple[Known, ...]:
-    """The values that a part spells; long bytes are taken out of ``parts``.  Raises TextError."""
+def values_of(values: list[Value], parts: Parts) -> tuple[Known, ...]:
+    """The values of a part; long bytes are removed from ``parts``.  Raises TextError."""
     return tuple(_known(value, parts) for value in values)
 
 
-def _known(value: Value, parts: dict[str, list[Value]]) -> Known:
+def _known(value: Value, parts: Parts) -> Known:
     if isinstance(value, Quoted):
         return value.text
     if isinstance(value, Row):
@@ -102,7 +101,7 @@ def _number(word: Word) -> Known:
         raise TextError(word.line, f"{text[:40]!a} is no value") from None
 
 
-def _bracket(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+def _bracket(fields: Fields, parts: Parts) -> Known:
     given = fields.values
     name = next(iter(given), "")
     read = _BRACKETS.get(tuple(given))
@@ -114,30 +113,26 @@ def _bracket(fields: Fields, parts: dict[str, list[Value]]) -> Known:
     return Structure(name, values_of(list(members.values), parts))
 
 
-def _hex(fields: Fields, parts: dict[str, list[Value]]) -> Known:
-    return bytes_of(fields.values.values())
-
-
-def _blob(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+def _blob(fields: Fields, parts: Parts) -> Known:
     part = f"{_BLOB}{scalar(_WHOLE, fields.values[_BLOB])}"
     if part not in parts:
         raise TextError(fields.line, f"no part {part}, or it is named twice")
     return bytes_of(parts.pop(part))
 
 
-def _bits(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+def _bits(fields: Fields, parts: Parts) -> Known:
     value: float = _F64.unpack(_U64.pack(scalar(_WHOLE, fields.values["bits"])))[0]
     return value
 
 
-def _memory(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+def _memory(fields: Fields, parts: Parts) -> Known:
     return Memory(*(scalar(_WHOLE, fields.values[name]) for name in ("memory", "size")))
 
 
-_BRACKETS: dict[tuple[str, ...], Callable[[Fields, dict[str, list[Value]]], Known]] = {
-    ("hex",): _hex,
+_BRACKETS: dict[tuple[str, ...], Callable[[Fields, Parts], Known]] = {
+    ("hex",): lambda fields, parts: bytes_of(fields.values.values()),
     (_BLOB,): _blob,
     ("bits",): _bits,
     ("memory", "size"): _memory,
 }
-"""What brackets mean whose names are no structure's."""
+"""Readers of brackets by the names in them; others are structures."""

@@ -11,7 +11,7 @@ from dp2emu.capture import payloads, rawlog
 from dp2emu.capture.container import MAGIC, SCHEMA_ENCODING
 from dp2emu.capture.headers import INCLUDES
 from dp2emu.capture.payloads import LAYOUTS, Kind, describe
-from dp2emu.d3d.hal import drawprimitives2data
+from dp2emu.d3d.hal import BY_ABI
 
 STREAMS = Path(__file__).parents[2] / "streams"
 HEADER = (INCLUDES / "dp2log.h").read_text("ascii")
@@ -35,8 +35,8 @@ def test_the_header_numbers_the_kinds_like_the_reader(kind: Kind) -> None:
         ("HAS_COMMANDS", payloads.HAS_COMMANDS),
         ("HAS_VERTICES", payloads.HAS_VERTICES),
         ("MEMORY_PIECE", payloads.MEMORY_PIECE),
-        ("DATA_SIZE_32", drawprimitives2data(32).sizeof()),
-        ("DATA_SIZE_64", drawprimitives2data(64).sizeof()),
+        ("DATA_SIZE_32", BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](32).sizeof()),
+        ("DATA_SIZE_64", BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](64).sizeof()),
     ],
 )
 def test_the_header_has_the_constants_of_the_reader(name: str, value: int) -> None:

@@ -13,9 +13,8 @@ from mcap.records import Header
 from dp2emu.capture import open_capture
 from dp2emu.capture.container import FOOTER, MAGIC, PROFILE, RECORD_HEAD, SUMMARY_OFFSET, build
 from dp2emu.capture.files import Source, open_source
-from dp2emu.capture.opened import begins_as_text
+from dp2emu.capture.opened import _find_totals, _named_totals, _small, begins_as_text
 from dp2emu.capture.rawlog import RECORD, scan_heads
-from dp2emu.capture.reader import _find_totals, _named_totals, _small
 from dp2emu.errors import CaptureError
 from tests.capture.samples import EVERYTHING
 from tests.capture.test_rawlog import log

@@ -110,7 +110,7 @@ def test_memory_in_which_nothing_was_made_has_no_number() -> None:
     memory = bytearray(28)
     failed = recording.call("CreateQuery", EVENT, memory, 0)
     assert failed.codes == (DdiCode.D3DDDIERR_DEVICEREMOVED,)
-    assert not recording.recorder.memories.has(memory)
+    assert recording.recorder.memories.number(memory) is None
 
 
 def test_what_fails_is_recorded_with_its_reason() -> None:

@@ -11,7 +11,9 @@ TESTS = Path(__file__).parents[1]
 
 def test_the_example_leaves_true_in_the_data() -> None:
     lines = DOCUMENT.read_text("utf-8").split(".. code-block:: python\n\n")[1].splitlines()
-    body = [line for line in lines[: lines.index("What there is")] if line.startswith("    ")]
+    body = [
+        line for line in lines[: lines.index("What is implemented")] if line.startswith("    ")
+    ]
     names: dict[str, object] = {}
     exec("\n".join(line[4:] for line in body), names)
     assert names["data"] == b"\x01\0\0\0"

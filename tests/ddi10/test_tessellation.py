@@ -17,7 +17,8 @@ from dp2emu.ddi10.shaders.shader import domain_shader, hull_shader
 from dp2emu.ddi10.shaders.stages import Stage
 from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellator
+from dp2emu.gpu.tessellation.factors import EDGES, INSIDES
+from dp2emu.gpu.tessellation.tessellate import Tessellator
 from dp2emu.shader.sm4 import assemble
 from dp2emu.testing.statistic_intervals import Case, Tessellated, ranges
 from tests.ddi10.rendering import RGBA8

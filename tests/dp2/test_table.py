@@ -161,7 +161,7 @@ def test_tail_sizes_agree_between_the_row_and_its_parts() -> None:
 
 def test_an_opcode_cannot_be_registered_twice() -> None:
     with pytest.raises(TypeError, match="D3DDP2OP_POINTS is registered twice"):
-        token(Op.POINTS, since=Since.DX6)(lambda context, body: None)
+        token(Op.POINTS)(lambda context, body: None)
 
 
 def test_the_table_needs_no_gpu_and_no_foreign_structures() -> None:

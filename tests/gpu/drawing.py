@@ -25,8 +25,7 @@ from dp2emu.gpu.command.pipeline import Attribute, DepthState, Pipeline, RasterS
 from dp2emu.gpu.rasterizer.spans import Spans
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.cascade import FixedPixel
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import FixedPixel, pixel_program
 from dp2emu.shader.ir import Program, Stage
 
 COLORED = 0x044

@@ -18,7 +18,7 @@ from dp2emu.gpu.command.packets import SOLID, LinePattern
 from dp2emu.gpu.command.pipeline import DepthState, RasterState
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
-from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
+from dp2emu.gpu.rasterizer.lines_and_points import diamond_exit, line_spans, smooth
 from dp2emu.gpu.rasterizer.spans import Spans, snap
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState

@@ -11,13 +11,13 @@ import pytest
 
 from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, pack
-from dp2emu.d3d.hal import drawprimitives2data
+from dp2emu.d3d.hal import BY_ABI
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.rig import wire
 from dp2emu.rig.wire import Ask
 from tests.native.building import SAMPLE, built
 
-CALL = drawprimitives2data(64)
+CALL = BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](64)
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 
 

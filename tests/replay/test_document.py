@@ -21,7 +21,7 @@ def test_empty_document_is_whole() -> None:
 def test_calls_go_out_at_once_and_the_rest_waits() -> None:
     out = io.StringIO()
     with Document(out) as document:
-        document.query({"query": 1})
+        document.add("queries", {"query": 1})
         assert out.getvalue() == ""
         document.call({"call": 0})
         assert '{"call": 0}' in out.getvalue() and "query" not in out.getvalue()
@@ -32,7 +32,7 @@ def test_every_row_has_a_line() -> None:
     with Document(out) as document:
         for number in range(3):
             document.call({"call": number})
-        document.picture({"call": 1})
+        document.add("pictures", {"call": 1})
         document.finish({})
     assert out.getvalue().splitlines()[1:6] == [
         '"calls": [', '{"call": 0},', '{"call": 1},', '{"call": 2}', "],",
@@ -44,7 +44,7 @@ def test_spools_move_to_a_file_and_back() -> None:
     rows = [{"query": number, "value": "x" * 100} for number in range(20_000)]
     with Document(out) as document:
         for row in rows:
-            document.query(row)
+            document.add("queries", row)
         document.finish({})
     assert json.loads(out.getvalue())["queries"] == rows
 
@@ -52,6 +52,6 @@ def test_spools_move_to_a_file_and_back() -> None:
 def test_nobody_to_write_to_is_fine() -> None:
     with Document(None) as document:
         document.call({})
-        document.query({})
-        document.picture({})
+        document.add("queries", {})
+        document.add("pictures", {})
         document.finish({})

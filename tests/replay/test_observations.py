@@ -27,7 +27,7 @@ from dp2emu.dp2.call import Answer
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import Frames, Pictures
-from dp2emu.replay.witness import TIMELESS
+from dp2emu.replay.compare import TIMELESS
 from tests.replay.authoring import (
     BUFFER,
     CONTEXT,

@@ -9,7 +9,7 @@ import numpy as np
 
 from dp2emu.d3d.enums import Format
 from dp2emu.picture import Picture
-from dp2emu.replay.raw import RawFrames
+from dp2emu.replay.pictures import RawFrames
 
 
 def picture(height: int, width: int, channels: int = 3, fill: int = 0) -> Picture:

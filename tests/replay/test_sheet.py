@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format
 from dp2emu.picture import Picture
-from dp2emu.replay import sheet
-from dp2emu.replay.sheet import LIMIT, THUMB_HEIGHT, THUMB_WIDTH, Sheet
+from dp2emu.replay import pictures as sheet
+from dp2emu.replay.pictures import LIMIT, THUMB_HEIGHT, THUMB_WIDTH, Sheet
 
 
 def picture(image: np.ndarray) -> Picture:

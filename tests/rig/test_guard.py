@@ -8,7 +8,7 @@ import pytest
 from construct import Struct
 
 from dp2emu.capture.rawlog import pack
-from dp2emu.d3d import ddsurface, hal
+from dp2emu.d3d import hal
 from dp2emu.d3d.words import BYTE, DWORD
 from dp2emu.errors import CaptureError
 from dp2emu.rig.failure import Finding, FindingKind, finding_of
@@ -41,9 +41,9 @@ def test_what_is_stored_right_behind_memory_is_noticed() -> None:
     assert not memory.intact()
 
 
-@pytest.mark.parametrize("name", ddsurface.BY_ABI)
+@pytest.mark.parametrize("name", hal.SURFACES_BY_ABI)
 def test_structures_have_members_where_the_declaration_has_them(name: str) -> None:
-    declaration = ddsurface.BY_ABI[name](ABI)
+    declaration = hal.SURFACES_BY_ABI[name](ABI)
     made, at = structure(name, declaration), 0
     for member in declaration.subcons:
         if member.name is not None:
@@ -52,7 +52,7 @@ def test_structures_have_members_where_the_declaration_has_them(name: str) -> No
 
 
 def test_the_call_is_the_structure_of_this_host() -> None:
-    made = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.drawprimitives2data(ABI))
+    made = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](ABI))
     assert ctypes.sizeof(made) == {32: 56, 64: 72}[ABI]
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dp2emu.shader.ops import OPS
-from dp2emu.shader.types import Lanes, Type, canonical
+from dp2emu.shader.ops import OPS, canonical
+from dp2emu.shader.types import Lanes, Type
 from tests.shader.models import (
     DOUBLE,
     DOUBLES,

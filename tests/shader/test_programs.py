@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.shader.ir import Program
-from dp2emu.shader.parsing import parse
 from dp2emu.shader.reference import Result, run
 from dp2emu.shader.text import dump
 from dp2emu.shader.types import Mask, Type
 from dp2emu.shader.verify import verify
+from tests.shader.parsing import parse
 from tests.shader.programs import Environment, environment, random_program, sampler
 
 randoms = st.randoms(use_true_random=True)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dp2emu.shader import reference
 from dp2emu.shader.ir import Program
-from dp2emu.shader.parsing import parse
 from dp2emu.shader.passes import temporaries
 from dp2emu.shader.reference import run
+from tests.shader.parsing import parse
 from tests.shader.programs import environment, random_build, random_program, sampler
 
 HEADER = "pixel\ninput x f32\noutput y f32\nslots " + "f" * 8 + "bb\n"

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Constant, If, Lod, Program, ProgramError, Stage, TextureKind
-from dp2emu.shader.parsing import parse
 from dp2emu.shader.reference import run
 from dp2emu.shader.text import constant, dump
 from dp2emu.shader.types import Type
 from dp2emu.shader.verify import MAX_DEPTH
+from tests.shader.parsing import parse
 
 EVERYTHING = """\
 pixel

@@ -7,8 +7,7 @@ from io import StringIO
 import pytest
 
 from dp2emu.capture.records import EntryCalled
-from dp2emu.text.dump import TextWriter
-from dp2emu.text.parameters import remark_of
+from dp2emu.text.dump import TextWriter, remark_of
 from dp2emu.text.textfile import TextCapture
 
 

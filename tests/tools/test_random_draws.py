@@ -24,7 +24,7 @@ def test_no_draw_differs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_draws_that_differ_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = Disagreement("target 0", "program", 0)
-    with patch("dp2emu.gpu.compile.checked_draw.compared", side_effect=wrong):
+    with patch("dp2emu.gpu.compile.kernel_draw.compared", side_effect=wrong):
         code, said = _ended(capsys)
     assert code == 1 and said[-1] == "4 draws, 4 differ"
     told = [line.partition(": ") for line in said if "target 0" in line]

@@ -23,7 +23,7 @@ ROWS = (
     ("fuzz reassembly", "reassembly", False, ">= 4,000 inputs/s", 30_000),
     ("fuzz device", "device", False, ">= 200 inputs/s", 3_000),
 )
-"""Benchmark, target, whether atheris chooses, what was asked for, and inputs at scale 1."""
+"""Benchmark, target, whether atheris guides it, required rate, and inputs at scale 1."""
 
 
 def _measure(target: str, guided: bool, execs: int, place: Place) -> str:

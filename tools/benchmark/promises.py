@@ -43,7 +43,7 @@ FIRST_LIGHT = ROOT / "streams" / "first_light.dp2"
 
 
 class Row(NamedTuple):
-    """A benchmark: what was asked for, and how to measure it."""
+    """A benchmark: the required figure, and the function that measures it."""
 
     target: str
     measure: Callable[[Place], str]

@@ -43,7 +43,7 @@ RATIOS = {
     "small_draws": 3.0,
     "msaa4": 1.0,
 }
-"""What is asked for: our time over the peer's at the same number of threads."""
+"""Required ratios: dp2emu's time over the peer's at the same number of threads."""
 
 
 class Settings(msgspec.Struct, frozen=True):

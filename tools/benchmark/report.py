@@ -39,7 +39,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "peer_ms": ("peer ms", _ms),
     "ratio": ("ratio", _factor),
     "cpu_ratio": ("CPU ratio", _factor),
-    "asked": ("asked for", _ask),
+    "asked": ("required", _ask),
     "ms2": ("ms 2", _ms),
     "peer_ms2": ("peer ms 2", _ms),
     "ratio2": ("ratio2", _factor),

@@ -1,7 +1,7 @@
-"""The compressed containers of a trace, expanded piece by piece.
+"""Decompression of the containers of a trace, piece by piece.
 
 A tracer writes ``at`` and chunks of raw snappy; ``apitrace repack`` also gzip, zstd and brotli.
-Brotli has no magic, so it is what is left.
+Brotli has no magic, so anything without one is brotli.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from typing import BinaryIO, cast
 
-from dp2emu.capture.apitrace.salvage import salvage
 from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 
 MAGICS = {b"at": "snappy", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-"""First bytes of the containers that have some."""
-
+"""Containers by their first bytes."""
 LONGEST_MAGIC = max(map(len, MAGICS))
 
 _PIECE = 1 << 20
 _MEMBERS = 1 << 16
-"""Bytes of gzip looked at together: what follows a member is copied for the next."""
-_GZIP = 31  # zlib's word for a gzip head and the largest window
+"""Bytes of gzip read at once: those behind a member are copied for the next."""
+_GZIP = 31  # zlib's wbits of a gzip head and the largest window
+_LONG_LITERAL = 60
+"""Lengths of a snappy literal from here on are in the bytes after its first."""
 
 
 class Packed:
-    """The compressed bytes from the first on, some of which were read to tell the container.
+    """The compressed bytes of a file, ``start`` of which were already read from the source.
 
     Mutable: reading moves it.
     """
@@ -43,20 +43,20 @@ class Packed:
         return start + self._source.upto(size - len(start))
 
     def mark(self) -> None:
-        """Errors from here on are at this place of the file."""
+        """Make the current position the offset of the following errors."""
         self._source.mark = self._source.offset - len(self._start)
 
 
 def container_of(start: bytes) -> str | None:
-    """Name of the container that begins with ``start``, None if it may only be brotli."""
+    """The container whose magic ``start`` begins with, None for brotli, which has none."""
     return next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
 
 
 def expand(name: str, packed: Packed, limits: Limits) -> Iterator[bytes]:
-    """The pieces of the stream in a container, none of them empty.
+    """The non-empty pieces of the decompressed stream of a container.
 
-    Memory is bounded by ``limits`` and the windows of the compressors, whatever the bytes claim.
-    Raises CaptureError where the container is damaged or ends early.
+    Memory is bounded by ``limits`` and the windows of the compressors, whatever the data claims.
+    Raises CaptureError where the container is damaged or truncated.
     """
     return _bounded((piece for piece in _EXPAND[name](packed, limits) if piece), limits)
 
@@ -66,8 +66,8 @@ def _bounded(pieces: Iterable[bytes], limits: Limits) -> Iterator[bytes]:
     for piece in pieces:
         total += len(piece)
         if total > limits.inflated_bytes:
-            what = f"the trace expands to more, limit inflated_bytes {limits.inflated_bytes}"
-            raise CaptureError(what)
+            most = limits.inflated_bytes
+            raise CaptureError(f"the trace expands to more, limit inflated_bytes {most}")
         yield piece
 
 
@@ -85,10 +85,10 @@ def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:
 
 
 def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
-    """A chunk of ``size`` bytes expanded; of a damaged one what is whole, before the error."""
+    """A chunk of ``size`` bytes decompressed; a damaged one as far as possible, then the error."""
     import cramjam
 
-    if size > limit + limit // 6 + 32:  # snappy's own bound on what it may add
+    if size > limit + limit // 6 + 32:  # snappy's bound on the growth of incompressible data
         raise CaptureError(f"a chunk of {size} bytes, limit chunk_bytes {limit}")
     data = packed.read(size)
     if len(data) < size:
@@ -167,9 +167,55 @@ _EXPAND: dict[str, Callable[[Packed, Limits], Iterator[bytes]]] = {
 
 
 def begins_as_trace(stream: BufferedReader, name: str) -> bool:
-    """Whether a stream, of which nothing is read, holds a trace.
+    """Whether a stream holds a trace, by a peek at its magic.
 
-    Told by its first bytes or, brotli having none of its own, by a name that ends in ``.trace``.
+    Brotli has no magic: a name that ends in ``.trace`` counts too.
     """
     start = stream.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
     return container_of(start) is not None or name.endswith(".trace")
+
+
+# Salvage of damaged snappy
+
+
+def salvage(data: bytes, limit: int) -> bytes:
+    """The data of the intact elements at the start of raw snappy, at most ``limit`` bytes.
+
+    The format is Google's description of snappy: the decompressed size, then elements, each a
+    literal or a copy of earlier output by the low two bits of its first byte.
+    """
+    out = bytearray()
+    at = next(
+        (at + 1 for at, byte in enumerate(data) if byte < 0x80), len(data)
+    )  # behind the size
+    while at < len(data) and len(out) < limit:
+        kind, bits = data[at] & 3, data[at] >> 2
+        extra = max(0, bits - _LONG_LITERAL + 1) if kind == 0 else (0, 1, 2, 4)[kind]
+        tail = data[at + 1 : at + 1 + extra]
+        at += 1 + extra
+        if len(tail) < extra:
+            break
+        number = int.from_bytes(tail, "little")
+        if kind == 0:
+            length = 1 + (number if extra else bits)
+            out += data[at : at + length]
+            at += length
+        elif not _copy(out, *_span(kind, bits, number)):
+            break
+    return bytes(out[:limit])
+
+
+def _span(kind: int, bits: int, number: int) -> tuple[int, int]:
+    """(distance, length) of a copy element."""
+    if kind == 1:
+        return (bits >> 3) << 8 | number, (bits & 7) + 4
+    return number, bits + 1
+
+
+def _copy(out: bytearray, back: int, length: int) -> bool:
+    """Append a copy, which may overlap itself; False if its source is before the output."""
+    if not 0 < back <= len(out):
+        return False
+    source = out[len(out) - back :][:length]
+    out += (source * (length // len(source) + 1))[:length]
+    return True

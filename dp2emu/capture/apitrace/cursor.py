@@ -1,4 +1,4 @@
-"""The expanded stream of a trace, byte by byte across the pieces it comes in."""
+"""A reader of the decompressed stream of a trace, across its pieces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_UINT = 10
 
 
 class Cursor:
-    """Reads pieces in order.  Mutable: it moves over them."""
+    """A position in a stream of pieces.  Mutable: reading moves it."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -20,7 +20,7 @@ class Cursor:
         self._at = 0
 
     def at_end(self) -> bool:
-        """Whether nothing follows."""
+        """Whether the stream has ended."""
         return self._at == len(self._piece) and not self._turn()
 
     def byte(self) -> int:
@@ -32,10 +32,7 @@ class Cursor:
         return value
 
     def uint(self) -> int:
-        """A number of up to 64 bits, the low 7 of them first.
-
-        Raises CaptureError for a longer one.
-        """
+        """A 64-bit number in base 128, low digits first.  Raises CaptureError for a longer one."""
         value = 0
         for place in range(_LONGEST_UINT):
             byte = self.byte()
@@ -47,7 +44,7 @@ class Cursor:
         return value
 
     def take(self, size: int) -> bytes:
-        """Exactly ``size`` bytes; what is held grows with what is there."""
+        """Exactly ``size`` bytes, allocated only as far as the stream has them."""
         end = self._at + size
         if end <= len(self._piece):
             taken = self._piece[self._at : end]
@@ -56,7 +53,7 @@ class Cursor:
         return self._gather(size)
 
     def _gather(self, size: int) -> bytes:
-        gathered = BytesIO()  # gives its bytes away without a second copy of them
+        gathered = BytesIO()  # getvalue shares its buffer: no second copy
         while size:
             if self.at_end():
                 raise CaptureError("the trace ends early")
@@ -66,7 +63,7 @@ class Cursor:
         return gathered.getvalue()
 
     def _turn(self) -> bool:
-        """Go to the next piece; False if there is none."""
+        """Go to the next piece; False at the end of the stream."""
         self._piece = next(self._pieces, b"")
         self._at = 0
         return bool(self._piece)

@@ -1,40 +1,252 @@
-"""Events of a trace, and the calls they join to."""
+"""Events of a trace, the values in them, and the calls that they join to."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
+from dp2emu.capture.apitrace import values
 from dp2emu.capture.apitrace.cursor import Cursor
-from dp2emu.capture.apitrace.decoding import Decoder
-from dp2emu.capture.apitrace.limits import MOST_DETAILS, VALUE_COST
-from dp2emu.capture.apitrace.values import (
-    MISSING,
-    FunctionSignature,
-    Missing,
-    StackFrame,
-    TraceCall,
-    Value,
-)
+from dp2emu.capture.apitrace.values import MISSING, Missing, StackFrame, TraceCall, Value
 from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 
-NEWEST = 6
-"""The trace version that is described; newer ones are refused."""
-
+_NEWEST = 6
+"""The newest trace version that can be read."""
 _PROPERTIES = 6  # first version with properties
 _THREADS = 4  # first version whose enter events name their thread
+_ENUM_TABLES = 3  # first version that records enumerations whole, not name by name
+
+_NEGATIVE, _NATURAL = 3, 4
+
+_VALUE_COST = 384
+"""Bytes charged for a value or an argument, besides its text or blob."""
+_NAME_COST = 128
+"""Bytes charged for a name or a signature, besides its text."""
+_MOST_ARGUMENTS = 64
+"""Arguments of a function, at most: each of its calls allocates all of them."""
+_MOST_FLAGS = 256
+"""Flags of a bitmask, at most: printing a value tests all of them."""
+_MOST_NAME = 256
+"""Bytes of a name in a signature, at most: printing a value repeats them."""
+_MOST_DETAILS = 8
+"""Details of an event besides its arguments, at most."""
+_SHARE = 64
+"""Extra budget for each byte of the file: a call may have a large texture, which the tracer's
+snappy compresses to a twentieth at most."""
+
+_T = TypeVar("_T")
+
+
+class Budget:
+    """A bound on the bytes that a reader holds.  Mutable: ``spent`` grows and shrinks.
+
+    A ``source`` adds a share for each byte of its file, or for each byte read of a pipe.
+    """
+
+    def __init__(self, what: str, limits: Limits, name: str, source: Source | None = None) -> None:
+        self.spent = 0
+        self._what, self._source = what, source
+        self._name, self._limit = name, getattr(limits, name)
+
+    def spend(self, size: int) -> None:
+        """Count ``size`` bytes before they are allocated.  Raises CaptureError past the limit."""
+        self.spent += size
+        if self.spent > self._limit and self.spent > self._limit + self._share():
+            raise CaptureError(f"{self._what} need more bytes, limit {self._name} {self._limit}")
+
+    def _share(self) -> int:
+        source = self._source
+        if source is None:
+            return 0
+        return _SHARE * (source.mark if source.size is None else source.size)
+
+
+class Decoder:
+    """A decoder of values.  Signatures are interned by id, separately for each kind.
+
+    Mutable: it moves the cursor, interns signatures, and charges values to the budget ``held``,
+    from which their owner subtracts them later.  The budget grows with the size of ``source``.
+    """
+
+    def __init__(self, cursor: Cursor, limits: Limits, source: Source) -> None:
+        self.version = 0
+        self.held = Budget("calls that are not over", limits, "trace_bytes", source)
+        self._cursor = cursor
+        self._depth = limits.nesting
+        self._kept = Budget("signatures", limits, "signature_bytes")
+        self._functions: dict[int, values.FunctionSignature] = {}
+        self._structs: dict[int, values.StructSignature] = {}
+        self._enums: dict[int, values.EnumSignature] = {}
+        self._bitmasks: dict[int, values.BitmaskSignature] = {}
+        self._frames: dict[int, StackFrame] = {}
+
+    def name(self, most: int | None = None) -> str:
+        """A string that stays in memory, made printable.
+
+        Raises CaptureError if it is longer than ``most`` bytes.
+        """
+        size = self._cursor.uint()
+        if most is not None and size > most:
+            raise CaptureError(f"a name of {size} bytes, more than {most}")
+        self._kept.spend(_NAME_COST + size)
+        text = self._cursor.take(size).decode("utf-8", "backslashreplace")
+        return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+    def function(self) -> values.FunctionSignature:
+        """A function's signature, written out where it occurs first, then an id."""
+        return self._interned(self._functions, self._function)
+
+    def frame(self) -> StackFrame:
+        """A line of a backtrace."""
+        self.held.spend(_VALUE_COST)
+        return self._interned(self._frames, self._frame)
+
+    def value(self, depth: int = 0) -> Value:
+        """A value with all nested ones.  Raises CaptureError for an unknown type."""
+        if depth > self._depth:
+            raise CaptureError(f"values are nested too deep, limit nesting {self._depth}")
+        self.held.spend(_VALUE_COST)
+        kind = self._cursor.byte()
+        if kind not in _READ:
+            raise CaptureError(f"there is no type {kind} of value")
+        return _READ[kind](self, depth + 1)
+
+    def signed(self) -> int:
+        """A number with its sign."""
+        kind = self._cursor.byte()
+        if kind not in (_NEGATIVE, _NATURAL):
+            raise CaptureError(f"a value of type {kind} where a number belongs")
+        number = self._cursor.uint()
+        return -number if kind == _NEGATIVE else number
+
+    def _interned(self, known: dict[int, _T], read: Callable[[], _T]) -> _T:
+        number = self._cursor.uint()
+        if number not in known:
+            self._kept.spend(_NAME_COST)
+            known[number] = read()
+        return known[number]
+
+    def _several(self, read: Callable[[], _T]) -> tuple[_T, ...]:
+        """A counted sequence.  Each element is charged, so a false count does no harm."""
+        return tuple([read() for _ in range(self._cursor.uint())])
+
+    def _few(self, read: Callable[[], _T], most: int, what: str) -> tuple[_T, ...]:
+        """A counted sequence of at most ``most`` elements, called ``what`` in errors."""
+        count = self._cursor.uint()
+        if count > most:
+            raise CaptureError(f"{count} {what}, more than {most}")
+        return tuple([read() for _ in range(count)])
+
+    def _label(self) -> str:
+        """A name in a signature."""
+        return self.name(_MOST_NAME)
+
+    def _function(self) -> values.FunctionSignature:
+        name = self._label()
+        return values.FunctionSignature(name, self._few(self._label, _MOST_ARGUMENTS, "arguments"))
+
+    def _struct(self) -> values.StructSignature:
+        return values.StructSignature(self._label(), self._several(self._label))
+
+    def _enum(self) -> values.EnumSignature:
+        if self.version < _ENUM_TABLES:
+            return values.EnumSignature(((self._label(), self.signed()),))
+        return values.EnumSignature(self._several(lambda: (self._label(), self.signed())))
+
+    def _bitmask(self) -> values.BitmaskSignature:
+        flags = self._few(lambda: (self._label(), self._cursor.uint()), _MOST_FLAGS, "flags")
+        return values.BitmaskSignature(flags)
+
+    def _frame(self) -> StackFrame:
+        found: dict[str, str | int] = {}
+        while kind := self._cursor.byte():
+            if kind not in _FRAME:
+                raise CaptureError(f"there is no detail {kind} of a stack frame")
+            field = _FRAME[kind]
+            found[field] = self._cursor.uint() if field in ("line", "offset") else self.name()
+        return StackFrame(**found)  # type: ignore[arg-type]
+
+    def _blob(self, depth: int) -> bytes:
+        size = self._cursor.uint()
+        self.held.spend(size)
+        return self._cursor.take(size)
+
+    def _string(self, depth: int) -> str:
+        return self._blob(depth).decode("utf-8", "surrogateescape")
+
+    def _wide_string(self, depth: int) -> values.WideString:
+        units = self._several(self._unit)
+        data = struct.pack(f"<{len(units)}H", *units)
+        return values.WideString(data.decode("utf-16-le", "surrogatepass"))
+
+    def _unit(self) -> int:
+        self.held.spend(_VALUE_COST)
+        unit = self._cursor.uint()
+        if unit > 0xFFFF:
+            raise CaptureError(f"{unit:#x} is no unit of a wide string")
+        return unit
+
+    def _enumerated(self, depth: int) -> values.Enum:
+        signature = self._interned(self._enums, self._enum)
+        if self.version < _ENUM_TABLES:
+            return values.Enum(signature, signature.names[0][1])
+        return values.Enum(signature, self.signed())
+
+    def _flags(self, depth: int) -> values.Bitmask:
+        return values.Bitmask(self._interned(self._bitmasks, self._bitmask), self._cursor.uint())
+
+    def _array(self, depth: int) -> tuple[Value, ...]:
+        return self._several(lambda: self.value(depth))
+
+    def _structure(self, depth: int) -> values.Struct:
+        signature = self._interned(self._structs, self._struct)
+        return values.Struct(signature, tuple([self.value(depth) for _ in signature.members]))
+
+    def _float(self, layout: struct.Struct) -> float:
+        (number,) = layout.unpack(self._cursor.take(layout.size))
+        return float(number)
+
+    def _twice(self, depth: int) -> values.Repr:
+        return values.Repr(self.value(depth), self.value(depth))
+
+
+_FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
+
+_READ: dict[int, Callable[[Decoder, int], Value]] = {
+    0: lambda decoder, depth: None,
+    1: lambda decoder, depth: False,
+    2: lambda decoder, depth: True,
+    _NEGATIVE: lambda decoder, depth: -decoder._cursor.uint(),
+    _NATURAL: lambda decoder, depth: decoder._cursor.uint(),
+    5: lambda decoder, depth: decoder._float(_FLOAT),
+    6: lambda decoder, depth: values.Double(decoder._float(_DOUBLE)),
+    7: Decoder._string,
+    8: Decoder._blob,
+    9: Decoder._enumerated,
+    10: Decoder._flags,
+    11: Decoder._array,
+    12: Decoder._structure,
+    13: lambda decoder, depth: values.Pointer(decoder._cursor.uint()),
+    14: Decoder._twice,
+    15: Decoder._wide_string,
+}
+"""Decoders by the type byte of a value."""
+
+_FRAME = {1: "module", 2: "function", 3: "file", 4: "line", 5: "offset"}
+"""Details of a stack frame."""
 
 
 class _Open(msgspec.Struct):
-    """A call under way.  Mutable: its details come in two events."""
+    """A call that was entered, not left.  Mutable: its details come in two events."""
 
     number: int
     thread: int
-    function: FunctionSignature
+    function: values.FunctionSignature
     offset: int
     arguments: list[Value | Literal[Missing.MISSING]]
     result: Value | Literal[Missing.MISSING] = MISSING
@@ -44,22 +256,15 @@ class _Open(msgspec.Struct):
 
     def close(self, *, finished: bool) -> TraceCall:
         return TraceCall(
-            number=self.number,
-            thread=self.thread,
-            function=self.function,
-            arguments=tuple(self.arguments),
-            result=self.result,
-            flags=self.flags,
-            backtrace=self.backtrace,
-            finished=finished,
-            offset=self.offset,
-        )
+            self.number, self.thread, self.function, tuple(self.arguments), self.result,
+            self.flags, self.backtrace, finished, self.offset,
+        )  # fmt: skip
 
 
 class EventReader:
-    """One pass over a trace.  Mutable: it moves the cursor.
+    """A pass over a trace.  Mutable: it moves the cursor, and ``entered`` counts entered calls.
 
-    ``version``, ``semantic_version`` and ``properties`` are the header's.  Raises CaptureError
+    ``version``, ``semantic_version`` and ``properties`` are from the header.  Raises CaptureError
     for a header that cannot be read.
     """
 
@@ -69,18 +274,15 @@ class EventReader:
         self._source = source
         self._decoder = Decoder(cursor, limits, source)
         self._open: dict[int, _Open] = {}
-        self._entered = 0
-        self.version = self._decoder.version = self._version()
+        self.entered = 0
+        self.version = self._decoder.version = cursor.uint()
+        if self.version > _NEWEST:
+            raise CaptureError(f"trace version {self.version}; versions up to {_NEWEST} are read")
         self.semantic_version = self.version
         self.properties: dict[str, str] = {}
         if self.version >= _PROPERTIES:
             self.semantic_version = cursor.uint()
             self.properties = dict(self._properties())
-
-    @property
-    def entered(self) -> int:
-        """How many calls have been entered whole."""
-        return self._entered
 
     def calls(self) -> Iterator[TraceCall]:
         """Calls in the order they were left.  Raises CaptureError where the trace is damaged."""
@@ -93,38 +295,29 @@ class EventReader:
                 yield call
 
     def unfinished(self) -> Iterator[TraceCall]:
-        """The calls that no event left, by number; to be asked for after the rest."""
+        """The calls without a leave event, by number; only valid after ``calls``."""
         for number in sorted(self._open):
             yield self._open.pop(number).close(finished=False)
-
-    def _version(self) -> int:
-        version = self._cursor.uint()
-        if version > NEWEST:
-            raise CaptureError(f"trace version {version}; versions up to {NEWEST} are read")
-        return version
 
     def _properties(self) -> Iterator[tuple[str, str]]:
         while name := self._decoder.name():
             yield name, self._decoder.name()
 
     def _enter(self) -> None:
-        self._admit()
+        most = self._limits.trace_calls
+        if len(self._open) >= most:
+            raise CaptureError(f"calls that are not over are more, limit trace_calls {most}")
         thread = self._thread() if self.version >= _THREADS else 0
         place = self._source.mark
         before = self._decoder.held.spent
         function = self._decoder.function()
-        self._decoder.held.spend(VALUE_COST * (1 + len(function.arguments)))
+        self._decoder.held.spend(_VALUE_COST * (1 + len(function.arguments)))
         arguments: list[Value | Literal[Missing.MISSING]] = [MISSING] * len(function.arguments)
-        call = _Open(self._entered, thread, function, place, arguments)
+        call = _Open(self.entered, thread, function, place, arguments)
         self._details(call)
         call.cost = self._decoder.held.spent - before
         self._open[call.number] = call
-        self._entered += 1
-
-    def _admit(self) -> None:
-        most = self._limits.trace_calls
-        if len(self._open) >= most:
-            raise CaptureError(f"calls that are not over are more, limit trace_calls {most}")
+        self.entered += 1
 
     def _leave(self) -> TraceCall:
         number = self._cursor.uint()
@@ -138,7 +331,7 @@ class EventReader:
         return call.close(finished=True)
 
     def _details(self, call: _Open) -> None:
-        left = len(call.arguments) + MOST_DETAILS
+        left = len(call.arguments) + _MOST_DETAILS
         while kind := self._cursor.byte():
             left -= 1
             if left < 0:
@@ -157,11 +350,9 @@ class EventReader:
         call.result = self._decoder.value()
 
     def _thread(self) -> int:
-        thread = self._cursor.uint()
-        if thread >= self._limits.threads:
-            raise CaptureError(
-                f"thread {thread} is too many, limit threads {self._limits.threads}"
-            )
+        thread, most = self._cursor.uint(), self._limits.threads
+        if thread >= most:
+            raise CaptureError(f"thread {thread} is too many, limit threads {most}")
         return thread
 
     def _old_thread(self, call: _Open) -> None:
@@ -176,9 +367,8 @@ class EventReader:
 
 
 _EVENTS: dict[int, Callable[[EventReader], TraceCall | None]] = {
-    0: EventReader._enter,
-    1: EventReader._leave,
-}
+    0: EventReader._enter, 1: EventReader._leave,
+}  # fmt: skip
 
 _DETAILS: dict[int, Callable[[EventReader, _Open], None]] = {
     1: EventReader._argument,

@@ -1,4 +1,4 @@
-"""What a trace holds, counted."""
+"""Totals of a trace."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.capture.apitrace.values import TraceCall
 
 _PRESENTS = {
-    f"{interface}::{method}"
-    for interface, methods in {
-        "IDirect3DDevice8": ("Present",),
-        "IDirect3DSwapChain8": ("Present",),
-        "IDirect3DDevice9": ("Present",),
-        "IDirect3DDevice9Ex": ("Present", "PresentEx"),
-        "IDirect3DSwapChain9": ("Present",),
-        "IDirect3DSwapChain9Ex": ("Present",),
-    }.items()
-    for method in methods
+    "IDirect3DDevice8::Present",
+    "IDirect3DSwapChain8::Present",
+    "IDirect3DDevice9::Present",
+    "IDirect3DDevice9Ex::Present",
+    "IDirect3DDevice9Ex::PresentEx",
+    "IDirect3DSwapChain9::Present",
+    "IDirect3DSwapChain9Ex::Present",
 }
 """The calls that end a frame."""
 
@@ -44,8 +41,8 @@ _APIS = {
 class TraceSummary(msgspec.Struct, frozen=True):
     """The numbers of a trace up to its end or damage.
 
-    ``unfinished`` calls were never left, ``fake`` ones are the tracer's.  ``functions`` counts
-    calls by function, most frequent first, ``threads`` by thread.
+    ``unfinished`` calls have no leave event, ``fake`` ones the tracer inserted.  ``functions``
+    counts calls by function, most frequent first, ``threads`` by thread.
     """
 
     calls: int
@@ -73,17 +70,13 @@ def summarize(trace: Trace) -> TraceSummary:
         counts["unfinished"] += not call.finished
         counts["fake"] += call.fake
         counts["frames"] += ends_frame(call)
+    owners = {function.partition("::")[0] for function in functions}
     return TraceSummary(
         calls=functions.total(),
         unfinished=counts["unfinished"],
         fake=counts["fake"],
         frames=counts["frames"],
-        apis=tuple(sorted({_APIS[owner] for owner in map(_owner, functions) if owner in _APIS})),
+        apis=tuple(sorted({_APIS[owner] for owner in owners & _APIS.keys()})),
         threads=dict(sorted(threads.items())),
         functions=dict(functions.most_common()),
     )
-
-
-def _owner(function: str) -> str:
-    """The interface of a method, a function itself."""
-    return function.partition("::")[0]

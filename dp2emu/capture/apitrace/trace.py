@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import TracebackType
-from typing import Self
 
 from dp2emu.capture.apitrace.container import LONGEST_MAGIC, Packed, container_of, expand
 from dp2emu.capture.apitrace.cursor import Cursor
 from dp2emu.capture.apitrace.events import EventReader
 from dp2emu.capture.apitrace.values import TraceCall
-from dp2emu.capture.files import Place, Source, open_source
-from dp2emu.errors import CaptureError, UsageError
+from dp2emu.capture.files import Closable, Place, Source, open_source
+from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 
 
-class Trace:
+class Trace(Closable):
     """An open trace.  Mutable: reading moves it.
 
     ``name`` is the path or ``-``, ``container`` one of snappy, gzip, zstd and brotli.  ``damage``,
-    once a pass is over, is None or the CaptureError that ended it; its offset is the place in
-    the file of the chunk that could not be read.
+    after a pass, is None or the CaptureError that ended it, with the file offset of the chunk that
+    could not be read.
     """
 
     def __init__(self, source: Source, limits: Limits) -> None:
@@ -35,24 +33,23 @@ class Trace:
 
     @property
     def version(self) -> int:
-        """How the trace is encoded, 0 to 6."""
+        """The version of the trace's encoding, 0 to 6."""
         return self._reader.version
 
     @property
     def semantic_version(self) -> int:
-        """How the tracer recorded the calls; the version where none is told."""
+        """The version of the tracer's conventions; ``version`` in traces without one."""
         return self._reader.semantic_version
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """What the tracer noted: ``process.name`` and ``process.commandLine``."""
+        """Properties of the traced process: ``process.name`` and ``process.commandLine``."""
         return self._reader.properties
 
     def calls(self) -> Iterator[TraceCall]:
-        """Calls in the order they were left, then those that never were.
+        """Calls in the order of their leave events, up to the damage; then the unfinished ones.
 
-        Ends at the damage, if there is some.  A file can be passed again and again, a pipe once
-        (UsageError).
+        Starts a new pass; raises UsageError for the second pass over a pipe.
         """
         self._rewind()
         self.damage, reader = None, self._reader
@@ -67,24 +64,11 @@ class Trace:
         """Close the file if ``open_trace`` opened it."""
         self._source.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _rewind(self) -> None:
         if self._fresh:
             self._fresh = False
             return
-        if self._source.size is None:
-            raise UsageError(f"{self.name} can be read only once")
-        self._source.jump(0)
+        self._source.rewind()
         self._reader = self._read(b"")
 
     def _read(self, start: bytes) -> EventReader:
@@ -99,7 +83,7 @@ class Trace:
 
 
 def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
-    """Open a path, ``-`` (stdin) or a binary stream, which need not seek.
+    """A trace opened from a path, ``-`` (stdin) or a binary stream, which need not seek.
 
     Raises CaptureError if its header cannot be read, and OSError.
     """

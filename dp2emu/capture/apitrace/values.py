@@ -1,7 +1,7 @@
 """Calls and values of a trace.
 
-What Python has a type for is that type: None, bool, int, float, str, bytes (a blob) and tuple (an
-array; a pointer to one thing is an array of one).  The rest is declared here.
+Values with a Python type are of that type: None, bool, int, float, str, bytes (a blob) and tuple
+(an array; a pointer to one value is an array of one).  This module declares the others.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final, Literal
 import msgspec
 
 FAKE = 1
-"""Flag of a call that the tracer put in: the program did not make it."""
+"""Flag of a call that the tracer inserted, which the program did not make."""
 
 
 class Missing(PythonEnum):
-    """What stands for an argument or a result that was not recorded."""
+    """The value of an argument or result that was not recorded."""
 
     MISSING = "?"
 
@@ -26,19 +26,19 @@ MISSING: Final = Missing.MISSING
 
 
 class Double(float):
-    """A number of 64 bits, where a plain float has 32; both read the same."""
+    """A 64-bit float, while a plain ``float`` was recorded with 32 bits."""
 
     __slots__ = ()
 
 
 class WideString(str):
-    """Text of 16-bit units, unpaired surrogates among them."""
+    """UTF-16 text, which may have unpaired surrogates."""
 
     __slots__ = ()
 
 
 class FunctionSignature(msgspec.Struct, frozen=True):
-    """A function: ``Interface::Method`` or a plain name, and its arguments' names."""
+    """A function: ``Interface::Method`` or a plain name, and the names of its arguments."""
 
     name: str
     arguments: tuple[str, ...]
@@ -65,7 +65,7 @@ class BitmaskSignature(msgspec.Struct, frozen=True):
 
 
 class StructSignature(msgspec.Struct, frozen=True):
-    """A structure's name and its members'."""
+    """The name of a structure and of its members."""
 
     name: str
     members: tuple[str, ...]
@@ -110,30 +110,20 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 class Repr(msgspec.Struct, frozen=True):
-    """One thing twice: for people (a shader's text) and as it was passed (its tokens)."""
+    """A value in two forms: for readers (a shader's assembly), and as passed (its tokens)."""
 
     human: Value
     machine: Value
 
 
 Value = (
-    None
-    | bool
-    | int
-    | float
-    | str
-    | bytes
-    | tuple["Value", ...]
-    | Enum
-    | Bitmask
-    | Struct
-    | Pointer
-    | Repr
-)
+    None | bool | int | float | str | bytes | tuple["Value", ...]
+    | Enum | Bitmask | Struct | Pointer | Repr
+)  # fmt: skip
 
 
 class StackFrame(msgspec.Struct, frozen=True):
-    """A line of a backtrace; what was not recorded is None."""
+    """A line of a backtrace; details that were not recorded are None."""
 
     module: str | None = None
     function: str | None = None
@@ -143,12 +133,12 @@ class StackFrame(msgspec.Struct, frozen=True):
 
 
 class TraceCall(msgspec.Struct, frozen=True):
-    """A call, its entering and its leaving joined.
+    """A call, joined from its enter and leave events.
 
-    ``number`` counts calls from 0 in the order they were entered.  ``arguments`` are as many as
-    the function's; those that were not recorded are MISSING, and so is the ``result`` of a
-    function that has none.  An unfinished call was never left.  ``offset`` is the place in the
-    file of the chunk that the call was entered in.
+    ``number`` counts calls from 0 in the order of entry.  ``arguments`` are as many as the
+    function's; unrecorded ones are MISSING, like the ``result`` of a function without any.  An
+    unfinished call has no leave event.  ``offset`` is the file offset of the chunk with the enter
+    event.
     """
 
     number: int
@@ -168,7 +158,7 @@ class TraceCall(msgspec.Struct, frozen=True):
 
     @property
     def fake(self) -> bool:
-        """Whether the tracer put it in."""
+        """Whether the tracer inserted the call."""
         return bool(self.flags & FAKE)
 
     def argument(self, name: str) -> Value | Literal[Missing.MISSING]:

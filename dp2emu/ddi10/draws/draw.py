@@ -231,7 +231,9 @@ class Draws:
                     stencil_mask=at.depth_stencil.read_mask,
                     stencil_write_mask=_stencil_write_mask(at),
                 ),
-                unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
+                unordered=at.unordered.bound()
+                if pixel and pixel.lowered.memory_operations
+                else {},
             ),
             scissor=scissor_rect(at, view),
             raster=RasterBindings(viewport=FloatViewport(*view)),
@@ -288,7 +290,7 @@ class Draws:
             units=pixel.lowered.units if pixel else (),
             early=pixel is not None and pixel.lowered.forces_early,
             by_sample=pixel is not None and pixel.lowered.per_sample,
-            deeds=pixel.lowered.deeds if pixel else (),
+            memory_operations=pixel.lowered.memory_operations if pixel else (),
         )
 
     def _raster(self, clipped: ClipperInput) -> RasterState:
@@ -458,7 +460,7 @@ class Compute:
         lowered = shader.lowered
         packet = Dispatch(
             self._stage_resources.program(shader),
-            lowered.deeds,
+            lowered.memory_operations,
             lowered.shared,
             lowered.threads,
             groups,

@@ -32,7 +32,7 @@ from dp2emu.gpu.command.stream_targets import NOTHING_STORED, StreamOutput, Stre
 from dp2emu.gpu.command.topology import PATCHES
 from dp2emu.gpu.geometry_shader.geometry_stage import MOST_EMITTED, too_much
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.tessellation import Tessellator
+from dp2emu.gpu.tessellation.tessellate import Tessellator
 from dp2emu.gpu.vertex_shader.mesh import LAYER, PRIMITIVE_ID, VIEWPORT
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.ir import Port

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.codes import DdiCode
+from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.objects import Objects
@@ -199,38 +199,31 @@ def is_valid(desc: CreateResource) -> bool:
 
 def _sides_fit(infos: Sequence[MipInfo], bounds: _Bounds) -> bool:
     """Whether the top level is within the bounds and each level halves the one before."""
-    if not all(1 <= side <= most for side, most in zip(infos[0], bounds[:3], strict=True)):
+    top = infos[0]
+    if not all(1 <= side <= most for side, most in zip(top, bounds[:3], strict=True)):
         return False
-    if bounds.faces == CUBE_FACES and infos[0].TexelWidth != infos[0].TexelHeight:
+    if bounds.faces == CUBE_FACES and top.TexelWidth != top.TexelHeight:
         return False
-    halved = all(
-        info == tuple(max(side >> level, 1) for side in infos[0])
-        for level, info in enumerate(infos)
-    )
-    return halved and len(infos) <= full_chain(*infos[0])
+    chain = (tuple(max(side >> level, 1) for side in top) for level in range(len(infos)))
+    return [*map(tuple, infos)] == [*chain] and len(infos) <= full_chain(*top)
 
 
 def _texels_fit(desc: CreateResource) -> bool:
-    known = desc.Format in DxgiFormat._value2member_map_
-    row = DXGI.get(DxgiFormat(desc.Format)) if known else None
+    format = format_of(desc.Format)
+    if format is None or format is DxgiFormat.UNKNOWN:
+        return False
+    row = DXGI.get(format)
     if row is None or not (row.support or row.typeless):
-        name = DxgiFormat(desc.Format).name if known else ""
-        if not name or desc.Format == DxgiFormat.UNKNOWN.value:
-            return False
-        raise Unsupported(f"resources of DXGI_FORMAT_{name}")
+        raise Unsupported(f"resources of DXGI_FORMAT_{format.name}")
     count, quality = desc.SampleDesc
-    if count == 1:
-        return quality == 0
     flat = desc.ResourceDimension == ResourceType.TEXTURE2D and desc.MipLevels == 1
-    return flat and quality == 0 and count in SAMPLE_COUNTS
+    return quality == 0 and (count == 1 or (flat and count in SAMPLE_COUNTS))
 
 
 def _data_fits(desc: CreateResource) -> bool:
     """Whether initial data is present for all subresources or for none."""
-    data = desc.pInitialDataUP
-    if data is None:
-        return True
-    return len(data) == desc.MipLevels * desc.ArraySize and desc.SampleDesc.Count == 1
+    data, count = desc.pInitialDataUP, desc.MipLevels * desc.ArraySize
+    return data is None or (len(data) == count and desc.SampleDesc.Count == 1)
 
 
 # Resources
@@ -329,9 +322,8 @@ class Resources:
     def open(self, desc: OpenResource, memory: bytearray, runtime: int = 0) -> None:
         """OpenResource in ``memory``, of a resource that another device shares."""
         self.objects.check(memory)
-        found = self._context.shared.open(desc.hKMResource)
-        self._context.contract.check(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
-        assert found is not None
+        shared = self._context.shared.open(desc.hKMResource)
+        found = self._context.contract.need(shared, Rule.SHARED_RESOURCE, "OpenResource")
         self.objects.add(memory, replace(found, mapped=set(), pending=0))
 
     def set_min_lod(self, memory: bytearray, lod: float) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntFlag
+from functools import partial
 from typing import Any, NamedTuple
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import FormatRow
+from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.resources.resource import Resource, Resources, Usage
@@ -66,10 +68,9 @@ class Transfers:
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The DDI functions, by name."""
         return {
-            "ResourceCopy": self.copy,
-            "ResourceCopyRegion": self.copy_region,
-            "ResourceConvert": self.convert,
-            "ResourceConvertRegion": self.convert_region,
+            **{name: partial(self.copy, name) for name in ("ResourceCopy", "ResourceConvert")},
+            **{name: partial(self.copy_region, name)
+               for name in ("ResourceCopyRegion", "ResourceConvertRegion")},
             "ResourceUpdateSubresourceUP": self.update,
             "DefaultConstantBufferUpdateSubresourceUP": self.update,
             "ResourceResolveSubresource": self.resolve,
@@ -78,29 +79,28 @@ class Transfers:
             "ClearDepthStencilView": self.clear_depth,
             "ResourceReadAfterWriteHazard": self.note_hazard,
             "ShaderResourceViewReadAfterWriteHazard": self.note_view_hazard,
-        }
+        }  # fmt: skip
 
     # Copies
 
-    def copy(self, target: bytearray, source: bytearray) -> None:
-        """ResourceCopy: copy all subresources."""
-        destination, origin = self._pair("ResourceCopy", target, source)
-        boxes = [[_whole(each, n) for n in range(each.count)] for each in (destination, origin)]
-        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
+    def copy(self, entry: str, target: bytearray, source: bytearray) -> None:
+        """ResourceCopy: copy all subresources; ResourceConvert: the same between formats whose
+        texels or blocks have one size.
+        """
+        destination, origin = self._pair(entry, target, source)
+        converts = entry == "ResourceConvert"
+        if converts:
+            self._check_sizes(destination, origin)
+        measure = _elements if converts else _whole
+        boxes = [[measure(each, n) for n in range(each.count)] for each in (destination, origin)]
+        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, entry)
+        copy = self._convert_part if converts else self._copy_part
         for index, box in enumerate(boxes[0]):
-            self._copy_part(destination, index, box, origin, index, box)
-
-    def convert(self, target: bytearray, source: bytearray) -> None:
-        """ResourceConvert: ResourceCopy between formats whose texels or blocks have one size."""
-        destination, origin = self._pair("ResourceConvert", target, source)
-        self._check_sizes(destination, origin)
-        boxes = [[_elements(each, n) for n in range(each.count)] for each in (destination, origin)]
-        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceConvert")
-        for index, box in enumerate(boxes[0]):
-            self._convert_part(destination, index, box, origin, index, box)
+            copy(destination, index, box, origin, index, box)
 
     def copy_region(
         self,
+        entry: str,
         target: bytearray,
         target_index: int,
         x: int,
@@ -111,38 +111,23 @@ class Transfers:
         box: DdiBox | None,
         flags: int = 0,
     ) -> None:
-        """ResourceCopyRegion: copy a box of a subresource, or all of it, to x, y, z in another."""
-        entry = "ResourceCopyRegion"
-        destination, origin = self._pair(entry, target, source)
-        whole = self._box(origin, source_index, box, entry)
-        if whole is None:
-            return
-        whole = _rounded(origin, whole)
-        there = self._box(destination, target_index, _moved(whole, x, y, z), entry)
-        assert there is not None
-        self._copy_part(destination, target_index, there, origin, source_index, whole)
-
-    def convert_region(
-        self,
-        target: bytearray,
-        target_index: int,
-        x: int,
-        y: int,
-        z: int,
-        source: bytearray,
-        source_index: int,
-        box: DdiBox | None,
-        flags: int = 0,
-    ) -> None:
-        """ResourceConvertRegion: ResourceCopyRegion between formats of one texel or block size.
+        """ResourceCopyRegion: copy a box of a subresource, or all of it, to x, y, z in another;
+        ResourceConvertRegion: the same between formats of one texel or block size.
 
         The box is in texels of the source, x, y and z in texels of the target.
         """
-        entry = "ResourceConvertRegion"
         destination, origin = self._pair(entry, target, source)
-        self._check_sizes(destination, origin)
+        converts = entry == "ResourceConvertRegion"
+        if converts:
+            self._check_sizes(destination, origin)
         whole = self._box(origin, source_index, box, entry)
         if whole is None:
+            return
+        if not converts:
+            whole = _rounded(origin, whole)
+            there = self._box(destination, target_index, _moved(whole, x, y, z), entry)
+            assert there is not None
+            self._copy_part(destination, target_index, there, origin, source_index, whole)
             return
         known = 0 <= target_index < destination.count
         self._contract.check(known, Rule.KNOWN_SUBRESOURCE, entry)
@@ -166,18 +151,18 @@ class Transfers:
         destination, origin = self._pair(entry, target, source)
         there = self._box(destination, target_index, None, entry)
         whole = self._box(origin, source_index, None, entry)
-        resolved = DxgiFormat(format) if format in _NUMBERS else DxgiFormat.UNKNOWN
-        castables = [
-            castable(DxgiFormat(each.desc.Format), resolved) for each in (destination, origin)
-        ]
+        resolved = format_of(format) or DxgiFormat.UNKNOWN
+        row, both = DXGI.get(resolved), (origin, destination)
+        castables = all(castable(DxgiFormat(each.desc.Format), resolved) for each in both)
         counts = origin.surface.samples > 1 == destination.surface.samples
-        fits = counts and whole == there and all(castables) and _resolvable(resolved)
+        resolvable = row is not None and Support.RESOLVE in row.support
+        fits = counts and whole == there and castables and resolvable
         self._contract.check(fits, Rule.SAME_TEXELS, entry)
         parts = (
             _viewed(origin, source_index, resolved),
             _viewed(destination, target_index, resolved),
         )
-        self._resources.record(Copy(*parts), origin, destination)
+        self._resources.record(Copy(*parts), *both)
 
     def generate_levels(self, view: bytearray) -> None:
         """GenMips: generate the levels of a view below its most detailed one."""
@@ -269,9 +254,8 @@ class Transfers:
             return
         self._check_texels(destination, origin)
         source = _viewed(origin, at, DxgiFormat(destination.desc.Format), box)
-        self._resources.record(
-            Copy(source, Part(destination.surface, to, there)), origin, destination
-        )
+        target = Part(destination.surface, to, there)
+        self._resources.record(Copy(source, target), origin, destination)
 
     def _convert_part(
         self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
@@ -307,7 +291,7 @@ class Transfers:
         whole = _whole(resource, index)
         if box is None:
             return whole
-        found = _box_of(box)
+        found = Box(box.left, box.top, box.right, box.bottom, box.front, box.back)
         if min(found.sides) <= 0:
             return None
         self._contract.check(_inside(found, _rounded(resource, whole)), Rule.INSIDE, entry)
@@ -315,20 +299,10 @@ class Transfers:
         return found
 
 
-_NUMBERS = frozenset(format.value for format in DxgiFormat)
-
-
-def _box_of(box: DdiBox | Box) -> Box:
-    if isinstance(box, Box):
-        return box
-    return Box(box.left, box.top, box.right, box.bottom, box.front, box.back)
-
-
 def _inside(box: Box, whole: Box) -> bool:
     """Whether a box lies within one that begins at 0."""
-    low = min(box.left, box.top, box.front) >= 0
     high = box.right <= whole.right and box.bottom <= whole.bottom and box.back <= whole.back
-    return low and high
+    return min(box.left, box.top, box.front) >= 0 and high
 
 
 def _block(resource: Resource) -> tuple[int, int]:
@@ -359,11 +333,6 @@ def _elements(resource: Resource, index: int, box: Box | None = None) -> Box:
     return Box(*low, -(-found.right // width), -(-found.bottom // height), found.front, found.back)
 
 
-def _resolvable(format: DxgiFormat) -> bool:
-    row = DXGI.get(format)
-    return row is not None and Support.RESOLVE in row.support
-
-
 def _moved(box: Box, x: int, y: int, z: int) -> Box:
     """A box of the same size at x, y, z."""
     width, height, depth = box.sides
@@ -378,13 +347,10 @@ def _whole(resource: Resource, index: int) -> Box:
 
 def _viewed(resource: Resource, index: int, format: DxgiFormat, box: Box | None = None) -> Part:
     """A subresource, or a box of it, viewed in another format."""
-    levels = resource.surface.desc.levels
-    slice, level = divmod(index, levels)
-    surface = texture_view(
-        resource.surface, format, SurfaceKind.TEXTURE, (level, level + 1), (slice, slice + 1)
-    )
-    whole = whole_part(surface, 0)
-    return whole if box is None else Part(surface, 0, box)
+    slice, level = divmod(index, resource.surface.desc.levels)
+    levels, slices = (level, level + 1), (slice, slice + 1)
+    surface = texture_view(resource.surface, format, SurfaceKind.TEXTURE, levels, slices)
+    return whole_part(surface, 0) if box is None else Part(surface, 0, box)
 
 
 def _row(resource: Resource) -> FormatRow:

@@ -15,7 +15,7 @@ import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.codes import DdiCode
+from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.objects import Objects
@@ -123,8 +123,7 @@ class UnorderedViews:
         self._context = context
         self._contract = context.contract
         self._resources = resources
-        noun = "UnorderedAccessView"
-        self.objects: Objects[UnorderedView] = Objects(context, noun, b"UAVW")
+        self.objects: Objects[UnorderedView] = Objects(context, "UnorderedAccessView", b"UAVW")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The DDI functions, by name."""
@@ -145,9 +144,7 @@ class UnorderedViews:
         make = _buffer_view if resource.is_buffer else _texture_view
         bindable = resource.desc.BindFlags & BindFlag.UNORDERED_ACCESS
         view = make(resource, desc, self._counter) if bindable else None
-        self._contract.check(view is not None, Rule.KNOWN_VIEW, entry)
-        assert view is not None
-        self.objects.add(memory, view)
+        self.objects.add(memory, self._contract.need(view, Rule.KNOWN_VIEW, entry))
 
     def set(
         self,
@@ -169,8 +166,7 @@ class UnorderedViews:
             slots.views[start + place] = view
             count = counts[place] if counts else KEEP
             if view.counter is not None and count != KEEP:
-                packet = WriteBytes(view.counter, 0, pack("<I", count))
-                self._resources.record(packet)
+                self._resources.record(WriteBytes(view.counter, 0, pack("<I", count)))
 
     def clear_bits(self, memory: bytearray, values: Sequence[int]) -> None:
         """ClearUnorderedAccessViewUint: each channel gets the low bits of its number."""
@@ -198,16 +194,15 @@ class UnorderedViews:
         view = self.objects.open(memory, entry)
         there = target.is_buffer and 0 <= offset <= target.surface.width - COUNTER_BYTES
         self._contract.check(there, Rule.INSIDE, entry)
-        self._contract.check(view.counter is not None, Rule.KNOWN_VIEW, entry)
-        if view.counter is not None:
-            packet = CopyBytes(view.counter, 0, target.surface, offset, COUNTER_BYTES)
-            self._resources.record(packet, target)
+        counter = self._contract.need(view.counter, Rule.KNOWN_VIEW, entry)
+        self._resources.record(
+            CopyBytes(counter, 0, target.surface, offset, COUNTER_BYTES), target
+        )
 
     def _counter(self) -> Surface:
         """Memory for the hidden counter of a view.  Raises Fault (E_OUTOFMEMORY)."""
-        desc = SurfaceDesc(0, SurfaceKind.MEMORY, COUNTER_BYTES)
         try:
-            return self._context.gpu.heap.make(desc)
+            return self._context.gpu.heap.make(SurfaceDesc(0, SurfaceKind.MEMORY, COUNTER_BYTES))
         except Fault as fault:
             what = f"CreateUnorderedAccessView: {fault.what}"
             raise Fault(DdiCode.E_OUTOFMEMORY, what) from fault
@@ -215,8 +210,6 @@ class UnorderedViews:
 
 _COUNTED = BufferFlag.APPEND | BufferFlag.COUNTER
 """Flags of views with a hidden counter."""
-_NUMBERS = frozenset(format.value for format in DxgiFormat)
-_NONE = range(0)
 _UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
     ResourceType.TEXTURE1D: (Dimension.TEXTURE1D, Dimension.TEXTURE1DARRAY),
     ResourceType.TEXTURE2D: (Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY),
@@ -228,9 +221,9 @@ _UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
 def _buffer_view(
     resource: Resource, desc: CreateUnorderedAccessView, counter: Callable[[], Surface]
 ) -> UnorderedView | None:
-    if desc.ResourceDimension not in BUFFER_TYPES or desc.Format not in _NUMBERS:
+    format, raw = format_of(desc.Format), bool(desc.Flags & BufferFlag.RAW)
+    if desc.ResourceDimension not in BUFFER_TYPES or format is None:
         return None
-    format, raw = DxgiFormat(desc.Format), bool(desc.Flags & BufferFlag.RAW)
     structured = format is DxgiFormat.UNKNOWN and not raw
     dimension, size = Dimension.RAW_BUFFER, 4
     if structured:
@@ -240,36 +233,32 @@ def _buffer_view(
         if row is None or Support.BUFFER not in row.support or not _storable(format):
             return None
         dimension, size = Dimension.BUFFER, row.texels.size
-    there = resource.surface.width // size if size else 0
+    there, counted = resource.surface.width // size if size else 0, desc.Flags & _COUNTED
     elements = subrange(desc.FirstElement, desc.NumElements, there)
-    if not elements or (desc.Flags & _COUNTED and not structured) or (size % 4 and structured):
+    if not elements or (counted and not structured) or (size % 4 and structured):
         return None
-    typed = None if raw or structured else format
-    hidden = counter() if desc.Flags & _COUNTED else None
+    typed, hidden = None if raw or structured else format, counter() if counted else None
     return UnorderedView(resource, typed, dimension, 0, range(1), elements, hidden)
 
 
 def _storable(format: DxgiFormat) -> bool:
     """Whether shaders can write single texels of a format."""
-    row = DXGI[format]
-    return Support.TARGET in row.support and not row.texels.srgb
+    row = DXGI.get(format)
+    return row is not None and Support.TARGET in row.support and not row.texels.srgb
 
 
 def _texture_view(
     resource: Resource, desc: CreateUnorderedAccessView, counter: Callable[[], Surface]
 ) -> UnorderedView | None:
-    own = DxgiFormat(resource.desc.Format)
-    format = DxgiFormat(desc.Format) if desc.Format in _NUMBERS else None
-    format = own if format is DxgiFormat.UNKNOWN else format
-    kind = resource.desc.ResourceDimension
+    own, kind = DxgiFormat(resource.desc.Format), resource.desc.ResourceDimension
+    format = own if desc.Format == DxgiFormat.UNKNOWN.value else format_of(desc.Format)
     flat = ResourceType.TEXTURE2D if kind == ResourceType.TEXTURECUBE else kind
-    if format not in DXGI or desc.ResourceDimension != flat or flat not in _UNORDERED:
-        return None
-    assert format is not None
-    if not (_storable(format) and _castable(own, format)):
+    if format is None or desc.ResourceDimension != flat or flat not in _UNORDERED:
         return None
     infos, single = resource.desc.pMipInfoList, resource.desc.SampleDesc.Count == 1
-    if not (0 <= desc.MipSlice < len(infos) and single):
+    if not (_storable(format) and _castable(own, format) and single):
+        return None
+    if not 0 <= desc.MipSlice < len(infos):
         return None
     volume = flat == ResourceType.TEXTURE3D
     there = infos[desc.MipSlice].TexelDepth if volume else resource.desc.ArraySize
@@ -277,7 +266,7 @@ def _texture_view(
     dimension = _UNORDERED[flat][resource.desc.ArraySize > 1]
     if not slices:
         return None
-    return UnorderedView(resource, format, dimension, desc.MipSlice, slices, _NONE)
+    return UnorderedView(resource, format, dimension, desc.MipSlice, slices, range(0))
 
 
 def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
@@ -137,9 +138,8 @@ class ShaderView(msgspec.Struct, frozen=True, eq=False):
             return structured_view(whole, self.stride, self.first, self.count)
         if self.resource.is_buffer:
             return buffer_view(whole, self.format, self.first, self.count)
-        cube = self.dimension is ResourceType.TEXTURECUBE
         kind = whole.desc.kind
-        if whole.desc.kind is SurfaceKind.CUBETEXTURE and not cube:
+        if kind is SurfaceKind.CUBETEXTURE and self.dimension is not ResourceType.TEXTURECUBE:
             kind = SurfaceKind.TEXTURE
         levels = self.levels.start, self.levels.stop
         slices = self.slices.start, self.slices.stop
@@ -195,64 +195,49 @@ class Views:
         entry = "CreateShaderResourceView"
         resource = self._resources.objects.open(desc.hDrvResource, entry)
         make = _buffer_view if resource.is_buffer else _texture_view
-        view = make(resource, desc)
-        self._contract.check(view is not None, Rule.KNOWN_VIEW, entry)
-        assert view is not None
+        view = self._contract.need(make(resource, desc), Rule.KNOWN_VIEW, entry)
         self.shaders.add(memory, view)
 
     def _target(
         self, desc: CreateTargetView, entry: str, bound: BindFlag, needed: Support
     ) -> TargetView:
         resource = self._resources.objects.open(desc.hDrvResource, entry)
-        if resource.is_buffer:
-            buffer = _buffer_target(resource, desc, bound & BindFlag.RENDER_TARGET)
-            self._contract.check(buffer is not None, Rule.KNOWN_VIEW, entry)
-            assert buffer is not None
-            return buffer
-        format = _format(resource, desc.Format, needed)
-        slices = _slices(resource, desc.MipSlice)
-        last = desc.FirstArraySlice + desc.ArraySize
-        if desc.ArraySize == ALL:
-            last = slices
-        known = (
-            format is not None
-            and bool(resource.desc.BindFlags & bound)
-            and 0 <= desc.MipSlice < resource.desc.MipLevels
-            and 0 <= desc.FirstArraySlice < last <= slices
-        )
-        self._contract.check(known, Rule.KNOWN_VIEW, entry)
-        assert format is not None
-        number = last - desc.FirstArraySlice
-        return TargetView(
-            resource, format, desc.MipSlice, desc.FirstArraySlice, number, desc.Flags
-        )
+        make = _buffer_target if resource.is_buffer else _texture_target
+        view = make(resource, desc, needed) if resource.desc.BindFlags & bound else None
+        return self._contract.need(view, Rule.KNOWN_VIEW, entry)
+
+
+def _texture_target(
+    resource: Resource, desc: CreateTargetView, needed: Support
+) -> TargetView | None:
+    format = _format(resource, desc.Format, needed)
+    slices = subrange(desc.FirstArraySlice, desc.ArraySize, _slices(resource, desc.MipSlice))
+    if format is None or not slices or not 0 <= desc.MipSlice < resource.desc.MipLevels:
+        return None
+    return TargetView(resource, format, desc.MipSlice, slices.start, len(slices), desc.Flags)
 
 
 def _buffer_target(
-    resource: Resource, desc: CreateTargetView, bound: BindFlag
+    resource: Resource, desc: CreateTargetView, needed: Support
 ) -> TargetView | None:
     """A render target view of buffer elements, None if the description is invalid."""
-    row = DXGI.get(DxgiFormat(desc.Format)) if desc.Format in _NUMBERS else None
-    needed = Support.TARGET | Support.BUFFER
-    if row is None or needed not in row.support or not resource.desc.BindFlags & bound:
+    format = format_of(desc.Format)
+    row = None if format is None or needed is Support.DEPTH else DXGI.get(format)
+    if row is None or Support.TARGET | Support.BUFFER not in row.support:
         return None
     there = resource.surface.width // row.texels.size
-    elements = subrange(desc.FirstArraySlice, desc.ArraySize, there)
-    if not elements:
+    found = subrange(desc.FirstArraySlice, desc.ArraySize, there)
+    if not found:
         return None
-    return TargetView(
-        resource, row.format, 0, elements.start, 1, desc.Flags, elements=len(elements)
-    )
+    return TargetView(resource, row.format, 0, found.start, 1, desc.Flags, elements=len(found))
 
 
 def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | None:
     """The format of a view, None if the resource cannot be cast to it; 0 is the resource's own."""
     own = DxgiFormat(resource.desc.Format)
-    if number not in DxgiFormat._value2member_map_:
-        return None
-    format = DxgiFormat(number) if number else own
-    row = DXGI.get(format)
-    fits = row is not None and row.support & needed and castable(own, format)
+    format = format_of(number) if number else own
+    row = None if format is None else DXGI.get(format)
+    fits = row is not None and row.support & needed and castable(own, row.format)
     return format if fits else None
 
 
@@ -289,28 +274,15 @@ def subrange(first: int, count: int, there: int) -> range:
 
 
 def _buffer_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderView | None:
-    if desc.ResourceDimension not in BUFFER_TYPES or desc.Format not in _NUMBERS:
+    format = format_of(desc.Format)
+    if desc.ResourceDimension not in BUFFER_TYPES or format is None:
         return None
-    format = DxgiFormat(desc.Format)
-    row = DXGI.get(format)
-    raw = desc.Flags & BufferExFlag.RAW
+    row, raw = DXGI.get(format), desc.Flags & BufferExFlag.RAW
     size = 4 if raw else resource.desc.ByteStride if row is None else row.texels.size
     fits = row is None or raw or Support.BUFFER in row.support
-    elements = subrange(
-        desc.FirstElement, desc.NumElements, resource.surface.width // max(size, 1)
-    )
-    if not (fits and size and elements):
+    there = resource.surface.width // max(size, 1)
+    if not (fits and size and subrange(desc.FirstElement, desc.NumElements, there)):
         return None
-    return ShaderView(
-        resource,
-        None if row is None else format,
-        ResourceType(desc.ResourceDimension),
-        range(1),
-        range(1),
-        desc.FirstElement,
-        desc.NumElements,
-        desc.Flags,
-    )
-
-
-_NUMBERS = frozenset(format.value for format in DxgiFormat)
+    typed, kind = None if row is None else format, ResourceType(desc.ResourceDimension)
+    elements = desc.FirstElement, desc.NumElements
+    return ShaderView(resource, typed, kind, range(1), range(1), *elements, desc.Flags)

@@ -63,7 +63,7 @@ _NOPERSPECTIVE = frozenset(
 
 def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
     """The program with the lane and inputs that its evaluate instructions need, if it has any."""
-    units = {n: unit.register for n, unit in enumerate(lowered.units) if unit.ask in ELSEWHERE}
+    units = {n: unit.register for n, unit in enumerate(lowered.units) if unit.opcode in ELSEWHERE}
     if not units:
         return program
     lane = len(program.slots)

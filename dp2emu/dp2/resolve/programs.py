@@ -42,17 +42,19 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.fixed.cascade import (
+from dp2emu.shader.fixed.fog import Fog
+from dp2emu.shader.fixed.pixel import (
     CURRENT,
     DISABLED,
+    OPERATIONS,
     Argument,
     Combination,
     FixedPixel,
     TextureStage,
+    pixel_program,
+    reads_texture,
+    stage_uniforms,
 )
-from dp2emu.shader.fixed.fog import Fog
-from dp2emu.shader.fixed.operations import arguments_of, reads_texture
-from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import FixedVertex
 from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.ir import Program, Sample, TextureKind, walk
@@ -342,7 +344,7 @@ def _stage(state: State, number: int, texture: TextureKind | None) -> TextureSta
 def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
     """An operation with the arguments it reads; others stay out of the program's key."""
     op = _member(TextureOp, row[states.op], states.op, stage)
-    read = arguments_of(op)
+    read = OPERATIONS[op].arguments
     zero, one, two = (
         _argument(row[state], state, stage) if place in read else CURRENT
         for place, state in enumerate(states.arguments)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dp2emu.d3d.defaults import EARLY_RENDER_STATES, SAMPLER_STATES, stage_state
-from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
+from dp2emu.d3d import device_states as defaults
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
@@ -73,7 +72,10 @@ class State:
         self.version = 0
         self.numbers = 0
         self.render_states = [0] * RENDER_STATES
-        for state, value in (*DEFAULT_RENDER_STATES.items(), *EARLY_RENDER_STATES.items()):
+        for state, value in (
+            *defaults.DEFAULT_RENDER_STATES.items(),
+            *defaults.DEFAULT_EARLY_RENDER_STATES.items(),
+        ):
             self.render_states[state] = int(value)
         zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
         self.render_states[RenderState.ZENABLE] = int(zenable)
@@ -250,10 +252,10 @@ OPERATIONS = frozenset(
 
 def _stage_defaults(stage: int) -> list[int]:
     values = [0] * STAGE_STATES
-    for sampler, value in SAMPLER_STATES.items():
+    for sampler, value in defaults.DEFAULT_SAMPLER_STATES.items():
         values[TextureStageState8[sampler.name]] = int(value)
     for state in TextureStageState:
-        values[state] = stage_state(stage, state)
+        values[state] = defaults.default_stage_state(stage, state)
     return values
 
 

@@ -21,7 +21,7 @@ from dp2emu.d3d.legacy import (
 )
 from dp2emu.dp2.states.raw_state import TEXTURE_BIND
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed.cascade import CURRENT, Argument, Combination, TextureStage
+from dp2emu.shader.fixed.pixel import CURRENT, Argument, Combination, TextureStage
 from dp2emu.shader.ir import TextureKind
 
 StageStates = tuple[tuple[int, int], ...]

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from dp2emu.dp2.table import TABLE
-from dp2emu.dp2.tokens import (
-    draw7,
-    draw9,
-    extension,
-    lighting,
-    query,
-    shader,
-    state,
-    stateset,
-    surface,
-)
+from dp2emu.dp2.tokens import draw7, draw9, lighting, query, shader, state, surface
 
 __all__ = [
     "GAPS", "draw7", "draw9", "extension", "lighting", "query", "shader", "state", "stateset",

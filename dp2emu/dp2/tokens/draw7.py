@@ -12,23 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.dp2structs import (
-    D3DHAL_DP2INDEXEDLINELIST,
-    D3DHAL_DP2INDEXEDTRIANGLELIST,
-    D3DHAL_DP2INDEXEDTRIANGLELIST2,
-    D3DHAL_DP2LINELIST,
-    D3DHAL_DP2LINESTRIP,
-    D3DHAL_DP2POINTS,
-    D3DHAL_DP2STARTVERTEX,
-    D3DHAL_DP2TRIANGLEFAN,
-    D3DHAL_DP2TRIANGLEFAN_IMM,
-    D3DHAL_DP2TRIANGLELIST,
-    D3DHAL_DP2TRIANGLESTRIP,
-    INDEX,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.dp2.table import Body, Since, token
+from dp2emu.dp2.table import Body, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -50,7 +37,7 @@ def _draw_indexed(context: Context, topology: PrimitiveType, body: Body) -> None
     context.draw_call_indexed(topology, _vertex_numbers(body), body.count)
 
 
-@token(Op.POINTS, since=Since.DX6, items=D3DHAL_DP2POINTS, samples=("01 00 01 00 03 00 02 00",))
+@token(Op.POINTS, "01 00 01 00 03 00 02 00", items=structs.D3DHAL_DP2POINTS)
 def points(context: Context, body: Body) -> None:
     """Draw runs of points, each wCount vertices from wVStart."""
     for count, start in body.items.tolist():
@@ -59,9 +46,8 @@ def points(context: Context, body: Body) -> None:
 
 @token(
     Op.INDEXEDLINELIST,
-    since=Since.DX6,
-    items=D3DHAL_DP2INDEXEDLINELIST,
-    samples=("02 00 02 00 00 00 01 00 01 00 02 00",),
+    "02 00 02 00 00 00 01 00 01 00 02 00",
+    items=structs.D3DHAL_DP2INDEXEDLINELIST,
 )
 def indexed_line_list(context: Context, body: Body) -> None:
     """Draw n lines between absolute vertex numbers."""
@@ -70,9 +56,8 @@ def indexed_line_list(context: Context, body: Body) -> None:
 
 @token(
     Op.INDEXEDTRIANGLELIST,
-    since=Since.DX6,
-    items=D3DHAL_DP2INDEXEDTRIANGLELIST,
-    samples=("03 00 01 00 00 00 01 00 02 00 00 07",),
+    "03 00 01 00 00 00 01 00 02 00 00 07",
+    items=structs.D3DHAL_DP2INDEXEDTRIANGLELIST,
 )
 def indexed_triangle_list(context: Context, body: Body) -> None:
     """Draw n triangles between absolute vertex numbers; wFlags are edge flags."""
@@ -80,13 +65,13 @@ def indexed_triangle_list(context: Context, body: Body) -> None:
     context.draw_call_indexed(PrimitiveType.TRIANGLELIST, numbers, body.count, edge_flags)
 
 
-@token(Op.LINELIST, since=Since.DX6, head=D3DHAL_DP2LINELIST, samples=("0F 00 02 00 04 00",))
+@token(Op.LINELIST, "0F 00 02 00 04 00", head=structs.D3DHAL_DP2LINELIST)
 def line_list(context: Context, body: Body) -> None:
     """Draw n lines from 2n vertices."""
     _draw_from_start(context, PrimitiveType.LINELIST, body)
 
 
-@token(Op.LINESTRIP, since=Since.DX6, head=D3DHAL_DP2LINESTRIP, samples=("10 00 02 00 00 00",))
+@token(Op.LINESTRIP, "10 00 02 00 00 00", head=structs.D3DHAL_DP2LINESTRIP)
 def line_strip(context: Context, body: Body) -> None:
     """Draw n connected lines from n+1 vertices."""
     _draw_from_start(context, PrimitiveType.LINESTRIP, body)
@@ -94,28 +79,23 @@ def line_strip(context: Context, body: Body) -> None:
 
 @token(
     Op.INDEXEDLINESTRIP,
-    since=Since.DX6,
-    head=D3DHAL_DP2STARTVERTEX,
-    items=INDEX,
+    "11 00 02 00 05 00 00 00 01 00 02 00",
+    head=structs.D3DHAL_DP2STARTVERTEX,
+    items=structs.INDEX,
     count=lambda n: n + 1,
-    samples=("11 00 02 00 05 00 00 00 01 00 02 00",),
 )
 def indexed_line_strip(context: Context, body: Body) -> None:
     """Draw n connected lines through n+1 indices relative to wVStart."""
     _draw_indexed(context, PrimitiveType.LINESTRIP, body)
 
 
-@token(
-    Op.TRIANGLELIST, since=Since.DX6, head=D3DHAL_DP2TRIANGLELIST, samples=("12 00 02 00 03 00",)
-)
+@token(Op.TRIANGLELIST, "12 00 02 00 03 00", head=structs.D3DHAL_DP2TRIANGLELIST)
 def triangle_list(context: Context, body: Body) -> None:
     """Draw n triangles from 3n vertices."""
     _draw_from_start(context, PrimitiveType.TRIANGLELIST, body)
 
 
-@token(
-    Op.TRIANGLESTRIP, since=Since.DX6, head=D3DHAL_DP2TRIANGLESTRIP, samples=("13 00 02 00 00 00",)
-)
+@token(Op.TRIANGLESTRIP, "13 00 02 00 00 00", head=structs.D3DHAL_DP2TRIANGLESTRIP)
 def triangle_strip(context: Context, body: Body) -> None:
     """Draw a strip of n triangles from n+2 vertices."""
     _draw_from_start(context, PrimitiveType.TRIANGLESTRIP, body)
@@ -123,18 +103,17 @@ def triangle_strip(context: Context, body: Body) -> None:
 
 @token(
     Op.INDEXEDTRIANGLESTRIP,
-    since=Since.DX6,
-    head=D3DHAL_DP2STARTVERTEX,
-    items=INDEX,
+    "14 00 02 00 00 00 00 00 01 00 02 00 03 00",
+    head=structs.D3DHAL_DP2STARTVERTEX,
+    items=structs.INDEX,
     count=lambda n: n + 2,
-    samples=("14 00 02 00 00 00 00 00 01 00 02 00 03 00",),
 )
 def indexed_triangle_strip(context: Context, body: Body) -> None:
     """Draw a strip of n triangles through n+2 indices relative to wVStart."""
     _draw_indexed(context, PrimitiveType.TRIANGLESTRIP, body)
 
 
-@token(Op.TRIANGLEFAN, since=Since.DX6, head=D3DHAL_DP2TRIANGLEFAN, samples=("15 00 02 00 00 00",))
+@token(Op.TRIANGLEFAN, "15 00 02 00 00 00", head=structs.D3DHAL_DP2TRIANGLEFAN)
 def triangle_fan(context: Context, body: Body) -> None:
     """Draw a fan of n triangles from n+2 vertices."""
     _draw_from_start(context, PrimitiveType.TRIANGLEFAN, body)
@@ -142,11 +121,10 @@ def triangle_fan(context: Context, body: Body) -> None:
 
 @token(
     Op.INDEXEDTRIANGLEFAN,
-    since=Since.DX6,
-    head=D3DHAL_DP2STARTVERTEX,
-    items=INDEX,
+    "16 00 02 00 04 00 00 00 01 00 02 00 03 00",
+    head=structs.D3DHAL_DP2STARTVERTEX,
+    items=structs.INDEX,
     count=lambda n: n + 2,
-    samples=("16 00 02 00 04 00 00 00 01 00 02 00 03 00",),
 )
 def indexed_triangle_fan(context: Context, body: Body) -> None:
     """Draw a fan of n triangles through n+2 indices relative to wVStart."""
@@ -155,12 +133,11 @@ def indexed_triangle_fan(context: Context, body: Body) -> None:
 
 @token(
     Op.TRIANGLEFAN_IMM,
-    since=Since.DX6,
-    head=D3DHAL_DP2TRIANGLEFAN_IMM,
+    "17 00 01 00 07 00 00 00" + 3 * " 00 00 80 3F 00 00 80 3F 00 00 00 3F 00 00 80 3F"
+    " FF FF FF FF 00 00 00 00 00 00 00 00 00 00 00 00",
+    head=structs.D3DHAL_DP2TRIANGLEFAN_IMM,
     vertices=lambda n: n + 2,
-    samples=("17 00 01 00 07 00 00 00" + 3 * " 00 00 80 3F 00 00 80 3F 00 00 00 3F 00 00 80 3F"
-             " FF FF FF FF 00 00 00 00 00 00 00 00 00 00 00 00",),
-)  # fmt: skip
+)
 def triangle_fan_immediate(context: Context, body: Body) -> None:
     """Draw a fan of n triangles from n+2 vertices in the stream, clipped by the runtime."""
     edges = int(body.head["dwEdgeFlags"])
@@ -169,11 +146,10 @@ def triangle_fan_immediate(context: Context, body: Body) -> None:
 
 @token(
     Op.LINELIST_IMM,
-    since=Since.DX6,
+    "18 00 01 00" + 2 * " 00 00 80 3F 00 00 80 3F 00 00 00 3F 00 00 80 3F"
+    " FF FF FF FF 00 00 00 00 00 00 00 00 00 00 00 00",
     vertices=lambda n: 2 * n,
-    samples=("18 00 01 00" + 2 * " 00 00 80 3F 00 00 80 3F 00 00 00 3F 00 00 80 3F"
-             " FF FF FF FF 00 00 00 00 00 00 00 00 00 00 00 00",),
-)  # fmt: skip
+)
 def line_list_immediate(context: Context, body: Body) -> None:
     """Draw n lines from 2n vertices in the stream, clipped by the runtime."""
     _draw_immediate(context, PrimitiveType.LINELIST, body, 0)
@@ -190,10 +166,9 @@ def _draw_immediate(
 
 @token(
     Op.INDEXEDTRIANGLELIST2,
-    since=Since.DX6,
-    head=D3DHAL_DP2STARTVERTEX,
-    items=D3DHAL_DP2INDEXEDTRIANGLELIST2,
-    samples=("1A 00 01 00 03 00 00 00 01 00 02 00",),
+    "1A 00 01 00 03 00 00 00 01 00 02 00",
+    head=structs.D3DHAL_DP2STARTVERTEX,
+    items=structs.D3DHAL_DP2INDEXEDTRIANGLELIST2,
 )
 def indexed_triangle_list_2(context: Context, body: Body) -> None:
     """Draw n triangles between vertex numbers relative to wVStart."""
@@ -202,10 +177,9 @@ def indexed_triangle_list_2(context: Context, body: Body) -> None:
 
 @token(
     Op.INDEXEDLINELIST2,
-    since=Since.DX6,
-    head=D3DHAL_DP2STARTVERTEX,
-    items=D3DHAL_DP2INDEXEDLINELIST,
-    samples=("1B 00 01 00 03 00 00 00 01 00",),
+    "1B 00 01 00 03 00 00 00 01 00",
+    head=structs.D3DHAL_DP2STARTVERTEX,
+    items=structs.D3DHAL_DP2INDEXEDLINELIST,
 )
 def indexed_line_list_2(context: Context, body: Body) -> None:
     """Draw n lines between vertex numbers relative to wVStart."""

@@ -10,28 +10,13 @@ from typing import TYPE_CHECKING
 
 from construct import Array
 
-from dp2emu.d3d.dp2structs import (
-    D3DHAL_CLIPPEDTRIANGLEFAN,
-    D3DHAL_DP2DRAWINDEXEDPRIMITIVE,
-    D3DHAL_DP2DRAWINDEXEDPRIMITIVE2,
-    D3DHAL_DP2DRAWPRIMITIVE,
-    D3DHAL_DP2DRAWPRIMITIVE2,
-    D3DHAL_DP2DRAWRECTPATCH,
-    D3DHAL_DP2DRAWTRIPATCH,
-    D3DHAL_DP2SETINDICES,
-    D3DHAL_DP2SETSTREAMSOURCE,
-    D3DHAL_DP2SETSTREAMSOURCE2,
-    D3DHAL_DP2SETSTREAMSOURCEFREQ,
-    D3DHAL_DP2SETSTREAMSOURCEUM,
-    D3DRECTPATCH_INFO,
-    D3DTRIPATCH_INFO,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.d3d.flags import PatchFlags
 from dp2emu.d3d.words import FLOAT
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Since, Tail, token
+from dp2emu.dp2.table import Body, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -42,10 +27,9 @@ _TOPOLOGY = {"primType": PrimitiveType}
 
 @token(
     Op.DRAWPRIMITIVE,
-    since=Since.DX8,
-    items=D3DHAL_DP2DRAWPRIMITIVE,
+    "34 00 01 00 04 00 00 00 00 00 00 00 02 00 00 00",
+    items=structs.D3DHAL_DP2DRAWPRIMITIVE,
     enums=_TOPOLOGY,
-    samples=("34 00 01 00 04 00 00 00 00 00 00 00 02 00 00 00",),
 )
 def draw_primitive(context: Context, body: Body) -> None:
     """Draw from the bound streams, starting at vertex VStart."""
@@ -55,12 +39,9 @@ def draw_primitive(context: Context, body: Body) -> None:
 
 @token(
     Op.DRAWINDEXEDPRIMITIVE,
-    since=Since.DX8,
-    items=D3DHAL_DP2DRAWINDEXEDPRIMITIVE,
+    "35 00 01 00 04 00 00 00 FE FF FF FF 00 00 00 00 04 00 00 00 06 00 00 00 02 00 00 00",
+    items=structs.D3DHAL_DP2DRAWINDEXEDPRIMITIVE,
     enums=_TOPOLOGY,
-    samples=(
-        "35 00 01 00 04 00 00 00 FE FF FF FF 00 00 00 00 04 00 00 00 06 00 00 00 02 00 00 00",
-    ),
 )
 def draw_indexed_primitive(context: Context, body: Body) -> None:
     """Draw from the bound streams and indices; MinIndex and NumVertices are only a hint."""
@@ -70,9 +51,8 @@ def draw_indexed_primitive(context: Context, body: Body) -> None:
 
 @token(
     Op.CLIPPEDTRIANGLEFAN,
-    since=Since.DX8,
-    items=D3DHAL_CLIPPEDTRIANGLEFAN,
-    samples=("3A 00 01 00 40 00 00 00 07 00 00 00 02 00 00 00",),
+    "3A 00 01 00 40 00 00 00 07 00 00 00 02 00 00 00",
+    items=structs.D3DHAL_CLIPPEDTRIANGLEFAN,
 )
 def clipped_triangle_fan(context: Context, body: Body) -> None:
     """Draw a fan the runtime clipped, from stream 0 at a byte offset."""
@@ -82,10 +62,9 @@ def clipped_triangle_fan(context: Context, body: Body) -> None:
 
 @token(
     Op.DRAWPRIMITIVE2,
-    since=Since.DX8,
-    items=D3DHAL_DP2DRAWPRIMITIVE2,
+    "3B 00 01 00 04 00 00 00 40 00 00 00 02 00 00 00",
+    items=structs.D3DHAL_DP2DRAWPRIMITIVE2,
     enums=_TOPOLOGY,
-    samples=("3B 00 01 00 04 00 00 00 40 00 00 00 02 00 00 00",),
 )
 def draw_primitive_2(context: Context, body: Body) -> None:
     """Draw vertices the runtime transformed, from stream 0 at a byte offset."""
@@ -95,12 +74,9 @@ def draw_primitive_2(context: Context, body: Body) -> None:
 
 @token(
     Op.DRAWINDEXEDPRIMITIVE2,
-    since=Since.DX8,
-    items=D3DHAL_DP2DRAWINDEXEDPRIMITIVE2,
+    "3C 00 01 00 04 00 00 00 40 00 00 00 00 00 00 00 04 00 00 00 0C 00 00 00 02 00 00 00",
+    items=structs.D3DHAL_DP2DRAWINDEXEDPRIMITIVE2,
     enums=_TOPOLOGY,
-    samples=(
-        "3C 00 01 00 04 00 00 00 40 00 00 00 00 00 00 00 04 00 00 00 0C 00 00 00 02 00 00 00",
-    ),
 )
 def draw_indexed_primitive_2(context: Context, body: Body) -> None:
     """Like DRAWINDEXEDPRIMITIVE with the base vertex and the first index as byte offsets."""
@@ -113,9 +89,8 @@ def draw_indexed_primitive_2(context: Context, body: Body) -> None:
 
 @token(
     Op.SETSTREAMSOURCE,
-    since=Since.DX8,
-    items=D3DHAL_DP2SETSTREAMSOURCE,
-    samples=("31 00 01 00 00 00 00 00 05 00 00 00 14 00 00 00",),
+    "31 00 01 00 00 00 00 00 05 00 00 00 14 00 00 00",
+    items=structs.D3DHAL_DP2SETSTREAMSOURCE,
 )
 def set_stream_source(context: Context, body: Body) -> None:
     """Bind a vertex buffer to a stream; handle 0 unbinds, stride 0 repeats one vertex."""
@@ -125,9 +100,8 @@ def set_stream_source(context: Context, body: Body) -> None:
 
 @token(
     Op.SETSTREAMSOURCEUM,
-    since=Since.DX8,
-    items=D3DHAL_DP2SETSTREAMSOURCEUM,
-    samples=("32 00 01 00 00 00 00 00 14 00 00 00",),
+    "32 00 01 00 00 00 00 00 14 00 00 00",
+    items=structs.D3DHAL_DP2SETSTREAMSOURCEUM,
 )
 def set_stream_source_um(context: Context, body: Body) -> None:
     """Make a stream read the user memory behind lpVertices of the call that draws."""
@@ -135,12 +109,7 @@ def set_stream_source_um(context: Context, body: Body) -> None:
         context.put(Kind.STREAM, stream, (stride,))
 
 
-@token(
-    Op.SETINDICES,
-    since=Since.DX8,
-    items=D3DHAL_DP2SETINDICES,
-    samples=("33 00 01 00 06 00 00 00 02 00 00 00",),
-)
+@token(Op.SETINDICES, "33 00 01 00 06 00 00 00 02 00 00 00", items=structs.D3DHAL_DP2SETINDICES)
 def set_indices(context: Context, body: Body) -> None:
     """Bind an index buffer of 2- or 4-byte indices; handle 0 unbinds."""
     for bound in body.items.tolist():
@@ -149,9 +118,8 @@ def set_indices(context: Context, body: Body) -> None:
 
 @token(
     Op.SETSTREAMSOURCE2,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETSTREAMSOURCE2,
-    samples=("50 00 01 00 00 00 00 00 05 00 00 00 20 00 00 00 14 00 00 00",),
+    "50 00 01 00 00 00 00 00 05 00 00 00 20 00 00 00 14 00 00 00",
+    items=structs.D3DHAL_DP2SETSTREAMSOURCE2,
 )
 def set_stream_source_2(context: Context, body: Body) -> None:
     """Bind a vertex buffer to a stream from a byte offset; handle 0 unbinds."""
@@ -161,9 +129,8 @@ def set_stream_source_2(context: Context, body: Body) -> None:
 
 @token(
     Op.SETSTREAMSOURCEFREQ,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETSTREAMSOURCEFREQ,
-    samples=("5F 00 01 00 00 00 00 00 01 00 00 00",),
+    "5F 00 01 00 00 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2SETSTREAMSOURCEFREQ,
 )
 def set_stream_frequency(context: Context, body: Body) -> None:
     """Set how often a stream advances: divider or instancing flags."""
@@ -191,15 +158,13 @@ def _patch(segments: int, info: object) -> Tail:
 
 @token(
     Op.DRAWRECTPATCH,
-    since=Since.DX8,
-    items=D3DHAL_DP2DRAWRECTPATCH,
-    tail=_patch(4, D3DRECTPATCH_INFO),
-    samples=(
-        "3D 00 02 00 00 00 00 00 03 00 00 00" + 4 * " 00 00 80 3F"
-        + " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 03 00 00 00"
-        " 01 00 00 00 00 00 00 00",
-    ),
-)  # fmt: skip
+    "3D 00 02 00 00 00 00 00 03 00 00 00"
+    + 4 * " 00 00 80 3F"
+    + " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 03 00 00 00"
+    " 01 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2DRAWRECTPATCH,
+    tail=_patch(4, structs.D3DRECTPATCH_INFO),
+)
 def draw_rect_patch(context: Context, body: Body) -> None:
     """Draw rectangle patches, kept under nonzero handles."""
     for patch in _patches(body, 4):
@@ -208,14 +173,11 @@ def draw_rect_patch(context: Context, body: Body) -> None:
 
 @token(
     Op.DRAWTRIPATCH,
-    since=Since.DX8,
-    items=D3DHAL_DP2DRAWTRIPATCH,
-    tail=_patch(3, D3DTRIPATCH_INFO),
-    samples=(
-        "3E 00 02 00 01 00 00 00 02 00 00 00"
-        " 00 00 00 00 0A 00 00 00 00 00 00 00 03 00 00 00"
-        " 01 00 00 00 01 00 00 00" + 3 * " 00 00 80 3F",
-    ),
+    "3E 00 02 00 01 00 00 00 02 00 00 00"
+    " 00 00 00 00 0A 00 00 00 00 00 00 00 03 00 00 00"
+    " 01 00 00 00 01 00 00 00" + 3 * " 00 00 80 3F",
+    items=structs.D3DHAL_DP2DRAWTRIPATCH,
+    tail=_patch(3, structs.D3DTRIPATCH_INFO),
 )
 def draw_tri_patch(context: Context, body: Body) -> None:
     """Draw triangle patches, kept under nonzero handles."""

@@ -7,40 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.d3d.dp2structs import (
-    D3DHAL_DP2CREATELIGHT,
-    D3DHAL_DP2MULTIPLYTRANSFORM,
-    D3DHAL_DP2SETCLIPPLANE,
-    D3DHAL_DP2SETLIGHT,
-    D3DHAL_DP2SETTRANSFORM,
-    D3DLIGHT7,
-    D3DMATERIAL7,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import D3DHAL_SETLIGHT_DATA, D3DHAL_SETLIGHT_DISABLE, D3DHAL_SETLIGHT_ENABLE
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.wirenames import WireTransformState
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Since, Tail, token
+from dp2emu.dp2.table import Body, Tail, token
 from dp2emu.errors import Fault
 from dp2emu.layout import dtype_of
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
 
-LIGHT_DTYPE = dtype_of(D3DLIGHT7)
-"""D3DLIGHT7 as NumPy reads it."""
+LIGHT_DTYPE = dtype_of(structs.D3DLIGHT7)
+"""structs.D3DLIGHT7 as NumPy reads it."""
 
 _TRANSFORM = {"xfrmType": WireTransformState}
 
 
 @token(
     Op.SETMATERIAL,
-    since=Since.DX7,
-    items=D3DMATERIAL7,
-    samples=("21 00 01 00" + 4 * " 00 00 80 3F 00 00 00 3F 00 00 00 00 00 00 80 3F"
-             + " 00 00 00 41",),
-)  # fmt: skip
+    "21 00 01 00" + 4 * " 00 00 80 3F 00 00 00 3F 00 00 00 00 00 00 80 3F" + " 00 00 00 41",
+    items=structs.D3DMATERIAL7,
+)
 def set_material(context: Context, body: Body) -> None:
     """Set the material lighting uses; the last one wins."""
     for material in body.items[-1:]:
@@ -53,15 +43,14 @@ def _light_data(item: Any) -> int:
 
 @token(
     Op.SETLIGHT,
-    since=Since.DX7,
-    items=D3DHAL_DP2SETLIGHT,
-    tail=Tail((("light", D3DLIGHT7, _light_data),)),
-    samples=(
-        "22 00 01 00 00 00 00 00 00 00 00 00",
-        "22 00 02 00 01 00 00 00 02 00 00 00 03 00 00 00" + 12 * " 00 00 80 3F"
-        + 13 * " 00 00 00 3F" + " 01 00 00 00 01 00 00 00",
-    ),
-)  # fmt: skip
+    "22 00 01 00 00 00 00 00 00 00 00 00",
+    "22 00 02 00 01 00 00 00 02 00 00 00 03 00 00 00"
+    + 12 * " 00 00 80 3F"
+    + 13 * " 00 00 00 3F"
+    + " 01 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2SETLIGHT,
+    tail=Tail((("light", structs.D3DLIGHT7, _light_data),)),
+)
 def set_light(context: Context, body: Body) -> None:
     """Enable (0), disable (1) or describe (2) lights; a description follows its element."""
     for (index, kind), tail in zip(body.items.tolist(), body.tails, strict=True):
@@ -73,12 +62,7 @@ def set_light(context: Context, body: Body) -> None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"dwDataType {kind} is not 0, 1 or 2")
 
 
-@token(
-    Op.CREATELIGHT,
-    since=Since.DX7,
-    items=D3DHAL_DP2CREATELIGHT,
-    samples=("23 00 01 00 00 00 00 00",),
-)
+@token(Op.CREATELIGHT, "23 00 01 00 00 00 00 00", items=structs.D3DHAL_DP2CREATELIGHT)
 def create_light(context: Context, body: Body) -> None:
     """Make room for light number dwIndex."""
     for (index,) in body.items.tolist():
@@ -87,10 +71,9 @@ def create_light(context: Context, body: Body) -> None:
 
 @token(
     Op.SETTRANSFORM,
-    since=Since.DX7,
-    items=D3DHAL_DP2SETTRANSFORM,
+    "24 00 01 00 02 00 00 00" + 16 * " 00 00 80 3F",
+    items=structs.D3DHAL_DP2SETTRANSFORM,
     enums=_TRANSFORM,
-    samples=("24 00 01 00 02 00 00 00" + 16 * " 00 00 80 3F",),
 )
 def set_transform(context: Context, body: Body) -> None:
     """Set transform matrices, row-major for row vectors."""
@@ -100,9 +83,8 @@ def set_transform(context: Context, body: Body) -> None:
 
 @token(
     Op.SETCLIPPLANE,
-    since=Since.DX7,
-    items=D3DHAL_DP2SETCLIPPLANE,
-    samples=("2C 00 01 00 00 00 00 00 00 00 80 3F 00 00 00 00 00 00 00 00 00 00 00 00",),
+    "2C 00 01 00 00 00 00 00 00 00 80 3F 00 00 00 00 00 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2SETCLIPPLANE,
 )
 def set_clip_plane(context: Context, body: Body) -> None:
     """Set user clip planes; the side where the plane equation is not negative is visible."""
@@ -112,10 +94,9 @@ def set_clip_plane(context: Context, body: Body) -> None:
 
 @token(
     Op.MULTIPLYTRANSFORM,
-    since=Since.DX8,
-    items=D3DHAL_DP2MULTIPLYTRANSFORM,
+    "41 00 01 00 02 00 00 00" + 16 * " 00 00 80 3F",
+    items=structs.D3DHAL_DP2MULTIPLYTRANSFORM,
     enums=_TRANSFORM,
-    samples=("41 00 01 00 02 00 00 00" + 16 * " 00 00 80 3F",),
 )
 def multiply_transform(context: Context, body: Body) -> None:
     """Multiply a transform from the left: current = payload x current."""

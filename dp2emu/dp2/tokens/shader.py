@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from construct import Array
 
-from dp2emu.d3d.dp2structs import (
-    D3DHAL_DP2CREATEPIXELSHADER,
-    D3DHAL_DP2CREATEVERTEXSHADER,
-    D3DHAL_DP2CREATEVERTEXSHADERDECL,
-    D3DHAL_DP2CREATEVERTEXSHADERFUNC,
-    D3DHAL_DP2PIXELSHADER,
-    D3DHAL_DP2SETPIXELSHADERCONST,
-    D3DHAL_DP2SETVERTEXSHADERCONST,
-    D3DHAL_DP2VERTEXSHADER,
-    D3DVERTEXELEMENT9,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Since, Tail, token
+from dp2emu.dp2.table import Body, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -53,13 +43,10 @@ def _write(context: Context, file: Kind, body: Body) -> None:
 
 @token(
     Op.CREATEVERTEXSHADER,
-    since=Since.DX8,
-    items=D3DHAL_DP2CREATEVERTEXSHADER,
+    "2D 00 01 00 03 00 00 00 0C 00 00 00 08 00 00 00"
+    " 00 00 00 20 00 00 02 40 FF FF FF FF 01 01 FE FF FF FF 00 00",
+    items=structs.D3DHAL_DP2CREATEVERTEXSHADER,
     tail=Tail((*_code("declaration", "dwDeclSize"), *_code("code", "dwCodeSize"))),
-    samples=(
-        "2D 00 01 00 03 00 00 00 0C 00 00 00 08 00 00 00"
-        " 00 00 00 20 00 00 02 40 FF FF FF FF 01 01 FE FF FF FF 00 00",
-    ),
 )
 def create_vertex_shader(context: Context, body: Body) -> None:
     """Create DirectX 8 vertex shaders: declaration, then code, of each."""
@@ -67,24 +54,14 @@ def create_vertex_shader(context: Context, body: Body) -> None:
         context.shaders.create_vertex_shader(handle, bytes(data[:size]), bytes(data[size:]))
 
 
-@token(
-    Op.DELETEVERTEXSHADER,
-    since=Since.DX8,
-    items=D3DHAL_DP2VERTEXSHADER,
-    samples=("2E 00 01 00 03 00 00 00",),
-)
+@token(Op.DELETEVERTEXSHADER, "2E 00 01 00 03 00 00 00", items=structs.D3DHAL_DP2VERTEXSHADER)
 def delete_vertex_shader(context: Context, body: Body) -> None:
     """Delete DirectX 8 vertex shaders."""
     for (handle,) in body.items.tolist():
         context.shaders.delete_vertex_shader(handle)
 
 
-@token(
-    Op.SETVERTEXSHADER,
-    since=Since.DX8,
-    items=D3DHAL_DP2VERTEXSHADER,
-    samples=("2F 00 01 00 44 00 00 00",),
-)
+@token(Op.SETVERTEXSHADER, "2F 00 01 00 44 00 00 00", items=structs.D3DHAL_DP2VERTEXSHADER)
 def set_vertex_shader(context: Context, body: Body) -> None:
     """Set the vertex format: an FVF code, or a created shader if bit 0 is set; 0 is none."""
     for (handle,) in body.items.tolist():
@@ -93,10 +70,9 @@ def set_vertex_shader(context: Context, body: Body) -> None:
 
 @token(
     Op.SETVERTEXSHADERCONST,
-    since=Since.DX8,
-    items=D3DHAL_DP2SETVERTEXSHADERCONST,
+    "30 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",
+    items=structs.D3DHAL_DP2SETVERTEXSHADERCONST,
     tail=_FLOATS,
-    samples=("30 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",),
 )
 def set_vertex_shader_const(context: Context, body: Body) -> None:
     """Set float vertex constants, four floats a register."""
@@ -105,10 +81,9 @@ def set_vertex_shader_const(context: Context, body: Body) -> None:
 
 @token(
     Op.CREATEPIXELSHADER,
-    since=Since.DX8,
-    items=D3DHAL_DP2CREATEPIXELSHADER,
+    "36 00 01 00 02 00 00 00 08 00 00 00 01 01 FF FF FF FF 00 00",
+    items=structs.D3DHAL_DP2CREATEPIXELSHADER,
     tail=Tail(_code("code", "dwCodeSize")),
-    samples=("36 00 01 00 02 00 00 00 08 00 00 00 01 01 FF FF FF FF 00 00",),
 )
 def create_pixel_shader(context: Context, body: Body) -> None:
     """Create pixel shaders; the code follows its element."""
@@ -116,24 +91,14 @@ def create_pixel_shader(context: Context, body: Body) -> None:
         context.shaders.create_pixel_shader(handle, bytes(data))
 
 
-@token(
-    Op.DELETEPIXELSHADER,
-    since=Since.DX8,
-    items=D3DHAL_DP2PIXELSHADER,
-    samples=("37 00 01 00 02 00 00 00",),
-)
+@token(Op.DELETEPIXELSHADER, "37 00 01 00 02 00 00 00", items=structs.D3DHAL_DP2PIXELSHADER)
 def delete_pixel_shader(context: Context, body: Body) -> None:
     """Delete pixel shaders."""
     for (handle,) in body.items.tolist():
         context.shaders.delete_pixel_shader(handle)
 
 
-@token(
-    Op.SETPIXELSHADER,
-    since=Since.DX8,
-    items=D3DHAL_DP2PIXELSHADER,
-    samples=("38 00 01 00 00 00 00 00",),
-)
+@token(Op.SETPIXELSHADER, "38 00 01 00 00 00 00 00", items=structs.D3DHAL_DP2PIXELSHADER)
 def set_pixel_shader(context: Context, body: Body) -> None:
     """Set the pixel shader; 0 is the fixed-function texture stages."""
     for (handle,) in body.items.tolist():
@@ -142,10 +107,9 @@ def set_pixel_shader(context: Context, body: Body) -> None:
 
 @token(
     Op.SETPIXELSHADERCONST,
-    since=Since.DX8,
-    items=D3DHAL_DP2SETPIXELSHADERCONST,
+    "39 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",
+    items=structs.D3DHAL_DP2SETPIXELSHADERCONST,
     tail=_FLOATS,
-    samples=("39 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",),
 )
 def set_pixel_shader_const(context: Context, body: Body) -> None:
     """Set float pixel constants, four floats a register."""
@@ -154,10 +118,11 @@ def set_pixel_shader_const(context: Context, body: Body) -> None:
 
 @token(
     Op.CREATEVERTEXSHADERDECL,
-    since=Since.DX9,
-    items=D3DHAL_DP2CREATEVERTEXSHADERDECL,
-    tail=Tail((("elements", D3DVERTEXELEMENT9, lambda item: int(item["dwNumVertexElements"])),)),
-    samples=("47 00 01 00 05 00 00 00 01 00 00 00 00 00 00 00 03 00 09 00",),
+    "47 00 01 00 05 00 00 00 01 00 00 00 00 00 00 00 03 00 09 00",
+    items=structs.D3DHAL_DP2CREATEVERTEXSHADERDECL,
+    tail=Tail(
+        (("elements", structs.D3DVERTEXELEMENT9, lambda item: int(item["dwNumVertexElements"])),)
+    ),
 )
 def create_vertex_shader_decl(context: Context, body: Body) -> None:
     """Create vertex declarations; elements come without the end."""
@@ -165,24 +130,14 @@ def create_vertex_shader_decl(context: Context, body: Body) -> None:
         context.shaders.create_declaration(handle, bytes(data))
 
 
-@token(
-    Op.DELETEVERTEXSHADERDECL,
-    since=Since.DX9,
-    items=D3DHAL_DP2VERTEXSHADER,
-    samples=("48 00 01 00 05 00 00 00",),
-)
+@token(Op.DELETEVERTEXSHADERDECL, "48 00 01 00 05 00 00 00", items=structs.D3DHAL_DP2VERTEXSHADER)
 def delete_vertex_shader_decl(context: Context, body: Body) -> None:
     """Delete vertex declarations."""
     for (handle,) in body.items.tolist():
         context.shaders.delete_declaration(handle)
 
 
-@token(
-    Op.SETVERTEXSHADERDECL,
-    since=Since.DX9,
-    items=D3DHAL_DP2VERTEXSHADER,
-    samples=("49 00 01 00 44 00 00 00",),
-)
+@token(Op.SETVERTEXSHADERDECL, "49 00 01 00 44 00 00 00", items=structs.D3DHAL_DP2VERTEXSHADER)
 def set_vertex_shader_decl(context: Context, body: Body) -> None:
     """Set the vertex format: an FVF code, or a created declaration if bit 0 is set."""
     for (handle,) in body.items.tolist():
@@ -191,10 +146,9 @@ def set_vertex_shader_decl(context: Context, body: Body) -> None:
 
 @token(
     Op.CREATEVERTEXSHADERFUNC,
-    since=Since.DX9,
-    items=D3DHAL_DP2CREATEVERTEXSHADERFUNC,
+    "4A 00 01 00 03 00 00 00 08 00 00 00 00 02 FE FF FF FF 00 00",
+    items=structs.D3DHAL_DP2CREATEVERTEXSHADERFUNC,
     tail=Tail(_code("code", "dwSize")),
-    samples=("4A 00 01 00 03 00 00 00 08 00 00 00 00 02 FE FF FF FF 00 00",),
 )
 def create_vertex_shader_func(context: Context, body: Body) -> None:
     """Create DirectX 9 vertex shader functions."""
@@ -202,24 +156,14 @@ def create_vertex_shader_func(context: Context, body: Body) -> None:
         context.shaders.create_function(handle, bytes(data))
 
 
-@token(
-    Op.DELETEVERTEXSHADERFUNC,
-    since=Since.DX9,
-    items=D3DHAL_DP2VERTEXSHADER,
-    samples=("4B 00 01 00 03 00 00 00",),
-)
+@token(Op.DELETEVERTEXSHADERFUNC, "4B 00 01 00 03 00 00 00", items=structs.D3DHAL_DP2VERTEXSHADER)
 def delete_vertex_shader_func(context: Context, body: Body) -> None:
     """Delete DirectX 9 vertex shader functions."""
     for (handle,) in body.items.tolist():
         context.shaders.delete_function(handle)
 
 
-@token(
-    Op.SETVERTEXSHADERFUNC,
-    since=Since.DX9,
-    items=D3DHAL_DP2VERTEXSHADER,
-    samples=("4C 00 01 00 00 00 00 00",),
-)
+@token(Op.SETVERTEXSHADERFUNC, "4C 00 01 00 00 00 00 00", items=structs.D3DHAL_DP2VERTEXSHADER)
 def set_vertex_shader_func(context: Context, body: Body) -> None:
     """Set the vertex shader function; 0 is fixed-function vertex processing."""
     for (handle,) in body.items.tolist():
@@ -228,10 +172,9 @@ def set_vertex_shader_func(context: Context, body: Body) -> None:
 
 @token(
     Op.SETVERTEXSHADERCONSTI,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETVERTEXSHADERCONST,
+    "4D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",
+    items=structs.D3DHAL_DP2SETVERTEXSHADERCONST,
     tail=_INTEGERS,
-    samples=("4D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",),
 )
 def set_vertex_shader_const_i(context: Context, body: Body) -> None:
     """Set integer vertex constants, four a register."""
@@ -240,10 +183,9 @@ def set_vertex_shader_const_i(context: Context, body: Body) -> None:
 
 @token(
     Op.SETVERTEXSHADERCONSTB,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETVERTEXSHADERCONST,
+    "53 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2SETVERTEXSHADERCONST,
     tail=_BOOLEANS,
-    samples=("53 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",),
 )
 def set_vertex_shader_const_b(context: Context, body: Body) -> None:
     """Set boolean vertex constants, one BOOL a register."""
@@ -252,10 +194,9 @@ def set_vertex_shader_const_b(context: Context, body: Body) -> None:
 
 @token(
     Op.SETPIXELSHADERCONSTI,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETPIXELSHADERCONST,
+    "5D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",
+    items=structs.D3DHAL_DP2SETPIXELSHADERCONST,
     tail=_INTEGERS,
-    samples=("5D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",),
 )
 def set_pixel_shader_const_i(context: Context, body: Body) -> None:
     """Set integer pixel constants, four a register."""
@@ -264,10 +205,9 @@ def set_pixel_shader_const_i(context: Context, body: Body) -> None:
 
 @token(
     Op.SETPIXELSHADERCONSTB,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETPIXELSHADERCONST,
+    "5E 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2SETPIXELSHADERCONST,
     tail=_BOOLEANS,
-    samples=("5E 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",),
 )
 def set_pixel_shader_const_b(context: Context, body: Body) -> None:
     """Set boolean pixel constants, one BOOL a register."""

@@ -1,31 +1,24 @@
-"""Render states and the rectangles and ranges around a draw (wire format, "Render states" and
-"Viewport and ranges").
+"""Render states, viewport and ranges, targets, and state blocks (wire format, "Render states",
+"Viewport and ranges" and "State blocks").
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.d3d.dp2structs import (
-    CLEAR_HEAD,
-    D3DHAL_DP2RENDERSTATE,
-    D3DHAL_DP2SETDEPTHSTENCIL,
-    D3DHAL_DP2SETRENDERTARGET,
-    D3DHAL_DP2SETRENDERTARGET2,
-    D3DHAL_DP2SETSCISSORRECT,
-    D3DHAL_DP2TEXTURESTAGESTATE,
-    D3DHAL_DP2VIEWPORTINFO,
-    D3DHAL_DP2WINFO,
-    D3DHAL_DP2ZRANGE,
-    RECT,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import StateBlockType
 from dp2emu.d3d.flags import Clear
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
-from dp2emu.dp2.table import Body, Since, token
+from dp2emu.dp2.table import Body, token
+from dp2emu.errors import Fault
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -33,10 +26,9 @@ if TYPE_CHECKING:
 
 @token(
     Op.RENDERSTATE,
-    since=Since.DX6,
-    items=D3DHAL_DP2RENDERSTATE,
+    "08 00 02 00 07 00 00 00 01 00 00 00 0E 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2RENDERSTATE,
     enums={"RenderState": WireRenderState},
-    samples=("08 00 02 00 07 00 00 00 01 00 00 00 0E 00 00 00 01 00 00 00",),
 )
 def render_state(context: Context, body: Body) -> None:
     """Set render states; the value is a DWORD or a float's bits, as the state wants it."""
@@ -49,10 +41,9 @@ def render_state(context: Context, body: Body) -> None:
 
 @token(
     Op.TEXTURESTAGESTATE,
-    since=Since.DX6,
-    items=D3DHAL_DP2TEXTURESTAGESTATE,
+    "19 00 01 00 00 00 01 00 04 00 00 00",
+    items=structs.D3DHAL_DP2TEXTURESTAGESTATE,
     enums={"TSState": WireTextureStageState},
-    samples=("19 00 01 00 00 00 01 00 04 00 00 00",),
 )
 def texture_stage_state(context: Context, body: Body) -> None:
     """Set texture stage and sampler states; state 0 binds a texture."""
@@ -62,9 +53,8 @@ def texture_stage_state(context: Context, body: Body) -> None:
 
 @token(
     Op.VIEWPORTINFO,
-    since=Since.DX6,
-    items=D3DHAL_DP2VIEWPORTINFO,
-    samples=("1C 00 01 00 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",),
+    "1C 00 01 00 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",
+    items=structs.D3DHAL_DP2VIEWPORTINFO,
 )
 def viewport_info(context: Context, body: Body) -> None:
     """Set the viewport rectangle in pixels; the last one wins."""
@@ -72,24 +62,14 @@ def viewport_info(context: Context, body: Body) -> None:
         context.put(Kind.VIEWPORT, ONLY, rect)
 
 
-@token(
-    Op.WINFO,
-    since=Since.DX6,
-    items=D3DHAL_DP2WINFO,
-    samples=("1D 00 01 00 00 00 00 00 00 00 80 3F",),
-)
+@token(Op.WINFO, "1D 00 01 00 00 00 00 00 00 00 80 3F", items=structs.D3DHAL_DP2WINFO)
 def w_info(context: Context, body: Body) -> None:
     """Set the range of w-buffering; the last one wins."""
     for ends in body.items[-1:].tolist():
         context.put(Kind.W_RANGE, ONLY, ends)
 
 
-@token(
-    Op.ZRANGE,
-    since=Since.DX7,
-    items=D3DHAL_DP2ZRANGE,
-    samples=("20 00 01 00 00 00 00 00 00 00 80 3F",),
-)
+@token(Op.ZRANGE, "20 00 01 00 00 00 00 00 00 00 80 3F", items=structs.D3DHAL_DP2ZRANGE)
 def z_range(context: Context, body: Body) -> None:
     """Set the depth range of the viewport; the last one wins."""
     for ends in body.items[-1:].tolist():
@@ -98,9 +78,8 @@ def z_range(context: Context, body: Body) -> None:
 
 @token(
     Op.SETSCISSORRECT,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETSCISSORRECT,
-    samples=("4F 00 01 00 08 00 00 00 08 00 00 00 38 00 00 00 30 00 00 00",),
+    "4F 00 01 00 08 00 00 00 08 00 00 00 38 00 00 00 30 00 00 00",
+    items=structs.D3DHAL_DP2SETSCISSORRECT,
 )
 def set_scissor_rect(context: Context, body: Body) -> None:
     """Set the scissor rectangle; it cuts only while D3DRS_SCISSORTESTENABLE is TRUE."""
@@ -113,9 +92,8 @@ def set_scissor_rect(context: Context, body: Body) -> None:
 
 @token(
     Op.SETRENDERTARGET,
-    since=Since.DX7,
-    head=D3DHAL_DP2SETRENDERTARGET,
-    samples=("29 00 01 00 01 00 00 00 02 00 00 00",),
+    "29 00 01 00 01 00 00 00 02 00 00 00",
+    head=structs.D3DHAL_DP2SETRENDERTARGET,
 )
 def set_render_target(context: Context, body: Body) -> None:
     """Set colour and depth surface together, once whatever n says; depth 0 is none."""
@@ -125,24 +103,21 @@ def set_render_target(context: Context, body: Body) -> None:
 
 
 def _rect_without_count(head: Any) -> int:
-    """The header has one RECT even for n = 0, but only pure devices send it (wire format,
+    """The header has one structs.RECT even for n = 0, but only pure devices send it (wire format,
     "Clearing")."""
     return 1 if int(head["dwFlags"]) & Clear.COMPUTERECTS else 0
 
 
 @token(
     Op.CLEAR,
-    since=Since.DX7,
-    head=CLEAR_HEAD,
-    items=RECT,
+    "2A 00 01 00 03 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
+    " 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",
+    "2A 00 00 00 01 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00",
+    "2A 00 00 00 09 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
+    " 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+    head=structs.CLEAR_HEAD,
+    items=structs.RECT,
     implied=_rect_without_count,
-    samples=(
-        "2A 00 01 00 03 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
-        " 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",
-        "2A 00 00 00 01 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00",
-        "2A 00 00 00 09 00 00 00 FF 00 00 FF 00 00 80 3F 00 00 00 00"
-        " 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
-    ),
 )
 def clear(context: Context, body: Body) -> None:
     """Fill n rectangles of colour, depth and stencil; clipped already unless COMPUTERECTS."""
@@ -153,9 +128,8 @@ def clear(context: Context, body: Body) -> None:
 
 @token(
     Op.SETRENDERTARGET2,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETRENDERTARGET2,
-    samples=("55 00 01 00 00 00 00 00 01 00 00 00",),
+    "55 00 01 00 00 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2SETRENDERTARGET2,
 )
 def set_render_target_2(context: Context, body: Body) -> None:
     """Set one colour target by index; surface 0 unbinds an index above 0."""
@@ -163,13 +137,46 @@ def set_render_target_2(context: Context, body: Body) -> None:
         context.set_render_target(index, surface)
 
 
-@token(
-    Op.SETDEPTHSTENCIL,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETDEPTHSTENCIL,
-    samples=("56 00 01 00 02 00 00 00",),
-)
+@token(Op.SETDEPTHSTENCIL, "56 00 01 00 02 00 00 00", items=structs.D3DHAL_DP2SETDEPTHSTENCIL)
 def set_depth_stencil(context: Context, body: Body) -> None:
     """Set the depth-stencil surface; 0 is none."""
     for (surface,) in body.items.tolist():
         context.set_depth_stencil(surface)
+
+
+# State blocks
+
+
+class StateSetOperation(SdkEnum, prefix="D3DHAL_STATESET"):
+    """dwOperation of STATESET; only pure devices use CREATE, from DirectX 8 on."""
+
+    BEGIN, END, DELETE, EXECUTE, CAPTURE, CREATE = range(6)
+
+
+_OPERATIONS: dict[int, Callable[[Context, int, int], None]] = {
+    StateSetOperation.BEGIN: lambda context, handle, _: context.blocks.begin(handle),
+    StateSetOperation.END: lambda context, handle, _: context.blocks.end(),
+    StateSetOperation.DELETE: lambda context, handle, _: context.blocks.delete(handle),
+    StateSetOperation.EXECUTE: lambda context, handle, _: context.blocks.execute(context, handle),
+    StateSetOperation.CAPTURE: lambda context, handle, _: context.blocks.capture(context, handle),
+    StateSetOperation.CREATE: lambda context, handle, kind: context.blocks.create(
+        context, handle, kind
+    ),
+}
+
+
+@token(
+    Op.STATESET,
+    "27 00 01 00 00 00 00 00 01 00 00 00 00 00 00 00",
+    "27 00 02 00 01 00 00 00 00 00 00 00 00 00 00 00 03 00 00 00 01 00 00 00 00 00 00 00",
+    "27 00 01 00 05 00 00 00 02 00 00 00 01 00 00 00",
+    items=structs.D3DHAL_DP2STATESET,
+    enums={"dwOperation": StateSetOperation, "sbType": StateBlockType},
+)
+def state_set(context: Context, body: Body) -> None:
+    """Record, execute, refresh, create and drop blocks of states; END ignores its handle."""
+    for operation, handle, kind in body.items.tolist():
+        act = _OPERATIONS.get(operation)
+        if act is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"dwOperation {operation}")
+        act(context, handle, kind)

@@ -6,29 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.d3d.dp2structs import (
-    D3DHAL_DP2ADDDIRTYBOX,
-    D3DHAL_DP2ADDDIRTYRECT,
-    D3DHAL_DP2BLT,
-    D3DHAL_DP2BUFFERBLT,
-    D3DHAL_DP2COLORFILL,
-    D3DHAL_DP2COMPOSERECTS,
-    D3DHAL_DP2GENERATEMIPSUBLEVELS,
-    D3DHAL_DP2SETCONVOLUTIONKERNELMONO,
-    D3DHAL_DP2SETPALETTE,
-    D3DHAL_DP2SETPRIORITY,
-    D3DHAL_DP2SETTEXLOD,
-    D3DHAL_DP2SURFACEBLT,
-    D3DHAL_DP2TEXBLT,
-    D3DHAL_DP2UPDATEPALETTE,
-    D3DHAL_DP2VOLUMEBLT,
-    Op,
-)
+from dp2emu.d3d import dp2structs as structs
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
 from dp2emu.dp2.resolve.convolution import Convolution
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind
-from dp2emu.dp2.table import Body, Since, Tail, token
+from dp2emu.dp2.table import Body, Tail, token
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -39,9 +23,8 @@ D3DHAL_COL_WEIGHTS = 2
 
 @token(
     Op.SETPALETTE,
-    since=Since.DX6,
-    items=D3DHAL_DP2SETPALETTE,
-    samples=("1E 00 01 00 01 00 00 00 00 00 00 00 07 00 00 00",),
+    "1E 00 01 00 01 00 00 00 00 00 00 00 07 00 00 00",
+    items=structs.D3DHAL_DP2SETPALETTE,
 )
 def set_palette(context: Context, body: Body) -> None:
     """Attach palettes to palettised surfaces; palette 0 detaches."""
@@ -51,11 +34,10 @@ def set_palette(context: Context, body: Body) -> None:
 
 @token(
     Op.UPDATEPALETTE,
-    since=Since.DX6,
-    items=D3DHAL_DP2UPDATEPALETTE,
+    "1F 00 01 00 01 00 00 00 10 00 02 00 FF 00 00 00 00 FF 00 00",
+    items=structs.D3DHAL_DP2UPDATEPALETTE,
     count=lambda n: 1,
     tail=Tail((("entries", DWORD, lambda item: int(item["wNumEntries"])),)),
-    samples=("1F 00 01 00 01 00 00 00 10 00 02 00 FF 00 00 00 00 FF 00 00",),
 )
 def update_palette(context: Context, body: Body) -> None:
     """Replace palette entries from wStartIndex on; n is ignored."""
@@ -65,12 +47,9 @@ def update_palette(context: Context, body: Body) -> None:
 
 @token(
     Op.TEXBLT,
-    since=Since.DX7,
-    items=D3DHAL_DP2TEXBLT,
-    samples=(
-        "26 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00"
-        " 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00",
-    ),
+    "26 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00"
+    " 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2TEXBLT,
 )
 def tex_blt(context: Context, body: Body) -> None:
     """Copy a rectangle of a texture with its whole mip chain."""
@@ -78,24 +57,14 @@ def tex_blt(context: Context, body: Body) -> None:
         context.moves.texture_blit(target, source, (*point, 0), source_rect)
 
 
-@token(
-    Op.SETPRIORITY,
-    since=Since.DX7,
-    items=D3DHAL_DP2SETPRIORITY,
-    samples=("28 00 01 00 07 00 00 00 01 00 00 00",),
-)
+@token(Op.SETPRIORITY, "28 00 01 00 07 00 00 00 01 00 00 00", items=structs.D3DHAL_DP2SETPRIORITY)
 def set_priority(context: Context, body: Body) -> None:
     """Set the eviction priority of driver-managed textures."""
     for surface, priority in body.items.tolist():
         context.set_texture_priority(surface, priority)
 
 
-@token(
-    Op.SETTEXLOD,
-    since=Since.DX7,
-    items=D3DHAL_DP2SETTEXLOD,
-    samples=("2B 00 01 00 07 00 00 00 01 00 00 00",),
-)
+@token(Op.SETTEXLOD, "2B 00 01 00 07 00 00 00 01 00 00 00", items=structs.D3DHAL_DP2SETTEXLOD)
 def set_tex_lod(context: Context, body: Body) -> None:
     """Set the most detailed mip level of driver-managed textures."""
     for surface, level in body.items.tolist():
@@ -104,12 +73,9 @@ def set_tex_lod(context: Context, body: Body) -> None:
 
 @token(
     Op.VOLUMEBLT,
-    since=Since.DX8,
-    items=D3DHAL_DP2VOLUMEBLT,
-    samples=(
-        "3F 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
-        " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 04 00 00 00 00 00 00 00",
-    ),
+    "3F 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+    " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 04 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2VOLUMEBLT,
 )
 def volume_blt(context: Context, body: Body) -> None:
     """Copy a box of a volume texture."""
@@ -119,11 +85,8 @@ def volume_blt(context: Context, body: Body) -> None:
 
 @token(
     Op.BUFFERBLT,
-    since=Since.DX8,
-    items=D3DHAL_DP2BUFFERBLT,
-    samples=(
-        "40 00 01 00 06 00 00 00 05 00 00 00 00 00 00 00 00 00 00 00 40 00 00 00 00 00 00 00",
-    ),
+    "40 00 01 00 06 00 00 00 05 00 00 00 00 00 00 00 00 00 00 00 40 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2BUFFERBLT,
 )
 def buffer_blt(context: Context, body: Body) -> None:
     """Copy a byte range of a vertex or index buffer."""
@@ -133,9 +96,8 @@ def buffer_blt(context: Context, body: Body) -> None:
 
 @token(
     Op.ADDDIRTYRECT,
-    since=Since.DX8,
-    items=D3DHAL_DP2ADDDIRTYRECT,
-    samples=("42 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00",),
+    "42 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00",
+    items=structs.D3DHAL_DP2ADDDIRTYRECT,
 )
 def add_dirty_rect(context: Context, body: Body) -> None:
     """Mark a rectangle of a managed texture's system copy dirty."""
@@ -145,12 +107,9 @@ def add_dirty_rect(context: Context, body: Body) -> None:
 
 @token(
     Op.ADDDIRTYBOX,
-    since=Since.DX8,
-    items=D3DHAL_DP2ADDDIRTYBOX,
-    samples=(
-        "43 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00"
-        " 00 00 00 00 04 00 00 00",
-    ),
+    "43 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00"
+    " 00 00 00 00 04 00 00 00",
+    items=structs.D3DHAL_DP2ADDDIRTYBOX,
 )
 def add_dirty_box(context: Context, body: Body) -> None:
     """Mark a box of a managed volume's system copy dirty."""
@@ -160,12 +119,9 @@ def add_dirty_box(context: Context, body: Body) -> None:
 
 @token(
     Op.BLT,
-    since=Since.DX9,
-    items=D3DHAL_DP2BLT,
-    samples=(
-        "51 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
-        " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
-    ),
+    "51 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
+    " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2BLT,
 )
 def blt(context: Context, body: Body) -> None:
     """Copy or stretch a rectangle; Flags: 0 none, 1 point, 2 linear."""
@@ -175,11 +131,8 @@ def blt(context: Context, body: Body) -> None:
 
 @token(
     Op.COLORFILL,
-    since=Since.DX9,
-    items=D3DHAL_DP2COLORFILL,
-    samples=(
-        "52 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 FF 00 00 FF",
-    ),
+    "52 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 FF 00 00 FF",
+    items=structs.D3DHAL_DP2COLORFILL,
 )
 def color_fill(context: Context, body: Body) -> None:
     """Fill a rectangle with an A8R8G8B8 colour, converted to the format."""
@@ -189,10 +142,9 @@ def color_fill(context: Context, body: Body) -> None:
 
 @token(
     Op.GENERATEMIPSUBLEVELS,
-    since=Since.DX9,
-    items=D3DHAL_DP2GENERATEMIPSUBLEVELS,
+    "59 00 01 00 07 00 00 00 02 00 00 00",
+    items=structs.D3DHAL_DP2GENERATEMIPSUBLEVELS,
     enums={"Filter": TextureFilter},
-    samples=("59 00 01 00 07 00 00 00 02 00 00 00",),
 )
 def generate_mip_sub_levels(context: Context, body: Body) -> None:
     """Make the lower mip levels of a texture from its top level."""
@@ -202,12 +154,9 @@ def generate_mip_sub_levels(context: Context, body: Body) -> None:
 
 @token(
     Op.SURFACEBLT,
-    since=Since.DX9,
-    items=D3DHAL_DP2SURFACEBLT,
-    samples=(
-        "60 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
-        " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
-    ),
+    "60 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
+    " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2SURFACEBLT,
 )
 def surface_blt(context: Context, body: Body) -> None:
     """Copy a rectangle from system to video memory, never stretched."""
@@ -221,16 +170,13 @@ def _weights(flag: int, size: str) -> Any:
 
 @token(
     Op.SETCONVOLUTIONKERNELMONO,
-    since=Since.DX9,
-    items=D3DHAL_DP2SETCONVOLUTIONKERNELMONO,
+    "61 00 01 00 02 00 00 00 01 00 00 00 03 00 00 00 00 00 00 3F 00 00 00 3F 00 00 80 3F",
+    items=structs.D3DHAL_DP2SETCONVOLUTIONKERNELMONO,
     tail=Tail(
         (
             ("rows", FLOAT, _weights(D3DHAL_ROW_WEIGHTS, "dwWidth")),
             ("columns", FLOAT, _weights(D3DHAL_COL_WEIGHTS, "dwHeight")),
         )
-    ),
-    samples=(
-        "61 00 01 00 02 00 00 00 01 00 00 00 03 00 00 00 00 00 00 3F 00 00 00 3F 00 00 80 3F",
     ),
 )
 def set_convolution_kernel_mono(context: Context, body: Body) -> None:
@@ -244,13 +190,10 @@ def set_convolution_kernel_mono(context: Context, body: Body) -> None:
 
 @token(
     Op.COMPOSERECTS,
-    since=Since.DX9,
-    items=D3DHAL_DP2COMPOSERECTS,
+    "62 00 01 00 07 00 00 00 08 00 00 00 05 00 00 00 01 00 00 00 06 00 00 00 01 00 00 00"
+    " 00 00 00 00 00 00 00 00",
+    items=structs.D3DHAL_DP2COMPOSERECTS,
     enums={"Operation": ComposeRectsOp},
-    samples=(
-        "62 00 01 00 07 00 00 00 08 00 00 00 05 00 00 00 01 00 00 00 06 00 00 00 01 00 00 00"
-        " 00 00 00 00 00 00 00 00",
-    ),
 )
 def compose_rects(context: Context, body: Body) -> None:
     """Combine rectangles of a monochrome surface with another; what they are lies in buffers."""

@@ -1,9 +1,10 @@
-"""LLVM text with variables, branches and loops, and the lanes of a block."""
+"""A writer of kernel text: variables, branches and loops, lanes of pixel blocks, target memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 
 import msgspec
 
@@ -13,29 +14,29 @@ from dp2emu.shader.jit.writer import ZERO, Target, Writer, number
 from dp2emu.shader.types import Type
 
 ROWS = 2
-"""Of a block, which is as wide as its lanes allow."""
+"""Rows of a block, whose width is half the number of lanes."""
 
 
 class Order(msgspec.Struct, frozen=True):
-    """Column and row, within the block, of each lane."""
+    """A lane order: the column and row of each lane in its block."""
 
     columns: tuple[int, ...]
     rows: tuple[int, ...]
 
     def lanes_of(self, other: Order) -> tuple[int, ...]:
-        """Which lanes of another order these are."""
+        """The lanes of another order that have the places of these lanes."""
         places = [*zip(other.columns, other.rows, strict=True)]
         return tuple(places.index(place) for place in zip(self.columns, self.rows, strict=True))
 
 
 def memory_order(width: int) -> Order:
-    """A row after the other."""
+    """The lane order of target memory: row by row."""
     columns = width // ROWS
     return Order(tuple(range(columns)) * ROWS, (0,) * columns + (1,) * columns)
 
 
 def quad_order(width: int) -> Order:
-    """What programs want: a quad after the other, each row by row."""
+    """The lane order of programs: quad by quad, each row by row."""
     quads = range(width // 4)
     return Order(
         tuple(2 * quad + column for quad in quads for column in (0, 1, 0, 1)),
@@ -44,8 +45,9 @@ def quad_order(width: int) -> Order:
 
 
 class Code(Writer):
-    """Mutable: the text of a kernel, whose lanes have two orders, or one if programs take no
-    differences in ``quads``.
+    """Text of a kernel.  Mutable: it grows.
+
+    Lanes have two orders, ``memory`` and ``quads``, or one if no program takes differences.
     """
 
     def __init__(self, target: Target, *, quads: bool = True) -> None:
@@ -56,14 +58,14 @@ class Code(Writer):
         self.quads = quad_order(self.width) if quads else self.memory
 
     def variable(self, type: str, value: str) -> Variable:
-        """Memory that LLVM makes a register of, holding a value from here on."""
+        """Allocate a variable with an initial value."""
         made = Variable(self, type, self.allocate(type))
         made.set(value)
         return made
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """What is written inside runs if an i1 is set."""
+        """Emit the body under an i1 condition."""
         inside, after = self.fresh_label(), self.fresh_label()
         self.do(f"br i1 {condition}, label {inside}, label {after}")
         self.label(inside)
@@ -72,13 +74,13 @@ class Code(Writer):
         self.label(after)
 
     def leave(self) -> None:
-        """Return, from within a block."""
+        """Emit an early return."""
         self.do("ret void")
         self.label(self.fresh_label())
 
     @contextmanager
     def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
-        """What is written inside runs for every ``step``-th number from ``first`` to ``end``."""
+        """Emit the body for every ``step``-th number from ``first`` to below ``end``."""
         number = self.variable(type, first)
         test, inside, after = (self.fresh_label() for _ in range(3))
         self.do(f"br label {test}")
@@ -93,42 +95,42 @@ class Code(Writer):
         self.label(after)
 
     def place(self, base: str, offset: str) -> str:
-        """An address so many bytes, an i64, from another one."""
+        """The address ``offset`` bytes, an i64, after another one."""
         return self(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def word(self, type: str, base: str, number: int) -> str:
-        """A scalar in the 64-bit word of that number."""
+        """Load a scalar from 64-bit word ``number``."""
         return self(f"load {type}, ptr {self.place(base, str(8 * number))}, align 8")
 
     def larger(self, type: str, x: str, y: str) -> str:
-        """Of two signed scalars."""
+        """The maximum of two signed scalars."""
         return self(f"select i1 {self(f'icmp sgt {type} {x}, {y}')}, {type} {x}, {type} {y}")
 
     def smaller(self, type: str, x: str, y: str) -> str:
-        """Of two signed scalars."""
+        """The minimum of two signed scalars."""
         return self(f"select i1 {self(f'icmp slt {type} {x}, {y}')}, {type} {x}, {type} {y}")
 
     def both(self, x: str, y: str) -> str:
-        """Lanes of two masks."""
+        """The intersection of two masks."""
         return self(f"and {self.b} {x}, {y}")
 
     def either(self, x: str, y: str) -> str:
-        """Lanes of one mask or the other."""
+        """The union of two masks."""
         return self(f"or {self.b} {x}, {y}")
 
     def population(self, mask: str) -> str:
-        """How many lanes are on, an i64."""
+        """The number of lanes that are set, an i64."""
         word = f"i{self.width}"
         bits = self(f"bitcast {self.b} {mask} to {word}")
         counted = self.call(f"llvm.ctpop.{word}", word, (word, bits))
         return self(f"zext {word} {counted} to i64")
 
     def to_quads(self, type: str, value: str) -> str:
-        """Lanes that are in memory order in quad order."""
+        """Reorder lanes from memory order to quad order."""
         return self._turned(type, value, self.quads, self.memory)
 
     def to_memory(self, type: str, value: str) -> str:
-        """Lanes that are in quad order in memory order."""
+        """Reorder lanes from quad order to memory order."""
         return self._turned(type, value, self.memory, self.quads)
 
     def _turned(self, type: str, value: str, to: Order, order: Order) -> str:
@@ -136,7 +138,7 @@ class Code(Writer):
 
 
 class Variable(msgspec.Struct, frozen=True):
-    """A variable of a text."""
+    """A variable in stack memory, which LLVM promotes to a register."""
 
     code: Code
     type: str
@@ -144,45 +146,43 @@ class Variable(msgspec.Struct, frozen=True):
 
     @property
     def value(self) -> str:
-        """What it holds where the text has got to."""
+        """Load the current value."""
         return self.code(f"load {self.type}, ptr {self.address}")
 
     def set(self, value: str) -> None:
-        """Let it hold another value."""
+        """Store a value."""
         self.code.do(f"store {self.type} {value}, ptr {self.address}")
 
     def add(self, value: str) -> None:
-        """Let it hold an integer more."""
+        """Increment by an integer."""
         self.set(self.code(f"add {self.type} {self.value}, {value}"))
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """A component of colours: an F32 vector or, if it is ``whole``, the I32 bits of whatever the
-    target has (``shader.codings``).
-    """
+    """A component of colours: an F32 vector or, if ``whole``, I32 bits of an integer format."""
 
     value: str
     whole: bool = False
 
     def floats(self, w: Code) -> str:
-        """As F32, any NaN."""
-        return (
-            canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}")) if self.whole else self.value
-        )
+        """The component as F32; bits of a NaN become the canonical one."""
+        if not self.whole:
+            return self.value
+        return canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}"))
 
     @property
     def typed(self) -> Typed:
-        """As the operand of a formula."""
+        """The component as an operand of a formula."""
         return (Type.I32 if self.whole else Type.F32), self.value
 
 
 def splat(value: int) -> str:
-    """An i32 in all lanes."""
+    """A vector constant with an i32 in all lanes."""
     return f"splat (i32 {value})" if value else ZERO
 
 
 def double(value: float) -> str:
-    """A double in all lanes."""
+    """A vector constant with a double in all lanes."""
     return f"splat (double {number(value)})"
 
 
@@ -192,27 +192,23 @@ def numbers(type: str, lanes: tuple[int, ...]) -> str:
 
 
 def union(w: Code, masks: Sequence[str]) -> str:
-    """Lanes of any of the masks."""
-    found = masks[0]
-    for mask in masks[1:]:
-        found = w.either(found, mask)
-    return found
+    """The union of masks."""
+    return reduce(w.either, masks)
 
 
-# Words of pixels: how a block of a target is read and written.
+# Reading and writing blocks of targets.
 #
-# A sample is one or more parts of 32 bits, or one smaller word; the samples of a pixel lie side
-# by side.  Lanes that are off are not written.  What is read may lie a row and ``memory.BESIDE``
+# A sample is one or more words of 32 bits, or one smaller word; the samples of a pixel are
+# adjacent.  Lanes that are not set are not written.  Loads may reach a row and ``heap.BESIDE``
 # bytes beyond a target, where surfaces have memory.  Masks and values are in memory order.
 
 Parts = list[str]
-"""Parts of a sample, vectors of i32."""
+"""The words of a sample, vectors of i32."""
 
 
 class Words(msgspec.Struct, frozen=True):
-    """A target: ``base`` is a pointer, ``pitch`` the bytes of a row, an i64.
-
-    ``size`` bytes a sample, ``samples`` of them a pixel.
+    """A target: ``base`` is a pointer, ``pitch`` the bytes of a row, an i64; ``samples`` of
+    ``size`` bytes are a pixel.
     """
 
     code: Code
@@ -223,26 +219,26 @@ class Words(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> int:
-        """Words of a sample."""
+        """The number of words of a sample."""
         return max(1, self.size // 4)
 
     @property
     def together(self) -> int:
-        """Words of a pixel."""
+        """The number of words of a pixel."""
         return self.samples * self.parts
 
     @property
     def item(self) -> str:
-        """LLVM's type of a word."""
+        """The LLVM type of a word."""
         return f"i{8 * min(self.size, 4)}"
 
     @property
     def row(self) -> str:
-        """LLVM's type of a row of a block."""
+        """The LLVM type of a row of a block."""
         return f"<{self.code.columns * self.together} x {self.item}>"
 
     def at(self, x: str, y: str) -> Block:
-        """The block whose left top pixel is x, y (i32)."""
+        """The block whose top left pixel is x, y (i32)."""
         w = self.code
         row = w(f"mul i64 {w(f'sext i32 {y} to i64')}, {self.pitch}")
         column = w(f"mul i64 {w(f'sext i32 {x} to i64')}, {self.size * self.samples}")
@@ -250,13 +246,13 @@ class Words(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A block of a target, whose first pixel is at ``start``."""
+    """A block of a target with its top left pixel at ``start``."""
 
     words: Words
     start: str
 
     def load(self) -> list[Parts]:
-        """Parts by sample, of all lanes, even if there are no such pixels."""
+        """Load all lanes, even beyond the target -> the words of each sample."""
         words, w = self.words, self.words.code
         upper, lower = (self._load(row) for row in range(ROWS))
         count = w.columns * words.together
@@ -271,20 +267,19 @@ class Block(msgspec.Struct, frozen=True):
         return [wide[at : at + words.parts] for at in range(0, words.together, words.parts)]
 
     def fetch(self) -> None:
-        """Have the first pixels of its rows brought near; they need not be in the target."""
+        """Prefetch the first pixels of both rows; they may be outside of the target."""
         w = self.words.code
         w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
         for row in range(ROWS):
             w.do(f"call void @llvm.prefetch.p0(ptr {self._row(row)}, i32 1, i32 3, i32 1)")
 
     def store(self, masks: Sequence[str], samples: Sequence[Parts]) -> None:
-        """Replace samples, each where its mask is on."""
+        """Store samples, each where its mask is set."""
         words, w = self.words, self.words.code
         values = [self._narrow(part) for parts in samples for part in parts]
         type = f"<{w.width} x {words.item}>"
         for row in range(ROWS):
-            value = _row(w, type, values, row)
-            self._store(row, self._on(masks, row), value)
+            self._store(row, self._on(masks, row), _row(w, type, values, row))
 
     def _row(self, row: int) -> str:
         return self.words.code.place(self.start, self.words.pitch) if row else self.start
@@ -293,7 +288,7 @@ class Block(msgspec.Struct, frozen=True):
         return f"<{self.words.code.columns * self.words.together} x i1>"
 
     def _spread(self, row: int, mask: str) -> str:
-        """The mask of a row's words, by that of pixels."""
+        """The mask of a row's words from the mask of pixels."""
         words, w = self.words, self.words.code
         columns = range(row * w.columns, (row + 1) * w.columns)
         return w.picked(w.b, mask, "poison", tuple(
@@ -301,7 +296,7 @@ class Block(msgspec.Struct, frozen=True):
         ))  # fmt: skip
 
     def _on(self, masks: Sequence[str], row: int) -> str:
-        """The mask of a row's words, by those of samples."""
+        """The mask of a row's words from the masks of samples."""
         words, w = self.words, self.words.code
         if words.samples == 1:
             return self._spread(row, masks[0])
@@ -332,7 +327,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def _row(w: Code, type: str, lanes: Sequence[str], row: int) -> str:
-    """A row of vectors of a type, with what belongs to a pixel side by side."""
+    """Interleave a row of vectors, so that the words of a pixel are adjacent."""
     item = type.split()[-1].rstrip(">")
     together, width, joined = len(lanes), w.width, list(lanes)
     while len(joined) > 2:

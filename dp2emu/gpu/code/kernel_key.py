@@ -1,4 +1,4 @@
-"""What a kernel is compiled for, and what none is compiled for."""
+"""Keys of kernels: the state that their text depends on, and the state that has no kernel."""
 
 from __future__ import annotations
 
@@ -19,34 +19,17 @@ from dp2emu.gpu.command.pipeline import (
     is_color,
 )
 from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.shader import ir
 from dp2emu.shader.fixed.output import TargetOutput
-from dp2emu.shader.ir import (
-    Assign,
-    Derivative,
-    Fetch,
-    If,
-    Input,
-    Load,
-    Lod,
-    Loop,
-    Program,
-    Sample,
-    Slot,
-    Statement,
-    Store,
-    operands,
-    walk,
-    written,
-)
 from dp2emu.shader.jit.layout import SampleCallee
 from dp2emu.shader.ports import CENTROID
 
-Samplers = tuple[tuple[SampleCallee, Program], ...]
-"""How a program samples, and the programs that do it."""
+Samplers = tuple[tuple[SampleCallee, ir.Program], ...]
+"""Sampler programs that become part of a kernel, by callee."""
 
 
 class ColorKey(msgspec.Struct, frozen=True):
-    """A colour target: ``whole`` if all bits of its pixels are written."""
+    """A colour target; ``whole``: all bits of its pixels are written."""
 
     number: int
     format: AnyFormat
@@ -56,9 +39,7 @@ class ColorKey(msgspec.Struct, frozen=True):
 
 
 class DepthKey(msgspec.Struct, frozen=True):
-    """A depth-stencil buffer: how depth is tested, whether it is ``written``, and the stencil;
-    ``stores`` if anything in the buffer can change.
-    """
+    """A depth-stencil buffer; ``written``: depth is written, ``stores``: either may change."""
 
     format: AnyFormat
     func: CmpFunc
@@ -68,28 +49,26 @@ class DepthKey(msgspec.Struct, frozen=True):
 
 
 class Key(msgspec.Struct, frozen=True):
-    """All that changes the text of a kernel.
+    """All state that the text of a kernel depends on.
 
-    ``triangles``: it sets up and covers triangles itself; otherwise it is given spans.
-    ``by_sample``: each sample of a pixel is covered for itself.  ``smooth``: spans have coverage.
-    ``clipped``: some fragments go for their z.  ``plain`` varyings are planes, ``perspective``
-    ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
-    ``unclamped``: programs read z as it is.  ``width`` is how many lanes work together.
+    ``triangles``: it computes the coverage of triangles; otherwise it is given spans.
+    ``by_sample``: samples of a pixel are covered separately.  ``smooth``: spans have coverage.
+    ``clipped``: fragments may be clipped in z.  ``plain`` varyings are planes, ``perspective``
+    ones quotients of planes.  ``biased`` and ``sloped``: there is a constant or a slope depth
+    bias.  ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
 
-    ``ahead``: of what is ``late``, only what depth does not hide runs the program.
+    ``late``: depth is tested after the program; ``ahead``: hidden fragments are found before it.
 
-    ``samplers`` are programs that sample, which become part of the kernel.
+    ``each``: the program runs for each sample; ``moved``: samples lie beside the pixel centre.
+    ``drops``: the program or its alpha drops fragments that passed the tests before it.
+    ``quads``: the program takes differences within quads.
 
-    ``each``: the program runs for each sample; ``moved``: samples lie beside the centre.
-    ``drops``: of what passed the tests before it, the program or its alpha drops some.
-    ``quads``: the program looks at its neighbours.
-
-    Triangles that are set up come with ``lanes`` of varyings, of which ``flat`` ones are level,
-    are ``tilted`` if the slope counts, and have the depth bias of Direct3D 10:
-    ``bias_of_float``, and ``clamp``, its sign.
+    Triangle setup: ``lanes`` are the varyings of corners, of which ``flat`` ones are constant;
+    ``tilted``: there is a slope bias; ``bias_of_float`` and ``clamp`` (its sign) are those of
+    Direct3D 10's depth bias.
     """
 
-    program: Program
+    program: ir.Program
     colors: tuple[ColorKey, ...]
     depth: DepthKey | None
     plain: tuple[str, ...]
@@ -122,7 +101,7 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def reads(self) -> frozenset[str]:
-        """Inputs of the program by name."""
+        """Names of the program's inputs."""
         return frozenset(port.name for port in self.program.inputs)
 
     @property
@@ -132,9 +111,7 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class SetupKey(msgspec.Struct, frozen=True):
-    """What the code that sets triangles up depends on, which is the same for nearly all kernels:
-    what ``Key`` says of biases.
-    """
+    """The depth biases of a ``Key``: the code of triangle setup depends on nothing else."""
 
     sloped: bool
     tilted: bool
@@ -143,34 +120,33 @@ class SetupKey(msgspec.Struct, frozen=True):
 
     @property
     def offset(self) -> bool:
-        """Whether depth is offset as Direct3D 10 does."""
+        """Whether the depth bias is Direct3D 10's."""
         return self.bias_of_float or self.clamp != 0
 
 
 def draws_lines(draw: Draw) -> bool:
-    """Whether what is covered are lines, be they edges of triangles."""
+    """Whether lines are drawn, edges of triangles included."""
     fill = draw.pipeline.raster.fill
     return CORNERS[draw.input.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
 
 
 def fills_triangles(draw: Draw) -> bool:
-    """Whether a kernel sets up and covers the primitives itself."""
+    """Whether primitives are filled triangles, which kernels set up themselves."""
     return is_triangles(draw) and draw.pipeline.raster.fill is FillMode.SOLID
 
 
 def is_triangles(draw: Draw) -> bool:
-    """Whether primitives are triangles, filled or not."""
+    """Whether primitives are triangles in any fill mode."""
     return CORNERS[draw.input.topology] == 3
 
 
 def _differences(pipeline: Pipeline) -> bool:
-    """Whether a program takes differences of what depends on which samples are covered.
+    """Whether a program takes differences of values that depend on covered samples.
 
-    What its helpers have there depends on which of a quad's pixels are shaded together.
+    Their values in helper lanes depend on which of a quad's pixels are shaded together.
     """
-    if not in_quads(pipeline.pixel, pipeline.samplers):
-        return False
-    return _differs(pipeline.pixel, pipeline.samples > 1)
+    quads = in_quads(pipeline.pixel, pipeline.samplers)
+    return quads and _differs(pipeline.pixel, pipeline.samples > 1)
 
 
 def _evaluates(pipeline: Pipeline) -> bool:
@@ -178,7 +154,7 @@ def _evaluates(pipeline: Pipeline) -> bool:
 
 
 def _acts(pipeline: Pipeline) -> bool:
-    return bool(pipeline.deeds)
+    return bool(pipeline.memory_operations)
 
 
 REASONS: dict[str, Callable[[Pipeline], bool]] = {
@@ -186,8 +162,7 @@ REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
-"""What no kernel is compiled for: the stages of ``gpu.draw.draw_stages`` draw it, around
-compiled programs."""
+"""State that has no kernel: ``gpu.draw.draw_stages`` draws it with compiled programs."""
 
 
 @lru_cache(maxsize=1 << 10)
@@ -197,43 +172,46 @@ def reason(pipeline: Pipeline) -> str | None:
 
 
 @lru_cache(maxsize=1 << 10)
-def _differs(program: Program, multisampled: bool) -> bool:
-    """Whether differences in a quad may depend on coverage, or on colours or centroids.
-
-    What is assigned in blocks counts as dependent if any condition does.
+def _differs(program: ir.Program, multisampled: bool) -> bool:
+    """Whether differences in a quad may depend on coverage or, multisampled, on values at
+    centroids.  Any dependent condition of an If or a Loop counts as a yes.
     """
     names = [port.name for port in program.inputs]
     central = {name for name in names if name == COVERAGE_PORT}
     if multisampled:
         central |= {name for name in names if name.startswith(CENTROID) or is_color(name)}
-    statements = [*walk(program.statements)]
-    tainted = {s.slot for s in statements if isinstance(s, Input) and s.port in central}
+    statements = [*ir.walk(program.statements)]
+    tainted = {s.slot for s in statements if isinstance(s, ir.Input) and s.port in central}
     files: set[str] = set()
     size = -1
     while len(tainted) + len(files) > size:
         size = len(tainted) + len(files)
-        if any(isinstance(s, If | Loop) and _reads(s, tainted) for s in statements):
+        if any(isinstance(s, ir.If | ir.Loop) and _reads(s, tainted) for s in statements):
             return True
         for statement in statements:
             _spread(statement, tainted, files)
     return any(_asks(s) and _reads(s, tainted) for s in statements)
 
 
-def _spread(statement: Statement, tainted: set[int], files: set[str]) -> None:
-    """What a statement makes of dependent values depends too."""
+def _spread(statement: ir.Statement, tainted: set[int], files: set[str]) -> None:
+    """Add what a statement computes from tainted slots and files."""
     dependent = _reads(statement, tainted)
-    if isinstance(statement, Store) and dependent:
+    if isinstance(statement, ir.Store) and dependent:
         files.add(statement.file)
-    dependent |= isinstance(statement, Load) and statement.file in files
-    if dependent and isinstance(statement, Assign | Load | Derivative | Sample | Fetch):
-        tainted.update(written(statement))
+    dependent |= isinstance(statement, ir.Load) and statement.file in files
+    if dependent and isinstance(
+        statement, ir.Assign | ir.Load | ir.Derivative | ir.Sample | ir.Fetch
+    ):
+        tainted.update(ir.written(statement))
 
 
-def _reads(statement: Statement, slots: set[int]) -> bool:
-    return any(isinstance(each, Slot) and each.number in slots for each in operands(statement))
+def _reads(statement: ir.Statement, slots: set[int]) -> bool:
+    return any(
+        isinstance(each, ir.Slot) and each.number in slots for each in ir.operands(statement)
+    )
 
 
-def _asks(statement: Statement) -> bool:
-    """Whether a statement looks at the neighbours of a lane."""
-    found = isinstance(statement, Sample) and statement.lod in (Lod.IMPLICIT, Lod.BIAS)
-    return found or isinstance(statement, Derivative)
+def _asks(statement: ir.Statement) -> bool:
+    """Whether a statement takes differences between neighbouring lanes."""
+    found = isinstance(statement, ir.Sample) and statement.lod in (ir.Lod.IMPLICIT, ir.Lod.BIAS)
+    return found or isinstance(statement, ir.Derivative)

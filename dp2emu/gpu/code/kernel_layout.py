@@ -1,8 +1,8 @@
-"""Where a kernel finds its numbers: 64-bit words of records and of arguments.
+"""Layout of a kernel's data: 64-bit words of primitive records and of arguments.
 
-A record belongs to a primitive: where its planes are anchored, what it is, then its planes, three
-doubles each.  Those of triangles that the kernel covers itself have their corners behind them.
-Of a band only some triangles are drawn, so a record is in one piece, of whole lines of the cache.
+A record has the anchor of a primitive's planes, its properties, and the planes, three doubles
+each; a triangle's corners follow.  A band draws some triangles only, so a record is contiguous
+and fills whole cache lines.
 """
 
 from __future__ import annotations
@@ -20,46 +20,31 @@ from dp2emu.gpu.code.block_writer import Code
 from dp2emu.gpu.code.kernel_key import Key, SetupKey
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
-"""Words of a record: anchor in pixels, +1 or -1 as a double, bits, the sloped bias,
-and the number of the primitive."""
-
+"""Words of a record: anchor in pixels, +1 (front) or -1 as a double, flag bits, slope bias, and
+number of the primitive."""
 
 CLIPPED, DIVIDED = 1, 2
-"""Bits: fragments go for their z; there is perspective."""
-
-
+"""Flag bits: fragments are clipped in z; there is perspective."""
 PLANES = 6
-"""Word of the first plane, which is depth's."""
-
-
+"""Word of the first plane, the depth plane."""
 PLANE = 3
 """Words of a plane: value at the anchor, change along x and along y."""
-
-
 DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
-"""Names of planes beside those of the varyings."""
-
-
+"""Names of the planes other than varyings."""
 CORNER_WORDS = 8
-"""Corners 0 to 2 in grid units, x before y, oriented, then the first row and one past the last."""
-
-
+"""Corners 0 to 2 in grid units, x and y, in orientation order; first row, one past the last."""
 TOGETHER = 8
-"""Records that are made at once, and words of a line of the cache.  Room for so many more is where
-words are collected by triangle before records are made of them."""
-
+"""Records made at once, and words of a cache line.  Buffers have room for this many more, since
+words are first collected by triangle."""
 
 WORD = 8
 """Bytes of a word."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
-"""What a kernel counts; of what is equal by its key only the first (``counts_of``)."""
-
-
+"""Counts of a kernel; of those that its key makes equal it has the first only (``counts_of``)."""
 SETUP_RESULTS = ("triangles", "large", "area", "records")
-"""What is counted when triangles are set up; the area is doubled, in pixels.  Records are those of
-triangles that have rows, one behind the other.
-"""
+"""Counts of triangle setup; the area is doubled, in pixels.  Only triangles that have rows have
+records, which follow each other."""
 
 INTEGERS = (
     "left", "top", "right", "bottom", "depth.base", "depth.pitch",
@@ -69,26 +54,20 @@ INTEGERS = (
     "culled",
 )  # fmt: skip
 
-
 DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope", "clamp")
-"""Numbers that every kernel is given, in this order; what begins with ``in`` is what triangles are
-set up from, lane by lane and in these corner by corner.
-"""
-
+"""Arguments of every kernel, integers first.  Corners of triangles are arrays of shape (component,
+corner, triangle), ``in.lane`` and ``in.corner`` being strides in bytes."""
 
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
 
-
 ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list")
-"""All that kernels have in common, with what spans cover, what the program reads, what primitives
-are set up from beside their corners, and the numbers, i32, of the ``count`` triangles that are
-drawn.
-"""
+"""Arguments that all kernels have: besides numbers the spans, the bindings of the program, the
+constants of setup, and the i32 numbers of the ``count`` triangles to draw."""
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Words by name; ``size`` is the words of a record, ``corners`` where its corners are,
-    ``programs`` are the arguments that say what programs read.
+    """Numbers of words by name; ``corners`` is a record's word of its corners, ``size`` its length
+    in words; ``programs`` are the arguments that are bindings of programs.
     """
 
     planes: dict[str, int]
@@ -100,7 +79,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 10)
 def layout_of(key: Key) -> Layout:
-    """The layout of a kernel."""
+    """The layout of a kernel's records and arguments."""
     names = planes_of(key)
     planes = {name: PLANES + PLANE * number for number, name in enumerate(names)}
     corners = PLANES + PLANE * len(names)
@@ -121,26 +100,24 @@ def planes_of(key: Key) -> tuple[str, ...]:
 
 
 def setup_key(key: Key) -> SetupKey:
-    """The key of what sets triangles up for a kernel."""
+    """The key of a kernel's triangle setup."""
     return SetupKey(key.sloped, key.tilted, key.bias_of_float, key.clamp)
 
 
 def color_words(number: int, format: AnyFormat) -> list[str]:
-    """Arguments of a colour target: those that vary before the program's."""
+    """Names of a colour target's arguments, the blend program's bindings last."""
     parts = range(max(1, ROWS[format].size // 4))
     names = ("base", "pitch", *(f"bits{part}" for part in parts), "program")
     return [f"color{number}.{name}" for name in names]
 
 
 def record_at(w: Code, layout: Layout, base: str, number: str) -> str:
-    """Where the first word of record ``number``, an i64, lies."""
+    """The address of record ``number``, an i64."""
     return w.place(base, w(f"mul i64 {number}, {layout.size * WORD}"))
 
 
 def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:
-    """All of ``RESULTS``: tests before the program are of every fragment, all passes without
-    tests, and the program runs for every fragment or, if it runs after the tests, for what passed.
-    """
+    """All of ``RESULTS``: the counts that a kernel omits follow from its key and the others."""
     fragments, tested, passed, invocations = results
     tested = tested if key.late and not key.ahead else fragments
     passed = tested if key.depth is None else passed
@@ -149,26 +126,22 @@ def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:
     return fragments, tested, passed, invocations
 
 
-# What compiled code sets primitives up from beside their corners, which is found once a state.
+# Constants of compiled setup, which are the same for all draws of a state.
 
 TRIANGLES = (
     "reach", "clips", "record", "corners", "divisor", "planes", "plane_count", "front",
 )  # fmt: skip
-"""What ``setup`` of the arguments is an address of for triangles: how far in grid units a sample
-may be from its pixel's centre; the bit of flags that z outside 0 to 1 sets, or 0; words of a
-record; the word of its corners, and of the plane of what divides, or 0; ``SETUP_PLANE`` words
-for each plane; the code of the kernel's front, or 0 if the kernel is one function."""
-
+"""Words at the argument ``setup`` of triangles: the largest distance of a sample from its pixel's
+centre in grid units; the flag that z outside 0 to 1 sets, or 0; words of a record; word of its
+corners; word of the divisor's plane, or 0; address and number of planes, ``SETUP_PLANE`` words
+each; the code of the kernel's front, or 0 if the kernel is one function."""
 
 SETUP_PLANE = ("row", "word", "kind")
-"""Row of the corners, of positions or of varyings, word of the record, and bits of its kind."""
-
-
+"""Row of the corners' positions or varyings, word of the record, and bits of its kind."""
 FLAT, BY_RHW, PLACED = 1, 2, 4
-"""It is level, whatever it is; it is divided by 1 / w; its row is one of positions."""
-
+"""Bits: the plane is constant; it is divided by 1 / w; its row is one of positions."""
 _PLACED = {DEPTH: 2, RHW: 3}
-"""Rows of planes that are positions'."""
+"""Rows of positions that have planes."""
 
 
 def table_of(
@@ -177,7 +150,7 @@ def table_of(
     flat: Container[str],
     divided: Container[str] = (),
 ) -> I64:
-    """The table of planes, whose places are ``words``; ``lanes`` are the rows of varyings."""
+    """``SETUP_PLANE`` rows for planes at ``words``; ``lanes`` are the rows of varyings."""
     return np.array([
         (_PLACED[name], word, PLACED) if name in _PLACED else
         (lanes.index(name), word, FLAT * (name in flat) + BY_RHW * (name in divided))

@@ -16,7 +16,7 @@ from dp2emu.gpu.resource.pixel_format import Color
 
 
 class Rect(msgspec.Struct, frozen=True):
-    """Half-open pixel rectangle: left <= x < right, top <= y < bottom.  May be empty."""
+    """A half-open pixel rectangle: left <= x < right, top <= y < bottom.  May be empty."""
 
     left: int
     top: int
@@ -24,7 +24,7 @@ class Rect(msgspec.Struct, frozen=True):
     bottom: int
 
     def intersect(self, other: Rect) -> Rect:
-        """The intersection; empty (right <= left or bottom <= top) where there is none."""
+        """The intersection with another rectangle, which may be empty."""
         return Rect(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -39,7 +39,7 @@ class Rect(msgspec.Struct, frozen=True):
 
 
 class Viewport(msgspec.Struct, frozen=True):
-    """Target rectangle in pixels and depth range."""
+    """A viewport: target rectangle in pixels, and depth range."""
 
     x: int
     y: int
@@ -50,7 +50,7 @@ class Viewport(msgspec.Struct, frozen=True):
 
 
 NO_VIEWPORT = Viewport(0, 0, 0, 0)
-"""An empty viewport, for draws whose vertices are on the screen already."""
+"""An empty viewport, for draws of pretransformed vertices."""
 
 
 class FloatViewport(msgspec.Struct, frozen=True):
@@ -74,13 +74,12 @@ Plane = tuple[float, float, float, float]
 class TextureBinding(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """A texture, and the sampler values that are not part of the sampler key.
 
-    ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
-    ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8, or float32
-    values; ``lods`` are MinLOD and MaxLOD of Direct3D 10, ``stride`` the bytes of a structure if
-    the surface is a buffer of them; ``palette``
-    has 256 A8R8G8B8 words, for formats that index one.  ``color_key`` is a range of texels as they
-    are stored, both ends in it.  ``weights`` are the file of that name (``texture.bindings``) for
-    a convolution; None for ones.
+    ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value; ``max_level`` (D3DSAMP_MAXMIPLEVEL)
+    and ``most_detailed`` (SETTEXLOD) are level numbers; ``border`` is A8R8G8B8 or float32 values;
+    ``lods`` are MinLOD and MaxLOD of Direct3D 10; ``stride`` is the bytes of a structure of a
+    structured buffer; ``palette`` has 256 A8R8G8B8 words for palettized formats.  ``color_key`` is
+    an inclusive range of stored texels.  ``weights`` are the convolution's uniform file
+    (``texture.bindings``), None for ones.
     """
 
     surface: Surface
@@ -96,10 +95,10 @@ class TextureBinding(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 Textures = Mapping[int, TextureBinding]
-"""Textures, and buffers, by the number of the sampler or unit that reads them."""
+"""Textures and buffers by sampler or unit number."""
 
 Uniforms = Mapping[str, NDArray[Any]]
-"""Uniform files of a program by name: arrays that are not written any more."""
+"""Uniform files of a program by name, as arrays that no longer change."""
 
 ConstantBuffers = Mapping[str, Surface]
 """Constant buffers by the uniform file they become, read when the packet executes."""

@@ -1,7 +1,7 @@
 """Packets: commands of front ends to the GPU, executed in the order of the FIFO.
 
-A packet names the memory it touches by ``Surface`` object, so it survives the destruction of a
-handle, and holds copies (``bytes``) of whatever came from a buffer that dies with the call.
+A packet refers to memory by ``Surface`` object, so that it survives the destruction of a handle,
+and to buffers that end with the call by copies (``bytes``).
 """
 
 from __future__ import annotations
@@ -14,37 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import ComposeRectsOp
-from dp2emu.gpu.command.bindings import NO_VIEWPORT
-from dp2emu.gpu.command.bindings import ConstantBuffers as ConstantBuffers
-from dp2emu.gpu.command.bindings import FloatViewport as FloatViewport
-from dp2emu.gpu.command.bindings import Plane as Plane
-from dp2emu.gpu.command.bindings import Rect as Rect
-from dp2emu.gpu.command.bindings import TextureBinding as TextureBinding
-from dp2emu.gpu.command.bindings import Textures as Textures
-from dp2emu.gpu.command.bindings import Topology as Topology
-from dp2emu.gpu.command.bindings import Uniforms as Uniforms
-from dp2emu.gpu.command.bindings import Viewport as Viewport
+from dp2emu.gpu.command import bindings
 from dp2emu.gpu.command.patches import NPatch, Patch
 from dp2emu.gpu.command.pipeline import Pipeline
-from dp2emu.gpu.command.post_vertex_stages import Component as Component
-from dp2emu.gpu.command.post_vertex_stages import ConstantsProgram as ConstantsProgram
-from dp2emu.gpu.command.post_vertex_stages import EmittedStream as EmittedStream
-from dp2emu.gpu.command.post_vertex_stages import GeometryStage as GeometryStage
-from dp2emu.gpu.command.post_vertex_stages import HullStage as HullStage
-from dp2emu.gpu.command.post_vertex_stages import Layer as Layer
-from dp2emu.gpu.command.post_vertex_stages import PostVertexStages as PostVertexStages
-from dp2emu.gpu.command.post_vertex_stages import StageProgram as StageProgram
-from dp2emu.gpu.command.post_vertex_stages import TessellationStage as TessellationStage
-from dp2emu.gpu.command.post_vertex_stages import View as View
+from dp2emu.gpu.command.post_vertex_stages import PostVertexStages, StageProgram
 from dp2emu.gpu.command.queries import QuerySlot
 from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import Color as Color
+from dp2emu.gpu.resource.pixel_format import Color
+from dp2emu.gpu.resource.subresources import Box
 
 if TYPE_CHECKING:
     # Imported for types only: draws without such shaders must not load these modules.
     from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory
-from dp2emu.gpu.resource.subresources import Box
 
 RECT_BYTES = 256
 """The approximate size of a rectangle in a queued packet."""
@@ -114,12 +96,11 @@ SOLID = LinePattern()
 
 
 class Instances(msgspec.Struct, frozen=True):
-    """The primitives of a draw ``count`` times, with a number each from 0 on.
+    """Instancing: ``count`` instances numbered from 0.
 
-    ``streams`` are those that have an element for an instance, with their rates: of instance i of
-    those from ``first`` on, i counted from 0, they have element ``first`` + i // rate, or the
-    first alone if the rate is 0.  ``file`` is the uniform file of the vertex program that has the
-    number, if it reads it.
+    ``streams`` are the numbers and rates of per-instance streams: instance i reads element
+    ``first`` + i // rate, or always ``first`` if the rate is 0.  ``file`` is the uniform file that
+    receives the instance number, if the vertex program reads it.
     """
 
     count: int
@@ -129,10 +110,10 @@ class Instances(msgspec.Struct, frozen=True):
 
 
 class Unordered(msgspec.Struct, frozen=True, eq=False):
-    """A view for unordered access: a buffer, or slices of a level of a texture.
+    """An unordered access view of a buffer, or of slices of a texture level.
 
-    ``stride`` is the bytes of a structure, 0 of what is none; ``counter`` four bytes of memory
-    with the number the view hides, if it does.
+    ``stride`` is the bytes of a structure, 0 for unstructured views; ``counter`` has the four
+    bytes of the hidden counter, if there is one.
     """
 
     surface: Surface
@@ -142,7 +123,7 @@ class Unordered(msgspec.Struct, frozen=True, eq=False):
 
 
 UnorderedViews = Mapping[int, Unordered]
-"""Views by the number of their u#."""
+"""Unordered access views by register number."""
 
 
 class InputAssembly(msgspec.Struct, frozen=True, eq=False):
@@ -151,15 +132,14 @@ class InputAssembly(msgspec.Struct, frozen=True, eq=False):
 
     ``edge_flags``, shape (3, count), are the edges drawn in wireframe, from corner i of a triangle
     (``topology.corners``) to the next; None means all.  With a ``patch`` the vertex program's
-    input comes from the tessellator: vertices of a surface, whatever topology and count say, or of
-    each triangle.  With ``cuts`` an index of all ones ends a strip and the next one begins;
-    ``count`` is then the number of primitives without cuts.  ``vertices`` is the number of
-    vertices read, where topology and count do not tell.  With ``filled`` the number of vertices is
-    found at execution, from the bytes that stream output has stored behind the beginning of the
-    first stream; ``count`` is the most.
+    input comes from the tessellator: vertices of a surface, regardless of topology and count, or
+    of each triangle.  With ``cuts`` an index of all ones ends a strip; ``count`` is then the
+    number of primitives without cuts.  ``vertices`` is the number of vertices read if it does not
+    follow from topology and count.  With ``filled`` the number of vertices follows at execution
+    from the bytes of stream output in the first stream; ``count`` is the maximum.
     """
 
-    topology: Topology
+    topology: bindings.Topology
     first: int
     count: int
     streams: tuple[Stream | None, ...]
@@ -177,28 +157,28 @@ class ShaderBindings(msgspec.Struct, frozen=True, eq=False):
     which become uniform files when the draw executes.
     """
 
-    uniforms: Uniforms = msgspec.field(default_factory=dict)
-    textures: Textures = msgspec.field(default_factory=dict)
-    buffers: ConstantBuffers = msgspec.field(default_factory=dict)
+    uniforms: bindings.Uniforms = msgspec.field(default_factory=dict)
+    textures: bindings.Textures = msgspec.field(default_factory=dict)
+    buffers: bindings.ConstantBuffers = msgspec.field(default_factory=dict)
 
 
 class RasterBindings(msgspec.Struct, frozen=True, eq=False):
-    """Numbers of the rasterizer, and of the clipper before it.
+    """Values that clipper and rasterizer read.
 
     With a vertex program ``viewport`` maps clip space to the screen, and ``clip_planes`` are the
     application's, in clip space.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.
     """
 
-    viewport: Viewport | FloatViewport = NO_VIEWPORT
+    viewport: bindings.Viewport | bindings.FloatViewport = bindings.NO_VIEWPORT
     point: PointSize = PointSize()
-    clip_planes: tuple[Plane, ...] = ()
+    clip_planes: tuple[bindings.Plane, ...] = ()
     w_range: tuple[float, float] = (0.0, 1.0)
     line_pattern: LinePattern = SOLID
     stipple: tuple[int, ...] = ()
 
 
 class OutputBindings(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """Surfaces and numbers of the output merger; ``unordered`` views are the pixel program's."""
+    """Surfaces and values of the output merger; ``unordered`` views are the pixel program's."""
 
     colors: tuple[Surface | None, ...]
     depth: Surface | None
@@ -207,7 +187,7 @@ class OutputBindings(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 class Draw(msgspec.Struct, frozen=True, eq=False):
-    """Primitives, and the state of each stage they pass through.
+    """A draw: primitives, and the state of each stage.
 
     Fragments must lie in ``scissor``: viewport, scissor rectangle and targets intersected.  With
     ``post_vertex`` stages the topology may be one of Direct3D 10, with adjacent vertices.
@@ -216,7 +196,7 @@ class Draw(msgspec.Struct, frozen=True, eq=False):
     pipeline: Pipeline
     input: InputAssembly
     output: OutputBindings
-    scissor: Rect
+    scissor: bindings.Rect
     raster: RasterBindings = msgspec.field(default_factory=RasterBindings)
     vertex: ShaderBindings = msgspec.field(default_factory=ShaderBindings)
     pixel: ShaderBindings = msgspec.field(default_factory=ShaderBindings)
@@ -224,11 +204,10 @@ class Draw(msgspec.Struct, frozen=True, eq=False):
 
 
 class IndirectDraw(msgspec.Struct, frozen=True, eq=False):
-    """A draw whose numbers are in a buffer, read when the packet executes.
+    """A draw with arguments in a buffer, read when the packet executes.
 
-    ``offset`` bytes into ``arguments`` there are as many DWORDs as the functions of draws with
-    instances take: vertices or indices, instances, the first of those, with indices what is added
-    to each, the first instance.  ``draw`` has instances, and all else.
+    The DWORDs at ``offset`` in ``arguments`` are: number of vertices or indices, instances, first
+    vertex or index, with indices the base vertex, first instance.  All else is in ``draw``.
     """
 
     draw: Draw
@@ -237,15 +216,15 @@ class IndirectDraw(msgspec.Struct, frozen=True, eq=False):
 
 
 class Dispatch(msgspec.Struct, frozen=True, eq=False):
-    """Run a compute program in ``groups``, by x, y and z, of ``threads``, likewise.
+    """Run a compute program in ``groups`` of ``threads``, both by x, y and z.
 
-    ``deeds`` are its accesses by number, to ``unordered`` views and to what it has declared to be
-    ``shared`` in a group.  With ``arguments``, a buffer and an offset in bytes, the numbers of
-    groups are three DWORDs there, read when the packet executes.
+    ``memory_operations`` are its accesses by number, to ``unordered`` views and to memory
+    ``shared`` in a group.  With ``arguments``, a buffer and an offset in bytes, ``groups`` are
+    three DWORDs there, read when the packet executes.
     """
 
     stage: StageProgram
-    deeds: tuple[MemoryOperation, ...]
+    memory_operations: tuple[MemoryOperation, ...]
     shared: tuple[SharedMemory, ...]
     threads: tuple[int, int, int]
     groups: tuple[int, int, int]
@@ -254,8 +233,8 @@ class Dispatch(msgspec.Struct, frozen=True, eq=False):
 
 
 class ClearUnordered(msgspec.Struct, frozen=True, eq=False):
-    """Fill a view with four DWORDs: floats, or integers where the format has them; of ``bits``
-    each channel has the low ones of its own.
+    """Fill a view with four DWORDs: floats, or integers for integer formats; with ``bits`` each
+    channel stores the low bits of its DWORD.
     """
 
     view: Unordered
@@ -264,13 +243,12 @@ class ClearUnordered(msgspec.Struct, frozen=True, eq=False):
 
 
 class Clear(msgspec.Struct, frozen=True, eq=False):
-    """Fill ``rects`` (already clipped) of the given surfaces; None leaves that part alone.
+    """Fill ``rects`` (already clipped) of the given surfaces; None leaves a part unchanged.
 
-    ``color`` is A8R8G8B8, or float32 values, ``z`` 0..1, ``stencil`` is masked to the format's
-    bits.
+    ``color`` is A8R8G8B8 or float32 values, ``z`` 0..1; ``stencil`` is masked to its bits.
     """
 
-    rects: tuple[Rect, ...]
+    rects: tuple[bindings.Rect, ...]
     colors: tuple[Surface | None, ...]
     color: int | Color | None
     depth: Surface | None
@@ -279,7 +257,7 @@ class Clear(msgspec.Struct, frozen=True, eq=False):
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """A box of one subresource of a surface with pixels, which lies inside it."""
+    """A box inside of a subresource of a surface with pixels."""
 
     surface: Surface
     index: int
@@ -293,12 +271,12 @@ def whole_part(surface: Surface, index: int) -> Part:
 
 
 class Copy(msgspec.Struct, frozen=True, eq=False):
-    """Make the target look like the source.  All of the source is read before anything is written.
+    """Copy, convert, stretch or resolve the source, all of which is read before it is written.
 
-    Parts of one format and size are copied as they are, of compressed formats in whole blocks;
-    otherwise texels are converted, which needs a target that can be rendered to, and stretched,
-    between texel centres if ``linear``.  Samples are copied one to one, or one to all of a
-    pixel's; a target of fewer samples than the source gets the resolved source.
+    Parts of one format and size are copied unchanged, compressed ones in whole blocks; otherwise
+    texels are converted, which needs a renderable target, and stretched, interpolated if
+    ``linear``.  Samples are copied one to one, or one to all of a pixel's; a target of fewer
+    samples receives the resolved source.
     """
 
     source: Part
@@ -307,13 +285,13 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
 
 
 class Blit(msgspec.Struct, frozen=True, eq=False):
-    """Fill the target, or copy the source to it by points, as DirectDraw does.
+    """A DirectDraw blit: fill the target, or copy the source to it by point sampling.
 
-    ``fill`` is a pixel as it is stored; ``depth_only`` leaves stencil bits as they are.
-    ``source_key`` and ``target_key`` are ranges of colours as stored: of the source those are not
-    copied, of the target those alone are written.  ``rop`` is the index of a ternary raster
-    operation without pattern, 0xCC for a copy; the source is mirrored, then turned clockwise by
-    ``turns`` quarters.  Compressed parts are whole blocks.
+    ``fill`` is a pixel in the stored format; ``depth_only`` preserves stencil bits.  Colour keys
+    are ranges of stored colours: source pixels in ``source_key`` are not copied, and only target
+    pixels in ``target_key`` are written.  ``rop`` is the index of a ternary raster operation
+    without pattern, 0xCC for a copy; the source is mirrored, then rotated clockwise by ``turns``
+    quarters.  Compressed parts are whole blocks.
     """
 
     target: Part
@@ -329,7 +307,7 @@ class Blit(msgspec.Struct, frozen=True, eq=False):
 
 
 class CopyBytes(msgspec.Struct, frozen=True, eq=False):
-    """Copy ``size`` bytes between buffers, which have them."""
+    """Copy ``size`` bytes between buffers; both ranges are in bounds."""
 
     source: Surface
     source_offset: int
@@ -339,16 +317,14 @@ class CopyBytes(msgspec.Struct, frozen=True, eq=False):
 
 
 class Write(msgspec.Struct, frozen=True, eq=False):
-    """Put ``data`` that came with the command into a part: its blocks without holes, row by row
-    and slice by slice.
-    """
+    """Write ``data`` of the command to a part: its blocks, tightly packed by row and slice."""
 
     target: Part
     data: bytes
 
 
 class WriteBytes(msgspec.Struct, frozen=True, eq=False):
-    """Put ``data`` that came with the command into a buffer, in which it has its place."""
+    """Write ``data`` of the command to a buffer; the range is in bounds."""
 
     target: Surface
     offset: int
@@ -356,18 +332,18 @@ class WriteBytes(msgspec.Struct, frozen=True, eq=False):
 
 
 class Swap(msgspec.Struct, frozen=True, eq=False):
-    """Exchange all bytes of two surfaces that have as many."""
+    """Exchange the bytes of two surfaces of equal size."""
 
     one: Surface
     other: Surface
 
 
 class Compose(msgspec.Struct, frozen=True, eq=False):
-    """Combine ``count`` rectangles of an A1 part with another one, which is no part of it.
+    """Combine ``count`` rectangles of an A1 part with another part that does not overlap it.
 
-    Each is told by 8 bytes in either buffer, read when the packet executes.  ``sources``: x, y,
-    width and height (uint16).  ``places``: number of a source (uint16), two bytes that mean
-    nothing, x and y (int16), to which ``offset`` is added.
+    Each buffer has 8 bytes for a rectangle, read when the packet executes.  ``sources``: x, y,
+    width and height (uint16).  ``places``: number of a source (uint16), two unused bytes, x and y
+    (int16), to which ``offset`` is added.
     """
 
     source: Part
@@ -380,8 +356,8 @@ class Compose(msgspec.Struct, frozen=True, eq=False):
 
 
 class GenerateLevels(msgspec.Struct, frozen=True, eq=False):
-    """Make every level of each face but the first from the one above: ``point`` takes one texel,
-    otherwise it is filtered linearly.  The format can be rendered to.
+    """Generate mipmap levels of each face from the level above, by linear filtering or by taking
+    one texel (``point``).  The format is renderable.
     """
 
     surface: Surface
@@ -389,55 +365,44 @@ class GenerateLevels(msgspec.Struct, frozen=True, eq=False):
 
 
 class BeginQuery(msgspec.Struct, frozen=True, eq=False):
-    """Remember the counters as they are when the GPU gets here."""
+    """Take a query's begin snapshot of the counters."""
 
     slot: QuerySlot
     generation: int
 
 
 class EndQuery(msgspec.Struct, frozen=True, eq=False):
-    """Report what changed since the matching BeginQuery."""
+    """Take a query's end snapshot and report the difference to the matching BeginQuery."""
 
     slot: QuerySlot
     generation: int
 
 
 class Observe(msgspec.Struct, frozen=True, eq=False):
-    """Call ``sink(surface)`` when the GPU gets here: how pictures are taken without steering."""
+    """Call ``sink(surface)`` when the packet executes; pictures are taken so."""
 
     surface: Surface
     sink: Callable[[Surface], Any]
 
 
 class PageIn(msgspec.Struct, frozen=True, eq=False):
-    """Bring allocations, by their handles in ``Gpu.residency``, to where the GPU reaches them."""
+    """Make allocations resident; they are handles of ``Gpu.residency``."""
 
     allocations: tuple[int, ...]
 
 
 Predicable = (
-    Draw
-    | IndirectDraw
-    | Dispatch
-    | Clear
-    | ClearUnordered
-    | Copy
-    | CopyBytes
-    | Write
-    | WriteBytes
-    | Swap
-    | Compose
-    | GenerateLevels
-    | PageIn
-)
-"""Packets that change memory or move it."""
+    Draw | IndirectDraw | Dispatch | Clear | ClearUnordered | Copy | CopyBytes | Write | WriteBytes
+    | Swap | Compose | GenerateLevels | PageIn
+)  # fmt: skip
+"""Packets that change memory or its residency."""
 
 
 class Predicated(msgspec.Struct, frozen=True, eq=False):
-    """Execute ``packet`` unless what the predicate ``slot`` found last is ``value``.
+    """Execute ``packet`` unless the last outcome of the predicate ``slot`` is ``value``.
 
-    The GPU waits until that is known; with a ``hint`` it executes the packet then.  It also does
-    if the predicate never ended.
+    The GPU waits for the outcome, or with a ``hint`` executes the packet if it is not visible yet.
+    A predicate that never ended does not skip.
     """
 
     packet: Predicable
@@ -446,12 +411,12 @@ class Predicated(msgspec.Struct, frozen=True, eq=False):
     hint: bool
 
     def start(self, time: int) -> int:
-        """When this starts if the GPU gets here at ``time``; earlier packets are done."""
+        """The time from which it can execute if earlier packets end at ``time``, in ticks."""
         outcome = self.slot.outcome
         return time if self.hint or outcome is None else max(time, outcome.visible)
 
     def skips(self, time: int) -> bool:
-        """Whether nothing is executed, at the time of the start."""
+        """Whether the packet is skipped, at its start time."""
         outcome = self.slot.outcome
         return outcome is not None and outcome.visible <= time and outcome.holds is self.value
 

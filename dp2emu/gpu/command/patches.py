@@ -1,4 +1,4 @@
-"""Patches of Direct3D 8 and 9: control points, tessellation levels, patches kept by handle."""
+"""Patches of Direct3D 8 and 9: control points, tessellation levels, patches cached by handle."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ import numpy as np
 from dp2emu.d3d.enums import Basis
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.arrays import F64, I64
+from dp2emu.gpu.tessellation import splines
 from dp2emu.gpu.tessellation.patch_domains import Domain, rectangle, triangle
-from dp2emu.gpu.tessellation.splines import (
-    Weights,
-    rectangle_weights,
-    triangle_points,
-    triangle_weights,
-)
 
 
 class RectanglePoints(msgspec.Struct, frozen=True):
-    """Control points of a rectangle: rows of ``width`` from vertex ``first``, each ``stride``
-    vertices behind the one before.
+    """Control points of a rectangle: rows of ``width`` from vertex ``first`` on, ``stride``
+    vertices apart.
     """
 
     first: int
@@ -43,9 +38,8 @@ class RectanglePoints(msgspec.Struct, frozen=True):
 
     @property
     def corners(self) -> tuple[int, int, int, int]:
-        """Control points at or, where none lies on the surface, nearest to the corners.
-
-        From the first they follow the edges (Direct3D 9 documentation, Tessellation).
+        """Control points at the corners, or nearest to them if none lies on the surface, in the
+        order of the edges (Direct3D 9 documentation, Tessellation).
         """
         inset = 0 if self.basis is Basis.BEZIER else (self.degree - 1) // 2
         left, right = inset, self.width - 1 - inset
@@ -53,14 +47,14 @@ class RectanglePoints(msgspec.Struct, frozen=True):
         return top + left, top + right, bottom + right, bottom + left
 
     def domain(self, segments: tuple[float, ...], *, continuous: bool) -> Domain:
-        """Where vertices are, for segments of each edge."""
+        """The domain points of the vertices, for the number of segments of each edge."""
         first, second, third, fourth = segments
         return rectangle((first, second, third, fourth), continuous=continuous)
 
-    def weights(self, domain: Domain) -> Weights:
-        """How control points count at the vertices."""
+    def weights(self, domain: Domain) -> splines.Weights:
+        """The weights of control points at the vertices."""
         size = self.width, self.height
-        return rectangle_weights(self.basis, self.degree, *size, domain.u, domain.v)
+        return splines.rectangle_weights(self.basis, self.degree, *size, domain.u, domain.v)
 
 
 class TrianglePoints(msgspec.Struct, frozen=True):
@@ -72,7 +66,7 @@ class TrianglePoints(msgspec.Struct, frozen=True):
     @property
     def count(self) -> int:
         """The number of control points."""
-        return triangle_points(self.degree)
+        return splines.triangle_points(self.degree)
 
     def numbers(self) -> I64:
         """Vertex numbers of the control points."""
@@ -80,25 +74,25 @@ class TrianglePoints(msgspec.Struct, frozen=True):
 
     @property
     def corners(self) -> tuple[int, int, int]:
-        """The corners in the order of the edges: first, last, and first of the last row."""
+        """The corner control points in the order of the edges: first, last, first of last row."""
         return 0, self.count - 1, self.count - 1 - self.degree
 
     def domain(self, segments: tuple[float, ...], *, continuous: bool) -> Domain:
-        """Where vertices are, for segments of each edge."""
+        """The domain points of the vertices, for the number of segments of each edge."""
         first, second, third = segments
         return triangle((first, second, third), continuous=continuous)
 
-    def weights(self, domain: Domain) -> Weights:
-        """How control points count at the vertices."""
-        return triangle_weights(self.degree, domain.u, domain.v)
+    def weights(self, domain: Domain) -> splines.Weights:
+        """The weights of control points at the vertices."""
+        return splines.triangle_weights(self.degree, domain.u, domain.v)
 
 
 ControlPoints = RectanglePoints | TrianglePoints
 
 
 class Adaptive(msgspec.Struct, frozen=True):
-    """D3DRS_ENABLEADAPTIVETESSELLATION: depths are ``plane`` times x, y, z and 1; levels lie
-    between ``least`` and ``most``.
+    """D3DRS_ENABLEADAPTIVETESSELLATION: depth is ``plane`` times x, y, z and 1; levels are clamped
+    to ``least`` and ``most``.
     """
 
     plane: tuple[float, float, float, float]
@@ -107,7 +101,7 @@ class Adaptive(msgspec.Struct, frozen=True):
 
 
 class Fineness(msgspec.Struct, frozen=True):
-    """Segments of the edges in order, or of all if there is one number."""
+    """Tessellation levels: segments of the edges in order, or one number for all."""
 
     segments: tuple[float, ...]
     continuous: bool = False
@@ -115,9 +109,9 @@ class Fineness(msgspec.Struct, frozen=True):
 
 
 class KeptPatch(msgspec.Struct, eq=False):
-    """Control points of a patch with a handle, by element, float64 of shape (4, n).
+    """Cached control points of a patch with a handle, by element, float64 of shape (4, n).
 
-    Mutable: the draw that brings them fills it when the GPU gets there.
+    Mutable: the draw that brings them fills it when it executes.
     """
 
     control: Mapping[Element, F64] = msgspec.field(default_factory=dict)
@@ -126,8 +120,8 @@ class KeptPatch(msgspec.Struct, eq=False):
 class Patch(msgspec.Struct, frozen=True, eq=False):
     """A rectangle or triangle patch.
 
-    Without ``kept`` the control points come from the draw's streams.  With it, they come from the
-    streams and are stored in ``kept`` if ``brought`` is set, and are read from it otherwise.
+    Control points come from the draw's streams and are stored in ``kept``, if it is given; without
+    ``brought`` they are read from ``kept``.
     """
 
     points: ControlPoints
@@ -137,9 +131,8 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
 
 
 class NPatch(msgspec.Struct, frozen=True):
-    """Each triangle of the draw is a curved point-normal triangle.
-
-    Positions are ``cubic`` or stay in its plane; normals are ``quadratic`` or linear.
+    """N-patches: each triangle of the draw is curved by its normals.  Positions are ``cubic`` or
+    linear, normals ``quadratic`` or linear.
     """
 
     fineness: Fineness

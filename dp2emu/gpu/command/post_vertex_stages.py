@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dp2emu.d3d.enums10 import Topology10
-from dp2emu.gpu.command.bindings import (
-    ConstantBuffers,
-    FloatViewport,
-    Rect,
-    Textures,
-    Topology,
-    Uniforms,
-)
+from dp2emu.gpu.command import bindings
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.stream_targets import NOTHING_STORED, StreamOutput
 from dp2emu.gpu.resource.heap import Surface
@@ -25,7 +18,7 @@ from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
     # Imported for types only: draws without these stages must not load the tessellator.
-    from dp2emu.gpu.tessellation import Tessellator
+    from dp2emu.gpu.tessellation.tessellate import Tessellator
     from dp2emu.shader.resources import Unit
 
 
@@ -33,9 +26,9 @@ class StageProgram(msgspec.Struct, frozen=True, eq=False):
     """The program of a stage after the vertex program, with its bindings and samplers."""
 
     program: Program
-    uniforms: Uniforms = msgspec.field(default_factory=dict)
-    buffers: ConstantBuffers = msgspec.field(default_factory=dict)
-    textures: Textures = msgspec.field(default_factory=dict)
+    uniforms: bindings.Uniforms = msgspec.field(default_factory=dict)
+    buffers: bindings.ConstantBuffers = msgspec.field(default_factory=dict)
+    textures: bindings.Textures = msgspec.field(default_factory=dict)
     samplers: Samplers = ()
     units: tuple[Unit, ...] = ()
 
@@ -52,12 +45,12 @@ class ConstantsProgram(msgspec.Struct, frozen=True, eq=False):
 
 
 class HullStage(msgspec.Struct, frozen=True, eq=False):
-    """A hull program: patches of ``takes`` control points in, of ``makes`` control points out.
+    """A hull program: from patches of ``takes`` control points to patches of ``makes``.
 
-    ``points`` runs for each of these, None passes points on; ``constants`` run in order.  Their
-    files of patches have so many ``registers`` for each point.  ``edges`` and ``inside`` are where
-    the factors are among the constants, as ``tessellation.Tessellator`` takes them, None for 0;
-    none counts for more than ``most``.
+    ``points`` computes each output point, None copies them; ``constants`` run in order.  Their
+    patch files have ``registers`` for each point.  ``edges`` and ``inside`` locate the factors
+    among the constants in the order of ``tessellation.Tessellator``, None for 0; factors are
+    clamped to ``most``.
     """
 
     points: StageProgram | None
@@ -71,10 +64,8 @@ class HullStage(msgspec.Struct, frozen=True, eq=False):
 
 
 class TessellationStage(msgspec.Struct, frozen=True, eq=False):
-    """Hull program, tessellator and domain program of a draw.
-
-    The ``domain`` program reads ``takes`` control points of a patch, of ``registers`` registers
-    each.
+    """Hull program, tessellator and domain program of a draw; the ``domain`` program reads
+    ``takes`` control points of ``registers`` registers each.
     """
 
     hull: HullStage
@@ -85,37 +76,35 @@ class TessellationStage(msgspec.Struct, frozen=True, eq=False):
 
 
 class EmittedStream(msgspec.Struct, frozen=True):
-    """A stream of vertices that a geometry program puts out, as points or in strips: which of its
-    words each port of theirs is.
-    """
+    """An output stream of a geometry program, points or strips: the output word of each port."""
 
     number: int
-    topology: Topology
+    topology: bindings.Topology
     ports: tuple[tuple[Port, int], ...]
 
 
 class GeometryStage(msgspec.Struct, frozen=True, eq=False):
-    """A geometry program, which runs ``instances`` times for each primitive of a list of the
-    topology it ``takes``, and puts out ``limit`` vertices at most.
+    """A geometry program, run ``instances`` times for each primitive of the topology it ``takes``;
+    a run emits at most ``limit`` vertices.
     """
 
     bound: StageProgram
-    takes: Topology
+    takes: bindings.Topology
     instances: int
     limit: int
     streams: tuple[EmittedStream, ...]
 
     @property
     def words(self) -> frozenset[int]:
-        """The output words of vertices, of all streams together."""
+        """The output words of all streams."""
         return frozenset(word for stream in self.streams for _, word in stream.ports)
 
 
 class View(msgspec.Struct, frozen=True):
-    """A viewport and the rectangle that fragments in it must lie in."""
+    """A viewport and its scissor rectangle."""
 
-    viewport: FloatViewport
-    scissor: Rect
+    viewport: bindings.FloatViewport
+    scissor: bindings.Rect
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -128,10 +117,9 @@ class Layer(msgspec.Struct, frozen=True):
 class PostVertexStages(msgspec.Struct, frozen=True, eq=False):
     """The stages of a draw between its vertex program and clipping, in order.
 
-    A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of
-    the ``views`` and ``layers``; to the first if there is no such.  Without the ports, or with no
-    views or layers, those of the draw itself stand.  Of what a ``geometry`` program puts out
-    ``output`` says what is stored, and the stream of it that is drawn.
+    The I32 ports ``viewport.x`` and ``layer.x`` of a primitive's first vertex select one of the
+    ``views`` and ``layers``, the first if out of range.  Without the ports, views or layers the
+    draw's own apply.  ``output`` is stream output, and the stream that is drawn.
     """
 
     tessellation: TessellationStage | None = None

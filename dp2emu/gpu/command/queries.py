@@ -1,7 +1,7 @@
-"""Counters that only grow, and queries as the difference of two snapshots of them.
+"""Monotonic counters, and queries as the difference of two snapshots of them.
 
-Snapshot and subtract: any number of queries may overlap, nothing is ever reset, and a query costs
-the same whatever happens inside it.  The front end encodes a difference as response bytes.
+Any number of queries may overlap, nothing is reset, and a query costs the same whatever happens
+inside of it.  The front end encodes a difference as response bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Epoch:
         self.passed[key] = self.passed.get(key, 0) + passed
 
     def until(self, end: Epoch) -> dict[tuple[int, int], int]:
-        """Samples that passed by target, from the beginning of this epoch to that of another."""
+        """Samples that passed by target, from the start of this epoch to the start of another."""
         totals: dict[tuple[int, int], int] = {}
         epoch: Epoch | None = self
         while epoch is not None and epoch is not end:
@@ -47,18 +47,17 @@ class Epoch:
 
 
 class Counters(msgspec.Struct):
-    """What the GPU has done since it was made.  Mutable by design; values only grow.
+    """Counts of all work since the GPU was created.  Mutable: values grow.
 
-    Times are ticks of busy time of one unit, ``busy_ticks`` of any; ``fragments`` counts those
-    that went through a pixel program, also if it or a later test dropped them; ``samples`` counts
-    what passed all tests on targets with one sample per pixel; multisampled targets count apart,
-    per target, so that samples can be turned into pixels per target (wire format, "Query types").
-    ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
-    ``invocations`` the pixels that a pixel program ran for, ``threads`` those of compute programs.
-    ``hull_runs`` counts patches, ``domain_runs`` the points they are divided into.
-    ``geometry_runs`` counts those of geometry programs, ``geometry_primitives`` what they put
-    out.  ``stream0_written`` and so on count the primitives that a stream of a geometry shader put
-    into buffers, ``stream0_needed`` those that it would have with room for all.
+    Times are busy ticks of one unit, ``busy_ticks`` of any; ``fragments`` went through a pixel
+    program, even if dropped then or later; ``samples`` passed all tests on targets with one sample
+    per pixel; multisampled targets are counted separately, so that their samples can be converted
+    to pixels per target (wire format, "Query types").  ``entered`` primitives enter clipping,
+    ``clipped`` leave it; ``invocations`` are pixels that a pixel program ran for, ``threads``
+    those of compute programs.  ``hull_runs`` are patches, ``domain_runs`` their domain points;
+    ``geometry_runs`` are runs of geometry programs, ``geometry_primitives`` their output.
+    ``stream0_written`` and so on are primitives written to buffers by a stream of a geometry
+    shader, ``stream0_needed`` those that would have been with enough room.
     """
 
     samples: int = 0
@@ -134,15 +133,13 @@ class Snapshot(NamedTuple):
 
 COUNTER_NAMES = tuple(f for f in Counters.__struct_fields__ if f != "multisamples")
 
-
 _COUNTER_INDEX = {name: index for index, name in enumerate(COUNTER_NAMES)}
-
 
 _values = attrgetter(*COUNTER_NAMES)
 
 
 def snapshot(counters: Counters, time: int) -> Snapshot:
-    """A snapshot of the counters, in constant time."""
+    """Take a snapshot of the counters, in constant time."""
     if counters.multisamples.passed:
         counters.multisamples.after = Epoch()
         counters.multisamples = counters.multisamples.after
@@ -150,7 +147,7 @@ def snapshot(counters: Counters, time: int) -> Snapshot:
 
 
 class Observes(IntFlag):
-    """Models that run only while a query observes them, because they are expensive."""
+    """Expensive models that run only while a query observes them."""
 
     NOTHING = 0
     VERTEX_CACHE = 1
@@ -158,7 +155,7 @@ class Observes(IntFlag):
 
 
 class Receiver(Protocol):
-    """A front end's half of its queries, where their reports go."""
+    """The front end that receives the reports of its queries."""
 
     def receive(self, report: Report) -> None:
         """Accept a report that has become visible to the host; it may be superseded."""
@@ -172,29 +169,19 @@ class Outcome(NamedTuple):
 
 
 class QuerySlot:
-    """A query as the core knows it: a place for the begin snapshot and a FIFO it reports to.
+    """A query of the GPU: its begin snapshot and its report FIFO.  Mutable: a register.
 
-    ``kind`` names the FIFO: reports of one kind become visible in the order they were issued.
-    ``owner`` is given the reports; ``key`` is the front end's and is handed back untouched.
-    ``counters`` are those of the context whose draws it watches; None watches all there is.
-    ``generation`` is raised by the front end whenever an older issue must no longer be answered;
-    ``begin`` counts only for the generation it was taken in.  With a ``verdict`` the query is a
-    predicate, and ``outcome`` is what it found when it ended last; None before.  Mutable: it is a
-    register of the machine.
+    ``kind`` is the FIFO: reports of one kind become visible in the order they were issued.
+    ``owner`` receives the reports; ``key`` is the front end's.  ``counters`` are those of the
+    context whose draws are observed; None observes all.  The front end raises ``generation`` to
+    discard older issues; ``begin`` is valid only for its own generation.  With a ``verdict`` the
+    query is a predicate, whose last ``outcome`` is None before its first end.
     """
 
     __slots__ = (
-        "begin",
-        "begin_generation",
-        "counters",
-        "generation",
-        "key",
-        "kind",
-        "observes",
-        "outcome",
-        "owner",
-        "verdict",
-    )
+        "begin", "begin_generation", "counters", "generation", "key",
+        "kind", "observes", "outcome", "owner", "verdict",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -218,9 +205,9 @@ class QuerySlot:
 
 
 class Report(NamedTuple):
-    """A finished query: what the counters were at both ends, and when the host may see it.
+    """A finished query: the snapshots at both ends, and the tick at which the host can see it.
 
-    ``heap`` is filled for a slot that observes the heap: one row per ``SurfaceKind``.
+    ``heap`` has a row per ``SurfaceKind`` if the slot observes the heap.
     """
 
     slot: QuerySlot
@@ -232,20 +219,20 @@ class Report(NamedTuple):
 
     @property
     def wanted(self) -> bool:
-        """Whether nothing has superseded the issue it answers."""
+        """Whether the issue that it answers is still the latest."""
         return self.slot.generation == self.generation
 
     def change(self, counter: str) -> int:
-        """How far a counter of ``Counters`` went between begin and end."""
+        """The difference of a counter of ``Counters`` between begin and end."""
         return self.end.counter(counter) - self.begin.counter(counter)
 
     @property
     def ticks(self) -> int:
-        """How long the interval was."""
+        """The length of the interval in ticks."""
         return self.end.time - self.begin.time
 
     def samples(self) -> int:
-        """Depth-test passes in samples, whatever the number of samples of their targets."""
+        """Depth-test passes in samples, of all targets."""
         passed = self.begin.multisamples.until(self.end.multisamples)
         return self.change("samples") + sum(passed.values())
 

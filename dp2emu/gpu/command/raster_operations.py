@@ -1,7 +1,7 @@
 """The 16 binary raster operations of Windows (R2_BLACK to R2_WHITE), on pixels as stored.
 
-Number n is a truth table: bit 2 p + d of n - 1 is the result where the bit drawn is p and the bit
-that was there is d.
+Number n is a truth table: bit 2 p + d of n - 1 is the result where the source (pen) bit is p and
+the destination bit is d.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 COPY = 13
-"""R2_COPYPEN: what is drawn takes the place of what was there."""
+"""R2_COPYPEN: the source replaces the destination."""
 RASTER_OPS = range(1, 17)
 
 
 class Writing(NamedTuple):
-    """How drawn words are stored: by which operation, and whether all their bits are."""
+    """How words are stored: the raster operation, and whether all their bits are written."""
 
     operation: int
     whole: bool
@@ -27,13 +27,13 @@ class Writing(NamedTuple):
 def written_over(
     b: Builder, writing: Writing, drawn: Value, there: Value, mask: Value
 ) -> tuple[Value]:
-    """Formula: what a part of a pixel becomes; bits that ``mask`` lacks stay."""
+    """Formula: the new value of a word of a pixel; bits outside of ``mask`` are preserved."""
     new = combine(writing.operation, drawn, there)
     return (new if writing.whole else new & mask | there & ~mask,)
 
 
 def combine(operation: int, drawn: Value, there: Value) -> Value:
-    """A raster operation on words."""
+    """The result of a raster operation on source and destination words."""
     if operation == COPY:
         return drawn
     result = drawn.builder.constant(Type.I32, 0)

@@ -10,36 +10,35 @@ import msgspec
 from dp2emu.gpu.resource.heap import Surface
 
 STREAMS = 4
-"""Streams a geometry shader can have."""
-
+"""Streams of a geometry shader, at most."""
 STREAM_TARGETS = 4
-"""Buffers that can be streamed into at a time."""
+"""Buffers bound to stream output, at most."""
 
 
 class Filled(msgspec.Struct, eq=False):
-    """The number of bytes of a buffer that stream output has written so far.
+    """The number of bytes that stream output has written to a buffer.
 
-    Mutable: a register of the machine, which draws move on when they execute.
+    Mutable: a register, which draws advance when they execute.
     """
 
     size: int = 0
 
 
 class StreamTarget(msgspec.Struct, frozen=True, eq=False):
-    """A buffer bound to stream output, and its write offset."""
+    """A buffer bound to stream output, with its write offset."""
 
     surface: Surface
     filled: Filled
 
     @property
     def room(self) -> int:
-        """The number of bytes behind the write offset."""
+        """The number of bytes after the write offset."""
         return max(self.surface.data.nbytes - self.filled.size, 0)
 
 
 class Word(NamedTuple):
-    """An output of the last stage, an I32 ``port``, that is stored in buffer ``slot``, ``offset``
-    bytes behind the beginning of each vertex there.
+    """An output of the last stage, the I32 ``port``, stored in buffer ``slot`` at ``offset`` bytes
+    of each vertex.
     """
 
     port: str
@@ -48,8 +47,8 @@ class Word(NamedTuple):
 
 
 class StreamLayout(msgspec.Struct, frozen=True):
-    """Output words of a stream that are stored; ``strides`` are bytes from vertex to vertex by
-    slot, of all slots that the stream uses.
+    """The stored output words of a stream; ``strides`` are (slot, bytes of a vertex) pairs of the
+    slots that the stream uses.
     """
 
     words: tuple[Word, ...]
@@ -57,8 +56,8 @@ class StreamLayout(msgspec.Struct, frozen=True):
 
 
 class StreamOutput(msgspec.Struct, frozen=True, eq=False):
-    """``layouts`` by stream, those of streams that are stored, and ``targets`` by slot; which
-    stream is ``rasterized``, None if none is.
+    """Stream output: ``layouts`` of stored streams by number, ``targets`` by slot, and the number
+    of the ``rasterized`` stream, None if none is.
     """
 
     layouts: Mapping[int, StreamLayout] = msgspec.field(default_factory=dict)

@@ -1,13 +1,12 @@
-"""Topologies: which vertices make primitive i (wire format, "Primitive order"), with the provoking
-vertex first.
+"""Topologies: the vertices of primitive i (wire format, "Primitive order"), provoking vertex
+first.
 
 Every primitive has three corners, so that one interpolation serves all: a line repeats its first
-vertex, a point is its vertex three times.
+vertex, a point has one vertex three times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,94 +17,47 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.bindings import Topology
 
 
-def _points(i: I64) -> tuple[I64, I64, I64]:
-    return i, i, i
+class Numbering(NamedTuple):
+    """Vertex numbers of a topology: ``count`` primitives use ``step * count + extra`` vertices.
 
+    ``distinct`` is 1 for points, 2 for lines, 3 for triangles.  Corner c of primitive i is vertex
+    ``steps[c] * i + odds[c] * (i & 1) + offsets[c]``.
+    """
 
-def _line_list(i: I64) -> tuple[I64, I64, I64]:
-    return 2 * i, 2 * i + 1, 2 * i
-
-
-def _line_strip(i: I64) -> tuple[I64, I64, I64]:
-    return i, i + 1, i
-
-
-def _triangle_list(i: I64) -> tuple[I64, I64, I64]:
-    return 3 * i, 3 * i + 1, 3 * i + 2
-
-
-def _triangle_strip(i: I64) -> tuple[I64, I64, I64]:
-    odd = i & 1
-    return i, i + 1 + odd, i + 2 - odd
-
-
-def _triangle_fan(i: I64) -> tuple[I64, I64, I64]:
-    return i + 1, i + 2, np.zeros_like(i)
-
-
-def _line_list_beside(i: I64) -> tuple[I64, I64, I64]:
-    return 4 * i + 1, 4 * i + 2, 4 * i + 1
-
-
-def _line_strip_beside(i: I64) -> tuple[I64, I64, I64]:
-    return i + 1, i + 2, i + 1
-
-
-def _triangle_list_beside(i: I64) -> tuple[I64, I64, I64]:
-    return 6 * i, 6 * i + 2, 6 * i + 4
-
-
-def _triangle_strip_beside(i: I64) -> tuple[I64, I64, I64]:
-    first, second, third = _triangle_strip(i)
-    return 2 * first, 2 * second, 2 * third
-
-
-class Shape(NamedTuple):
-    """``count`` primitives use ``step * count + extra`` vertices; ``corners`` numbers them."""
-
+    distinct: int
     step: int
     extra: int
-    corners: Callable[[I64], tuple[I64, I64, I64]]
+    steps: tuple[int, int, int]
+    offsets: tuple[int, int, int]
+    odds: tuple[int, int, int] = (0, 0, 0)
+
+    def corners(self, i: I64) -> I64:
+        """Vertex numbers of the corners of primitives, int64 of shape (3, n)."""
+        rows = np.multiply.outer(self.steps, i) + np.multiply.outer(self.odds, i & 1)
+        found: I64 = rows + np.array(self.offsets)[:, None]
+        return found
 
 
 PATCHES: dict[Topology, int] = {patch_list(points): points for points in range(1, 33)}
 """Control points of a patch, by topology."""
 
-
-def _patch_list(points: int) -> Callable[[I64], tuple[I64, I64, I64]]:
-    """Corners of a patch list: one point each, because only later stages make primitives."""
-    return lambda i: (points * i,) * 3
-
-
-TOPOLOGIES: dict[Topology, Shape] = {
-    PrimitiveType.POINTLIST: Shape(1, 0, _points),
-    PrimitiveType.LINELIST: Shape(2, 0, _line_list),
-    PrimitiveType.LINESTRIP: Shape(1, 1, _line_strip),
-    PrimitiveType.TRIANGLELIST: Shape(3, 0, _triangle_list),
-    PrimitiveType.TRIANGLESTRIP: Shape(1, 2, _triangle_strip),
-    PrimitiveType.TRIANGLEFAN: Shape(1, 2, _triangle_fan),
-    Topology10.LINELIST_ADJ: Shape(4, 0, _line_list_beside),
-    Topology10.LINESTRIP_ADJ: Shape(1, 3, _line_strip_beside),
-    Topology10.TRIANGLELIST_ADJ: Shape(6, 0, _triangle_list_beside),
-    Topology10.TRIANGLESTRIP_ADJ: Shape(2, 4, _triangle_strip_beside),
-    **{patch: Shape(points, 0, _patch_list(points)) for patch, points in PATCHES.items()},
+TOPOLOGIES: dict[Topology, Numbering] = {
+    PrimitiveType.POINTLIST: Numbering(1, 1, 0, (1, 1, 1), (0, 0, 0)),
+    PrimitiveType.LINELIST: Numbering(2, 2, 0, (2, 2, 2), (0, 1, 0)),
+    PrimitiveType.LINESTRIP: Numbering(2, 1, 1, (1, 1, 1), (0, 1, 0)),
+    PrimitiveType.TRIANGLELIST: Numbering(3, 3, 0, (3, 3, 3), (0, 1, 2)),
+    PrimitiveType.TRIANGLESTRIP: Numbering(3, 1, 2, (1, 1, 1), (0, 1, 2), (0, 1, -1)),
+    PrimitiveType.TRIANGLEFAN: Numbering(3, 1, 2, (1, 1, 0), (1, 2, 0)),
+    Topology10.LINELIST_ADJ: Numbering(2, 4, 0, (4, 4, 4), (1, 2, 1)),
+    Topology10.LINESTRIP_ADJ: Numbering(2, 1, 3, (1, 1, 1), (1, 2, 1)),
+    Topology10.TRIANGLELIST_ADJ: Numbering(3, 6, 0, (6, 6, 6), (0, 2, 4)),
+    Topology10.TRIANGLESTRIP_ADJ: Numbering(3, 2, 4, (2, 2, 2), (0, 2, 4), (0, 2, -2)),
+    # Patches have one corner: only later stages make primitives of them.
+    **{patch: Numbering(1, n, 0, (n, n, n), (0, 0, 0)) for patch, n in PATCHES.items()},
 }
-"""Vertex numbering by topology.  Adjacent vertices are left out."""
+"""Vertex numbering by topology, without adjacent vertices."""
 
-
-CORNERS: dict[Topology, int] = {
-    PrimitiveType.POINTLIST: 1,
-    PrimitiveType.LINELIST: 2,
-    PrimitiveType.LINESTRIP: 2,
-    PrimitiveType.TRIANGLELIST: 3,
-    PrimitiveType.TRIANGLESTRIP: 3,
-    PrimitiveType.TRIANGLEFAN: 3,
-    Topology10.LINELIST_ADJ: 2,
-    Topology10.LINESTRIP_ADJ: 2,
-    Topology10.TRIANGLELIST_ADJ: 3,
-    Topology10.TRIANGLESTRIP_ADJ: 3,
-    **dict.fromkeys(PATCHES, 1),
-}
+CORNERS: dict[Topology, int] = {topology: row.distinct for topology, row in TOPOLOGIES.items()}
 """Distinct corners of a primitive: 1 for points, 2 for lines, 3 for triangles."""
 
 
@@ -119,8 +71,8 @@ def fan_edges(flags: int, count: int) -> Mask:
     """Edges of a fan that was a polygon, from its dwEdgeFlags (wire format, "Edge flags"), shape
     (3, count).
 
-    Bit i is the edge from vertex i to the next, the last one back to vertex 0; bits that the
-    flags lack are set, and the edges between the triangles are not drawn.
+    Bit i is the edge from vertex i to the next, the last one back to vertex 0; edges beyond bit 31
+    are drawn, edges between the triangles are not.
     """
     outline = np.ones(count + 2, np.bool_)
     outline[:32] = [flags >> bit & 1 for bit in range(min(count + 2, 32))]
@@ -145,5 +97,4 @@ def primitive_count(topology: Topology, vertices: int) -> int:
 
 def corners(topology: Topology, first: int, start: int, stop: int) -> I64:
     """Vertex (or index) numbers of primitives ``start`` to ``stop``: int64, shape (3, n)."""
-    rows = TOPOLOGIES[topology].corners(np.arange(start, stop, dtype=np.int64))
-    return first + np.stack(rows)
+    return first + TOPOLOGIES[topology].corners(np.arange(start, stop, dtype=np.int64))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 
 class Streams(NamedTuple):
-    """Primitives by stream of a geometry shader: those ``written`` to buffers, and those that
-    would have been if there had been room for all.
+    """Primitives by stream of a geometry shader: ``written`` to buffers, and ``needed``: those
+    that would have been written with enough room.
     """
 
     written: tuple[int, ...] = (0, 0, 0, 0)
@@ -16,7 +16,7 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, stream: int, written: int, needed: int) -> Streams:
-        """Primitives of one stream."""
+        """The counts of one stream, 0 for the others."""
         counts = ([count if n == stream else 0 for n in range(4)] for count in (written, needed))
         return cls(*map(tuple, counts))
 
@@ -28,23 +28,19 @@ class Streams(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Counts of one packet.
+    """Work of one packet, in counts.
 
-    ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for,
-    ``clip_triangles`` that clipping added and ``triangles`` left after culling; ``fragments``
-    they cover, ``shaded`` those that went through the pixel program, all where that comes before
-    the tests and otherwise those that passed, ``pixels`` that passed all tests; all three by
-    sample where targets are multisampled, and clearing counts as the last two.  ``pixel_bytes``
-    of depth-stencil read, of colour read for blending, and of all that was written.
-    ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
-    ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
-    ``hull_runs`` are patches, ``domain_runs`` the points these are divided into.
-    ``geometry_runs`` of a geometry program, and the ``geometry_primitives`` it put out, of
-    vertices of ``geometry_bytes``.
-    ``threads`` of compute programs, and ``unordered_bytes`` that programs read and wrote through
-    views for unordered access.
-    ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
-    ``streams`` are primitives that went to stream output, and ``stream_bytes`` what they took.
+    ``vertices`` read and their ``vertex_bytes``; ``primitives`` requested, ``clip_triangles``
+    added by clipping, ``triangles`` left after culling; ``fragments`` covered, ``shaded`` ones
+    that went through the pixel program, ``pixels`` that passed all tests; these three count
+    samples of multisampled targets, and clears count as the last two.  ``pixel_bytes``:
+    depth-stencil read, colour read for blending, all written.  ``entered``: primitives before
+    clipping, ``clipped``: after it.  ``invocations`` of the pixel program: as ``shaded``, but by
+    pixel on all targets.  ``hull_runs``: patches, ``domain_runs``: their domain points.
+    ``geometry_runs`` of a geometry program, the ``geometry_primitives`` of its output and
+    ``geometry_bytes`` of their vertices.  ``threads`` of compute programs; ``unordered_bytes``
+    accessed through unordered access views.  ``paged_bytes`` made resident, ``disk_bytes`` of
+    these from disk.  ``streams``: primitives of stream output, and their ``stream_bytes``.
     """
 
     vertices: int = 0

@@ -1,14 +1,10 @@
-"""Compiled stages of a draw: what the modules of ``dp2emu.gpu`` say, as machine code, bit for bit.
+"""Compiled draws: machine code with the exact results of the stages in ``dp2emu.gpu``.
 
-A stage is LLVM text (``dp2emu.shader.jit``) and reads its arguments from 64-bit words, named by a
-tuple of names.  Nothing here imports LLVM before something is drawn.
+The stages after geometry are one kernel for each state.  ``block_code`` writes the text of a
+kernel with the ``*_code`` modules of the stages; ``kernel_code`` compiles it; ``kernel_plan``
+chooses it; ``kernel_arguments`` and ``kernel_draw`` run it; ``batch_template`` executes many small
+draws by one call.  LLVM is imported at the first draw.
 
-``vertex`` is the geometry stage.  All that follows is one kernel for each state: ``key`` says what
-a kernel is for, and what none is; ``writing``, ``planes``, ``memory``, ``packing``, ``depth``,
-``shading``, ``coloring``, ``blocks`` and ``spans`` write its text; ``code`` compiles and keeps it;
-``arguments`` and ``running`` feed and run it; ``checking`` compares; ``sequence``
-draws many small draws by one call.
-
-A kernel works on blocks of two rows of pixels, which are quads.  Lanes have two orders: MEMORY
-is a row after the other, QUADS what programs want that look at their neighbours.
+A kernel works on blocks of two rows of pixels, whose lanes have two orders: ``memory`` is row by
+row, ``quads`` is quad by quad for programs that take differences.
 """

@@ -1,4 +1,8 @@
-"""What a sequence of small draws is described by: 64-bit words by name, addresses unless said."""
+"""Batches of small draws, executed by one call of compiled code.
+
+What draws of a state share is a template; a batched draw is a row of a few words.  The tuples name
+64-bit words in their order, addresses unless stated otherwise.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +24,15 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.topology import CORNERS, vertex_count
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.compile.band_workers import everything, level
-from dp2emu.gpu.compile.kernel_arguments import Arguments, of_draw
+from dp2emu.gpu.compile.band_workers import level
+from dp2emu.gpu.compile.kernel_arguments import Arguments, all_triangles, of_draw
 from dp2emu.gpu.compile.kernel_draw import Drawing
 from dp2emu.gpu.compile.kernel_plan import Plan
 from dp2emu.gpu.compile.point_setup import points, with_points
 from dp2emu.gpu.compile.thread_pool import WORTH
 from dp2emu.gpu.input_assembler.vertex_fetch import vertex_bytes
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, planes_used
-from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Memory, capacity_of, plan_of
-from dp2emu.gpu.vertex_shader.vertex_frame import VertexPlan as VertexPlan
+from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Memory, VertexPlan, capacity_of, plan_of
 from dp2emu.gpu.vertex_shader.vertex_kernel import (
     ASSEMBLE,
     bound_uniforms,
@@ -48,72 +51,63 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 OWN = DRAW[: DRAW.index("bindings") + 1]
-"""What draws of a recipe have for themselves of the words of the vertex stages."""
+"""Words of the vertex stages that each draw has its own of."""
 
-ROW = ("recipe", "sources", "program", *OWN)
-"""A draw.  ``sources`` are ``vertex_words.SOURCE`` words of its elements, ``program`` is what its
-pixel program reads."""
+ROW = ("template", "sources", "program", *OWN)
+"""A draw.  ``sources`` are ``vertex_arguments.SOURCE`` words of its elements, ``program`` the
+binding words of its pixel program."""
 
 LEVELS = ("kernel", "setup", "arguments", "size")
-
-
 COUNTS = ("draws", "primitives", "extra", "clipped", "triangles", *RESULTS)
 
-
-RECIPE = (
+TEMPLATE = (
     "words", "into", "source_words", "pieces", "lanes", "shaded", "top", "bottom", "samples",
     *(f"{name}{level}" for level in range(2) for name in LEVELS), *COUNTS,
 )  # fmt: skip
-"""How draws of a state are drawn.  ``words`` are those of the vertex stages, ``into`` is where
-their ``source_words`` words of sources go; cutting a primitive leaves no more than ``pieces``.
-``lanes`` are varyings, ``shaded`` is 1 if nobody looks whether they have perspective.  Kernels are
-for primitives with it, and, if they have a 1, for triangles without; 0 if they are not known yet.
-``size`` is the words of a record.  What is counted adds up."""
+"""A template.  ``words`` are those of the vertex stages, ``into`` is the place of their
+``source_words`` words of sources; a clipped primitive has at most ``pieces``.  ``lanes`` is the
+number of varyings; ``shaded`` is 1 if perspective is not looked for.  ``kernel0`` is for
+primitives with perspective and ``kernel1`` for triangles without, 0 if not chosen yet; ``size`` is
+the words of a record.  ``COUNTS`` accumulate."""
 
 ROOM = (
     "vertices", "cutting",
     "lanes", "lane_room", "numbers", "number_room", "records", "record_room",
 )  # fmt: skip
-"""The functions of the vertex stages, of which the one that cuts is 0 if it is not compiled yet,
-and memory for doubles, i64 and records, in words."""
+"""The functions of the vertex stages, ``cutting`` (clipping) being 0 until it is compiled, and
+memory for doubles, i64 and records, with sizes in words."""
 
 DONE, ALONE, PLANNED = 0, 1, 2
-"""What became of a draw: it is drawn, has to be drawn by itself, or waits for a kernel, of which
-the number follows."""
+"""Results of a draw: drawn, to be drawn alone, or waiting for a kernel, whose level is added."""
 
-
-# A sequence of small draws as one function in memory.
+# The compiled function:
 #
-# i64 sequence(ptr rows, i64 first, i64 end, ptr room, ptr why)
+# i64 draw_batch(ptr rows, i64 first, i64 end, ptr room, ptr why)
 #
-# It draws rows from ``first`` on and says where it stopped: at ``end``, or at a draw that it
-# leaves alone, and ``why`` (``sequence_words``).  Of that draw nothing is drawn or counted.
+# It draws rows from ``first`` on and returns where it stopped: ``end``, or a draw of which nothing
+# was drawn or counted, with the result in ``why``.
 
-NAME = "sequence"
-
-
+NAME = "draw_batch"
 _WORD = 8
-
-
 _POSITION, _CORNERS = 4, 3
-"""Rows of a vertex before its varyings, each of a double for every corner."""
+"""Rows of a vertex before its varyings, and doubles of each for the corners."""
 
 
 @lru_cache(maxsize=1)
-def sequence() -> TieredFunction:
-    """The function.  It runs without Python's lock.  Raises ImportError without llvmlite."""
+def batch_function() -> TieredFunction:
+    """The compiled function, called without the GIL.  Raises ImportError without llvmlite."""
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kind = ctypes.CFUNCTYPE(number, pointer, number, number, pointer, pointer)
     return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
-    """Its module."""
+    """The LLVM module of the compiled function."""
     return module(_copied(), level(), _gathered(), _painted(), _drawn(), _sequence())
 
 
 def _copied() -> tuple[str, Writer]:
-    """Words from one place to another."""
+    """``copied``: copy words."""
     k = Code("copied", ("ptr from", "ptr to", "i64 count"))
     with k.loop(k["count"]) as n:
         k.store(k.load("i64", k["from"], n), k["to"], n)
@@ -122,12 +116,12 @@ def _copied() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """Assemble, and gather what is seen -> how many triangles, -1 if that cannot be done here.
+    """``gathered``: assemble a draw -> its triangles on the screen, or -1 to draw it alone.
 
-    ``capacity`` takes how far a row is from the next one.
+    ``capacity`` receives the distance between rows of corners.
     """
-    k = Code("gathered", ("ptr recipe", "ptr room", "ptr capacity"), "i64")
-    b, m = ArgumentWords.of(k, RECIPE, k["recipe"]), ArgumentWords.of(k, ROOM, k["room"])
+    k = Code("gathered", ("ptr template", "ptr room", "ptr capacity"), "i64")
+    b, m = ArgumentWords.of(k, TEMPLATE, k["template"]), ArgumentWords.of(k, ROOM, k["room"])
     words, (vertices, cutting) = b.pointer("words"), m.pointers("vertices", "cutting")
     found = k.call(vertices.name, "i64", words, k.constant("i64", ASSEMBLE))
     taken, cut = found & 0xFFFFFFFF, found.shifted(32)
@@ -139,7 +133,7 @@ def _gathered() -> tuple[str, Writer]:
     v.set("taken", m.integer("lanes"))
     v.set("capacity", capacity)
     v.set("numbers_taken", m.integer("numbers"))
-    # What is cut says where its edges are, which nobody wants: records come later.
+    # Clipping writes edge flags, which are not needed: the record memory is still free for them.
     nowhere = k.constant("i64", 0)
     v.set("edges_taken", (cut > 0).choose(m.integer("records"), nowhere))
     for name in ("lanes", "extra"):
@@ -150,12 +144,12 @@ def _gathered() -> tuple[str, Writer]:
 
 
 def _painted() -> tuple[str, Writer]:
-    """Set up and draw so many triangles by a kernel, unless they are too large -> what became."""
+    """``painted``: set up and draw triangles by a kernel -> the result; ALONE if too large."""
     k = Code(
-        "painted", ("ptr recipe", "ptr room", "ptr level", "i64 count", "i64 capacity"), "i64"
+        "painted", ("ptr template", "ptr room", "ptr level", "i64 count", "i64 capacity"), "i64"
     )
     b, m, at = (ArgumentWords.of(k, names, k[base]) for names, base in
-                ((RECIPE, "recipe"), (ROOM, "room"), (LEVELS, "level")))  # fmt: skip
+                ((TEMPLATE, "template"), (ROOM, "room"), (LEVELS, "level")))  # fmt: skip
     groups = (k["count"] + TOGETHER - 1) // TOGETHER
     k.give_if((groups + 1) * TOGETHER * at.integer("size") > m.integer("record_room"), ALONE)
     words, kernel = at.pointer("arguments"), at.pointer("kernel").name
@@ -178,7 +172,7 @@ def _painted() -> tuple[str, Writer]:
     k.give_if(large.differs(0) | worth, ALONE)
     top, bottom = b.integer("top"), b.integer("bottom")
     with k.when(top < bottom):
-        counts = k.at(k["recipe"], RECIPE.index("fragments"), "i64")
+        counts = k.at(k["template"], TEMPLATE.index("fragments"), "i64")
         k.call(kernel, "void", words, counts, top.cut("i32"), bottom.cut("i32"))
     b.set("triangles", b.integer("triangles") + triangles)
     k.give(DONE)
@@ -186,15 +180,15 @@ def _painted() -> tuple[str, Writer]:
 
 
 def _drawn() -> tuple[str, Writer]:
-    """One row -> what became of it."""
+    """``drawn``: draw a row -> the result."""
     k = Code("drawn", ("ptr row", "ptr room"), "i64")
     r = ArgumentWords.of(k, ROW, k["row"])
-    recipe, capacity = r.pointer("recipe"), k.room("i64")
-    b, m = ArgumentWords.of(k, RECIPE, recipe), ArgumentWords.of(k, ROOM, k["room"])
+    template, capacity = r.pointer("template"), k.room("i64")
+    b, m = ArgumentWords.of(k, TEMPLATE, template), ArgumentWords.of(k, ROOM, k["room"])
     k.call("@copied", "void", r.pointer("sources"), b.pointer("into"), b.integer("source_words"))
     own = k.at(k["row"], ROW.index(OWN[0]), "i64")
     k.call("@copied", "void", own, b.pointer("words"), k.constant("i64", len(OWN)))
-    count = k.call("@gathered", "i64", recipe, k["room"], capacity)
+    count = k.call("@gathered", "i64", template, k["room"], capacity)
     k.give_if(count < 0, ALONE)
     with k.when(count > 0):
         pitch = k.load("i64", capacity)
@@ -202,14 +196,14 @@ def _drawn() -> tuple[str, Writer]:
         with k.when(b.integer("shaded").equals(0)):
             rhw = k.at(m.pointer("lanes"), pitch * ((_POSITION - 1) * _CORNERS), "double")
             level.set(k.call("@level", "i64", rhw, count, pitch))
-        start = level.get() * len(LEVELS) + RECIPE.index("kernel0")
-        at = k.at(recipe, start, "i64")
+        start = level.get() * len(LEVELS) + TEMPLATE.index("kernel0")
+        at = k.at(template, start, "i64")
         k.give_if(k.load("i64", at).equals(0), lambda: level.get() + PLANNED)
         arguments = ArgumentWords.of(
             k, ARGUMENTS, ArgumentWords.of(k, LEVELS, at).pointer("arguments")
         )
         arguments.set("program", r.integer("program"))
-        found = k.call("@painted", "i64", recipe, k["room"], at, count, pitch)
+        found = k.call("@painted", "i64", template, k["room"], at, count, pitch)
         k.give_if(found.differs(DONE), lambda: found)
     _count(b, r, ArgumentWords.of(k, VERTEX_WORDS, b.pointer("words")), count)
     k.give(DONE)
@@ -217,13 +211,13 @@ def _drawn() -> tuple[str, Writer]:
 
 
 def _count(
-    recipe: ArgumentWords, row: ArgumentWords, vertices: ArgumentWords, clipped: Value
+    template: ArgumentWords, row: ArgumentWords, vertices: ArgumentWords, clipped: Value
 ) -> None:
-    """What kernels do not."""
-    one = recipe.code.constant("i64", 1)
+    """Add what kernels do not count to the template's counts."""
+    one = template.code.constant("i64", 1)
     added = one, row.integer("count"), vertices.integer("extra"), clipped
     for name, value in zip(COUNTS, added, strict=False):
-        recipe.set(name, recipe.integer(name) + value)
+        template.set(name, template.integer(name) + value)
 
 
 def _sequence() -> tuple[str, Writer]:
@@ -237,43 +231,28 @@ def _sequence() -> tuple[str, Writer]:
     return k.text()
 
 
-# Small draws, put off and drawn together: by one call, with no Python between them.
-#
-# What draws of a state have in common is a recipe; a draw that has one is a row of a few words.
-
 ROWS = 1 << 10
-"""Draws that may be put off."""
-
-
-MOST = 1 << 10
-"""Primitives of a draw that may be: of larger ones the way there matters little."""
-
-
+"""Draws of a batch, at most."""
 PROGRAMS = 64
-"""Numbers for its pixel program that a recipe keeps; of more, it begins anew."""
+"""Uniforms of the pixel program whose binding words a template keeps."""
 
 _ROW = struct.Struct(f"={len(ROW)}q")
-
-
-_COUNTS_AT = RECIPE.index(COUNTS[0])
-
-
+_COUNTS_AT = TEMPLATE.index(COUNTS[0])
 _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 
 class BatchTemplate(msgspec.Struct, eq=False):
-    """How small draws of a state are drawn.  Mutable: it learns.
+    """What batched draws of a state share.  Mutable: kernels are added and replaced.
 
-    ``like`` is one of them without its vertices, ``base`` the plan of one, and ``template`` has
-    arguments with which the programs of any kernel are content; ``words`` are those of ``RECIPE``,
-    at ``place``.
+    ``like`` is such a draw without vertices, ``base`` the plan of one; ``arguments`` have bindings
+    that serve the programs of every kernel.  ``words`` are those of ``TEMPLATE``, at ``place``.
     """
 
     like: Draw
     drawing: Drawing
     plan: VertexPlan
     base: Plan
-    template: Arguments
+    arguments: Arguments
     frame: Frame
     words: I64
     place: int
@@ -288,32 +267,33 @@ class BatchTemplate(msgspec.Struct, eq=False):
     def of(
         cls, draw: Draw, drawing: Drawing, names: tuple[str, ...], memory: Memory
     ) -> BatchTemplate | None:
-        """That of a draw whose varyings are ``names``; None if its programs call back, or if no
-        kernel has drawn one like it.
+        """The template of a draw with varyings ``names``; None if its programs call back, or if no
+        kernel has drawn such a draw yet.
         """
-        plan, dots = plan_of(draw.pipeline, names), CORNERS[draw.input.topology] == 1
-        base = (drawing.point_plan if dots else drawing.some_triangle_plan)(draw, plan.names)
+        plan, draws_points = plan_of(draw.pipeline, names), CORNERS[draw.input.topology] == 1
+        base = (drawing.point_plan if draws_points else drawing.some_triangle_plan)(
+            draw, plan.names
+        )
         if base is None or (plan.program is not None and layout_of(plan.program).callees):
             return None
-        template = drawing.template(base, draw.pixel.uniforms)
-        if template.bindings is None or template.bindings.called:
+        arguments = drawing.template(base, draw.pixel.uniforms)
+        if arguments.bindings is None or arguments.bindings.called:
             return None
-        planes = planes_used(draw)
         capacity = capacity_of(draw.input.count)
-        frame = memory.frame(plan, draw.input.topology, capacity, planes)
+        frame = memory.frame(plan, draw.input.topology, capacity, planes_used(draw))
         set_view(frame, draw, own_words(draw, 0, 0, 0, []))
         # A copy of the output record: templates are dropped with the record they were made for.
         bare = replace(draw.input, streams=(), indices=None, edge_flags=None)
         like = replace(draw, input=bare, output=replace(draw.output))
-        words = np.zeros(len(RECIPE), np.int64)
-        made = cls(like, drawing, plan, base, template, frame, words, address(words))
+        words = np.zeros(len(TEMPLATE), np.int64)
+        made = cls(like, drawing, plan, base, arguments, frame, words, address(words))
         made._set(
             words=frame.start,
             into=address(np.frombuffer(frame.sources, np.uint8)),
             source_words=len(frame.elements) * len(SOURCE),
             pieces=len(frame.planes) + CORNERS[draw.input.topology] + FIXED_PLANES,
             lanes=len(plan.names),
-            shaded=int(dots or plan.program is not None),
+            shaded=int(draws_points or plan.program is not None),
             top=drawing.region.top,
             bottom=drawing.region.bottom,
             samples=draw.pipeline.samples,
@@ -321,45 +301,42 @@ class BatchTemplate(msgspec.Struct, eq=False):
         return made
 
     @property
-    def dots(self) -> bool:
-        """Whether primitives are points."""
+    def draws_points(self) -> bool:
+        """Whether the primitives are points."""
         return CORNERS[self.like.input.topology] == 1
 
     def _set(self, **values: int) -> None:
         for name, value in values.items():
-            self.words[RECIPE.index(name)] = value
+            self.words[TEMPLATE.index(name)] = value
 
     def learn(self, level: int) -> None:
-        """Have the kernel for triangles with perspective, or with level 1 for those without."""
+        """Add the kernel for primitives with perspective, or with level 1 for those without."""
         plan = self.base
-        if not self.dots:
+        if not self.draws_points:
             plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
-        template = self.drawing.template(plan, self.like.pixel.uniforms)
+        arguments = self.drawing.template(plan, self.like.pixel.uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
-        given = of_draw(self.like, template, region, bias)
-        given.array("list", everything(_NUMBER_ROOM))
-        if self.dots:
+        given = of_draw(self.like, arguments, region, bias)
+        given.array("list", all_triangles(_NUMBER_ROOM))
+        if self.draws_points:
             with_points(given, self.like, self.plan.names)
-        self._set(**{
-            f"arguments{level}": address(given.words),
-            f"size{level}": plan.layout.size,
-        })  # fmt: skip
+        self._set(**{f"arguments{level}": address(given.words), f"size{level}": plan.layout.size})
         self.levels[level] = plan, given
         self.refresh()
 
     def refresh(self) -> None:
-        """Have the best code that there is by now."""
+        """Install the best code so far."""
         self.frame.refresh()
         for flatness, (plan, _) in self.levels.items():
-            best = plan.kernel.best(), (points() if self.dots else plan.setup).best()
+            best = plan.kernel.best(), (points() if self.draws_points else plan.setup).best()
             if self.kernels.get(flatness) != best:
                 kernel, setup = (each.code.address for each in best)
-                # The kernel is last: who finds one calls it, with all that is set before.
+                # The kernel last: code that finds one uses all that is set before.
                 self._set(**{f"setup{flatness}": setup, f"kernel{flatness}": kernel})
                 self.kernels[flatness] = best
 
     def row(self, draw: Draw, kept: list[Any]) -> tuple[int, ...]:
-        """The words of ``ROW`` of a draw; what they point to is ``kept``."""
+        """The words of a draw's row; what they point to is appended to ``kept``."""
         program = self.plan.program
         bound = 0
         if program is not None:
@@ -371,29 +348,28 @@ class BatchTemplate(msgspec.Struct, eq=False):
         return self.place, sources, self._program(draw.pixel.uniforms, kept), *own
 
     def _program(self, uniforms: Uniforms, kept: list[Any]) -> int:
-        """Where what the pixel program reads is."""
+        """The address of the pixel program's binding words."""
         found = self.programs.of((uniforms,), lambda: _placed(self._bound(uniforms)))
         kept.append(found)
         return found.place
 
     def _bound(self, uniforms: Uniforms) -> Words:
-        template = self.template
-        assert template.bindings is not None
-        assert template.program is not None
-        return template.bindings.with_uniforms(self.base.key.program, template.program, uniforms)
+        given = self.arguments
+        assert given.bindings is not None
+        assert given.program is not None
+        return given.bindings.with_uniforms(self.base.key.program, given.program, uniforms)
 
     def _sources(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
-        """Where ``SOURCE`` words are; streams stay where they are."""
+        """The address of the ``SOURCE`` words of vertex streams."""
         used = [streams[n] if n < len(streams) else None for n in self.frame.streams]
-        found = self.sources.of(used, lambda: _placed(self._packed(streams)))
+        found = self.sources.of(used, lambda: _placed(
+            np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
+        ))  # fmt: skip
         kept.append(found)
         return found.place
 
-    def _packed(self, streams: tuple[Stream | None, ...]) -> I64:
-        return np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
-
     def take(self) -> tuple[Work, int]:
-        """What was done since this was asked, and how many draws did it."""
+        """The work counted since the last call, and the number of draws that did it."""
         draws, primitives, extra, clipped, triangles, *results = self.words[_COUNTS_AT:].tolist()
         self.words[_COUNTS_AT:] = 0
         like = self.like
@@ -413,7 +389,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
 
 
 class _Placed(msgspec.Struct, frozen=True):
-    """Words, and their address."""
+    """Words and their address."""
 
     words: NDArray[Any]
     place: int
@@ -424,11 +400,11 @@ def _placed(words: NDArray[Any]) -> _Placed:
 
 
 class BatchRun:
-    """Draws that were put off, at most ``ROWS``.  Mutable."""
+    """A batch of at most ``ROWS`` draws.  Mutable."""
 
     def __init__(self) -> None:
         self.memory = Memory()
-        self.recipes: dict[int, BatchTemplate] = {}
+        self.templates: dict[int, BatchTemplate] = {}
         self._rows = np.zeros((ROWS, len(ROW)), np.int64)
         self._bytes = self._rows.data.cast("B")
         self._kept: list[Any] = []
@@ -437,71 +413,66 @@ class BatchRun:
         self._why = np.zeros(1, np.int64)
 
     def __len__(self) -> int:
-        """Draws that are not drawn yet."""
+        """The number of draws that are not drawn yet."""
         return self._count - self._done
 
     @property
     def full(self) -> bool:
-        """Whether no more can be put off."""
+        """Whether there is no room for another draw."""
         return self._count == ROWS
 
-    def add(self, recipe: BatchTemplate, draw: Draw, waiting: int) -> None:
-        """Put a draw off behind those that are ``waiting``.  What they refer to has to stay until
-        they are drawn; a row that an error left behind is nobody's.
+    def add(self, template: BatchTemplate, draw: Draw, waiting: int) -> None:
+        """Add a draw behind the ``waiting`` ones.
+
+        The caller keeps its objects alive until it is drawn.  Rows left behind by an error are
+        overwritten.
         """
         if not waiting and self._count:
             self._begin()
         place = self._done + waiting
-        _ROW.pack_into(self._bytes, _ROW.size * place, *recipe.row(draw, self._kept))
-        self.recipes[recipe.place] = recipe
+        _ROW.pack_into(self._bytes, _ROW.size * place, *template.row(draw, self._kept))
+        self.templates[template.place] = template
         self._count = place + 1
 
     def perform(self, waiting: int) -> int | None:
-        """Draw those that are ``waiting``.  The number of one that has to be drawn by itself,
-        after which this goes on; None if all are drawn.
+        """Draw the ``waiting`` draws -> the number of one that must be drawn alone before the next
+        call; None if all are drawn.
         """
         self._count = min(self._count, self._done + waiting)
         rows, room, why = address(self._rows), address(self._room), address(self._why)
-        # What has their addresses is run here.
+        # The locals keep the code alive while compiled code calls it by address.
         stages = vertices().best(), cutting().best() if cutting().has_code else None
         for name, function in zip(("vertices", "cutting"), stages, strict=True):
             self._room[ROOM.index(name)] = 0 if function is None else function.code.address
-        for recipe in self.recipes.values():
-            recipe.refresh()
+        for template in self.templates.values():
+            template.refresh()
         while self._done < self._count:
-            self._done = sequence().run(rows, self._done, self._count, room, why)
+            self._done = batch_function().run(rows, self._done, self._count, room, why)
             reason = int(self._why[0])
             if reason >= PLANNED:
                 place = int(self._rows[self._done, 0])
-                self.recipes[place].learn(reason - PLANNED)
+                self.templates[place].learn(reason - PLANNED)
             elif reason != DONE:
                 self._done += 1
                 return self._done - 1
         return None
 
     def clear(self) -> Iterator[tuple[Draw, Work, int]]:
-        """What was done by draws of each recipe, like which draw, and by how many.
-
-        None is left then, drawn or not.
-        """
-        recipes = [*self.recipes.values()]
-        self.recipes.clear()
+        """Empty the batch -> for each template a draw of its state, the work and the draws."""
+        templates = [*self.templates.values()]
+        self.templates.clear()
         self._begin()
-        for recipe in recipes:
-            yield recipe.like, *recipe.take()
+        for template in templates:
+            yield template.like, *template.take()
 
     def _begin(self) -> None:
-        """Nobody waits."""
+        """Forget all rows."""
         self._kept.clear()
         self._done = self._count = 0
 
 
 def _room() -> tuple[I64, list[NDArray[Any]]]:
-    """Words of ``ROOM``, and what they point to."""
-    sizes = _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM
-    held = [np.empty(size, np.int64) for size in sizes]
-    words = [0, 0]
-    for array, size in zip(held, sizes, strict=True):
-        words += [address(array), size]
-    assert len(words) == len(ROOM)
+    """The words of ``ROOM``, and the memory that they point to."""
+    held = [np.empty(size, np.int64) for size in (_LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM)]
+    words = [0, 0, *(word for array in held for word in (address(array), len(array)))]
     return np.array(words, np.int64), held

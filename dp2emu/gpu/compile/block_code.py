@@ -1,6 +1,4 @@
-"""What happens to a block of pixels of a primitive: ``gpu.draw.draw_stages`` from coverage to the
-targets.
-"""
+"""Kernel text for blocks of pixels: the stages of ``gpu.draw.draw_stages`` from coverage on."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ from dp2emu.gpu.code.kernel_key import Key
 from dp2emu.gpu.code.kernel_layout import CLIPPED, FRONT, RESULTS, RHW, SLOPE, Layout
 from dp2emu.gpu.code.kernel_layout import DEPTH as Z
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT
-from dp2emu.gpu.output_merger.color_target_code import Coloring, alive_after
-from dp2emu.gpu.output_merger.depth_test_code import DepthTest, Numbers
+from dp2emu.gpu.output_merger.merge_code import Coloring, DepthTest, alive_after
 from dp2emu.gpu.pixel_shader.pixel_code import Shaded, Shader, Site, Way, pixel_routine
 from dp2emu.gpu.rasterizer.fragment_depth import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
@@ -32,10 +29,10 @@ from dp2emu.shader.types import Type
 class Row(msgspec.Struct, frozen=True):
     """A pair of rows of a primitive, from row ``y`` (even) on.
 
-    ``bounds`` are those of each sample and, if samples are covered for themselves, of the centre
-    last.  ``ways`` are those from the anchor down, in MEMORY order by sample, ``down`` in QUADS
-    order to the centre; ``planes`` are the rows of planes there, ``depths`` those of z by sample.
-    ``free`` is the mask of all lanes if no fragment goes for its z.
+    ``bounds`` has the columns of each sample and, if samples are covered separately, of the centre
+    last.  ``ways`` are distances from the anchor down to each sample in memory order, ``down`` to
+    the centre in quad order; ``planes`` are the varyings' planes at these rows, ``depths`` those
+    of z by sample.  ``free`` is the mask of lanes that are not clipped in z.
     """
 
     primitive: Primitive
@@ -50,9 +47,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """A block of a row from column ``x`` on: what is covered by sample and, if samples are
-    covered for themselves, at the centre; of that the fragments there are, by sample; z and the
-    way to them, and to the centre.  All in MEMORY order.
+    """A block of a row from column ``x`` on, in memory order.
+
+    ``inside`` is the coverage by sample (and at the centre, as ``Row.bounds``), ``masks`` are the
+    fragments by sample, ``depths`` their z, ``ways`` the distances from the anchor across,
+    ``central`` that to the centre.
     """
 
     row: Row
@@ -65,7 +64,7 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 class Blocks:
-    """Mutable: the text of a kernel, and the variables that count."""
+    """Writes the text of a kernel.  Mutable: the text grows."""
 
     def __init__(self, w: Code, key: Key, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
@@ -78,11 +77,11 @@ class Blocks:
         self.places = POSITIONS[key.samples] if key.by_sample else (CENTRE,) * key.samples
 
     def argument(self, type: str, name: str) -> str:
-        """A word of the arguments."""
+        """Load a word of the arguments."""
         return self.w.word(type, "%arguments", self.layout.arguments[name])
 
     def finish(self) -> None:
-        """Add what was counted to the results."""
+        """Add the counts to the results."""
         w = self.w
         for word, name in enumerate(RESULTS):
             place = w.place("%results", str(8 * word))
@@ -96,7 +95,7 @@ class Blocks:
         base, pitch = self.argument("ptr", "depth.base"), self.argument("i64", "depth.pitch")
         words = Words(self.w, base, pitch, ROWS[key.format].size, self.key.samples)
         held = [self._splat("i32", f"stencil.{each}") for each in ("reference", "mask", "write")]
-        return DepthTest(self.w, key, words, Numbers(*held))
+        return DepthTest(self.w, key, words, held)
 
     def _splat(self, type: str, name: str) -> str:
         return self.w.spread(type, self.argument(type, name))
@@ -111,38 +110,32 @@ class Blocks:
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Work on a pair of rows, between the columns (i32) that no bound exceeds."""
+        """Draw a pair of rows between two columns (i32) that include all bounds."""
         w = self.w
         centre = primitive.down(y, w.memory)
         ways = [self._offset(centre, down) for _, down in self.places]
         down = primitive.down(y, w.quads)
-        planes = {name: primitive.row(name, down) for name in self._read()}
+        # All planes but the first, which is depth's, are read by programs.
+        read = [*self.layout.planes][1:] if self.key.runs else []
+        planes = {name: primitive.row(name, down) for name in read}
         depths = [primitive.row(Z, way) for way in ways]
-        row = Row(
-            primitive, y, bounds, ways, down, planes, depths, self._free(primitive), coverage
-        )
+        free = ALL
+        if self.key.clipped:
+            free = w.spread("i1", w(f"xor i1 {primitive.flag(CLIPPED)}, true"))
+        row = Row(primitive, y, bounds, ways, down, planes, depths, free, coverage)
         first = w(f"and i32 {ends[0]}, {-w.columns}")
-        self._fetch_next(y, ends)
+        self._prefetch_below(y, ends)
         with w.count("i32", first, ends[1], w.columns) as x:
             self._block(row, x)
 
-    def _free(self, primitive: Primitive) -> str:
-        if not self.key.clipped:
-            return ALL
-        return self.w.spread("i1", self.w(f"xor i1 {primitive.flag(CLIPPED)}, true"))
-
-    def _fetch_next(self, y: str, ends: tuple[str, str]) -> None:
-        """Have depth near where the next pair of rows is likely to begin and to end: waiting for
-        it takes longer than all else that triangles of depth alone need.
+    def _prefetch_below(self, y: str, ends: tuple[str, str]) -> None:
+        """Prefetch depth where the next rows probably begin and end: depth-only triangles mostly
+        wait for it.
         """
         if self.depth is not None:
             below = self.w(f"add i32 {y}, {PAIR}")
             for x in ends:
                 self.depth.words.at(x, below).fetch()
-
-    def _read(self) -> list[str]:
-        """Planes that programs read at centres."""
-        return [*self.layout.planes][1:] if self.key.runs else []
 
     def _offset(self, way: str, grid: int) -> str:
         return offset(self.w, way, grid, ONE) if self.key.by_sample else way
@@ -171,7 +164,7 @@ class Blocks:
         )
 
     def _samples(self, inside: Sequence[str]) -> list[str]:
-        """Coverage of every sample that D3DRS_MULTISAMPLEMASK lets through."""
+        """The coverage of each sample, masked by D3DRS_MULTISAMPLEMASK."""
         w, samples = self.w, self.key.samples
         if samples == 1:
             return list(inside)
@@ -183,7 +176,7 @@ class Blocks:
         return masks
 
     def _kept(self, row: Row, x: str, mask: str, z: str) -> str:
-        """Without what clipping in z and the stipple pattern take away."""
+        """A mask without lanes that are clipped in z or stippled away."""
         w = self.w
         if self.key.clipped:
             (within,) = emitted(w, inside_depth, None, [(Type.F64, z)])
@@ -191,7 +184,7 @@ class Blocks:
         return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
 
     def _stippled(self, y: str, x: str) -> str:
-        """Lanes whose bits of the pattern are set, of which the highest is leftmost."""
+        """The mask of lanes whose bits of the stipple pattern are set; the highest is leftmost."""
         w = self.w
         base, rows = self.argument("ptr", "stipple"), self.argument("i32", "stipple.rows")
         words = []
@@ -213,7 +206,7 @@ class Blocks:
     # The order of tests and program
 
     def _early(self, spot: Spot) -> None:
-        """Tests come first; the program runs for what passed."""
+        """Test, then run the program for fragments that passed."""
         w, key = self.w, self.key
         passed = self._test(spot, spot.masks, None)
         seen = union(w, passed)
@@ -222,14 +215,14 @@ class Blocks:
         if len(passed) > 1:
             self._count("invocations", passed if key.each else [seen])
         if key.colors:
-            # Without a test it is known that there is something.
+            # Without a test some fragment always passes.
             with nullcontext() if self.depth is None else w.when(w.any(seen)):
                 shaded = self._shaded(spot)
                 drawn = self._alive(passed, shaded) if key.drops else passed
                 self._write(spot, drawn, shaded)
 
     def _late(self, spot: Spot) -> None:
-        """The program has a say in what is tested, or at least in what is stored."""
+        """Run the program first: it affects tests or stored values."""
         if self.key.ahead and self.depth is not None:
             self._ahead(spot, self.depth)
             return
@@ -247,16 +240,18 @@ class Blocks:
             self._write(spot, passed, shaded)
 
     def _count_runs(self, spot: Spot) -> None:
-        """Count what the program runs for if it runs for all."""
+        """Count program runs if it runs for all fragments."""
         if len(spot.masks) > 1:
             run = spot.masks if self.key.each else [union(self.w, spot.masks)]
             self._count("invocations", run)
 
     def _ahead(self, spot: Spot, depth: DepthTest) -> None:
-        """The program counts as run for all, but what depth hides would never show it."""
+        """Run the program, after a look at depth, for fragments that are not hidden; it counts as
+        run for all.
+        """
         w, x, y = self.w, spot.x, spot.row.y
         self._count_runs(spot)
-        outcomes = depth.look(x, y, self._depths(spot, None), spot.masks, ZERO)
+        outcomes = depth.test(x, y, self._depths(spot, None), spot.masks, ZERO)
         seen = [each.passed for each in outcomes]
         with w.when(w.any(union(w, seen))):
             shaded = self._shaded(spot)
@@ -267,7 +262,7 @@ class Blocks:
                 self._write(spot, masks, shaded)
 
     def _alive(self, masks: Sequence[str], shaded: Sequence[Shaded]) -> list[str]:
-        """Lanes that neither their program nor their alpha drops, of each sample."""
+        """The masks of lanes that neither the program nor alpha drops, by sample."""
         w, samples = self.w, range(len(masks))
         if self.key.each:
             found = [alive_after(w, self.key, each, self.reference, [sample])[0]
@@ -282,7 +277,9 @@ class Blocks:
     def _test(
         self, spot: Spot, masks: Sequence[str], written: Sequence[str | None] | None
     ) -> Sequence[str]:
-        """Lanes that pass the tests, whose depth may be the one the program has written."""
+        """Test and store depth and stencil -> the masks of lanes that pass; ``written`` is the
+        program's depth by sample.
+        """
         if self.depth is None:
             return masks
         w, row = self.w, spot.row
@@ -290,22 +287,20 @@ class Blocks:
         return self.depth(spot.x, row.y, self._depths(spot, written), masks, back)
 
     def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
-        """Doubles that are tested, by sample: the program's or the plane's."""
+        """The tested depths by sample, doubles: the program's or the plane's."""
         w, key = self.w, self.key
         ends = [self._splat("double", f"depth.{end}") for end in ("low", "high")]
         terms, found = DepthTerms(key.w_buffer, key.biased, key.sloped), []
         for sample, z in enumerate(written or [None] * len(spot.masks)):
-            given = (
-                [spot.depths[sample], *self._depth_terms(spot, sample)]
-                if z is None
-                else [w(f"fpext {w.f} {z} to {w.d}")]
-            )
-            operands = [(Type.F64, each) for each in (*ends, *given)]
-            found += emitted(w, depth_tested, terms if z is None else DepthTerms(), operands)
+            if z is None:
+                given, of = [spot.depths[sample], *self._depth_terms(spot, sample)], terms
+            else:
+                given, of = [w(f"fpext {w.f} {z} to {w.d}")], DepthTerms()
+            found += emitted(w, depth_tested, of, [(Type.F64, each) for each in (*ends, *given)])
         return found
 
     def _depth_terms(self, spot: Spot, sample: int) -> list[str]:
-        """What ``depth_tested`` takes beside z."""
+        """The operands of ``depth_tested`` after z."""
         key, primitive, terms = self.key, spot.row.primitive, list[str]()
         if key.w_buffer:
             rhw = primitive.at(RHW, primitive.row(RHW, spot.row.ways[sample]), spot.ways[sample])
@@ -317,7 +312,7 @@ class Blocks:
     # Shading
 
     def _shaded(self, spot: Spot) -> list[Shaded]:
-        """By sample: of one run of the program, or of one for each of them."""
+        """The program's results by sample, of one run or of one for each sample."""
         key, row = self.key, spot.row
         same = self.w.quads == self.w.memory
         along = spot.central if same else row.primitive.along(spot.x, self.w.quads)
@@ -345,7 +340,7 @@ class Blocks:
         return shaded
 
     def _coverage(self, spot: Spot) -> str:
-        """Bits of the samples of pixels that are covered and may be drawn to, in quad order."""
+        """The bit mask of covered, unmasked samples of each pixel, in quad order."""
         w, samples = self.w, self.key.samples
         if samples == 1:
             return splat(1)
@@ -358,7 +353,7 @@ class Blocks:
         return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
 
     def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
-        """The way to where lanes are covered: to the centre or else the first sample that is."""
+        """The distances to centroids: to the centre if covered, else the first covered sample."""
         w = self.w
         dx, dy = ZERO, ZERO
         turned = [w.to_quads(w.b, mask) for mask in inside]

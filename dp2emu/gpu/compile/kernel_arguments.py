@@ -1,10 +1,11 @@
-"""What a kernel is given: its arguments and records, and what its programs read."""
+"""Arguments and records of kernels, and the bindings of their programs."""
 
 from __future__ import annotations
 
 import struct
 import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -13,25 +14,8 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Cull
 from dp2emu.gpu.arrays import F64, I64
+from dp2emu.gpu.code import kernel_layout
 from dp2emu.gpu.code.kernel_key import Key
-from dp2emu.gpu.code.kernel_layout import (
-    CLIPPED,
-    DEPTH,
-    DIVIDED,
-    DIVISOR,
-    DOUBLES,
-    FLAGS,
-    FRONT,
-    INTEGERS,
-    NUMBER,
-    RHW,
-    SLOPE,
-    TOGETHER,
-    X0,
-    Y0,
-    Layout,
-    table_of,
-)
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.compile.kernel_code import target_of
@@ -43,6 +27,7 @@ from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.planes import Plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.spans import HALF, Spans
+from dp2emu.gpu.rasterizer.triangles_code import AHEAD
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.tiering import TieredFunction
@@ -52,14 +37,14 @@ U64 = NDArray[np.uint64]
 
 
 class Arguments(msgspec.Struct):
-    """Words of arguments by name.  Mutable; it keeps what they point to.
+    """The argument words of a kernel, by name.  Mutable; it keeps alive what they point to.
 
-    ``depth`` are those of the depth-stencil buffer: base, pitch, and the stencil's three numbers.
-    ``bindings`` are the programs', and may have something to complain of; ``program`` are the
-    words that the pixel program reads.
+    ``depth`` is the depth buffer's base and pitch, and the stencil's reference, mask and write
+    mask.  ``bindings`` are the programs' and collect errors of callbacks; ``program`` are the
+    binding words of the pixel program.
     """
 
-    layout: Layout
+    layout: kernel_layout.Layout
     words: U64
     kept: list[Any]
     depth: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
@@ -67,29 +52,29 @@ class Arguments(msgspec.Struct):
     program: U64 | None = None
 
     def with_programs_of(self, other: Arguments) -> Arguments:
-        """A copy for another thread, whose programs are those of ``other``."""
+        """A copy for another thread, with the programs of ``other``."""
         words = self.words.copy()
         words[self.layout.programs] = other.words[self.layout.programs]
         return Arguments(self.layout, words, [self, other], self.depth, other.bindings)
 
-    def make(self, made: Made) -> None:
-        """Set triangles up from elsewhere."""
+    def set_up_from(self, corners: SetupInput) -> None:
+        """Set the words of the corners that triangles are set up from."""
         first = self.layout.arguments["records"]
-        self.words[first : first + len(made.words)] = made.words
-        self.kept.append(made)
+        self.words[first : first + len(corners.words)] = corners.words
+        self.kept.append(corners)
 
     def number(self, name: str, value: int) -> None:
-        """An integer of 64 bits."""
+        """Set a word to an integer."""
         self.words[self.layout.arguments[name]] = value
 
     def array(self, name: str, value: NDArray[Any]) -> None:
-        """The address of an array, which has to be in one piece."""
+        """Set a word to the address of a contiguous array, and keep the array alive."""
         self.kept.append(value)
         self.number(name, address(value))
 
 
-class Made(msgspec.Struct, frozen=True):
-    """What triangles are set up from, and room for the records of all of them."""
+class SetupInput(msgspec.Struct, frozen=True):
+    """Corners that triangles are set up from, and memory for their records."""
 
     position: F64
     varyings: F64
@@ -97,17 +82,17 @@ class Made(msgspec.Struct, frozen=True):
     records: F64
 
     @classmethod
-    def of(cls, geometry: Geometry, layout: Layout) -> Made:
-        """``geometry``'s, in one piece, so that a corner is as far from the next one in all."""
+    def of(cls, geometry: Geometry, layout: kernel_layout.Layout) -> SetupInput:
+        """The corners of a geometry as contiguous arrays, whose rows are all equally far apart."""
         vertices = geometry.vertices
         position, varyings = (np.ascontiguousarray(each, np.float64)
                               for each in (vertices.position, vertices.varyings))  # fmt: skip
-        room = _room(rooms(len(geometry.numbers)) * layout.size)
+        room = _room(record_capacity(len(geometry.numbers)) * layout.size)
         return cls(position, varyings, np.ascontiguousarray(geometry.numbers), room)
 
     @property
     def words(self) -> tuple[int, ...]:
-        """As arguments, from the records on."""
+        """The argument words from ``records`` on."""
         return (
             address(self.records), len(self.numbers), address(self.position),
             address(self.varyings), self.position.strides[0], self.position.strides[1],
@@ -115,32 +100,31 @@ class Made(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
 
-def rooms(count: int) -> int:
-    """Records that there has to be room for so that ``count`` triangles can be set up."""
-    return -(-count // TOGETHER) * TOGETHER + TOGETHER
+def record_capacity(count: int) -> int:
+    """Records to allocate for ``count`` triangles: setup writes groups of ``TOGETHER``."""
+    return -(-count // kernel_layout.TOGETHER) * kernel_layout.TOGETHER + kernel_layout.TOGETHER
 
 
-_rooms = threading.local()
+_thread = threading.local()
 
 
 def _room(size: int) -> F64:
-    """Memory of this thread, at least so many doubles, which no two draws use at a time."""
-    held: F64 | None = getattr(_rooms, "held", None)
+    """At least ``size`` doubles of memory that belongs to the calling thread."""
+    held: F64 | None = getattr(_thread, "records", None)
     if held is None or len(held) < size:
-        held = _rooms.held = np.empty(size)
+        held = _thread.records = np.empty(size)
     return held
 
 
-_NOT_MADE = (0,) * 7
 _CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
-"""Sign of the area that is culled."""
-_NUMBERS = struct.Struct(f"={len(INTEGERS)}q{len(DOUBLES)}d")
+"""Sign of the area of culled triangles."""
+_NUMBERS = struct.Struct(f"={len(kernel_layout.INTEGERS)}q{len(kernel_layout.DOUBLES)}d")
 
 
 def of_draw(
-    draw: Draw, template: Arguments, region: Rect, bias: float, made: Made | None = None
+    draw: Draw, template: Arguments, region: Rect, bias: float, corners: SetupInput | None = None
 ) -> Arguments:
-    """The arguments of a draw, without its spans; its targets and programs are in a template."""
+    """The arguments of a draw, without its spans; ``template`` has its targets and programs."""
     words = template.words.copy()
     numbers, state, raster = draw.output.merge, draw.pipeline.depth, draw.pipeline.raster
     stipple = np.array(draw.raster.stipple, np.uint32) if draw.raster.stipple else None
@@ -150,28 +134,25 @@ def of_draw(
         words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,
         numbers.alpha_reference * REFERENCE_STEP, numbers.sample_mask,
         *((0, 1) if stipple is None else (address(stipple), len(stipple))), *stencil,
-        *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
+        *((0,) * 7 if corners is None else corners.words), _CULLED[raster.cull],
         bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,
         state.slope, state.bias_clamp,
     )  # fmt: skip
-    kept = [stipple, made, template]
+    kept = [stipple, corners, template]
     return Arguments(template.layout, words, kept, template.depth, template.bindings)
 
 
 def with_targets(
     given: Arguments, colors: tuple[ColorTarget, ...], depth: DepthTarget | None
 ) -> None:
-    """Add where colours and depth are."""
+    """Set the words of the colour targets, and keep those of the depth buffer."""
     if depth is not None:
         given.kept.append(depth.words)
         test = depth.stencil
-        given.depth = (
-            address(depth.words),
-            depth.pitch * depth.row.size,
-            0 if test is None else int(test.reference),
-            0 if test is None else int(test.mask),
-            0 if test is None else int(test.write_mask),
-        )
+        stencil = (0, 0, 0)
+        if test is not None:
+            stencil = int(test.reference), int(test.mask), int(test.write_mask)
+        given.depth = address(depth.words), depth.pitch * depth.row.size, *stencil
     for color in colors:
         size, bits = color.row.size, color.bits
         parts = [bits >> 32 * part & 0xFFFFFFFF for part in range(max(1, size // 4))]
@@ -188,7 +169,7 @@ def with_programs(
     sampler: Sampler,
     fetcher: Fetcher | None,
 ) -> None:
-    """Add what programs read, of which a part is a thread's own."""
+    """Set the words of the programs, whose local files and callbacks serve one thread only."""
     direct = frozenset(asked for asked, _ in key.samplers)
     given.bindings = bindings = Bindings(target_of(key), sampler, fetcher, direct=direct)
     given.program = bindings.of(key.program, uniforms)
@@ -200,24 +181,22 @@ def with_programs(
 
 
 def with_triangles(given: Arguments, key: Key, front: TieredFunction | None) -> None:
-    """Add what triangles of a kernel are set up from, whose depth is no plane of the table.
-
-    ``front`` is the kernel's, if it is another function.
-    """
+    """Set the words of triangle setup; ``front`` is the kernel's if it is a separate function."""
     layout = given.layout
-    words = {name: word for name, word in layout.planes.items() if name != DEPTH}
-    table = table_of(words, key.lanes, key.flat, key.perspective)
+    words = {name: word for name, word in layout.planes.items() if name != kernel_layout.DEPTH}
+    table = kernel_layout.table_of(words, key.lanes, key.flat, key.perspective)
     code = None if front is None else front.best()
     place = 0 if code is None else code.code.address
     given.kept += table, code
     given.array("setup", np.array((
-        HALF if key.by_sample else 0, CLIPPED if key.clipped else 0, layout.size, layout.corners,
-        layout.planes.get(DIVISOR, 0), address(table), len(table), place,
+        HALF if key.by_sample else 0, kernel_layout.CLIPPED if key.clipped else 0,
+        layout.size, layout.corners, layout.planes.get(kernel_layout.DIVISOR, 0),
+        address(table), len(table), place,
     ), np.int64))  # fmt: skip
 
 
 def with_spans(given: Arguments, spans: Spans) -> None:
-    """Add what spans cover."""
+    """Set the words of spans."""
     runs = spans if spans.runs is None else spans.runs
     given.array("span.owner", np.ascontiguousarray(spans.primitive))
     given.array("span.y", np.ascontiguousarray(spans.y))
@@ -228,23 +207,40 @@ def with_spans(given: Arguments, spans: Spans) -> None:
     given.number("span.spans", len(spans))
 
 
-def records(layout: Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading) -> F64:
-    """Records of primitives that were set up, shape (count, words)."""
+def records(
+    layout: kernel_layout.Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading
+) -> F64:
+    """Records of primitives that the reference stages set up, shape (count, words)."""
     frame = primitives.frame
     count = len(frame.x0)
     found = np.zeros((layout.size, count))
-    found[X0], found[Y0], found[FRONT] = frame.x0, frame.y0, primitives.front
+    found[kernel_layout.X0], found[kernel_layout.Y0] = frame.x0, frame.y0
+    found[kernel_layout.FRONT] = primitives.front
     integers = found.view(np.int64)
-    integers[NUMBER] = primitives.numbers
-    divided = DIVIDED if shader.divisor is not None else 0
-    integers[FLAGS] = depth.clipped * CLIPPED + divided
+    integers[kernel_layout.NUMBER] = primitives.numbers
+    divided = kernel_layout.DIVIDED if shader.divisor is not None else 0
+    integers[kernel_layout.FLAGS] = depth.clipped * kernel_layout.CLIPPED + divided
     if depth.slope is not None:
-        found[SLOPE] = depth.slope
-    planes: dict[str, Plane | None] = {DEPTH: depth.plane, RHW: depth.rhw or shader.rhw,
-                                       DIVISOR: shader.divisor}  # fmt: skip
-    planes |= shader.plain | shader.divided
+        found[kernel_layout.SLOPE] = depth.slope
+    planes: dict[str, Plane | None] = {
+        kernel_layout.DEPTH: depth.plane,
+        kernel_layout.RHW: depth.rhw or shader.rhw,
+        kernel_layout.DIVISOR: shader.divisor,
+        **shader.plain,
+        **shader.divided,
+    }
     for name, word in layout.planes.items():
         plane = planes[name]
         assert plane is not None
         found[word], found[word + 1], found[word + 2] = plane.value, plane.ddx, plane.ddy
     return np.ascontiguousarray(found.T)
+
+
+@lru_cache(maxsize=32)
+def _counted(size: int) -> NDArray[np.int32]:
+    return np.arange(size + AHEAD, dtype=np.int32)
+
+
+def all_triangles(count: int) -> NDArray[np.int32]:
+    """The numbers from 0 to ``count`` or beyond: a list of all triangles."""
+    return _counted(max(1 << 14, 1 << count.bit_length()))

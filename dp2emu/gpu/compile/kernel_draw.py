@@ -1,66 +1,63 @@
-"""Kernels at work: a draw prepared, and the primitives of its chunks drawn."""
+"""Draws by compiled kernels: chunk by chunk, checked against the stages, or on all threads."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
+from itertools import groupby
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from dp2emu.gpu.code.kernel_key import (
-    Key,
-    Samplers,
-    draws_lines,
-    fills_triangles,
-    is_triangles,
-    reason,
-)
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.errors import Disagreement
+from dp2emu.gpu.code import kernel_key
+from dp2emu.gpu.code.kernel_key import Key, fills_triangles
 from dp2emu.gpu.code.kernel_layout import RESULTS, SETUP_RESULTS, counts_of
 from dp2emu.gpu.command.bindings import Rect, Uniforms
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.compile.band_workers import Items, crew, everything
-from dp2emu.gpu.compile.kernel_arguments import (
-    Arguments,
-    Made,
-    of_draw,
-    records,
-    with_programs,
-    with_spans,
-    with_targets,
-    with_triangles,
+from dp2emu.gpu.compile import kernel_arguments, kernel_plan
+from dp2emu.gpu.compile.band_workers import (
+    ALONE,
+    READY,
+    TILTED,
+    BandWorker,
+    Items,
+    band_function,
+    band_workers,
 )
-from dp2emu.gpu.compile.kernel_plan import (
-    Plan,
-    Writes,
-    common_key,
-    planned,
-    samplers_of,
-    triangle_plan,
-)
+from dp2emu.gpu.compile.kernel_arguments import Arguments, SetupInput, of_draw
+from dp2emu.gpu.compile.kernel_plan import Plan, Writes
 from dp2emu.gpu.compile.thread_pool import WORTH, Bands
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
 from dp2emu.gpu.output_merger.color_target import ColorTarget
 from dp2emu.gpu.output_merger.depth_test import DepthPlanes, DepthTarget, depth_planes
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.pixel_shader.pixel_stage import Shading, shading, varyings_of
-from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.clip import Geometry, planes_used
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
-from dp2emu.gpu.vertex_shader.vertex_frame import plan_of
-from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, plan_of
+from dp2emu.gpu.vertex_shader.vertex_kernel import bound_uniforms, set_draw, vertices
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry
-from dp2emu.shader.jit.bindings import address
+from dp2emu.gpu.work_budget import Meter
+from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.code import Effort
+from dp2emu.shader.jit.layout import layout_of
+from dp2emu.shader.jit.machine import target
+from dp2emu.shader.jit.tiering import optimize_all
 from dp2emu.shader.reference import Fetcher, Sampler
+from dp2emu.shader.text import dump
 
 HEAVY = 1 << 20
-"""Samples of a second draw for which good code is compiled, however few draws there were."""
+"""Samples from which on a state's second draw has optimised code compiled."""
 MANY = 1 << 9
-"""Primitives that take some time to be set up."""
+"""Primitives whose setup takes long enough to compile the kernel meanwhile."""
 TEMPLATES = 8
-"""Kept with a drawing: programs of a state are given other numbers now and then."""
+"""Argument templates of a state: now and then its programs get other uniforms."""
 
 
 def drawing(
@@ -71,11 +68,11 @@ def drawing(
     threads: int,
     names: tuple[str, ...],
 ) -> Drawing | None:
-    """A draw prepared; None if no kernel is compiled for its pipeline (``key.reason``).
+    """The kernel drawing of a draw's state; None if no kernel is compiled for its pipeline.
 
     ``names`` are the varyings that its primitives may have.
     """
-    if reason(draw.pipeline) is not None:
+    if kernel_key.reason(draw.pipeline) is not None:
         return None
     writes = Writes.of(targets.colors, targets.depth)
     made = Drawing(
@@ -87,11 +84,11 @@ def drawing(
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """How a kernel draws primitives: what draws of a state have in common.
+    """Draws of one state by a kernel.
 
-    That is one pipeline's.  ``templates`` are arguments by plan and uniforms, one for each thread,
-    ``plans`` those of triangles, ``span_plans`` those of what is covered by spans.  ``levels``
-    says whether triangles with varyings of these names had no perspective lately.
+    ``templates`` are arguments by plan and uniforms, one for each thread; ``plans`` are for
+    triangles, ``span_plans`` for primitives given as spans.  ``levels`` tells whether the last
+    triangles with varyings of these names had no perspective.
     """
 
     region: Rect
@@ -107,16 +104,16 @@ class Drawing(msgspec.Struct, frozen=True):
     levels: dict[tuple[str, ...], bool] = msgspec.field(default_factory=dict)
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
-        """Draw primitives of a part; all work but what reading vertices is."""
+        """Draw assembled primitives -> their work except reading vertices."""
         if not len(assembled.numbers):
             return Work(clip_triangles=assembled.extra)
         found = self._triangles(draw, assembled) if fills_triangles(draw) else None
         return self._spans(draw, assembled) if found is None else found
 
     def begin(self, draw: Draw, names: tuple[str, ...]) -> None:
-        """Have the kernel of a draw compiled while this thread compiles what makes vertices.
+        """Compile the likely kernel of a draw in the background.
 
-        Which kernel it is to be is not quite known before there are vertices.
+        Which kernel it needs is certain only when there are vertices.
         """
         pipeline = draw.pipeline
         seen = fills_triangles(draw) and draw.input.count and pipeline.raster.enabled
@@ -130,7 +127,7 @@ class Drawing(msgspec.Struct, frozen=True):
         plan.setup.compile_ahead()
 
     def seems_level(self, draw: Draw, names: tuple[str, ...]) -> bool:
-        """Whether triangles have no perspective, as far as earlier ones or the first one tell."""
+        """Whether triangles probably have no perspective, by earlier ones or by the first one."""
         if draw.pipeline.vertex is not None:
             return False
         found = self.levels.get(names)
@@ -139,21 +136,21 @@ class Drawing(msgspec.Struct, frozen=True):
         return found
 
     def compile_ahead(self, plan: Plan, draw: Draw) -> None:
-        """Have a kernel compiled by another thread, if this one has something to do until it is
-        wanted: otherwise it is known by then how much there is to draw.
+        """Compile a kernel in the background if setup takes long enough meanwhile; otherwise wait
+        until the amount of work is known.
         """
         if draw.input.count >= MANY or not plan.setup.has_code:
             plan.kernel.compile_ahead(Effort.FAIR)
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
-        """Set up, cover and draw triangles; None if some are too large for that."""
+        """Set up and draw triangles; None if some are too large for compiled setup."""
         vertices = assembled.vertices
         plan = self.triangle_plan(draw, vertices.names, _is_level(draw, vertices))
         self.compile_ahead(plan, draw)
-        made = Made.of(assembled, plan.layout)
+        corners = SetupInput.of(assembled, plan.layout)
         template = self.template(plan, draw.pixel.uniforms)
-        given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
-        given.array("list", everything(len(made.numbers)))
+        given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, corners)
+        given.array("list", kernel_arguments.all_triangles(len(corners.numbers)))
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         plan.setup.run(address(given.words), address(results))
         triangles, large, area, seen = results.tolist()
@@ -163,50 +160,48 @@ class Drawing(msgspec.Struct, frozen=True):
         return self._run(plan, draw, given, area // 2, _of_geometry(assembled, triangles))
 
     def _spans(self, draw: Draw, assembled: Geometry) -> Work:
-        """Draw what primitives cover, as the stages find it."""
+        """Draw primitives whose spans the reference stages compute."""
         primitives = set_up(draw, assembled, self.region)
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
         plan = self._span_plan(draw, depth, shader)
         template = self.template(plan, draw.pixel.uniforms)
         given = of_draw(draw, template, self.region, depth.bias)
-        # Whoever is given spans looks at these only, but nobody is called for nothing.
+        # The kernel reads the spans only, but bands without primitives are skipped.
         given.number("count", 1)
-        given.array("records", records(plan.layout, primitives, depth, shader))
+        given.array("records", kernel_arguments.records(plan.layout, primitives, depth, shader))
         work = _of_geometry(assembled, primitives.triangles)
         for spans in primitives.spans:
             if len(spans):
-                with_spans(given, spans)
+                kernel_arguments.with_spans(given, spans)
                 pixels = int(np.sum(spans.right - spans.left))
                 work = self._run(plan, draw, given, pixels, work)
         return work
 
     def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
-        """That of triangles with ``names`` of varyings, without perspective if ``level``."""
+        """The plan of triangles with varyings ``names``, without perspective if ``level``."""
         key = names, level, bool(draw.raster.stipple)
         found = self.plans.get(key)
         if found is None:
-            found = triangle_plan(draw.pipeline, self.writes, self._samplers(draw), *key)
+            samplers = kernel_plan.samplers_of(draw.pipeline.pixel, self.sampler)
+            found = kernel_plan.triangle_plan(draw.pipeline, self.writes, samplers, *key)
             self.plans[key] = found
         return found
 
     def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
-        """One that there is already, with or without perspective."""
+        """A plan that exists already, with or without perspective."""
         keys = ((names, level, bool(draw.raster.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
-        """That of points with ``names`` of varyings, none of which says where in a point it is."""
+        """The plan of points with varyings ``names``, which do not depend on the place in one."""
         biased = bool(draw.pipeline.depth.bias_all and draw.pipeline.depth.bias)
         return self._planned_spans(draw, False, False, names, (), biased, False)
 
-    def _samplers(self, draw: Draw) -> Samplers:
-        return samplers_of(draw.pipeline.pixel, self.sampler)
-
     def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
-        stippled = bool(draw.raster.stipple) and is_triangles(draw)
+        stippled = bool(draw.raster.stipple) and kernel_key.is_triangles(draw)
         asked = (
-            draws_lines(draw), stippled, tuple(shader.plain), tuple(shader.divided),
+            kernel_key.draws_lines(draw), stippled, tuple(shader.plain), tuple(shader.divided),
             bool(depth.bias), depth.slope is not None,
         )  # fmt: skip
         found = self.span_plans.get(asked)
@@ -225,9 +220,10 @@ class Drawing(msgspec.Struct, frozen=True):
         sloped: bool,
     ) -> Plan:
         pipeline = draw.pipeline
-        key = common_key(pipeline, self.writes, self._samplers(draw), stippled)
+        samplers = kernel_plan.samplers_of(pipeline.pixel, self.sampler)
+        key = kernel_plan.common_key(pipeline, self.writes, samplers, stippled)
         read = varyings_of(pipeline.pixel)
-        return planned(replace(
+        return kernel_plan.planned(replace(
             key,
             plain=tuple(name for name in read if name in plain),
             perspective=tuple(name for name in read if name in divided),
@@ -238,16 +234,16 @@ class Drawing(msgspec.Struct, frozen=True):
         ))  # fmt: skip
 
     def _run(self, plan: Plan, draw: Draw, given: Arguments, pixels: int, before: Work) -> Work:
-        """Draw about so many pixels of primitives, after what was done ``before``."""
+        """Draw set-up primitives of about ``pixels`` pixels; ``before`` is the work so far."""
         top, bottom = self.region.top, self.region.bottom
         if top >= bottom:
             return before
         samples = pixels * plan.key.samples
         if samples >= WORTH:
-            # While the kernel is compiled.
-            crew().poll()
+            # The workers' code is compiled in the background while the kernel is compiled here.
+            band_function().poll()
         self.prepare(plan, samples)
-        if samples >= WORTH and crew().poll():
+        if samples >= WORTH and band_function().poll():
             items = Items.whole(given, Bands.of(top, bottom))
             return self.paint(plan, draw, given, items, (0, 1, pixels), before)
         results = np.zeros(len(RESULTS), np.int64)
@@ -257,11 +253,11 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.counted(plan.key, draw, results.tolist(), before)
 
     def prepare(self, plan: Plan, samples: int) -> None:
-        """Have a kernel for so many samples: if it was there, good code before long of all that
-        draws them.
+        """Ensure that a kernel has code for this many samples; for a second large draw also
+        optimise all code that it runs.
         """
         if samples >= HEAVY and plan.kernel.has_code:
-            for function in (plan.kernel, plan.setup, crew(), vertices()):
+            for function in (plan.kernel, plan.setup, band_function(), vertices()):
                 function.promote()
         plan.kernel.ready(Effort.FAIR if samples >= WORTH else Effort.QUICK)
 
@@ -274,9 +270,9 @@ class Drawing(msgspec.Struct, frozen=True):
         part: tuple[int, int, int],
         before: Work,
     ) -> Work:
-        """Draw the items of a part: the first one, the end, and about how many pixels they have.
+        """Draw items; ``part`` is the first one, the end, and about how many pixels they have.
 
-        One thread draws bands as well: a band of all targets stays in its cache.
+        One thread draws bands too: the part of all targets in a band stays in its cache.
         """
         first, end, pixels = part
         samples = pixels * plan.key.samples
@@ -284,34 +280,38 @@ class Drawing(msgspec.Struct, frozen=True):
         each = [given, *(self.own(plan, draw, given, n) for n in range(1, threads))]
         return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
 
-    def own(self, plan: Plan, draw: Draw, given: Arguments, hand: int) -> Arguments:
-        """The same arguments for another thread, whose programs have memory of their own."""
-        template = self.template(plan, draw.pixel.uniforms, hand)
-        return given.with_programs_of(template)
+    def own(self, plan: Plan, draw: Draw, given: Arguments, worker: int) -> Arguments:
+        """The arguments for another thread, whose programs have memory of their own."""
+        return given.with_programs_of(self.template(plan, draw.pixel.uniforms, worker))
 
-    def template(self, plan: Plan, uniforms: Uniforms, hand: int = 0) -> Arguments:
-        """Arguments with targets and programs, for one thread at a time."""
+    def template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
+        """Arguments with targets and programs, from which those of draws are copied; threads have
+        one each.
+        """
         key = id(plan), id(uniforms)
         found = self.templates.get(key, [])
         if not found:
             if len(self.templates) >= TEMPLATES:
                 self.templates.clear()
             self.templates[key] = found
-        while len(found) <= hand:
+        while len(found) <= worker:
             found.append(self._template(plan, uniforms))
-        return found[hand]
+        return found[worker]
 
     def _template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
-        words = np.zeros(len(plan.layout.arguments), np.uint64)
-        made = Arguments(plan.layout, words, [plan, uniforms])
-        with_targets(made, self.colors, self.depth)
-        with_programs(made, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
+        template = Arguments(
+            plan.layout, np.zeros(len(plan.layout.arguments), np.uint64), [plan, uniforms]
+        )
+        kernel_arguments.with_targets(template, self.colors, self.depth)
+        kernel_arguments.with_programs(
+            template, plan.key, uniforms, self.colors, self.sampler, self.fetcher
+        )
         if plan.key.triangles:
-            with_triangles(made, plan.key, plan.front())
-        return made
+            kernel_arguments.with_triangles(template, plan.key, plan.front())
+        return template
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
-        """What counts mean, in bytes as well."""
+        """``before`` plus the work that a kernel's counts stand for."""
         fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:
@@ -326,13 +326,223 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 def _is_level(draw: Draw, vertices: Vertices) -> bool:
-    """Whether nothing has perspective; what a vertex program made has, without looking."""
+    """Whether no primitive has perspective; a vertex program's output is assumed to have it."""
     rhw = vertices.position[3]
     return draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
 
 
 def _of_geometry(assembled: Geometry, triangles: int) -> Work:
-    """What came before coverage."""
+    """The work before coverage."""
     return Work(
         triangles=triangles, clip_triangles=assembled.extra, clipped=len(assembled.numbers)
     )
+
+
+# Comparison of kernels with the stages that they replace: memory and counts must be equal.
+
+Bytes = NDArray[np.uint8]
+
+
+def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work]) -> Work:
+    """Draw by the stages and by every tier of kernel code -> the work, if all results are equal.
+
+    Raises Disagreement for the first pixel of the first target that differs, or for the counts.
+    """
+    surfaces = list(
+        {id(s): s for s in (*draw.output.colors, draw.output.depth) if s is not None}.values()
+    )
+    before = [surface.data.copy() for surface in surfaces]
+    work = stages()
+    wanted = [surface.data.copy() for surface in surfaces]
+    again = True
+    while again:
+        for surface, data in zip(surfaces, before, strict=True):
+            surface.data[:] = data
+        _check_equal(draw, list(zip(surfaces, wanted, strict=True)), work, kernel())
+        again = optimize_all()
+    return work
+
+
+def _check_equal(draw: Draw, wanted: list[tuple[Surface, Bytes]], work: Work, other: Work) -> None:
+    """Raise Disagreement unless surfaces have the wanted bytes and the other work is equal."""
+    told = [difference for surface, data in wanted
+            if (difference := _memory(draw, surface, data))]  # fmt: skip
+    told += [f"{name} are {count} and {found}"
+             for name, count, found in zip(work._fields, work, other, strict=True)
+             if found != count]  # fmt: skip
+    if told:
+        raise Disagreement(f"kernel: {'; '.join(told)}", dump(draw.pipeline.pixel), 0)
+
+
+def _memory(draw: Draw, surface: Surface, wanted: Bytes) -> str | None:
+    """The first pixel that differs and the number of differing bytes, as text; None if equal."""
+    differing = np.flatnonzero(surface.data != wanted)
+    if not len(differing):
+        return None
+    row = ROWS[surface.format]
+    y, column = divmod(int(differing[0]), surface.pitch)
+    sample = column // row.size
+    start = y * surface.pitch + sample * row.size
+    values = " and ".join(
+        "0x" + each[start : start + row.size][::-1].tobytes().hex()
+        for each in (wanted, surface.data)
+    )
+    target = (
+        "depth" if surface is draw.output.depth else f"target {draw.output.colors.index(surface)}"
+    )
+    place = f"pixel {sample // surface.samples}, {y} sample {sample % surface.samples}"
+    return f"{target} {place} is {values}, {len(differing)} bytes differ"
+
+
+# Draws of many triangles: several threads set them up, then draw them band by band.
+#
+# A batch is divided into items.  Threads claim items and set them up; after the last one they
+# claim bands and draw all items in each, in order.  So threads wait for each other only twice a
+# batch, and a band stays in the cache of the processor that draws it.
+
+EACH, MOST_EACH = 1 << 10, 1 << 12
+"""Triangles of an item, without and with shared vertices: larger items shade fewer vertices
+twice."""
+BLOCK = 1 << 10
+"""Triangles assembled and set up at once, a multiple of 8: their corners stay in the cache."""
+SHARES = 4
+"""Items for each thread, so that none waits long for the last one."""
+BATCH_BYTES = 32 << 20
+"""Bytes of records in a batch, at most; threads wait between batches."""
+SETTING_UP = 8
+"""Pixels that take about as long as starting a triangle in a band."""
+
+Alone = Callable[[int, int], Work]
+"""Draws primitives from one number to below another chunk by chunk."""
+
+
+class LargeDraw(msgspec.Struct, frozen=True):
+    """A draw of many triangles; ``alone`` draws items that must be clipped or are too large."""
+
+    drawing: Drawing
+    draw: Draw
+    plan: VertexPlan
+    alone: Alone
+
+    @classmethod
+    def of(
+        cls, drawing: Drawing, draw: Draw, names: tuple[str, ...], alone: Alone
+    ) -> LargeDraw | None:
+        """The large draw of a draw with varyings ``names``, or those of them that it has.
+
+        None if it has no triangles or no rows, if a vertex program calls back, or while code for
+        large draws is still being compiled.
+        """
+        region = drawing.region
+        if not fills_triangles(draw) or region.top >= region.bottom:
+            return None
+        plan = plan_of(draw.pipeline, names)
+        called = plan.program is not None and layout_of(plan.program).callees
+        # Do not block: a first draw must not wait for code that only many triangles need.
+        there = not called and vertices().poll() and band_function().poll()
+        return cls(drawing, draw, plan, alone) if there else None
+
+    def whole(self, meter: Meter) -> Work:
+        """Draw all primitives; the rest alone once the budget admits too few at a time."""
+        work, start = Work(), 0
+        while start < self.draw.input.count:
+            if meter.most() < EACH:
+                return work + self.alone(start, self.draw.input.count)
+            start, done = self._batch(start, meter)
+            work += done
+        return work
+
+    def _batch(self, start: int, meter: Meter) -> tuple[int, Work]:
+        """Draw a batch of primitives from ``start`` on -> its end and its work."""
+        level = self.drawing.seems_level(self.draw, self.plan.names)
+        batch = self._set_up(start, meter.most(), level=level)
+        results = batch.items.each("what")
+        if TILTED in results:
+            batch = self._set_up(start, meter.most(), level=False)
+            results = batch.items.each("what")
+        if self.draw.pipeline.vertex is None and ALONE not in results:
+            self.drawing.levels[self.plan.names] = all(batch.items.each("level"))
+        work = Work()
+        for ready, part in groupby(enumerate(results), lambda each: each[1] == READY):
+            numbers = [number for number, _ in part]
+            first, end = numbers[0], numbers[-1] + 1
+            if ready:
+                work += meter.spent(batch.painted(first, end))
+                continue
+            for number in numbers:
+                at = start + number * batch.each
+                work += self.alone(at, min(at + batch.each, start + batch.count))
+        return start + batch.count, work
+
+    def _set_up(self, start: int, most: int, *, level: bool) -> _Batch:
+        """Set up a batch of at most ``most`` primitives, without perspective if ``level``."""
+        drawing, draw = self.drawing, self.draw
+        plan = drawing.triangle_plan(draw, self.plan.names, level)
+        drawing.compile_ahead(plan, draw)
+        each = self._each()
+        bands = Bands.of(drawing.region.top, drawing.region.bottom)
+        room = max(BATCH_BYTES // (8 * plan.layout.size * each), 1)
+        count = min(draw.input.count - start, room * each, most)
+        items = Items.set_up(-(-count // each), each, bands, plan.layout)
+        template = drawing.template(plan, draw.pixel.uniforms)
+        given = of_draw(draw, template, drawing.region, draw.pipeline.depth.bias)
+        working = self._workers(plan, given, each, len(items.words))
+        # The words of the frames refer to these.
+        kept = [self._begin(frame, each) for _, frame, _ in working]
+        looks = int(level) if draw.pipeline.vertex is None else -1
+        items.prepare(plan, looks, (each, min(each, BLOCK), start, count), working)
+        del kept
+        return _Batch(drawing, draw, plan, given, items, count, each)
+
+    def _each(self) -> int:
+        """The triangles of an item."""
+        if self.draw.input.indices is None:
+            return EACH
+        share = self.draw.input.count // (SHARES * self.drawing.threads) + 1
+        return min(max(1 << share.bit_length(), EACH), MOST_EACH)
+
+    def _workers(
+        self, plan: Plan, given: Arguments, each: int, items: int
+    ) -> list[tuple[BandWorker, Frame, Arguments]]:
+        """The workers that set up, with their frames and arguments."""
+        planes, found = planes_used(self.draw), []
+        for number, worker in enumerate(band_workers(min(self.drawing.threads, items))):
+            frame = worker.frames.of(self.plan, self.draw.input.topology, each, planes)
+            own = self.drawing.own(plan, self.draw, given, number) if number else given
+            own.set_up_from(worker.setup_input(min(each, BLOCK), len(self.plan.names)))
+            found.append((worker, frame, own))
+        return found
+
+    def _begin(self, frame: Frame, each: int) -> list[Any]:
+        """Set the words of a frame that each draw has its own of -> objects they refer to."""
+        program, uniforms = self.plan.program, self.draw.vertex.uniforms
+        bound: tuple[Bindings | None, int] = None, 0
+        if program is not None and layout_of(program).local:
+            # Each thread has its own local files.
+            bindings = Bindings(target(), None, None)
+            bound = bindings, address(bindings.of(program, uniforms))
+        elif program is not None:
+            bound = bound_uniforms(uniforms, program)
+        return [bound, *set_draw(frame, self.draw, 0, each, bound[1])]
+
+
+class _Batch(msgspec.Struct, frozen=True):
+    """A batch that was set up: ``count`` primitives, ``each`` of them an item."""
+
+    drawing: Drawing
+    draw: Draw
+    plan: Plan
+    given: Arguments
+    items: Items
+    count: int
+    each: int
+
+    def painted(self, first: int, end: int) -> Work:
+        """Draw items ``first`` to below ``end``."""
+        total = self.items.total
+        before = Work(triangles=total("triangles", first, end), clipped=total("taken", first, end))
+        pixels = total("area", first, end) // 2 + SETTING_UP * total("made", first, end)
+        self.drawing.prepare(self.plan, pixels * self.plan.key.samples)
+        return self.drawing.paint(
+            self.plan, self.draw, self.given, self.items, (first, end, pixels), before
+        )

@@ -1,4 +1,4 @@
-"""What a pipeline and its targets mean for a kernel, found once."""
+"""Kernel plans: the key, layout and code for a pipeline and its targets, cached."""
 
 from __future__ import annotations
 
@@ -24,35 +24,34 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.reference import Sampler
 
 NARROW, WIDE = 8, 16
-"""Lanes of kernels: more of them wait less for each other, fewer fit small triangles better."""
+"""Lanes of kernels: wide vectors hide latency, narrow ones fit small triangles better."""
 LONG = 48
-"""Statements from which on a program is long."""
+"""Statements from which on a program is worth wide vectors, helper lanes included."""
 
 _Color = tuple[int, FormatRow, bool]
 """Number of a target, its format, and whether all bits are written."""
 
 
 class Writes(msgspec.Struct, frozen=True):
-    """What a key has to know of targets; the second of ``depth`` is whether it can change."""
+    """The properties of targets in a key; of depth the format and whether it may change."""
 
     colors: tuple[_Color, ...]
     depth: tuple[FormatRow, bool] | None
 
     @classmethod
     def of(cls, colors: tuple[ColorTarget, ...], depth: DepthTarget | None) -> Writes:
-        """Those of a draw."""
+        """The properties of a draw's targets."""
         found = tuple((color.number, color.row, color.whole) for color in colors)
         return cls(found, None if depth is None else (depth.row, depth.writes))
 
 
 SHORT, FEW = 400, 2
-"""Statements of programs that sample, and how many of these there may be, that become part of
-kernels; others stay functions of their own, which are compiled once for all kernels.
-"""
+"""Statements of a sampler program, and number of them, up to which they become part of a kernel;
+others stay separate functions, which are compiled once for all kernels."""
 
 
 def samplers_of(program: Program, sampler: Sampler) -> Samplers:
-    """What a program samples with that becomes part of its kernel."""
+    """The sampler programs that become part of a program's kernel."""
     asked = _sampled(program)
     bind = getattr(sampler, "bound", None)
     if not asked or bind is None:
@@ -63,13 +62,13 @@ def samplers_of(program: Program, sampler: Sampler) -> Samplers:
 
 @lru_cache(maxsize=1 << 10)
 def _sampled(program: Program) -> tuple[SampleCallee, ...]:
-    """How a program samples, if in few ways only."""
+    """The sample callees of a program; none if there are more than ``FEW``."""
     asked = tuple(each for each in body_layout(program).callees if isinstance(each, SampleCallee))
     return asked if len(asked) <= FEW else ()
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A kernel, where it finds its arguments, and what sets triangles up for it."""
+    """A kernel with its layout, and the triangle setup for it."""
 
     key: Key
     layout: Layout
@@ -77,9 +76,7 @@ class Plan(msgspec.Struct, frozen=True):
     setup: TieredFunction
 
     def front(self) -> TieredFunction | None:
-        """The front of the kernel, compiled if need be; None if there is good code, which is one
-        function.
-        """
+        """The compiled front of the kernel; None with optimised code, which is one function."""
         if self.kernel.good:
             return None
         found = front_of(self.key.samples, self.key.by_sample)
@@ -96,25 +93,13 @@ def triangle_plan(
     level: bool,
     stippled: bool,
 ) -> Plan:
-    """For triangles with ``lanes`` of varyings; ``level`` if no rhw differs from another."""
-    return planned(triangle_key(pipeline, writes, samplers, lanes, level, stippled))
-
-
-def triangle_key(
-    pipeline: Pipeline,
-    writes: Writes,
-    samplers: Samplers,
-    lanes: tuple[str, ...],
-    level: bool,
-    stippled: bool,
-) -> Key:
-    """The key of the same."""
+    """The plan of triangles with varyings ``lanes``; ``level``: they have no perspective."""
     raster, state = pipeline.raster, pipeline.depth
     names = [name for name in varyings_of(pipeline.pixel) if name in lanes]
     flat = frozenset(name for name in names if is_flat(name, raster.flat))
     plain = frozenset(names) if level else flat | linear_varyings(pipeline)
     offset = state.bias_of_float or bool(state.bias_clamp)
-    return replace(
+    return planned(replace(
         common_key(pipeline, writes, samplers, stippled),
         plain=tuple(name for name in names if name in plain),
         perspective=tuple(name for name in names if name not in plain),
@@ -126,7 +111,7 @@ def triangle_key(
         tilted=bool(state.slope),
         bias_of_float=state.bias_of_float,
         clamp=(state.bias_clamp > 0) - (state.bias_clamp < 0),
-    )
+    ))  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 10)
@@ -137,7 +122,7 @@ def planned(key: Key) -> Plan:
 
 @lru_cache(maxsize=1 << 10)
 def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled: bool) -> Key:
-    """What keys of all primitives have in common."""
+    """A key with all that does not depend on the kind of primitives."""
     return Key(
         pipeline.pixel,
         tuple(_color_key(pipeline, *color) for color in writes.colors),
@@ -159,18 +144,14 @@ def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled:
         moved=pipeline.samples > 1 and pipeline.raster.multisample,
         drops=pipeline.early and (decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage),
         quads=in_quads(pipeline.pixel, pipeline.samplers),
-        width=WIDE if _is_long(pipeline.pixel) or _reads_one(pipeline) else NARROW,
+        width=WIDE if _wants_wide(pipeline) else NARROW,
     )
 
 
-def _reads_one(pipeline: Pipeline) -> bool:
-    """Whether there is a colour to be blended with, and only one."""
-    return pipeline.blending and pipeline.samples == 1
-
-
-def _is_long(program: Program) -> bool:
-    """Whether a program takes long enough to be worth filling vectors for, be it with helpers."""
-    return sum(1 for _ in walk(program.statements)) >= LONG
+def _wants_wide(pipeline: Pipeline) -> bool:
+    """Whether a program is long, or blends with single samples, whose loads take long."""
+    blends = pipeline.blending and pipeline.samples == 1
+    return blends or sum(1 for _ in walk(pipeline.pixel.statements)) >= LONG
 
 
 def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:

@@ -1,4 +1,4 @@
-"""Which points compiled code sets up, and what it is given for that."""
+"""Compiled setup of points of one size: its conditions, arguments and code."""
 
 from __future__ import annotations
 
@@ -8,27 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from dp2emu.gpu.code.kernel_layout import (
-    ARGUMENTS,
-    CLIPPED,
-    FLAGS,
-    FLAT,
-    FRONT,
-    NUMBER,
-    PLACED,
-    SETUP_PLANE,
-    SLOPE,
-    WORD,
-    X0,
-    Y0,
-    table_of,
-)
+from dp2emu.gpu.code import kernel_layout
 from dp2emu.gpu.code.vertex_arguments import ArgumentWords
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.compile.kernel_arguments import Arguments
-from dp2emu.gpu.rasterizer.points import point_sizes
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.vertex_shader.vertex_frame import double, plan_of
@@ -39,17 +25,16 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 POINTS = ("size", "rows", "clips", "record", "planes", "plane_count")
-"""What ``setup`` of the arguments is an address of: the size in grid units, a double; room for
-spans; 1 if fragments are clipped by their z; words of a record; ``setup_words.PLANE`` words for
-each plane."""
+"""Words at the argument ``setup``: size in grid units, a double; most spans; 1 if fragments are
+clipped in z; words of a record; planes (``kernel_layout.SETUP_PLANE``) and their number."""
 
 ROWS = 1 << 10
-"""Rows of points that there is room for."""
+"""Rows of points in all: memory for as many spans is allocated."""
 
 
 def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
-    """Whether primitives are points of one size, the same all over, on single samples; ``names``
-    are the varyings that they may have.
+    """Whether primitives are points of one size without sprite coordinates, on single samples;
+    ``names`` are the varyings that they may have.
     """
     pipeline = draw.pipeline
     offset = pipeline.depth.bias_of_float or pipeline.depth.bias_clamp
@@ -60,12 +45,12 @@ def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
 
 
 def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
-    """Add what points of a draw are set up from, whose corners have ``names`` of varyings."""
+    """Set the arguments of point setup; ``names`` are the varyings of corners."""
     for name in ("owner", "y", "left", "right"):
         given.array(f"span.{name}", np.empty(ROWS, np.int64))
     layout, raster = given.layout, draw.pipeline.raster
     flat = [name for name in names if is_flat(name, raster.flat)]
-    table = table_of(layout.planes, names, flat)
+    table = kernel_layout.table_of(layout.planes, names, flat)
     (size,) = point_sizes(None, draw.raster.point, 1).tolist()
     clips = raster.clip and draw.pipeline.vertex is None
     words = (double(size), ROWS, int(clips), layout.size, address(table), len(table))
@@ -73,36 +58,33 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
     given.array("setup", np.array(words, np.int64))
 
 
-# The set-up of points for kernels that are given spans, as one function in memory.
+# The compiled function:
 #
 # void points(ptr arguments, ptr results)
 #
-# It does what ``gpu.rasterizer.points``, ``gpu.rasterizer.planes`` and ``arguments.records`` do
-# for points of one size on a target of single samples.  ``results`` are those of the set-up of
-# triangles, ``large`` meaning that it cannot be done here; arguments are a kernel's, with
-# ``points_words.POINTS``.
+# It replaces ``gpu.rasterizer.lines_and_points``, ``gpu.rasterizer.planes`` and
+# ``kernel_arguments.records`` for points of one size on single samples.  The arguments are a
+# kernel's; ``results`` are those of triangle setup, ``large`` if the points cannot be set up here.
 
 NAME = "points"
-
-
 _STATE = ("made", "spans", "pixels", "odd")
-"""Counted from point to point: records, spans and pixels, and 1 if there is no doing it here."""
+"""Totals: records, spans, pixels, and 1 if a point cannot be set up here."""
 
 
 @lru_cache(maxsize=1)
 def points() -> TieredFunction:
-    """The function.  Raises ImportError without llvmlite."""
+    """The compiled function.  Raises ImportError without llvmlite."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
-    """Its module."""
+    """The LLVM module of the compiled function."""
     return module(_edge(), _planes(), _record(), _rows(), _points())
 
 
 def _edge() -> tuple[str, Writer]:
-    """The first pixel at or behind a place in half grid units, within limits."""
+    """``edge``: the first pixel at or after a place in half grid units, clamped to limits."""
     k = Code("edge", ("double twice", "i64 low", "i64 high"), "i64")
     low, high = (k[name].signed("double") for name in ("low", "high"))
     found = k.intrinsic("ceil", k["twice"] / float(2 * ONE))
@@ -113,63 +95,65 @@ def _edge() -> tuple[str, Writer]:
 
 
 def _planes() -> tuple[str, Writer]:
-    """Planes of a point; what is no number or infinite has no slope that is a number."""
+    """``planes``: the planes of a point; NaN and infinite values have NaN slopes."""
     k = Code("planes", ("ptr words", "ptr record", "i64 n"))
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
     placed, others = w.pointers("in.position", "in.varyings")
     lane = w.integer("in.lane")
     with k.loop(p.integer("plane_count")) as number:
         plane = ArgumentWords.of(
-            k, SETUP_PLANE, k.at(p.pointer("planes"), number * len(SETUP_PLANE), "i64")
+            k,
+            kernel_layout.SETUP_PLANE,
+            k.at(p.pointer("planes"), number * len(kernel_layout.SETUP_PLANE), "i64"),
         )
         kind = plane.integer("kind")
-        base = (kind & PLACED).differs(0).choose(placed, others)
+        base = (kind & kernel_layout.PLACED).differs(0).choose(placed, others)
         value = k.load("double", k.at(base, lane * plane.integer("row")), k["n"])
-        level = (kind & FLAT).differs(0)
+        level = (kind & kernel_layout.FLAT).differs(0)
         slope = level.choose(k.constant("double", 0.0), value - value)
-        into = k.at(k["record"], plane.integer("word") * WORD)
+        into = k.at(k["record"], plane.integer("word") * kernel_layout.WORD)
         for place, each in enumerate((value, slope, slope)):
-            k.store(each, k.at(into, place * WORD))
+            k.store(each, k.at(into, place * kernel_layout.WORD))
     k.give()
     return k.text(internal=True)
 
 
 def _record() -> tuple[str, Writer]:
-    """The record ``made`` of point n, which is at x and y."""
+    """``record``: write record ``made`` for point n at x and y."""
     k = Code("record", ("ptr words", "i64 made", "i64 n", "double x", "double y"))
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
-    record = k.at(w.pointer("records"), k["made"] * p.integer("record") * WORD)
+    record = k.at(w.pointer("records"), k["made"] * p.integer("record") * kernel_layout.WORD)
     z = k.load("double", k.at(w.pointer("in.position"), w.integer("in.lane") * 2), k["n"])
     inside = (z >= 0.0) & (z <= 1.0)
     outside = (inside ^ 1).unsigned("i64") * p.integer("clips")
     one, zero = k.constant("double", 1.0), k.constant("double", 0.0)
     number = k.load("i64", w.pointer("in.numbers"), k["n"])
     for word, value in {
-        X0: k["x"] / float(ONE), Y0: k["y"] / float(ONE), FRONT: one, SLOPE: zero,
-        FLAGS: outside * CLIPPED, NUMBER: number,
-    }.items():  # fmt: skip
-        k.store(value, k.at(record, word * WORD))
+        kernel_layout.X0: k["x"] / float(ONE),
+        kernel_layout.Y0: k["y"] / float(ONE),
+        kernel_layout.FRONT: one,
+        kernel_layout.SLOPE: zero,
+        kernel_layout.FLAGS: outside * kernel_layout.CLIPPED,
+        kernel_layout.NUMBER: number,
+    }.items():
+        k.store(value, k.at(record, word * kernel_layout.WORD))
     k.call("@planes", "void", k["words"], record, k["n"])
     k.give()
     return k.text(internal=True)
 
 
 def _rows() -> tuple[str, Writer]:
-    """Spans of ``owner`` from ``at`` on, in rows from top to bottom."""
+    """``rows``: append spans of ``owner`` from ``at`` on, one for each row."""
     k = Code("rows", ("ptr words", "i64 owner", "i64 at", "i64 left", "i64 right", "i64 top",
                       "i64 bottom"))  # fmt: skip
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     owners, ys, lefts, rights = w.pointers("span.owner", "span.y", "span.left", "span.right")
     with k.loop(k["bottom"], k["top"]) as y:
         at = k["at"] + y - k["top"]
-        for value, into in (
-            (k["owner"], owners),
-            (y, ys),
-            (k["left"], lefts),
-            (k["right"], rights),
-        ):
+        values = k["owner"], y, k["left"], k["right"]
+        for value, into in zip(values, (owners, ys, lefts, rights), strict=True):
             k.store(value, into, at)
     k.give()
     return k.text(internal=True)
@@ -177,7 +161,7 @@ def _rows() -> tuple[str, Writer]:
 
 def _points() -> tuple[str, Writer]:
     k = Code(NAME, ("ptr words", "ptr results"))
-    w = ArgumentWords.of(k, ARGUMENTS)
+    w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     state = {name: k.variable("i64", 0) for name in _STATE}
     base, lane = w.pointer("in.position"), w.integer("in.lane")
     across, down, rhws = (k.at(base, lane * row) for row in (0, 1, 3))
@@ -187,7 +171,7 @@ def _points() -> tuple[str, Writer]:
         rhw = k.load("double", rhws, n)
         finite = [k.intrinsic("fabs", each) < math.inf for each in (x, y)]
         with k.when(finite[0] & finite[1]):
-            # Then perspective would be looked for.
+            # With a NaN rhw the reference looks for perspective.
             odd = rhw.differs(rhw).unsigned("i64")
             state["odd"].set(state["odd"].get() | odd)
             _point(k, w, n, (x, y), state)
@@ -202,7 +186,7 @@ def _points() -> tuple[str, Writer]:
 def _point(
     k: Code, w: ArgumentWords, n: Value, centre: tuple[Value, Value], state: dict[str, Variable]
 ) -> None:
-    """One that has a place."""
+    """Set up point n, whose centre is finite."""
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
     size = p.double("size")
     sides = []

@@ -1,7 +1,7 @@
-"""Bands of rows, and the threads that share them.
+"""Bands of rows, and a pool of worker threads that draw them.
 
-Each band is drawn by one thread, primitive by primitive in order, so no pixel is ever two
-threads', and the result is the same for any number of them.
+One thread draws a band, primitive by primitive in order, so results do not depend on the number
+of threads.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ from queue import SimpleQueue
 import msgspec
 
 ROWS = 64
-"""Rows of a band, a power of two, and an even number since kernels work on pairs."""
-
-
+"""Rows of a band, a power of two and even, since kernels draw pairs of rows."""
 MOST = 64
-"""Bands; where there are more rows these are higher."""
-
-
+"""Bands at most; those of higher targets have more rows."""
 WORTH = 1 << 15
-"""Pixels that more than one band is worth while for, about."""
+"""Pixels from which on several bands are worth their cost."""
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class Bands(msgspec.Struct, frozen=True):
-    """Rows from ``top`` to below ``bottom``; those of a band share all but ``shift`` bits."""
+    """Bands of the rows from ``top`` to below ``bottom``; rows of a band are equal but for the low
+    ``shift`` bits.
+    """
 
     top: int
     bottom: int
@@ -45,7 +43,7 @@ class Bands(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, top: int, bottom: int) -> Bands:
-        """Those of so many rows, of which there are some."""
+        """Split a non-empty row range."""
         shift = ROWS.bit_length() - 1
         while ((bottom - 1) >> shift) - (top >> shift) >= MOST:
             shift += 1
@@ -53,16 +51,15 @@ class Bands(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of bands."""
         return ((self.bottom - 1) >> self.shift) - (self.top >> self.shift) + 1
 
 
 def share(orders: Sequence[Order]) -> None:
-    """Carry out orders, each on a thread of its own as long as there are any, until all are done.
+    """Run orders in parallel, the first and those without a worker on the calling thread.
 
-    The first one is the calling thread's, as are those for which no thread is left.  Raises what
-    one of them raised, or what interrupted the calling thread, when none is under way any more:
-    memory that is drawn to may go away then.
+    Raises an order's exception, or one that interrupts the calling thread, only when all orders
+    have ended: the caller may free the memory that they draw to.
     """
     own, *others = orders
     try:
@@ -80,16 +77,13 @@ def share(orders: Sequence[Order]) -> None:
             raise error
 
 
-# Threads that wait for work of the thread they belong to, on processors that it does not use.
+# The pool: each drawing thread has its own workers, kept off the processor that it runs on.
 
 Order = Callable[[], object]
 
 
 class Worker:
-    """A thread that works when it is told to.  Mutable: it has work, or none.
-
-    It does not keep its process alive, and ends when nobody holds this any more.
-    """
+    """A daemon thread that runs orders; it ends when this object is freed.  Mutable."""
 
     def __init__(self) -> None:
         self._orders: SimpleQueue[Order | None] = SimpleQueue()
@@ -104,35 +98,32 @@ class Worker:
         self._orders.put(None)
 
     def begin(self, order: Order) -> None:
-        """Work, while the calling thread does something else until ``end``."""
+        """Start an order; ``end`` waits for it."""
         self._move()
         self._orders.put(order)
 
     def end(self) -> BaseException | None:
-        """Wait -> what the work raised."""
+        """Wait for the order -> the exception that it raised."""
         return self._done.get()
 
     def leave(self) -> None:
-        """Have the thread end, and wait until all is done that it was told, whatever that is.
-
-        What interrupts the calling thread meanwhile is lost: it does not leave before.
-        """
+        """Let the thread end after its orders and wait for that; interrupts are discarded."""
         self._orders.put(None)
         while self._thread.is_alive():
             with suppress(BaseException):
                 self._thread.join()
 
     def _move(self) -> None:
-        """Have a processor that is not the calling thread's.
+        """Move the thread off the calling thread's processor.
 
-        Linux puts whoever is woken where its waker is as long as it can, and moves it only after
-        some milliseconds, in which a frame is drawn.
+        Linux wakes a thread on its waker's processor and migrates it milliseconds later, when the
+        frame is done.
         """
         here = _processor()
         if here == self._beside or self._thread.native_id is None:
             return
         self._beside = here
-        # Processors may go meanwhile, and some systems let nobody choose.
+        # Processors may go offline, and some systems do not permit affinity.
         with suppress(OSError):
             others = os.sched_getaffinity(0) - {here}
             if others:
@@ -146,14 +137,14 @@ def _obey(orders: SimpleQueue[Order | None], done: SimpleQueue[BaseException | N
             order()
         except BaseException as error:
             raised = error
-        # What it refers to is not kept while there is nothing to do.
+        # An idle worker must not keep objects alive.
         del order
         done.put(raised)
         del raised
 
 
 class _Own(threading.local):
-    """The workers of a thread.  Mutable: there are more when more are needed."""
+    """The workers of a thread.  Mutable: workers are added when needed."""
 
     process = 0
 
@@ -165,9 +156,9 @@ _own = _Own()
 
 
 def workers(count: int) -> list[Worker]:
-    """So many that work for the calling thread, or fewer: there may be no room for more threads.
+    """``count`` workers of the calling thread, fewer if the system refuses more threads.
 
-    Threads do not outlive a fork, and do nothing any more when Python has begun to end.
+    Threads do not survive a fork; during interpreter shutdown they no longer run.
     """
     if sys.is_finalizing():
         return []
@@ -180,8 +171,8 @@ def workers(count: int) -> list[Worker]:
 
 
 def leave() -> None:
-    """Have the calling thread's workers end, when all is done that they were told: who was
-    interrupted does not know what that is.
+    """End the calling thread's workers after their orders, whose state is unknown after an
+    interrupt.
     """
     for worker in _own.workers:
         worker.leave()
@@ -189,13 +180,13 @@ def leave() -> None:
 
 
 def _processor() -> int | None:
-    """The one that the calling thread is on; None where threads are not told where to be."""
-    asked = _question()
-    return None if asked is None else asked()
+    """The processor that the calling thread runs on; None on systems without affinity."""
+    function = _processor_function()
+    return None if function is None else function()
 
 
 @lru_cache(maxsize=1)
-def _question() -> Callable[[], int] | None:
+def _processor_function() -> Callable[[], int] | None:
     if not hasattr(os, "sched_setaffinity"):
         return None
     return getattr(ctypes.PyDLL(None), "sched_getcpu", None)

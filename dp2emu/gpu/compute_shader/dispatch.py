@@ -18,10 +18,9 @@ from dp2emu.gpu.command.packets import Dispatch
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.shader_resources.constant_buffers import constants_of
-from dp2emu.gpu.shader_resources.memory_operations import Accesses, Same, in_any_order
 from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
-from dp2emu.gpu.shader_resources.textures import Texturing
-from dp2emu.gpu.shader_resources.unordered_access import WordMemory
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
+from dp2emu.gpu.shader_resources.unordered_access import Accesses, Same, WordMemory, in_any_order
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
@@ -76,7 +75,7 @@ def _side_by_side(dispatch: Dispatch) -> bool:
     )
     textures = dispatch.stage.textures.values()
     read = any(id(each.surface.words) in numbers for each in textures)
-    return in_any_order(program, dispatch.deeds, same, read)
+    return in_any_order(program, dispatch.memory_operations, same, read)
 
 
 class _Running:
@@ -88,7 +87,7 @@ class _Running:
         self._run = run
         self._uniforms = {**stage.uniforms, **constants_of(stage.program, stage.buffers)}
         texturing = Texturing.alone(stage, Stage.COMPUTE, run)
-        self._sampler = texturing.sampler(Stage.COMPUTE)
+        self._sampler = StageSampler(texturing, Stage.COMPUTE)
         self._fetcher = StageFetcher(texturing, Stage.COMPUTE, stage.textures, 1)
         self._accesses = 0
 
@@ -97,7 +96,7 @@ class _Running:
         dispatch, program = self._dispatch, self._dispatch.stage.program
         lanes = len(numbers) * prod(dispatch.threads)
         shared, left = self._shared(len(numbers)), MOST_ACCESSES - self._accesses
-        memory = Accesses(dispatch.deeds, dispatch.unordered, lanes, shared, most=left)
+        memory = Accesses(dispatch.memory_operations, dispatch.unordered, lanes, shared, most=left)
         wanted = {port.name for port in program.inputs}
         inputs = {name: lane for name, lane in self._inputs(numbers) if name in wanted}
         with locate_disagreement(lambda lane: f"thread {lane} from group {numbers[0]} on"):

@@ -55,10 +55,9 @@ from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
-from dp2emu.gpu.transfer.blit import execute_blit
-from dp2emu.gpu.transfer.clear import execute_clear
-from dp2emu.gpu.transfer.compose import execute_compose
-from dp2emu.gpu.transfer.copy import (
+from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
+from dp2emu.gpu.transfer.copy_resolve import (
+    execute_compose,
     execute_copy,
     execute_copy_bytes,
     execute_generate_levels,
@@ -80,39 +79,25 @@ QUEUE_BYTES = 64 << 20
 before the host waits as well."""
 
 _SUPERSEDED_KEPT = 1 << 14
-"""Reports nobody wants any more that may be on their way beside those that are wanted."""
-
-
-DRAWING: frozenset[type[Packet]] = frozenset(
-    {
-        Draw,
-        IndirectDraw,
-        Dispatch,
-        Clear,
-        ClearUnordered,
-        Copy,
-        Blit,
-        CopyBytes,
-        Compose,
-        GenerateLevels,
-        Swap,
-    }
-)
-"""Packets that write memory, for a GPU that only keeps order and answers."""
+"""Superseded reports that may be queued besides the wanted ones."""
+DRAWING: frozenset[type[Packet]] = frozenset((
+    Draw, IndirectDraw, Dispatch, Clear, ClearUnordered, Copy, Blit, CopyBytes, Compose,
+    GenerateLevels, Swap,
+))  # fmt: skip
+"""Packets that write memory; a GPU that skips them keeps order and answers queries only."""
 
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
-"""As plain numbers: a flag operation costs more than the snapshot beside it."""
+"""Plain integers: an operation on flags costs more than a snapshot."""
 
 
 class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
-    Packet taps are told what is executed, and not what a predicate skips; pixel taps which pixels
-    of a draw count, and while there are any no kernel draws.
-    ``run`` is the engine for the programs of draws; one that compiles draws on ``threads``;
-    ``overlap`` says how far units are busy at the same time.  Packets of the types in ``skipped``
-    do nothing and take no time.  ``spending`` is what draws, fills and copies may still do:
-    beyond ``limits`` a packet raises Exceeded and does nothing, a draw nothing more.
+    Packet taps receive the executed packets; pixel taps receive the pixels of draws that pass, and
+    disable compiled kernels.  ``run`` is the engine for programs; a compiling one draws on
+    ``threads``; ``overlap`` is the parallelism of units.  Packets of the types in ``skipped`` have
+    no effect and take no time.  ``spending`` is the work budget: beyond ``limits`` a packet raises
+    Exceeded without effect, a draw after its earlier primitives.
     """
 
     def __init__(
@@ -227,13 +212,13 @@ class Gpu:
 
     @property
     def idle(self) -> bool:
-        """Whether all that was submitted is done."""
+        """Whether all submitted packets are done."""
         return not self._fifo and self._free <= self.now
 
     def wait_for_idle(self) -> None:
-        """The host waits until the FIFO has drained; the wait counts as waiting for a resource.
+        """Move host time to when the FIFO has drained, counted as waiting for a resource.
 
-        It is counted step by step, so that a query that ends on the way sees its part of it.
+        The ticks are counted packet by packet, so that a query that ends meanwhile sees its part.
         """
         while self._fifo:
             self.counters.wait_resource_ticks += self._wait_until(self._next_start())
@@ -260,13 +245,13 @@ class Gpu:
 
     def collect(self) -> list[Report]:
         """Take the reports the host can see now, in the order they became visible."""
-        seen = []
+        visible = []
         while self._reports and self._reports[0][0] <= self.now:
-            seen.append(heappop(self._reports)[2])
-        return seen
+            visible.append(heappop(self._reports)[2])
+        return visible
 
     def distribute(self) -> None:
-        """Give every report the host can see now to the front end that asked for it."""
+        """Pass the reports the host can see now to their front ends."""
         for report in self.collect():
             if report.slot.owner is not None:
                 report.slot.owner.receive(report)
@@ -281,7 +266,7 @@ class Gpu:
         self._seen = None
 
     def _size_of(self, packet: Packet) -> int:
-        """Bytes that a packet keeps alive; a call's vertices count for its first draw only."""
+        """The bytes that a packet keeps alive; a call's vertices count for its first draw only."""
         if isinstance(packet, Draw):
             before, self._copied = self._copied if self._fifo else None, _call_vertices(packet)
             fresh = self._copied is not None and self._copied is not before
@@ -328,12 +313,15 @@ class Gpu:
 
     def _draw(self, packet: Draw) -> None:
         self.spending.admit_draw(packet)
+        packet = measured(packet)
+        if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
+            packet = with_constants(packet)
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
-                with_constants(measured(packet)),
+                packet,
                 counters,
                 watched,
                 self._engine(),
@@ -351,7 +339,7 @@ class Gpu:
     def _engine(self) -> Run:
         """The engine that runs programs; without a working LLVM the reference engine.
 
-        Asked at the first draw and not before, because the answer imports LLVM.
+        Determined at the first draw, because that may import LLVM.
         """
         if not self._engine_checked:
             run = usable(self._run_programs)
@@ -377,9 +365,9 @@ class Gpu:
             work = execute_dispatch(direct, counters, self._engine())
         except Disagreement as error:
             raise error.within(f"dispatch {number}") from None
-        for each in (self.counters, self._context):
-            if each is not None:
-                each.add(counters)
+        self.counters.add(counters)
+        if self._context is not None:
+            self._context.add(counters)
         self._charge(work)
 
     def _clear_unordered(self, packet: ClearUnordered) -> None:
@@ -393,32 +381,11 @@ class Gpu:
         for tap in self.pixel_taps:
             tap(x, y)
 
-    def _clear(self, packet: Clear) -> None:
-        self._charge_moved(execute_clear(packet, self.counters))
-
-    def _copy(self, packet: Copy) -> None:
-        self._charge_moved(execute_copy(packet, self.counters))
-
-    def _blit(self, packet: Blit) -> None:
-        self._charge_moved(execute_blit(packet, self.counters))
-
-    def _copy_bytes(self, packet: CopyBytes) -> None:
-        self._charge_moved(execute_copy_bytes(packet, self.counters))
-
-    def _write(self, packet: Write) -> None:
-        self._charge_moved(execute_write(packet, self.counters))
-
-    def _write_bytes(self, packet: WriteBytes) -> None:
-        self._charge_moved(execute_write_bytes(packet, self.counters))
-
-    def _compose(self, packet: Compose) -> None:
-        self._charge_moved(execute_compose(packet, self.counters))
+    def _transfer(self, packet: Packet) -> None:
+        self._charge_moved(_TRANSFERS[type(packet)](packet, self.counters))
 
     def _swap(self, packet: Swap) -> None:
         self._charge_moved(execute_swap(packet))
-
-    def _generate_levels(self, packet: GenerateLevels) -> None:
-        self._charge_moved(execute_generate_levels(packet, self.counters))
 
     def _page_in(self, packet: PageIn) -> None:
         paged = self.residency.use(packet.allocations)
@@ -447,15 +414,13 @@ class Gpu:
         self._free += length
         self._seen = None
 
-    def _snapshot(self) -> Snapshot:
-        """A snapshot of the counters now; queries with no work between them share one."""
+    def _snapshot_for(self, slot: QuerySlot) -> Snapshot:
+        """A snapshot of the counters that a query observes, shared until the GPU's change."""
+        if slot.counters is not None:
+            return snapshot(slot.counters, self._free)
         if self._seen is None or self._seen.time != self._free:
             self._seen = snapshot(self.counters, self._free)
         return self._seen
-
-    def _snapshot_for(self, slot: QuerySlot) -> Snapshot:
-        """A snapshot of the counters that a query observes."""
-        return self._snapshot() if slot.counters is None else snapshot(slot.counters, self._free)
 
     def _begin_query(self, packet: BeginQuery) -> None:
         slot = packet.slot
@@ -467,7 +432,7 @@ class Gpu:
     def _end_query(self, packet: EndQuery) -> None:
         slot = packet.slot
         end = self._snapshot_for(slot)
-        begin = self._begin_of(packet) or end
+        begin = (slot.begin if slot.begin_generation == packet.generation else None) or end
         number = self._reported.get(slot.kind, 0)
         self._reported[slot.kind] = number + 1
         # One kind is one FIFO: a report is never visible before an earlier one of its kind.
@@ -492,16 +457,12 @@ class Gpu:
             heapify(self._reports)
             self._reports_kept = 2 * len(self._reports) + _SUPERSEDED_KEPT
 
-    def _begin_of(self, packet: EndQuery) -> Snapshot | None:
-        slot = packet.slot
-        return slot.begin if slot.begin_generation == packet.generation else None
-
     def _observe(self, packet: Observe) -> None:
         packet.sink(packet.surface)
 
 
 def _call_vertices(draw: Draw) -> bytes | None:
-    """The vertices that the draw holds itself, None where all streams are buffers."""
+    """The vertices that came with the draw's call, None if all streams are buffers."""
     for stream in draw.input.streams:
         if stream is not None and isinstance(stream.data, bytes):
             return stream.data
@@ -509,7 +470,7 @@ def _call_vertices(draw: Draw) -> bytes | None:
 
 
 def _own_bytes(draw: Draw) -> int:
-    """The size of the index array and of the edge flags that the draw holds itself."""
+    """The bytes of the index array and the edge flags that the draw holds itself."""
     edges, indices = draw.input.edge_flags, draw.input.indices
     size = 0 if edges is None else edges.nbytes
     if indices is not None and isinstance(indices.data, np.ndarray):
@@ -517,20 +478,23 @@ def _own_bytes(draw: Draw) -> int:
     return size
 
 
+_TRANSFERS: dict[type[Any], Callable[[Any, Counters], Work]] = {
+    Clear: execute_clear,
+    Copy: execute_copy,
+    Blit: execute_blit,
+    CopyBytes: execute_copy_bytes,
+    Write: execute_write,
+    WriteBytes: execute_write_bytes,
+    Compose: execute_compose,
+    GenerateLevels: execute_generate_levels,
+}
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,
-    Clear: Gpu._clear,
     ClearUnordered: Gpu._clear_unordered,
     Dispatch: Gpu._dispatch,
     IndirectDraw: Gpu._draw_indirect,
-    Copy: Gpu._copy,
-    Blit: Gpu._blit,
-    CopyBytes: Gpu._copy_bytes,
-    Write: Gpu._write,
-    WriteBytes: Gpu._write_bytes,
+    **dict.fromkeys(_TRANSFERS, Gpu._transfer),
     Swap: Gpu._swap,
-    Compose: Gpu._compose,
-    GenerateLevels: Gpu._generate_levels,
     PageIn: Gpu._page_in,
     BeginQuery: Gpu._begin_query,
     EndQuery: Gpu._end_query,

@@ -21,11 +21,11 @@ from dp2emu.inputs import read_file
 TICKS_PER_SECOND = 1_000_000_000
 
 LONGEST = 1 << 48
-"""Ticks; a model may not ask for more in one step (three days), so that clocks stay 64-bit."""
+"""Ticks (three days); a model may not return more for one step, so that clocks stay 64-bit."""
 
 
 class Cost(NamedTuple):
-    """Busy ticks of a packet, by the unit that is busy; they follow each other."""
+    """Busy ticks of a packet by unit; units work one after the other."""
 
     vertex_memory: int = 0
     vertex_compute: int = 0
@@ -37,11 +37,10 @@ class Cost(NamedTuple):
 
 
 class Overlap(msgspec.Struct, frozen=True):
-    """How far vertices, geometry programs, pixels and the rest of a packet are worked on at the
-    same time.
+    """Parallelism of vertices, geometry programs, pixels and the rest of a packet.
 
-    At most ``units``, 1 to 4, are busy at once; ``percent`` is how much of the time is saved that
-    this could save.  Packets follow each other in any case.  Raises UsageError for other numbers.
+    At most ``units``, 1 to 4, are busy at once; ``percent`` is how much of the possible saving of
+    time is realised.  Packets are not parallel.  Raises UsageError for other numbers.
     """
 
     units: int = 1
@@ -52,7 +51,7 @@ class Overlap(msgspec.Struct, frozen=True):
             raise UsageError(f"{self.units} parallel units that overlap by {self.percent} %")
 
     def length(self, cost: Cost) -> int:
-        """Ticks a packet of this cost takes: from the longest unit's to all one after another."""
+        """The ticks of a packet: between the longest unit's and the sum of all units'."""
         vertices = cost.vertex_memory + cost.vertex_compute
         pixels = cost.pixel_memory + cost.pixel_compute
         geometry = cost.geometry_memory + cost.geometry_compute
@@ -66,7 +65,7 @@ SERIAL = Overlap()
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """What the emulated board can do at most, per tick as (amount, ticks)."""
+    """Peak rates of the emulated board as (amount, ticks)."""
 
     memory_bytes: tuple[int, int] = (16, 1)
     upload_bytes: tuple[int, int] = (2, 1)
@@ -86,11 +85,11 @@ RATES = Rates()
 class Timing(msgspec.Struct, frozen=True):
     """A timing model.
 
-    ``call(number, length)``: host ticks the n-th call takes, for that many command bytes.
+    ``call(number, length)``: host ticks of the n-th call, with ``length`` command bytes.
     ``cost(number, work)``: busy ticks of the n-th packet that does work.
     ``delivery(kind, number)``: ticks from the end of a query on the GPU until the host can see
-    it, for the n-th report of that query type.
-    ``free``: no packet ever takes time, so that nobody need know what it did to go on.
+    the n-th report of that query type.  ``free``: packets take no time, so their work need not be
+    known to go on.
     """
 
     name: str
@@ -101,9 +100,13 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 def instant() -> Timing:
-    """Nothing takes time: every packet is done, and seen, when it is submitted."""
+    """Nothing takes time: every packet is done and visible when it is submitted."""
     return Timing(
-        "instant", lambda number, length: 0, lambda number, work: Cost(), _no_delay, free=True
+        "instant",
+        lambda number, length: 0,
+        lambda number, work: Cost(),
+        lambda kind, number: 0,
+        free=True,
     )
 
 
@@ -122,8 +125,7 @@ def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
 def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
     """Cost follows what a packet did: vertices, pixels and bytes over the board's ``RATES``.
 
-    ``call`` are ticks from one call to the next, ``delivery`` those from an END on the GPU to its
-    answer.
+    ``call`` is the ticks between calls, ``delivery`` those from an END on the GPU to its answer.
     """
     return Timing(
         f"work:call={call},delivery={delivery}",
@@ -134,7 +136,7 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
 
 
 def seeded(seed: int) -> Timing:
-    """Any legal timing, chosen by a seed: 200..2,199 per call, 0..16,383 per packet and report."""
+    """A pseudo-random timing in ticks: 200..2,199 per call, 0..16,383 per packet and report."""
 
     def draw(stream: int, number: int, bound: int) -> int:
         return _splitmix(_splitmix(seed * 3 + stream) + number) % bound
@@ -148,7 +150,7 @@ def seeded(seed: int) -> Timing:
 
 
 def scripted(path: Path) -> Timing:
-    """Times read from a JSON file; the last entry of a list goes on for ever.
+    """Times in ticks from a JSON file; the last entry of a list repeats.
 
     ``{"call": [ticks, ...], "packet": [ticks, ...], "delivery": {"EVENT": [ticks, ...]}}``, each
     part optional (0).  Raises UsageError for anything else.
@@ -171,7 +173,7 @@ _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, 
 
 
 def parse_timing(text: str) -> Timing:
-    """The model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
+    """Parse the name of a timing model: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
     ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.
 
     Raises UsageError for anything else.
@@ -190,10 +192,6 @@ def parse_timing(text: str) -> Timing:
         return _KEYED[name](**{key: _number(value, text) for key, _, value in pairs})
     except TypeError:
         raise UsageError(f"timing model {name!r} has no such setting: {rest!r}") from None
-
-
-def _no_delay(kind: int, number: int) -> int:
-    return 0
 
 
 def _ticks(amount: int, rate: tuple[int, int]) -> int:
@@ -219,7 +217,7 @@ def _cost_of_work(number: int, work: Work) -> Cost:
 
 
 def _splitmix(state: int) -> int:
-    """SplitMix64: a fixed, portable way from a number to 64 well-mixed bits."""
+    """SplitMix64: hash a number to 64 bits, portably."""
     mask = (1 << 64) - 1
     z = (state * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15) & mask
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
@@ -246,13 +244,10 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _ticks_list(value: object, name: str) -> tuple[int, ...]:
-    if isinstance(value, list) and value and all(_is_ticks(entry) for entry in value):
-        return tuple(value)
+    entries = value if isinstance(value, list) else []
+    if entries and all(type(each) is int and 0 <= each <= LONGEST for each in entries):
+        return tuple(entries)
     raise UsageError(f"timing script: {name!r} must be a list of tick counts")
-
-
-def _is_ticks(value: object) -> bool:
-    return type(value) is int and 0 <= value <= LONGEST
 
 
 def _deliveries(value: object) -> dict[int, tuple[int, ...]]:

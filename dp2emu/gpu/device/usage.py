@@ -1,7 +1,6 @@
-"""How much of its time and of its peak rates the GPU used in an interval.
+"""Utilisation of the GPU in an interval, by time and by peak rates.
 
-Each is a pair of integers, part and whole, so that a front end may call it a fraction or a
-percentage and round once.
+Each is a pair of integers, part and whole, which a front end converts and rounds once.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from dp2emu.gpu.command.queries import Report
 
 Usage = tuple[int, int]
-"""Part and whole; a whole of 0 is an interval of no length, or no work at all."""
+"""Part and whole; a whole of 0 is an empty interval, or no work."""
 
 VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
 GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"
@@ -18,7 +17,7 @@ TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "stream_bytes", "upl
 
 
 def total(report: Report, *counters: str) -> int:
-    """The sum of what counters went up by."""
+    """The sum of the changes of counters."""
     return sum(map(report.change, counters))
 
 
@@ -28,17 +27,17 @@ def busy(report: Report, *counters: str) -> Usage:
 
 
 def idle(report: Report) -> Usage:
-    """Ticks in which no unit was busy; an interval of no length is idle."""
+    """Ticks in which no unit was busy; an empty interval is all idle."""
     if report.ticks == 0:
         return 1, 1
     return max(report.ticks - report.change("busy_ticks"), 0), report.ticks
 
 
 def used(report: Report, rate: tuple[int, int], *counters: str) -> Usage:
-    """Amount of what a peak rate allows in the interval; ``rate`` is (amount, ticks)."""
+    """The share of a peak rate that was used; ``rate`` is (amount, ticks)."""
     return total(report, *counters) * rate[1], report.ticks * rate[0]
 
 
 def part(report: Report, counter: str, *whole: str) -> Usage:
-    """One counter of the sum of several."""
+    """The share of one counter in the sum of several."""
     return report.change(counter), total(report, *whole)

@@ -1,82 +1,63 @@
-"""The stages of a draw in order, and the set-up that draws of one state share."""
+"""Execution of draws: the stages in order, and the set-up that draws of one state share."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+import numpy as np
+from msgspec.structs import replace
 
+from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.pipeline import decides_coverage
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.command.raster_operations import COPY
+from dp2emu.gpu.command.topology import CORNERS, vertex_count
+from dp2emu.gpu.command.work import Streams, Work
+from dp2emu.gpu.input_assembler import vertex_fetch
+from dp2emu.gpu.input_assembler.vertex_cache import observe, observe_unindexed
+from dp2emu.gpu.output_merger import depth_test
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
+from dp2emu.gpu.output_merger.depth_test import DepthPlanes, PixelGroups
 from dp2emu.gpu.output_merger.draw_targets import Targets
-from dp2emu.gpu.pixel_shader.pixel_stage import varyings_of
-from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
+from dp2emu.gpu.patches.patch_draws import tessellated
+from dp2emu.gpu.pixel_shader.pixel_stage import (
+    Shaded,
+    Shading,
+    covered,
+    joined,
+    shade,
+    shading,
+    varyings_of,
+)
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.multisample import alpha_covers, at_samples, pixel_count, pixels_of
+from dp2emu.gpu.rasterizer.planes import Sites, sites
+from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE, set_up
+from dp2emu.gpu.rasterizer.spans import Fragments, batches
+from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.gpu.shader_resources.texture_cache import TextureCache
-from dp2emu.gpu.shader_resources.textures import Texturing, samples_targets
-from dp2emu.gpu.vertex_shader.stage_run import fetcher
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing, samples_targets
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, fetcher, geometry
+from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
 from dp2emu.identity_cache import IdentityCache
-from dp2emu.shader.engines import REFERENCE, name_of
+from dp2emu.shader import reference
+from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Run
 
 if TYPE_CHECKING:
     from dp2emu.gpu.compile.kernel_draw import Drawing
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-from msgspec.structs import replace
-
-from dp2emu.gpu.arrays import F32, I64, Mask
-from dp2emu.gpu.command.pipeline import decides_coverage
-from dp2emu.gpu.command.queries import Counters
-from dp2emu.gpu.command.raster_operations import COPY
-from dp2emu.gpu.command.topology import CORNERS, vertex_count
-from dp2emu.gpu.command.work import Streams, Work
-from dp2emu.gpu.input_assembler.vertex_cache import observe, observe_unindexed
-from dp2emu.gpu.input_assembler.vertex_fetch import (
-    instanced,
-    uncut,
-    vertex_bytes,
-    vertex_numbers,
-    vertices_read,
-)
-from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
-from dp2emu.gpu.output_merger.depth_test import (
-    DepthPlanes,
-    PixelGroups,
-    depth_planes,
-    fragment_depth,
-    kept_by_clipping,
-    last_of_each,
-    pixel_groups,
-    single_fragment_groups,
-)
-from dp2emu.gpu.patches.patch_draws import tessellated
-from dp2emu.gpu.pixel_shader.pixel_stage import Shaded, Shading, covered, joined, shade, shading
-from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.gpu.rasterizer.multisample import alpha_covers, at_samples, pixel_count, pixels_of
-from dp2emu.gpu.rasterizer.planes import Sites, sites
-from dp2emu.gpu.rasterizer.primitive_setup import set_up
-from dp2emu.gpu.rasterizer.spans import Fragments, batches
-from dp2emu.gpu.resource.pixel_format import as_floats
-from dp2emu.gpu.vertex_shader.stage_run import StageRun
-from dp2emu.gpu.vertex_shader.vertex_stage import geometry
-from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
-from dp2emu.shader import reference
-from dp2emu.shader.engines import CHECKED
-from dp2emu.shader.formulas import computed
-
-if TYPE_CHECKING:
-    from dp2emu.gpu.compile.kernel_draw import Drawing
-
 
 class DrawSetup(msgspec.Struct, frozen=True):
-    """What draws of a state share: their targets, their textures, and the compiled kernel, None on
-    the reference engine or where no kernel applies.
+    """Targets, textures and compiled kernel that draws of a state share; ``kernel`` is None on the
+    reference engine and for state without kernels.
     """
 
     targets: Targets
@@ -91,7 +72,8 @@ class DrawSetup(msgspec.Struct, frozen=True):
             return cls(targets, texturing, None)
         from dp2emu.gpu.compile import kernel_draw
 
-        sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+        sampler = StageSampler(texturing, Stage.PIXEL)
+        reads = fetcher(draw, texturing, Stage.PIXEL)
         names = geometry_names(draw.pipeline.pixel)
         kernel = kernel_draw.drawing(draw, targets, sampler, reads, threads, names)
         return cls(targets, texturing, kernel)
@@ -112,7 +94,7 @@ def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -
         return _setups.find(objects, values)
     except KeyError:
         found = DrawSetup.of(draw, cache, run, threads)
-    # What fetches refers to its bindings.
+    # Fetchers refer to the bindings of their draw, so such set-ups are not cached.
     if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
         _setups.put(objects, values, found)
     return found
@@ -124,11 +106,11 @@ def geometry_names(pixel: Program) -> tuple[str, ...]:
     return *varyings_of(pixel), POINT_SIZE
 
 
-# Draw: the stages in order, in chunks that bound memory whatever the primitive count.
+# The stages, in chunks of primitives that bound memory:
 #
 # (tessellator ->) fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans
-# -> fragments -> z clip -> depth and stencil test -> pixel program -> blend, write; a program with
-# a say in coverage, and any program before an alpha test, runs before the depth test
+# -> fragments -> z clip -> depth and stencil test -> pixel program -> blend, write; a program that
+# affects coverage, and any program before an alpha test, runs before the depth test
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -137,10 +119,7 @@ FEW = 1 << 10
 
 
 def prepare(run: Run) -> None:
-    """Import what an engine draws with, so that the first draw need not.
-
-    LLVM is not among it: that waits until a draw needs it.
-    """
+    """Import the modules of an engine ahead of the first draw, except LLVM."""
     if name_of(run) != REFERENCE:
         for name in _COMPILED:
             import_module(name)
@@ -148,15 +127,13 @@ def prepare(run: Run) -> None:
 
 
 _COMPILED = (
-    "dp2emu.gpu.compile.batch_template", "dp2emu.gpu.compile.checked_draw",
-    "dp2emu.gpu.compile.kernel_draw", "dp2emu.gpu.compile.large_draw",
+    "dp2emu.gpu.compile.batch_template",
+    "dp2emu.gpu.compile.kernel_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
 """Modules of the compiled engine, imported before the first draw."""
-
-
 Witness = Callable[[I64, I64], None]
-"""Receives columns and rows of pixels, shape (count,) each, one for every sample that passes."""
+"""Receives columns and rows of pixels, shape (count,) each, for every sample that passes."""
 
 
 def execute_draw(
@@ -170,18 +147,17 @@ def execute_draw(
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
-    ``observe_cache`` runs the models of the caches as well, which costs time: the order in which
-    the reference engine reads texels is what they are about, so programs run there.  ``run`` is
-    the engine otherwise; one that compiles draws on ``threads``.  Raises Unsupported for state
-    that is not built, before anything is written, and Disagreement if engines are checked.
-    With a ``witness`` no kernel draws, and it is told what passes as it does.  With ``spending``
-    it raises Exceeded where that ends, when earlier primitives are drawn.
+    ``observe_cache`` also runs the cache models, on the reference engine, whose order of texel
+    reads they model.  Otherwise ``run`` is the engine; a compiling one draws on ``threads``.  A
+    ``witness`` receives the pixels that pass, and disables kernels.  Raises Unsupported for state
+    that is not implemented, before anything is written; Disagreement if engines are compared and
+    differ; Exceeded at the end of the ``spending`` budget, when earlier primitives are drawn.
     """
     if observe_cache:
         run = reference.run
     cache = TextureCache() if observe_cache else None
     setting = partial(draw_setup, cache=cache, run=run, threads=threads)
-    # NaN and infinity are legal here and each stage says what becomes of them.
+    # NaN and infinity are legal; each stage defines their results.
     with np.errstate(all="ignore"):
         work = _executed(draw, setting, _Beside(witness, spending))
         if observe_cache:
@@ -197,8 +173,8 @@ _Find = Callable[[Draw], DrawSetup]
 
 
 class _Ways(NamedTuple):
-    """How assembled primitives are drawn: by ``rest``, or many together by a ``kernel``, within
-    the work budget.
+    """Ways to draw assembled primitives: by ``rest``, or many at once by a ``kernel``, within the
+    work budget.
     """
 
     rest: Rest
@@ -214,7 +190,7 @@ class _Beside(NamedTuple):
 
 
 def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
-    """All of a draw."""
+    """Execute a draw, whose set-up ``setting`` returns."""
     found = setting(draw)
     if draw.post_vertex is not None:
         return _staged(draw, StageRun(found.texturing.run, found.texturing.cache), setting, beside)
@@ -232,11 +208,9 @@ def _by_engine(
     if kernel is None or witness is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
-        from dp2emu.gpu.compile import checked_draw
+        from dp2emu.gpu.compile.kernel_draw import compared
 
-        return checked_draw.compared(
-            draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel))
-        )
+        return compared(draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel)))
     return doing(_Ways(metering(kernel.chunk), kernel, spending))
 
 
@@ -247,7 +221,7 @@ def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> W
 
     names, enabled = geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
     work = Work()
-    for instance in instanced(draw):
+    for instance in vertex_fetch.instanced(draw):
         for mesh, done in meshes(instance, running):
             work += done
             if beside.spending is not None:
@@ -266,7 +240,7 @@ def _rest_of(draw: Draw, assembled: Geometry, ways: _Ways) -> Work:
 
 
 def _drawn(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
-    """All of a draw."""
+    """Execute a draw without stages between its vertex program and clipping, part by part."""
     work: Work | None = None
     for part in _parts(draw):
         done = _draw_part(part, texturing, ways)
@@ -278,22 +252,22 @@ def _parts(draw: Draw) -> Iterable[Draw]:
     """The draw split into draws of one instance each, without strip cuts and patches."""
     if draw.input.instances is None and draw.input.patch is None and not draw.input.cuts:
         return (draw,)
-    return (part for one in instanced(draw) for part in tessellated(uncut(one)))
+    instances = vertex_fetch.instanced(draw)
+    return (part for one in instances for part in tessellated(vertex_fetch.uncut(one)))
 
 
 def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
     """Execute a draw that has no patches, instances or cuts."""
-    vertices = vertices_read(draw)
+    vertices = vertex_fetch.vertices_read(draw)
     work = Work(
         vertices=vertices,
-        vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
+        vertex_bytes=vertices * vertex_fetch.vertex_bytes(draw.pipeline.layout),
         primitives=draw.input.count,
         entered=draw.input.count if draw.pipeline.raster.enabled else 0,
     )
     if not draw.pipeline.raster.enabled:
         return work
     chunks = partial(_chunks, draw, texturing, ways.rest)
-    # The module that draws many triangles together is imported for such draws only.
     many = ways.kernel is not None and draw.input.count > FEW
     together = _together(draw, ways, chunks) if many else None
     return work + (chunks(0, draw.input.count) if together is None else together)
@@ -310,11 +284,11 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
 
 def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
     """Execute a draw of many triangles on all threads; None if it cannot be."""
-    from dp2emu.gpu.compile.large_draw import Large
+    from dp2emu.gpu.compile.kernel_draw import LargeDraw
 
     kernel = ways.kernel
     assert kernel is not None
-    found = Large.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
+    found = LargeDraw.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
     return None if found is None else found.whole(Meter(draw, kernel.region, ways.spending))
 
 
@@ -349,7 +323,7 @@ def _count_streams(streams: Streams, counters: Counters) -> None:
 
 
 def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
-    """Samples of multisampled targets count by target: the first colour, or else the depth."""
+    """Count samples that passed; of multisampled targets by target: first colour, else depth."""
     samples = draw.pipeline.samples
     if samples == 1:
         counters.samples += passed
@@ -367,10 +341,11 @@ def _draw_chunk(
     draw: Draw,
     assembled: Geometry,
 ) -> Work:
-    """Primitives through the stages after the geometry stage."""
+    """Draw assembled primitives by the stages after geometry."""
     primitives = set_up(draw, assembled, targets.region)
-    depth = depth_planes(draw, primitives)
-    sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+    depth = depth_test.depth_planes(draw, primitives)
+    sampler = StageSampler(texturing, Stage.PIXEL)
+    reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.read_units else None
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
     stages = _Stages(draw, targets, depth, shader, witness)
     work = Work(
@@ -385,10 +360,11 @@ def _draw_chunk(
 
 
 def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
-    """Primitives in screen space, computed by compiled code if the engine compiles."""
+    """Assemble primitives in screen space, by compiled code if the engine compiles."""
     names = geometry_names(draw.pipeline.pixel)
-    sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
-    reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
+    sampler, run = StageSampler(texturing, Stage.VERTEX), texturing.run
+    reads = fetcher(draw, texturing, Stage.VERTEX) if texturing.read_units else None
+    engine = name_of(run)
     if engine == REFERENCE:
         return geometry(draw, start, stop, names, sampler, run, reads)
     from dp2emu.gpu.vertex_shader import vertex_kernel
@@ -417,7 +393,7 @@ class _Stages(msgspec.Struct, frozen=True):
         here = sites(self.shading.frame, fragments)
         if self.samples > 1:
             here = at_samples(here, self.samples, self.draw.output.merge.sample_mask)
-        kept = kept_by_clipping(self.depth, here)
+        kept = depth_test.kept_by_clipping(self.depth, here)
         if kept is not None:
             here = here.part(np.flatnonzero(kept))
         if self.draw.raster.stipple and CORNERS[self.draw.input.topology] == 3:
@@ -441,14 +417,14 @@ class _Stages(msgspec.Struct, frozen=True):
         return target.bytes_moved(dropped, 0)
 
     def _stippled(self, here: Sites) -> Mask:
-        """Fragments on bits of the pattern that are set, of which the highest is leftmost."""
+        """The mask of fragments on set bits of the stipple pattern, the highest being leftmost."""
         rows = np.array(self.draw.raster.stipple, np.uint32)
         shift = 31 - here.x // self.samples % 32
         found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0
         return found
 
     def _alive(self, here: Sites, shaded: Shaded) -> Mask:
-        """Fragments that neither their program nor their alpha drops."""
+        """The mask of fragments that neither the program nor alpha drops."""
         pipeline, alive = self.draw.pipeline, shaded.alive
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
@@ -462,11 +438,12 @@ class _Stages(msgspec.Struct, frozen=True):
         return alive
 
     def _write(self, here: Sites, shaded: Shaded | None) -> Work:
-        """Test, shade unless that is done, and write fragments, of which there are some."""
+        """Test, shade (unless given shaded) and write one or more fragments."""
         stacks, target = self._stacks(here), self.targets.depth
         passed, pixels, moved = None, len(here.x), 0
         if target is not None:
-            z = fragment_depth(self.depth, here, None if shaded is None else shaded.depth)
+            written = None if shaded is None else shaded.depth
+            z = depth_test.fragment_depth(self.depth, here, written)
             faces = self._front(here) if target.two_sided else None
             passed = target.test(z, faces, here.y * target.pitch + here.x, stacks)
             pixels = int(np.count_nonzero(passed))
@@ -475,7 +452,7 @@ class _Stages(msgspec.Struct, frozen=True):
             chosen = slice(None) if passed is None else passed
             self.witness(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
-        if self.draw.pipeline.deeds and shaded is None and pixels:
+        if self.draw.pipeline.memory_operations and shaded is None and pixels:
             self._act(here, passed)
         elif self.targets.colors and pixels:
             if self._drops_after_tests:
@@ -487,7 +464,7 @@ class _Stages(msgspec.Struct, frozen=True):
         return Work(pixels=pixels, pixel_bytes=moved, invocations=runs)
 
     def _act(self, here: Sites, passed: Mask | None) -> None:
-        """Run a program that acts on memory for all that passed, and write what it leaves."""
+        """Run a program with side effects for fragments that passed, and write those alive."""
         here = here if passed is None else here.part(np.flatnonzero(passed))
         shaded = self._shade(here)
         alive = np.flatnonzero(self._alive(here, shaded))
@@ -503,8 +480,8 @@ class _Stages(msgspec.Struct, frozen=True):
         return pipeline.early and says
 
     def _invocations(self, here: Sites, passed: Mask | None) -> int:
-        """Pixels, of a primitive each, that have fragments here that passed; or fragments, for
-        each of which a program runs by sample.
+        """The number of program runs: of pixels with fragments that passed, by primitive, or of
+        fragments if the program runs by sample.
         """
         if not self.draw.pipeline.counts_pixels:
             return 0
@@ -519,13 +496,12 @@ class _Stages(msgspec.Struct, frozen=True):
     def _color(
         self, here: Sites, shaded: Shaded | None, stacks: PixelGroups, passed: Mask | None
     ) -> None:
-        """Write the colours of fragments that passed, of which there are some.
+        """Write the colours of one or more fragments that passed.
 
-        With blending or a raster operation each counts; otherwise only the last of a pixel is
-        seen.
+        Without blending and raster operations only the last fragment of a pixel is written.
         """
         if not self.draw.pipeline.blending and self.draw.pipeline.raster_op == COPY:
-            chosen = last_of_each(stacks, passed)
+            chosen = depth_test.last_of_each(stacks, passed)
             layers: Iterable[I64 | slice] = [slice(None)]
         else:
             chosen = np.arange(len(here.x)) if passed is None else np.flatnonzero(passed)
@@ -560,22 +536,20 @@ class _Stages(msgspec.Struct, frozen=True):
         return joined(parts).part(np.argsort(order, kind="stable"))
 
     def _stacks(self, here: Sites) -> PixelGroups:
-        """Fragments by pixel, or by sample; those of a single primitive have one each."""
+        """The fragments grouped by pixel or sample; of a single primitive each has its own."""
         if here.one_primitive:
-            return single_fragment_groups(len(here.x))
+            return depth_test.single_fragment_groups(len(here.x))
         region = self.targets.region
         columns = (region.right - region.left) * self.samples
-        return pixel_groups(here.y * columns + here.x)
+        return depth_test.pixel_groups(here.y * columns + here.x)
 
 
 def _observe_cache(draw: Draw, counters: Counters) -> None:
     vertices = vertex_count(draw.input.topology, draw.input.count)
-    if draw.input.indices is None:
+    indices = draw.input.indices
+    if indices is None:
         observe_unindexed(vertices, counters)
         return
-    places = range(draw.input.first, draw.input.first + vertices, CHUNK)
     end = draw.input.first + vertices
-    observe(
-        (vertex_numbers(draw.input.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
-        counters,
-    )
+    places = (np.arange(at, min(at + CHUNK, end)) for at in range(draw.input.first, end, CHUNK))
+    observe((vertex_fetch.vertex_numbers(indices, each) for each in places), counters)

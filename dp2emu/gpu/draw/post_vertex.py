@@ -18,8 +18,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 from dp2emu.gpu.command.topology import TOPOLOGIES
 from dp2emu.gpu.command.work import Streams, Work
-from dp2emu.gpu.geometry_shader.geometry_stage import emitted
-from dp2emu.gpu.geometry_shader.stream_output import stream_out
+from dp2emu.gpu.geometry_shader.geometry_stage import emitted, stream_out
 from dp2emu.gpu.input_assembler.vertex_fetch import strips, vertex_bytes, vertex_numbers
 from dp2emu.gpu.patches.hull_domain import divided
 from dp2emu.gpu.rasterizer.clip import Geometry, placed
@@ -29,11 +28,11 @@ from dp2emu.gpu.vertex_shader.mesh import (
     VIEWPORT,
     Made,
     Mesh,
+    corners_with_adjacent,
     three,
-    whole,
-    without_beside,
+    without_adjacent,
 )
-from dp2emu.gpu.vertex_shader.stage_run import StageRun
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
 from dp2emu.shader.types import Lanes
 
 CHUNK = 1 << 13
@@ -56,7 +55,9 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
         ids = np.arange(start, min(start + CHUNK, total))
         strip = np.searchsorted(ends, ids, side="right")
         number = ids - (ends - counts)[strip]
-        places = starts[strip] + whole(draw.input.topology, number, number == counts[strip] - 1)
+        places = starts[strip] + corners_with_adjacent(
+            draw.input.topology, number, number == counts[strip] - 1
+        )
         mesh = Mesh({}, places, LISTS.get(draw.input.topology, draw.input.topology), ids)
         yield Made(_with_vertices(draw, running, mesh), work + Work(primitives=len(ids)))
         work = Work()
@@ -65,7 +66,7 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
 def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:
     """The mesh with vertices, whose corners are places of vertices or indices as yet."""
     assert draw.post_vertex is not None
-    mesh = mesh if draw.post_vertex.reads_beside else without_beside(mesh)
+    mesh = mesh if draw.post_vertex.reads_beside else without_adjacent(mesh)
     numbers = vertex_numbers(draw.input.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)
     outputs, corner = running.vertices(draw, numbers)
     return replace(mesh, vertices=outputs, corners=corner)
@@ -78,7 +79,7 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
     for mesh, work in flow:
         layout = output.layouts.get(mesh.stream)
         if layout is not None:
-            plain = without_beside(mesh)
+            plain = without_adjacent(mesh)
             found = stream_out(layout, output.targets, plain.vertices, plain.corners)
             streams = Streams.of(mesh.stream, found.written, found.needed)
             work += Work(streams=streams, stream_bytes=found.size)
@@ -86,8 +87,6 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
 
 
 _NONE = slice(0)
-
-
 _Stage = Callable[[Draw, StageRun, Flow], Flow]
 
 STAGES: tuple[_Stage, ...] = (divided, emitted, stored)
@@ -106,7 +105,7 @@ def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[
     """Primitives on the screen with those varyings of ``names`` that they have, some at a time,
     and the draw they are to be drawn with.
     """
-    mesh = without_beside(mesh)
+    mesh = without_adjacent(mesh)
     for start in range(0, mesh.count, CHUNK):
         for shown, part in _routed(draw, mesh.part(slice(start, start + CHUNK))):
             part = part.alone() if part.count < mesh.count else part

@@ -1,12 +1,13 @@
-"""Geometry programs: run for each primitive, and the strips they put out taken apart.
+"""Geometry programs, which emit strips for each primitive, and stream output.
 
-The program (``shader.sm4.lower.geometry``) gives vertices as words; an invocation's come in the
-order in which it emitted them, invocations in the order of primitives and, of one, of instances.
+The program (``shader.sm4.lower.geometry``) outputs vertices as words, in the order of primitives,
+then of instances, then of emission.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,27 +17,30 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.bindings import Topology
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.post_vertex_stages import EmittedStream, GeometryStage
+from dp2emu.gpu.command.stream_targets import StreamLayout, StreamTarget
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.vertex_shader.mesh import LISTS, PRIMITIVE_ID, Made, Mesh, without_beside
-from dp2emu.gpu.vertex_shader.stage_run import StageRun
+from dp2emu.gpu.vertex_shader.mesh import LISTS, PRIMITIVE_ID, Made, Mesh, without_adjacent
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
+from dp2emu.shader.ops import canonical
 from dp2emu.shader.ports import CONSTANT, STARTS
-from dp2emu.shader.types import I32, Lanes, Type, canonical
+from dp2emu.shader.types import I32, Lanes, Type
 
 WORDS = 1 << 22
-"""Held for runs of a program together, so that memory is bounded."""
+"""Words of outputs and files of the invocations that run together, which bounds memory."""
 
 MOST_EMITTED = 1 << 27
-"""Vertices that geometry programs of all primitives of a draw may put out together."""
+"""Largest number of vertices that a draw's geometry program may emit."""
 
 INSTANCE = "gs_instance.x"
-"""An I32 input of a geometry program: which of its instances runs."""
+"""An I32 input of a geometry program: its instance number."""
 
 _NOTHING = Mesh({}, np.zeros((1, 0), np.int64), Topology10.POINTLIST, np.zeros(0, np.int64))
 
 
 def emitted(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Made]:
-    """What a draw's geometry program makes of meshes, a mesh for each of its streams; the meshes
-    themselves without one.  Raises Unsupported for too many vertices.
+    """Meshes after a draw's geometry program, one a stream; the meshes themselves without one.
+
+    Raises Unsupported for too many vertices.
     """
     stage = None if draw.post_vertex is None else draw.post_vertex.geometry
     if stage is None:
@@ -47,15 +51,15 @@ def emitted(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
         most -= mesh.count
         if most < 0:
             raise too_much()
-        given = mesh if mesh.topology == stage.takes else without_beside(mesh)
+        given = mesh if mesh.topology == stage.takes else without_adjacent(mesh)
         yield Made(_NOTHING, work)
-        # Primitives of another kind than the program takes are none to it.
+        # Primitives of another topology than the program's input are dropped.
         if given.topology == stage.takes:
             yield from _of_mesh(draw, stage, running, given)
 
 
 def too_much() -> Unsupported:
-    """What is raised for a draw whose geometry program may put out too many vertices."""
+    """The error for a draw whose geometry program may emit too many vertices."""
     return Unsupported(f"geometry shaders that emit more than {MOST_EMITTED:,} vertices")
 
 
@@ -64,7 +68,8 @@ def _of_mesh(draw: Draw, stage: GeometryStage, running: StageRun, mesh: Mesh) ->
     for start in range(0, mesh.count, together):
         part = mesh.part(slice(start, start + together))
         lanes = part.count * stage.instances
-        outputs = running(draw, stage.bound, _inputs(stage, part), lanes).outputs
+        inputs = {port.name: _input(port.name, stage, part) for port in stage.bound.program.inputs}
+        outputs = running(draw, stage.bound, inputs, lanes).outputs
         size = 4 * len(stage.words) * int(outputs["emitted.x"].sum())
         work = Work(geometry_runs=lanes, geometry_bytes=size)
         for made in _streams(stage, outputs):
@@ -73,18 +78,13 @@ def _of_mesh(draw: Draw, stage: GeometryStage, running: StageRun, mesh: Mesh) ->
 
 
 def _held(stage: GeometryStage) -> int:
-    """Words that are held for a run of the program: its vertices, and its own files."""
+    """Words of an invocation of the program: its outputs and its own files."""
     own = sum(file.size for file in stage.bound.program.files if not file.uniform)
     return own + len(stage.bound.program.outputs)
 
 
-def _inputs(stage: GeometryStage, mesh: Mesh) -> dict[str, Lanes]:
-    """What the program reads, of each instance of each primitive."""
-    return {port.name: _input(port.name, stage, mesh) for port in stage.bound.program.inputs}
-
-
 def _input(port: str, stage: GeometryStage, mesh: Mesh) -> Lanes:
-    """A port of the program; what vertices do not have is 0."""
+    """Lanes of an input, one for each instance of each primitive; absent vertex data is 0."""
     if port == INSTANCE:
         return np.tile(np.arange(stage.instances, dtype=np.int32), mesh.count)
     if port == PRIMITIVE_ID:
@@ -108,7 +108,7 @@ def _streams(stage: GeometryStage, outputs: Mapping[str, Lanes]) -> Iterator[Mes
 
 
 def _each(outputs: Mapping[str, Lanes], name: str, limit: int) -> I32:
-    """A word of all vertices of invocations, shape (lanes, limit)."""
+    """An output word of all vertices of invocations, shape (lanes, limit)."""
     return np.stack([outputs[f"emit{vertex}.{name}"] for vertex in range(limit)], axis=1)
 
 
@@ -126,10 +126,10 @@ def _typed(words: I32, type: Type) -> Lanes:
 
 
 def strip_corners(topology: Topology, starts: Mask) -> I64:
-    """Numbers of the vertices of the primitives of strips, shape (k, n), leading vertex first.
+    """Vertex numbers of the primitives of strips, shape (k, n), provoking vertex first.
 
-    ``starts`` says of each vertex whether a strip begins with it; a strip that is too short for a
-    primitive is none.
+    ``starts``, shape (vertices,), marks the first vertex of each strip; strips that are too short
+    have no primitive.
     """
     number = np.arange(len(starts))
     if topology == Topology10.POINTLIST:
@@ -141,3 +141,46 @@ def strip_corners(topology: Topology, starts: Mask) -> I64:
     last = number[place >= 2]
     odd = place[last] & 1
     return np.stack((last - 2, last - 1 + odd, last - odd))
+
+
+# Stream output: vertices of primitives are appended to buffers word by word.
+#
+# Source: Direct3D 10/11 DDI, "Query results"; SM4-5 tokens, "Stream output".  Strips are written
+# as lists.  A primitive that does not fit one of the buffers of its stream is written to none of
+# them, and neither is any after it.
+
+
+class Streamed(NamedTuple):
+    """Number of primitives ``written``, and with unlimited buffers; ``size``: bytes written."""
+
+    written: int
+    needed: int
+    size: int
+
+
+def stream_out(
+    layout: StreamLayout,
+    targets: Mapping[int, StreamTarget],
+    outputs: Mapping[str, Lanes],
+    corners: I64,
+) -> Streamed:
+    """Append primitives to stream output buffers, in order, until one does not fit.
+
+    ``outputs`` are lanes, shape (vertices,), by port; a word without one is 0.  ``corners``, shape
+    (1 to 3, n), are the vertices of each primitive.  A slot without a buffer has no room.
+    """
+    size, needed = corners.shape
+    rooms = ((targets[slot].room if slot in targets else 0, stride)
+             for slot, stride in layout.strides)  # fmt: skip
+    written = min([needed, *(room // (stride * size) for room, stride in rooms)])
+    order = corners[:, :written].T.ravel()
+    for slot, stride in layout.strides if written else ():
+        target = targets[slot]
+        start = target.filled.size
+        for word in layout.words:
+            if word.slot == slot:
+                place = target.surface.data, start + word.offset, (stride,)
+                words: I32 = np.ndarray((len(order),), "<i4", *place)
+                words[:] = outputs[word.port][order] if word.port in outputs else 0
+        target.filled.size += stride * len(order)
+    return Streamed(written, needed, 4 * len(layout.words) * len(order))

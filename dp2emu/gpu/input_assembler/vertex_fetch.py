@@ -1,4 +1,4 @@
-"""Vertex fetch: streams, layout and vertex numbers in, float32 lanes out."""
+"""Vertex fetch, from streams, layout and vertex numbers to float32 lanes; instances and strips."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dp2emu.d3d.enums import DeclType, PrimitiveType
 from dp2emu.d3d.formats import Coding, FormatRow
 from dp2emu.d3d.vertices import Element, ElementType, VertexLayout, elements_by_name
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, expand
 from dp2emu.gpu.command.packets import Draw, Indices, Instances, Stream
 from dp2emu.gpu.command.pipeline import Attribute
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES, primitive_count, vertex_count
@@ -26,11 +26,11 @@ from dp2emu.gpu.resource.pixel_format import unpack_bits
 
 
 class VertexType(NamedTuple):
-    """How an element type becomes up to four floats.
+    """Conversion of an element type to up to four floats.
 
-    ``storage`` and number of its ``components``, ``scale`` each is divided by, and the ``order``
-    they are taken in (a D3DCOLOR lies in memory as blue, green, red, alpha).  ``packed``: three
-    components of 10 bits in one word, the first lowest.
+    ``storage`` dtype and number of ``components``, the ``scale`` that divides each, and their
+    ``order`` in memory (a D3DCOLOR is blue, green, red, alpha).  ``packed``: three components of
+    10 bits in one word, the first lowest.
     """
 
     storage: str
@@ -45,18 +45,17 @@ class VertexType(NamedTuple):
         return np.dtype(self.storage).itemsize * (1 if self.packed else self.components)
 
     def values(self, raw: NDArray[np.void]) -> NDArray[Any]:
-        """Components of elements as they are stored, shape (n, components)."""
+        """Unscaled components of elements, shape (n, components)."""
         stored: NDArray[Any] = raw.view(self.storage).reshape(len(raw), -1)
         if not self.packed:
             return stored
-        # Shifted to the top and back, which brings the sign along where the storage has one.
+        # The shift back extends the sign if the storage is signed.
         raised: NDArray[Any] = stored << _PACKED_SHIFTS.astype(stored.dtype)
         components: NDArray[Any] = raised >> stored.dtype.type(32 - 10)
         return components
 
 
 _PACKED_SHIFTS = np.array([22, 12, 2])
-
 
 VERTEX_TYPES: dict[ElementType, VertexType] = {
     DeclType.FLOAT1: VertexType("<f4", 1),
@@ -80,8 +79,8 @@ VERTEX_TYPES: dict[ElementType, VertexType] = {
 
 
 def _alike(row: FormatRow) -> VertexType | None:
-    """A format as the type it is by another name, if it is one: whole floats, fractions of 8 or
-    16 bits, or four words whose bits nobody changes.
+    """The vertex type equal to a DXGI format, if any: float32, UNORM of 8 or 16 bits, or four
+    words of raw bits.
     """
     channels = sorted(row.channels.items(), key=lambda item: item[1].shift)
     names = [name for name, _ in channels]
@@ -107,10 +106,8 @@ COMPONENTS = "xyzw"
 
 
 class Vertices(msgspec.Struct, frozen=True):
-    """The corners of primitives, float32 or float64, lanes of shape (3, n).
-
-    ``position`` is screen x, y, z and rhw, shape (4, 3, n); ``varyings`` has shape
-    (len(names), 3, n).  A varying that is not named was not written.
+    """Corners of primitives: ``position``, screen x, y, z and rhw, shape (4, 3, n), and
+    ``varyings``, shape (len(names), 3, n); float32 or float64.
     """
 
     position: F32 | F64
@@ -118,11 +115,11 @@ class Vertices(msgspec.Struct, frozen=True):
     varyings: F32 | F64
 
     def part(self, primitives: I64) -> Vertices:
-        """Some of the primitives, which are the last axis of the lanes."""
+        """The chosen primitives."""
         return Vertices(self.position[..., primitives], self.names, self.varyings[..., primitives])
 
     def varying(self, name: str) -> F32 | F64 | None:
-        """One of the varyings, shape (3, n); None if it was not written."""
+        """A varying, shape (3, n); None if it was not written."""
         return self.varyings[self.names.index(name)] if name in self.names else None
 
 
@@ -133,11 +130,10 @@ def fetch(
     names: Iterable[str],
     attributes: tuple[Attribute, ...] = (),
 ) -> Vertices:
-    """Read transformed vertices ``numbers`` (int64, any shape) and the varyings they have.
+    """Transformed vertices ``numbers`` (int64, any shape) with the ``names`` that they have.
 
-    Of the ``names`` those are found whose usage the layout has.  ``fog0.x``, the fog factor, is
-    the alpha of the specular colour unless the layout has fog of its own.  ``attributes``, if
-    there are any, name the elements otherwise.
+    ``fog0.x``, the fog factor, is the alpha of the specular colour unless the layout has fog.
+    ``attributes``, if any, name the elements instead of the layout.
     """
     flat = numbers.ravel()
     position, found = sources_of(layout, names, attributes)
@@ -145,19 +141,16 @@ def fetch(
     varyings = np.empty((len(found), len(flat)), np.float32)
     for lane, (element, component) in enumerate(found.values()):
         varyings[lane] = decoded[element][component]
-    return Vertices(
-        decoded[position].reshape(4, *numbers.shape),
-        tuple(found),
-        varyings.reshape(-1, *numbers.shape),
-    )
+    place = decoded[position].reshape(4, *numbers.shape)
+    return Vertices(place, tuple(found), varyings.reshape(-1, *numbers.shape))
 
 
 def sources_of(
     layout: VertexLayout, names: Iterable[str], attributes: tuple[Attribute, ...] = ()
 ) -> tuple[Element, dict[str, tuple[Element, int]]]:
-    """The position of transformed vertices, and element and component of the varyings they have.
+    """The position of transformed vertices, and element and component of each varying.
 
-    Raises Unsupported for vertices that are not transformed.
+    Raises Unsupported for untransformed vertices.
     """
     elements = _by_name(attributes) if attributes else elements_by_name(layout)
     position = elements.get("positiont0") or elements.get("position0")
@@ -173,7 +166,7 @@ def _by_name(attributes: tuple[Attribute, ...]) -> dict[str, Element]:
 
 
 def _source(elements: Mapping[str, Element], name: str) -> tuple[Element, int] | None:
-    """The element a varying comes from, and which of its components."""
+    """Element and component number of a varying."""
     register, component = name.split(".")
     if register == "fog0" and register not in elements:
         register, component = "color1", "w"
@@ -182,7 +175,7 @@ def _source(elements: Mapping[str, Element], name: str) -> tuple[Element, int] |
 
 
 def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
-    """Vertex numbers at places ``sequence`` of the index data; the places themselves if none."""
+    """Vertex numbers at places ``sequence`` of the index buffer; the places without one."""
     if indices is None:
         return sequence
     storage = np.dtype(f"<u{indices.size}")
@@ -192,7 +185,7 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
 
 @lru_cache(maxsize=256)
 def vertex_bytes(layout: VertexLayout) -> int:
-    """Bytes fetched for one vertex.  Raises Unsupported for what is no element type."""
+    """Bytes fetched for one vertex.  Raises Unsupported for an unknown element type."""
     return sum(size_of(element) for element in layout.elements)
 
 
@@ -201,7 +194,7 @@ def gather(
 ) -> NDArray[Any]:
     """Items at byte ``offset + number * stride`` of ``data``; bytes outside read as zero.
 
-    ``numbers`` is int64 and flat; the result has dtype ``item`` and one entry for each.
+    ``numbers`` is int64, shape (n,); the result has dtype ``item`` and the same shape.
     """
     size = item.itemsize
     if stride == 0:
@@ -214,22 +207,19 @@ def gather(
         return items[numbers]
     found = np.zeros(numbers.shape, item)
     found[inside] = items[numbers[inside]]
-    found[~inside] = _gather_bytes(data, offset, stride, item, numbers[~inside])
+    # Other items are read byte by byte; without the clip the products could overflow.
+    near = np.clip(numbers[~inside], *item_bounds(offset, stride, size, data.nbytes))
+    address = (offset + near * stride)[:, None] + np.arange(size)
+    valid = (address >= 0) & (address < data.nbytes)
+    loose = np.zeros(address.shape, np.uint8)
+    loose[valid] = data[address[valid]]
+    found[~inside] = loose.view(item)[:, 0]
     return found
 
 
-def _gather_bytes(
-    data: NDArray[np.uint8], offset: int, stride: int, item: np.dtype[Any], numbers: I64
-) -> NDArray[Any]:
-    """The same for items that lie on an edge of the data or outside, byte by byte."""
-    size, end = item.itemsize, data.nbytes
-    # Beyond these bounds no byte is in the data, and without them the products could overflow.
-    near = np.clip(numbers, -((offset + size) // stride) - 1, (end - offset) // stride + 1)
-    address = (offset + near * stride)[:, None] + np.arange(size)
-    valid = (address >= 0) & (address < end)
-    loose = np.zeros(address.shape, np.uint8)
-    loose[valid] = data[address[valid]]
-    return loose.view(item)[:, 0]
+def item_bounds(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
+    """Item numbers, beyond which no item has a byte in data of ``end`` bytes."""
+    return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 
 def bytes_of(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
@@ -242,7 +232,7 @@ def bytes_of(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def type_of(element: Element) -> VertexType:
-    """How an element is stored.  Raises Unsupported for what is no element type."""
+    """The vertex type of an element.  Raises Unsupported for an unknown element type."""
     row = VERTEX_TYPES.get(element.type)
     if row is None:
         raise Unsupported(f"vertex element type {element.type.sdk}")
@@ -250,9 +240,9 @@ def type_of(element: Element) -> VertexType:
 
 
 def format_of(element: Element) -> FormatRow | None:
-    """The format of an element that no ``VertexType`` is stored like; None for others.
+    """The DXGI format of an element without a ``VertexType``; None for others.
 
-    Raises Unsupported for a format that no element has.
+    Raises Unsupported for formats that elements cannot have.
     """
     format = element.type
     if not isinstance(format, DxgiFormat) or format in VERTEX_TYPES:
@@ -264,7 +254,7 @@ def format_of(element: Element) -> FormatRow | None:
 
 
 def size_of(element: Element) -> int:
-    """Bytes of an element.  Raises Unsupported for what is no element type."""
+    """Bytes of an element.  Raises Unsupported for an unknown element type."""
     row = format_of(element)
     return type_of(element).size if row is None else row.size
 
@@ -272,7 +262,7 @@ def size_of(element: Element) -> int:
 def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
     """One element of each vertex as float32 lanes, shape (4, n); absent components 0, 0, 0, 1.
 
-    Those of a format of integers have the bits of these.
+    Integer formats yield the bits of the integers.
     """
     raw = _raw(element, streams, numbers)
     row = format_of(element)
@@ -295,20 +285,20 @@ def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> 
 
 
 def _declared(row: VertexType, raw: NDArray[np.void]) -> F32:
-    """Elements of a type of Direct3D 9."""
+    """Elements of a ``VertexType`` as float32 lanes, shape (4, n)."""
     lanes = np.zeros((4, len(raw)), np.float32)
     lanes[3] = 1
     values = row.values(raw)
     for lane, component in enumerate(row.order[: row.components]):
         if values.dtype == lanes.dtype:
-            # A division would change which NaN it is, and programs can ask for the bits.
+            # A division would change NaN bits, which programs can read.
             lanes[lane] = values[:, component]
             continue
         np.divide(values[:, component], np.float32(row.scale), lanes[lane], dtype=np.float32)
     return lanes
 
 
-# What a draw is taken apart into before its vertices are fetched: instances, and cut strips.
+# Division of a draw into instances and strips, before vertex fetch
 
 _LISTS = {2: PrimitiveType.LINELIST, 3: PrimitiveType.TRIANGLELIST}
 
@@ -333,17 +323,14 @@ def _instance(draw: Draw, instances: Instances, number: int) -> Draw:
     uniforms = dict(draw.vertex.uniforms)
     if instances.file:
         uniforms[instances.file] = np.array([number], np.int32)
-    return replace(
-        draw,
-        input=replace(draw.input, streams=tuple(streams), instances=None),
-        vertex=replace(draw.vertex, uniforms=uniforms),
-    )
+    read = replace(draw.input, streams=tuple(streams), instances=None)
+    return replace(draw, input=read, vertex=replace(draw.vertex, uniforms=uniforms))
 
 
 def measured(draw: Draw) -> Draw:
-    """The draw with its count, if that is by what its first stream has been filled with.
+    """The draw, its count computed from the fill size of its first stream if it is a DrawAuto.
 
-    A stream that does not move from vertex to vertex has none.
+    A stream of stride 0 has no vertices.
     """
     if draw.input.filled is None:
         return draw
@@ -356,34 +343,30 @@ def measured(draw: Draw) -> Draw:
 
 
 def vertices_read(draw: Draw) -> int:
-    """How many vertices (or indices) a draw reads."""
-    return (
-        vertex_count(draw.input.topology, draw.input.count)
-        if draw.input.vertices is None
-        else draw.input.vertices
-    )
+    """Number of vertices (or indices) that a draw reads."""
+    count = draw.input.vertices
+    return vertex_count(draw.input.topology, draw.input.count) if count is None else count
 
 
 def uncut(draw: Draw) -> Draw:
-    """The draw as a list, if it has strips that indices cut, with the same primitives.
+    """The draw as a list of the same primitives if strip-cut indices may divide its strips.
 
-    What is left of strips too short for a primitive counts nowhere.
+    Vertices of strips too short for a primitive are not counted.
     """
     topology = TOPOLOGIES[draw.input.topology]
     if not _is_cut(draw) or draw.input.indices is None:
         return draw
     starts, counts = strips(draw)
-    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    corners = np.stack(topology.corners(number)) + np.repeat(starts, counts)
+    strip, number = expand(counts)
+    corners = topology.corners(number) + starts[strip]
     kept = corners[: CORNERS[draw.input.topology]].T.reshape(-1)
     values = vertex_numbers(replace(draw.input.indices, base=0), kept)
-    indices = Indices(values.astype(np.uint32), base=draw.input.indices.base)
     listed = replace(
         draw.input,
         topology=_LISTS[CORNERS[draw.input.topology]],
         first=0,
         count=len(number),
-        indices=indices,
+        indices=Indices(values.astype(np.uint32), base=draw.input.indices.base),
         cuts=False,
         vertices=int((topology.step * counts + topology.extra).sum()),
     )
@@ -396,27 +379,22 @@ def _is_cut(draw: Draw) -> bool:
 
 
 class Strips(NamedTuple):
-    """Where strips begin, and how many primitives they have: at least one each."""
+    """First index place and number of primitives of strips; none is empty."""
 
     starts: I64
     counts: I64
 
 
 def strips(draw: Draw) -> Strips:
-    """The strips that indices of all ones cut a draw into; one without such, or a list."""
+    """The strips of a draw, divided by strip-cut indices (all ones) if it allows these."""
     if not _is_cut(draw) or draw.input.indices is None:
         return Strips(np.array([draw.input.first]), np.array([draw.input.count]))
     row = TOPOLOGIES[draw.input.topology]
     places = draw.input.first + np.arange(vertices_read(draw), dtype=np.int64)
     values = vertex_numbers(replace(draw.input.indices, base=0), places)
-    starts, lengths = _between(values == (1 << 8 * draw.input.indices.size) - 1)
-    counts = np.maximum((lengths - row.extra) // row.step, 0)
+    cuts = np.flatnonzero(values == (1 << 8 * draw.input.indices.size) - 1)
+    ends = np.append(cuts, len(values))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    counts = np.maximum((ends - starts - row.extra) // row.step, 0)
     drawn = counts > 0
     return Strips(draw.input.first + starts[drawn], counts[drawn])
-
-
-def _between(cut: Mask) -> tuple[I64, I64]:
-    """Where strips between cuts begin, and how many indices they have."""
-    ends = np.append(np.flatnonzero(cut), len(cut))
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    return starts, ends - starts

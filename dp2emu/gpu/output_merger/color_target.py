@@ -1,4 +1,4 @@
-"""Colour targets: what a fragment's colour becomes there, and masked writes."""
+"""Render targets of the reference engine: the output program, packing and masked writes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,8 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import Pipeline
 from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
+from dp2emu.gpu.resource import pixel_format
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import (
-    PART,
-    as_floats,
-    color_format,
-    every_bit,
-    floats_of,
-    packed,
-    parts_of,
-    unpack_color,
-    unused_bits,
-    words_of,
-    write_bits,
-)
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
@@ -43,17 +31,17 @@ COMPONENTS = "xyzw"
 SRGB_BITS = 8
 """D3DRS_SRGBWRITEENABLE is for formats whose red, green and blue have this many bits."""
 PLANES = 0xFFFFFFFF
-"""Bits of a pixel that a plane mask speaks of."""
+"""Bits of a pixel that a plane mask covers."""
 DITHER_BELOW = 8
-"""D3DRS_DITHERENABLE is for channels of fewer bits, where steps can be seen."""
+"""D3DRS_DITHERENABLE applies to channels of fewer bits than this."""
 
 
 class ColorTarget(msgspec.Struct, frozen=True):
-    """Render target ``number``; ``bits`` of its words can be written.
+    """Render target ``number``; ``bits`` is the mask of a pixel's writable bits.
 
-    ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has
-    ``samples`` of them.  ``output`` says what happens to colours before they are packed, which the
-    engine ``run`` does, ``raster_op`` what to the words after.
+    ``words`` is a view of all samples, in the element type of the format, ``pitch`` of them a row
+    and ``samples`` a pixel.  The engine ``run`` runs the ``output`` program on colours before they
+    are packed; ``raster_op`` combines the packed words with the target.
     """
 
     number: int
@@ -70,28 +58,30 @@ class ColorTarget(msgspec.Struct, frozen=True):
     def write(
         self, rgba: Sequence[F32 | I32], x: I64, y: I64, second: Sequence[F32 | I32] | None = None
     ) -> None:
-        """Merge colours, one for each of the samples, which must differ.
+        """Merge one colour with each sample at x, y; no sample may occur twice.
 
-        ``second`` are the second colours of the same fragments; None is 0.  Int32 lanes are the
-        bits of floats, or of what a target of integers gets.
+        ``second`` are the colours of dual source blending; None is 0.  Int32 lanes are the bits of
+        floats, or the integers of an integer target.
         """
         address = y * self.pitch + x
         if not self.output.plain:
-            first = [as_floats(lane) for lane in rgba]
-            other = [as_floats(lane) for lane in second or _NOTHING]
+            first = [pixel_format.as_floats(lane) for lane in rgba]
+            other = [pixel_format.as_floats(lane) for lane in second or _NOTHING]
             rgba = self._merged(first, other, x, y, address)
-        parts = computed(packed, self.row, *rgba)
+        parts = computed(pixel_format.packed, self.row, *rgba)
         writing = Writing(self.raster_op, self.whole)
         if writing != Writing(COPY, whole=True):
             parts = over(self.row, writing, self.bits, parts, self.words[address])
-        self.words[address] = words_of(self.row, parts, address.shape)
+        self.words[address] = pixel_format.words_of(self.row, parts, address.shape)
 
     def _merged(
         self, rgba: Sequence[F32], second: Sequence[F32], x: I64, y: I64, address: I64
     ) -> tuple[F32, ...]:
         inputs = _lanes("source", rgba)
         if self.output.blend is not None:
-            inputs |= _lanes("destination", unpack_color(self.row, self.words[address]))
+            inputs |= _lanes(
+                "destination", pixel_format.unpack_color(self.row, self.words[address])
+            )
             inputs |= _lanes("second", second) if self.output.blend.second else {}
         if any(self.output.dither):
             pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
@@ -103,11 +93,11 @@ class ColorTarget(msgspec.Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Whether all bits of a pixel are written."""
-        return self.bits == every_bit(self.row)
+        return self.bits == pixel_format.every_bit(self.row)
 
     @property
     def pixel_bytes(self) -> int:
-        """Bytes moved for each sample: what blending reads, and what is written."""
+        """Bytes read, by blending or raster operation, and written for each sample."""
         reads = self.output.blend is not None or self.raster_op != COPY
         return self.row.size * (2 if reads else 1)
 
@@ -115,10 +105,10 @@ class ColorTarget(msgspec.Struct, frozen=True):
 def over(
     row: FormatRow, writing: Writing, bits: int, parts: Sequence[Lanes], there: Words
 ) -> list[Lanes]:
-    """Parts of pixels drawn over words; ``bits`` of them can change."""
-    masks = np.frombuffer(bits.to_bytes(PART * len(parts), "little"), np.int32)
-    return [computed(written_over, writing, *each)[0]
-            for each in zip(parts, parts_of(row, there), masks, strict=True)]  # fmt: skip
+    """Combine parts of pixels with the stored words ``there``, in the bits of a write mask."""
+    masks = np.frombuffer(bits.to_bytes(pixel_format.PART * len(parts), "little"), np.int32)
+    pairs = zip(parts, pixel_format.parts_of(row, there), masks, strict=True)
+    return [computed(written_over, writing, *each)[0] for each in pairs]
 
 
 _NOTHING = (np.zeros(1, np.float32),) * len(COMPONENTS)
@@ -129,10 +119,9 @@ def _lanes(name: str, lanes: Sequence[F32]) -> dict[str, F32]:
 
 
 def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTarget, ...]:
-    """Those of a draw's targets that change: bound, ``written`` by the program, not masked.
+    """Return a draw's targets that are bound, ``written`` by the program and not masked.
 
-    A target the program has no colour for keeps what it has.  Raises Unsupported for a format
-    that cannot be rendered to, whether it changes or not.
+    Raises Unsupported if any bound target's format cannot be rendered to.
     """
     found = (
         _target(surface, number, draw.pipeline, draw.output.merge, run)
@@ -146,9 +135,10 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
 def _target(
     surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
 ) -> ColorTarget | None:
-    """Target ``number``; None if it is masked."""
-    row = color_format(surface)
-    bits = write_bits(row, pipeline.write_masks[number]) & (numbers.plane_mask | ~PLANES)
+    """Return target ``number``; None if it is masked."""
+    row = pixel_format.color_format(surface)
+    bits = pixel_format.write_bits(row, pipeline.write_masks[number])
+    bits &= numbers.plane_mask | ~PLANES
     if not bits:
         return None
     words, pitch = row.view(surface.data), surface.pitch // row.size
@@ -158,15 +148,15 @@ def _target(
         uniforms[LINEAR_FILE] = srgb_to_linear_table()
     operation = pipeline.raster_op
     if operation != COPY:
-        bits &= ~unused_bits(row)
+        bits &= ~pixel_format.unused_bits(row)
     return ColorTarget(
         number, words, pitch, surface.samples, row, bits, output, uniforms, run, operation
     )
 
 
 def _blend_factor(numbers: MergeNumbers, output: TargetOutput) -> F32:
-    """Within what the target holds."""
-    factor = np.array(floats_of(numbers.blend_factor), np.float32)
+    """Return the blend factor, clamped to the range of the target."""
+    factor = np.array(pixel_format.floats_of(numbers.blend_factor), np.float32)
     if output.signed:
         return np.clip(factor, np.float32(-1), np.float32(1))
     return saturate(factor) if output.clamped else factor
@@ -174,10 +164,11 @@ def _blend_factor(numbers: MergeNumbers, output: TargetOutput) -> F32:
 
 @lru_cache(maxsize=1 << 10)
 def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> TargetOutput:
-    """What a pipeline does to colours of a format, that of target ``number``."""
+    """Return the key of target ``number``'s output program, for the target's format."""
     channels = (row.red, row.green, row.blue)
     codings = {channel.coding for channel in row.channels.values()}
-    if codings & _WHOLE:
+    # Integer targets are neither blended nor clamped to fractions.
+    if codings & {Coding.UINT, Coding.SINT}:
         return TargetOutput(clamped=False)
     encoded = pipeline.srgb_write and all(c and c.bits == SRGB_BITS for c in channels)
     signed = Coding.SNORM in codings
@@ -190,11 +181,7 @@ def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> TargetOutput:
     )
 
 
-_WHOLE = frozenset({Coding.UINT, Coding.SINT})
-"""Codings of targets that are neither blended nor clamped to fractions."""
-
-
 def _dithered(channels: tuple[Channel | None, ...]) -> tuple[int, int, int]:
-    """The largest numbers of those that are narrow enough, and 0 for the others."""
+    """Return the largest code of each channel that is dithered, and 0 for the others."""
     red, green, blue = (c.max if c is not None and c.bits < DITHER_BELOW else 0 for c in channels)
     return red, green, blue

@@ -1,25 +1,26 @@
-"""The merge stage: depth and stencil test, and the order of fragments on the same pixel.
+"""Depth and stencil tests (D3DCMPFUNC, D3DSTENCILOP), and the order of fragments of a pixel.
 
-A batch is tested as a whole; where several of its fragments
-share a pixel they form a pile, and piles are worked off layer by layer, so that each fragment
-sees what the one before it left.
+The reference engine tests a batch of fragments at once.  Fragments that share a pixel form a
+group, and groups are processed layer by layer, so that each fragment sees the previous one's
+result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from dp2emu.d3d.enums import CmpFunc
-from dp2emu.d3d.formats import FormatRow
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.enums import CmpFunc, StencilOp
+from dp2emu.d3d.formats import AnyFormat, FormatRow
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
-from dp2emu.gpu.command.pipeline import DepthState, StencilState
+from dp2emu.gpu.command.pipeline import DepthState, StencilFace, StencilState
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.gpu.output_merger.depth_stencil import MergeTests, depth_stencil
-from dp2emu.gpu.output_merger.stencil_test import StencilTest
 from dp2emu.gpu.rasterizer.fragment_depth import (
     DepthTerms,
     OffsetTerms,
@@ -30,16 +31,20 @@ from dp2emu.gpu.rasterizer.fragment_depth import (
 from dp2emu.gpu.rasterizer.planes import Plane, Sites, plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import depth_format, parts_of, words_of
+from dp2emu.gpu.resource.pixel_format import depth_format, depth_of, parts_of, quantised, words_of
 from dp2emu.identity_cache import identity_cached
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import as_bits, field, with_field
+from dp2emu.shader.comparisons import compare
 from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
 
 
 class PixelGroups(msgspec.Struct, frozen=True):
-    """Fragments of a batch by pixel.
+    """Fragments of a batch grouped by pixel.
 
-    ``order`` lists fragments pile by pile, each in drawing order; pile k starts at ``heads[k]``
-    and has ``heights[k]`` fragments.  The highest piles come first.
+    ``order`` lists fragments group by group, each in drawing order; group k starts at
+    ``heads[k]`` and has ``heights[k]`` fragments.  The largest groups come first.
     """
 
     order: I64
@@ -47,7 +52,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
     heights: I64
 
     def part(self, chosen: Mask) -> PixelGroups:
-        """The piles that some of the fragments make, numbered as fragments chosen by a mask."""
+        """Return the groups of the fragments in a mask, renumbered within the mask."""
         kept = chosen[self.order]
         below = np.concatenate(([0], np.cumsum(kept)))
         heads = below[self.heads]
@@ -57,7 +62,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
         return PixelGroups(number[self.order[kept]], heads[by_height], heights[by_height])
 
     def layers(self) -> Iterator[I64]:
-        """Fragments that are the first, second, ... of their pile: the first piles have one."""
+        """Yield the fragments that are the first, second, ... of their group."""
         taller = np.bincount(self.heights)[::-1].cumsum()[::-1]
         for layer, count in enumerate(taller[1:]):
             yield self.order[self.heads[:count] + layer]
@@ -76,15 +81,15 @@ def pixel_groups(pixel: I64) -> PixelGroups:
 
 
 def single_fragment_groups(count: int) -> PixelGroups:
-    """Piles of fragments that are known to have a pixel each."""
+    """Return groups of fragments that are known to have different pixels."""
     order = np.arange(count)
     return PixelGroups(order, order, np.ones(count, np.int64))
 
 
 class DepthTarget(msgspec.Struct, frozen=True):
-    """A depth-stencil buffer and how it is used.  ``words`` is a flat view, ``pitch`` words a row.
+    """A depth-stencil buffer and its tests.  ``words`` is a flat view, ``pitch`` words a row.
 
-    ``stencil`` None means no stencil test; depth is tested and written as ``state`` says.
+    ``stencil`` None means no stencil test.
     """
 
     words: Words
@@ -93,17 +98,17 @@ class DepthTarget(msgspec.Struct, frozen=True):
     state: DepthState
     stencil: StencilTest | None
 
-    def test(self, z: F64, front: F32 | None, address: I64, piles: PixelGroups) -> Mask:
-        """Test fragments in order and store what becomes of depth and stencil; says which passed.
+    def test(self, z: F64, front: F32 | None, address: I64, groups: PixelGroups) -> Mask:
+        """Test fragments in order, store depth and stencil, and return which fragments passed.
 
-        ``address`` numbers the words; ``front`` is -1 for fragments of back faces, and wanted
+        ``address`` is an index of ``words``; ``front``, -1 for fragments of back faces, is needed
         only if the test is ``two_sided``.
         """
-        top = address[piles.order[piles.heads]]
+        top = address[groups.order[groups.heads]]
         parts = [part.copy() for part in parts_of(self.row, self.words[top])]
         back = np.zeros(len(z), bool) if front is None else front < 0
         passed = np.zeros(len(z), bool)
-        for members in piles.layers():
+        for members in groups.layers():
             stored = [part[: len(members)] for part in parts]
             found, *new = computed(
                 depth_stencil, self.tests, z[members], back[members], *self._numbers, *stored
@@ -117,7 +122,7 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
     @property
     def tests(self) -> MergeTests:
-        """What is tested, and how."""
+        """The key of the tests' formula."""
         state = None if self.stencil is None else self.stencil.state
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 
@@ -130,17 +135,17 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
     @property
     def two_sided(self) -> bool:
-        """Whether the stencil test tells front from back."""
+        """Whether the stencil test distinguishes front and back faces."""
         return self.stencil is not None and self.stencil.state.back is not None
 
     @property
     def writes(self) -> bool:
-        """Whether anything can change."""
+        """Whether a fragment can change the buffer."""
         return self.state.write or (self.stencil is not None and self.stencil.writes)
 
     def bytes_moved(self, tested: int, passed: int) -> int:
-        """Bytes read for a number of tests, and written: for those that passed, or, since any
-        result of the tests can change a stencil value, for all.
+        """Return the bytes read by tests and written by fragments: by those that passed, or by
+        all where a stencil value can change whatever the result.
         """
         if self.stencil is not None and self.stencil.writes:
             passed = tested
@@ -148,11 +153,11 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
 
 def depth_target(draw: Draw) -> DepthTarget | None:
-    """The depth-stencil buffer of a draw, if it is tested.
+    """Return the depth-stencil buffer of a draw, None if it has no test.
 
-    Without a depth test, or depth, every fragment passes it and leaves depth alone; a format
-    without stencil bits passes every stencil test.  Raises Unsupported for a format that is no
-    depth format here.
+    Without a depth test or depth bits every fragment passes and depth is unchanged; without
+    stencil bits every fragment passes the stencil test.  Raises Unsupported for a format that
+    cannot be a depth buffer.
     """
     state, stencil = draw.pipeline.depth, draw.pipeline.stencil
     if draw.output.depth is None or not (state.enable or stencil):
@@ -174,18 +179,18 @@ def _tested(
 
 
 def depth_used(state: DepthState, row: FormatRow) -> DepthState:
-    """The test of a format that may have no depth."""
+    """Return the depth test to run; ALWAYS if it is disabled or the format has no depth."""
     return state if state.enable and row.depth else DepthState(func=CmpFunc.ALWAYS)
 
 
-def last_of_each(piles: PixelGroups, passed: Mask | None) -> I64:
-    """The last fragment of each pile that passed: without blending, the one that is seen."""
-    ends = piles.heads + piles.heights - 1
+def last_of_each(groups: PixelGroups, passed: Mask | None) -> I64:
+    """Return the last passing fragment of each group: without blending, the visible one."""
+    ends = groups.heads + groups.heights - 1
     if passed is not None:
-        places = np.where(passed[piles.order], np.arange(len(piles.order)), -1)
+        places = np.where(passed[groups.order], np.arange(len(groups.order)), -1)
         ends = np.maximum.accumulate(places)[ends]
-        ends = ends[ends >= piles.heads]
-    last: I64 = piles.order[ends]
+        ends = ends[ends >= groups.heads]
+    last: I64 = groups.order[ends]
     return last
 
 
@@ -193,11 +198,11 @@ def last_of_each(piles: PixelGroups, passed: Mask | None) -> I64:
 
 
 class DepthPlanes(msgspec.Struct, frozen=True):
-    """z of primitives: ``clipped`` says which lose their fragments outside 0..1.
+    """z of primitives: ``clipped`` marks those whose fragments outside 0..1 are dropped.
 
-    ``rhw`` is the plane of 1 / w if that is what the buffer holds, with the w of depth 0 and 1 in
-    ``w_range``.  ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient of z, or None if
-    that state is 0; in Direct3D 10 it may have all of the bias.  Depth is clamped to ``range``.
+    ``rhw`` is the plane of 1 / w of a w-buffer, with the w of depth 0 and 1 in ``w_range``.
+    ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient of z, or None if that state is
+    0; in Direct3D 10 it may include the constant bias.  Depth is clamped to ``range``.
     """
 
     plane: Plane
@@ -210,10 +215,11 @@ class DepthPlanes(msgspec.Struct, frozen=True):
 
 
 def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
-    """For primitives of a draw.  Direct3D 9 offsets triangles only, filled or not; before, all.
+    """Return the depth planes of primitives of a draw.
 
-    What a vertex program made is clipped already.  Of other fragments D3DRS_CLIPPING drops those
-    with z outside 0..1, and a NaN is outside.
+    Direct3D 9 biases triangles only, filled or not; earlier versions bias every primitive.
+    Outputs of vertex programs are already clipped; of other primitives D3DRS_CLIPPING drops
+    fragments with z outside 0..1 or NaN.
     """
     pipeline, frame, position = draw.pipeline, primitives.frame, primitives.vertices.position
     state, z = pipeline.depth, position[2].astype(np.float64)
@@ -233,7 +239,7 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
 
 
 def depth_range(draw: Draw) -> tuple[float, float]:
-    """What depth is clamped to."""
+    """Return the least and largest depth, to which fragments are clamped."""
     view = draw.raster.viewport
     return (view.min_z, view.max_z) if draw.pipeline.depth.in_viewport else (0.0, 1.0)
 
@@ -242,7 +248,7 @@ _SLOPED = OffsetTerms(sloped=True, biased=False, of_float=False, clamp=0)
 
 
 def _offset(state: DepthState, z: F64, tilt: F64 | None) -> F64:
-    """Bias and slope of each triangle as Direct3D 10 has them."""
+    """Return the whole depth bias of each triangle by the rules of Direct3D 10."""
     clamp = int(np.sign(state.bias_clamp))
     terms = OffsetTerms(tilt is not None, True, state.bias_of_float, clamp)
     operands: list[F64 | np.float64] = []
@@ -257,7 +263,7 @@ def _offset(state: DepthState, z: F64, tilt: F64 | None) -> F64:
 
 
 def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
-    """Which fragments lie inside 0..1 or need not; None if all do, without looking at them."""
+    """Return the mask of fragments kept by z clipping; None if no primitive is clipped."""
     clipped = planes.clipped[sites.spans.primitive]
     if not clipped.any():
         return None
@@ -266,7 +272,7 @@ def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
 
 
 def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None) -> F64:
-    """What the depth test is given, or the depth a program has ``written`` in its place."""
+    """Return the depth of fragments to test: interpolated, or ``written`` by the program."""
     low, high = (np.float64(end) for end in planes.range)
     if written is not None:
         return computed(depth_tested, DepthTerms(), low, high, written.astype(np.float64))[0]
@@ -280,3 +286,105 @@ def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None
         others.append(planes.slope[sites.spans.primitive][sites.span])
     terms = DepthTerms(planes.rhw is not None, bool(planes.bias), planes.slope is not None)
     return computed(depth_tested, terms, low, high, sites.at(planes.plane), *others)[0]
+
+
+# Formulas of the depth and stencil tests (D3DCMPFUNC, D3DSTENCILOP).
+
+
+class MergeTests(NamedTuple):
+    """Key of the tests' formula: a buffer's format, the depth comparison, whether depth is
+    written, and the stencil test, None if it is disabled or the format has no stencil.
+    """
+
+    format: AnyFormat
+    func: CmpFunc
+    written: bool
+    stencil: StencilState | None
+
+
+def depth_stencil(
+    b: Builder,
+    tests: MergeTests,
+    z: Value,
+    back: Value,
+    reference: Value,
+    mask: Value,
+    write_mask: Value,
+    *stored: Value,
+) -> list[Value]:
+    """Formula: whether a fragment passes, and the resulting parts of its pixel.
+
+    Without a stencil test the parts are valid only for fragments that pass.  ``back`` is whether
+    the fragment's face is a back face.
+    """
+    row, new = ROWS[tests.format], list(stored)
+    incoming = quantised(row, z)
+    passed = compare(tests.func, incoming, depth_of(row, stored))
+    depth = as_bits(incoming)
+    if tests.stencil is not None:
+        assert row.stencil is not None
+        old = field(stored, row.stencil)
+        test = partial(_face, reference, mask, old, passed, row.stencil.max)
+        right, value = test(tests.stencil.front)
+        if tests.stencil.back is not None:
+            other, behind = test(tests.stencil.back)
+            right, value = b.select(back, other, right), b.select(back, behind, value)
+        new = with_field(new, row.stencil, value & write_mask | old & ~write_mask)
+        passed = passed & right
+        if row.depth is not None:
+            depth = b.select(passed, depth, field(stored, row.depth))
+    if tests.written and row.depth is not None:
+        new = with_field(new, row.depth, depth)
+    return [passed, *new]
+
+
+def _face(
+    reference: Value, mask: Value, old: Value, near: Value, largest: int, face: StencilFace
+) -> tuple[Value, Value]:
+    """Compare (reference & mask) with (old & mask); return the result and the new value.
+
+    ``near`` is whether the fragment passes the depth test.
+    """
+    b, right = old.builder, compare(face.func, reference & mask, old & mask)
+    failed, depth_failed, both = (
+        OPERATIONS[op](old, reference, largest) for op in (face.fail, face.depth_fail, face.passed)
+    )
+    return right, b.select(right, b.select(near, both, depth_failed), failed)
+
+
+OPERATIONS: dict[StencilOp, Callable[[Value, Value, int], Value]] = {
+    StencilOp.KEEP: lambda old, reference, largest: old,
+    StencilOp.ZERO: lambda old, reference, largest: old ^ old,
+    StencilOp.REPLACE: lambda old, reference, largest: reference,
+    StencilOp.INCRSAT: lambda old, reference, largest: old + _one(old.ne(largest)),
+    StencilOp.DECRSAT: lambda old, reference, largest: old - _one(old.ne(0)),
+    StencilOp.INVERT: lambda old, reference, largest: old ^ largest,
+    StencilOp.INCR: lambda old, reference, largest: old + 1 & largest,
+    StencilOp.DECR: lambda old, reference, largest: old - 1 & largest,
+}
+"""New stencil values from old value, reference and largest value."""
+
+
+def _one(condition: Value) -> Value:
+    return condition.builder.apply("iselect", condition, 1, 0)
+
+
+class StencilTest(msgspec.Struct, frozen=True):
+    """A stencil state, with reference and masks cut to the bits of the format."""
+
+    state: StencilState
+    reference: np.uint32
+    mask: np.uint32
+    write_mask: np.uint32
+
+    @classmethod
+    def of(cls, state: StencilState, numbers: MergeNumbers, largest: int) -> StencilTest:
+        """Return the test of a draw, for a format whose largest stencil value is ``largest``."""
+        used = numbers.stencil_reference, numbers.stencil_mask, numbers.stencil_write_mask
+        return cls(state, *(np.uint32(number & largest) for number in used))
+
+    @property
+    def writes(self) -> bool:
+        """Whether any stencil value can change."""
+        faces = (self.state.front, self.state.back)
+        return bool(self.write_mask) and any(f is not None and f.writes for f in faces)

@@ -1,4 +1,4 @@
-"""What a draw writes."""
+"""The render targets and the depth-stencil buffer of a draw."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dp2emu.shader.reference import Run
 
 
 class Targets(msgspec.Struct, frozen=True):
-    """Colour targets that change and the depth-stencil buffer, if it is tested; ``region`` is
-    inside all that is bound.
+    """The colour targets that a draw writes and its depth-stencil buffer, if tested; ``region``
+    is the scissor rectangle clipped to every bound surface.
     """
 
     region: Rect
@@ -25,18 +25,14 @@ class Targets(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, draw: Draw, run: Run) -> Targets:
-        """Those of a draw, whose output programs ``run`` runs.
+        """Return the targets of a draw; ``run`` is the engine of their output programs.
 
-        Raises Unsupported for what is not built.
+        Raises Unsupported for formats that cannot be drawn to.
         """
         pipeline = draw.pipeline
         tested = pipeline.depth.enable or pipeline.stencil is not None
-        depth = draw.output.depth if tested else None
-        sizes = tuple(
-            (surface.width, surface.height)
-            for surface in (*draw.output.colors, depth)
-            if surface is not None
-        )
+        surfaces = (*draw.output.colors, draw.output.depth if tested else None)
+        sizes = tuple((each.width, each.height) for each in surfaces if each is not None)
         somewhere = sizes or pipeline.raster.targetless
         return cls(
             _inside(draw.scissor, sizes) if somewhere else _NOWHERE,
@@ -50,7 +46,7 @@ _NOWHERE = Rect(0, 0, 0, 0)
 
 @lru_cache(maxsize=256)
 def _inside(scissor: Rect, sizes: tuple[tuple[int, int], ...]) -> Rect:
-    """The part of a rectangle that is inside all sizes."""
+    """Intersect a rectangle with the sizes of all targets."""
     for width, height in sizes:
         scissor = scissor.intersect(Rect(0, 0, width, height))
     return scissor

@@ -1,13 +1,15 @@
-"""The tessellator: draws of patches become draws of triangles, whose vertices are like any others.
+"""Tessellation of Direct3D 8 and 9 patches: a patch draw becomes draws of ordinary triangles.
 
-It runs when the GPU gets to the draw, so that control points are what the buffers hold then.  What
-vertices consist of is computed in float64, in the order given in ``splines`` and ``npatches``, and
-rounded to float32 once; components that an element's type lacks stay 0, 0, 0, 1.
+It runs when the GPU executes the draw, so control points are read from the buffers at that time.
+Vertices are computed in float64, in the order given in ``splines`` and below, and rounded to
+float32 once; components that an element's type lacks are 0, 0, 0, 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from msgspec.structs import replace
@@ -20,22 +22,21 @@ from dp2emu.gpu.command.patches import Adaptive, Fineness, NPatch, Patch, Triang
 from dp2emu.gpu.command.pipeline import Attribute
 from dp2emu.gpu.command.topology import CORNERS, corners
 from dp2emu.gpu.input_assembler.vertex_fetch import VERTEX_TYPES, decode, vertex_numbers
-from dp2emu.gpu.patches.n_patches import interpolated
 from dp2emu.gpu.tessellation.patch_domains import MAX_SEGMENTS, Domain, segments_of
-from dp2emu.gpu.tessellation.splines import Weights, sum_of
+from dp2emu.gpu.tessellation.splines import Weights, sum_of, triangle_weights
 
 CHUNK_VERTICES = 1 << 16
-"""Vertices of N-patches made together, about."""
+"""Approximate number of vertices of N-patches computed together."""
 
 _VERTEX_BYTES = TYPE_BYTES[DeclType.FLOAT4]
 _TRIANGLE = TrianglePoints(0, 1)
 
 Lanes = Mapping[Element, F64]
-"""Elements of vertices, float64, lanes of four components, or of as many as their type has."""
+"""Vertex elements, float64, components first: four, or the number that their type has."""
 
 
 def tessellated(draw: Draw) -> Iterator[Draw]:
-    """The draws of triangles that a draw comes to, in order: itself if it has no patches."""
+    """Triangle draws of a patch draw, in order; a draw without patches itself."""
     patch = draw.input.patch
     if patch is None or (isinstance(patch, NPatch) and CORNERS[draw.input.topology] < 3):
         yield replace(draw, input=replace(draw.input, patch=None)) if patch else draw
@@ -59,13 +60,13 @@ def _surface(draw: Draw, patch: Patch) -> Draw:
     weights = patch.points.weights(domain)
     made = {}
     for element in draw.pipeline.layout.elements:
-        points = control.get(element, _nothing(patch.points.count))
+        points = control.get(element, _absent(patch.points.count))
         made[element] = _METHODS[element.method](points, weights, domain)
     return _triangles(draw, made, len(domain.u), domain.triangles)
 
 
 def _control(draw: Draw, patch: Patch) -> Lanes:
-    """Control points by element; kept where that is asked for."""
+    """Control points by element, from the patch's cache or fetched into it."""
     if patch.kept is not None and not patch.brought:
         return patch.kept.control
     numbers = patch.points.numbers()
@@ -76,39 +77,33 @@ def _control(draw: Draw, patch: Patch) -> Lanes:
     return control
 
 
-def _nothing(count: int) -> F64:
-    """An element that is not there."""
+def _absent(count: int) -> F64:
+    """Control points of an element that the vertices lack."""
     lanes = np.zeros((4, count))
     lanes[3] = 1
     return lanes
 
 
-def _gathered(factors: F64, points: F64, weights: Weights) -> F64:
-    return sum_of(factors, points[:, weights.points])
+def _weighted(
+    factors: Callable[[Weights], F64], points: F64, weights: Weights, domain: Domain
+) -> F64:
+    return sum_of(factors(weights), points[:, weights.points])
 
 
-def _value(points: F64, weights: Weights, domain: Domain) -> F64:
-    return _gathered(weights.value, points, weights)
-
-
-def _partial_u(points: F64, weights: Weights, domain: Domain) -> F64:
-    return _gathered(weights.along_u, points, weights)
-
-
-def _partial_v(points: F64, weights: Weights, domain: Domain) -> F64:
-    return _gathered(weights.along_v, points, weights)
+_value, _partial_u, _partial_v = (
+    partial(_weighted, attrgetter(name)) for name in ("value", "along_u", "along_v")
+)
 
 
 def _normal(points: F64, weights: Weights, domain: Domain) -> F64:
-    """The cross product of both slopes over its length; 0 where it has none."""
+    """Unit cross product of both derivatives, or 0."""
     a, b = _partial_u(points, weights, domain), _partial_v(points, weights, domain)
     cross = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
                       a[0] * b[1] - a[1] * b[0]])  # fmt: skip
-    length = np.sqrt((cross[0] * cross[0] + cross[1] * cross[1]) + cross[2] * cross[2])
-    return np.where(length > 0, cross / length, 0.0)
+    return _unit(cross)
 
 
-def _place(points: F64, weights: Weights, domain: Domain) -> F64:
+def _parameters(points: F64, weights: Weights, domain: Domain) -> F64:
     return np.stack([domain.u, domain.v])
 
 
@@ -117,7 +112,7 @@ _METHODS: dict[DeclMethod, Callable[[F64, Weights, Domain], F64]] = {
     DeclMethod.PARTIALU: _partial_u,
     DeclMethod.PARTIALV: _partial_v,
     DeclMethod.CROSSUV: _normal,
-    DeclMethod.UV: _place,
+    DeclMethod.UV: _parameters,
 }
 
 
@@ -125,7 +120,7 @@ _METHODS: dict[DeclMethod, Callable[[F64, Weights, Domain], F64]] = {
 
 
 def _curved(draw: Draw, patch: NPatch) -> Iterator[Draw]:
-    """Triangles by some at a time, each divided by itself."""
+    """Draws of an N-patch draw, a chunk of triangles each."""
     most = MAX_SEGMENTS if patch.fineness.adaptive else int(patch.fineness.segments[0])
     step = max(1, 2 * CHUNK_VERTICES // ((most + 3) * (most + 3)))
     for start in range(0, draw.input.count, step):
@@ -162,7 +157,7 @@ def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
 
 
 def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[Domain, list[int]]]:
-    """Triangles, by number, that are divided alike, and how."""
+    """Triangle numbers grouped by their tessellated domain."""
     groups: dict[tuple[float, ...], list[int]] = {}
     segments = _segments(fineness, at_corners, sequence.shape)
     for number, key in enumerate(map(tuple, segments.T.tolist())):
@@ -177,11 +172,11 @@ def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[D
 
 
 def _segments(fineness: Fineness, at_corners: Lanes, shape: tuple[int, ...]) -> F64:
-    """Segments of each edge, shape (corners, patches); edges begin at the corner of their number.
+    """Segments of each edge, shape (corners, patches); edge i begins at corner i.
 
-    Elements at corners have shape (4, corners, patches).  Adaptively (Direct3D 9 documentation,
-    Tessellation) an edge has the mean of its number divided by the depths of its ends,
-    ((x * px + y * py) + z * pz) + pw, times their factors.
+    Elements at corners have shape (4, corners, patches).  With adaptive tessellation (Direct3D 9
+    documentation, Tessellation) the level of an edge is the mean over its ends of the level times
+    the end's factor over its depth, ((x * px + y * py) + z * pz) + pw.
     """
     asked = np.broadcast_to(np.array(fineness.segments)[:, None], shape)
     if fineness.adaptive is not None:
@@ -191,8 +186,8 @@ def _segments(fineness: Fineness, at_corners: Lanes, shape: tuple[int, ...]) -> 
 
 
 def _adapted(asked: F64, adaptive: Adaptive, at_corners: Lanes) -> F64:
-    x, y, z = _found(at_corners, DeclUsage.POSITION, np.zeros((4, 1, 1)))[:3]
-    factor = _found(at_corners, DeclUsage.TESSFACTOR, np.ones((4, 1, 1)))[0]
+    x, y, z = _lanes_of(at_corners, DeclUsage.POSITION, np.zeros((4, 1, 1)))[:3]
+    factor = _lanes_of(at_corners, DeclUsage.TESSFACTOR, np.ones((4, 1, 1)))[0]
     px, py, pz, pw = adaptive.plane
     depth = np.broadcast_to(((x * px + y * py) + z * pz) + pw, asked.shape)
     factor = np.broadcast_to(factor, asked.shape)
@@ -203,11 +198,15 @@ def _adapted(asked: F64, adaptive: Adaptive, at_corners: Lanes) -> F64:
     return np.where(level < adaptive.least, adaptive.least, level)
 
 
-def _found(lanes: Lanes, usage: DeclUsage, otherwise: F64) -> F64:
-    """The element of a usage with index 0 that vertices have, not one that is computed."""
+def _lanes_of(lanes: Lanes, usage: DeclUsage, otherwise: F64) -> F64:
+    element = _element_of(lanes, usage)
+    return otherwise if element is None else lanes[element]
+
+
+def _element_of(lanes: Lanes, usage: DeclUsage) -> Element | None:
+    """The element of a usage with index 0 that is fetched, not computed."""
     wanted = usage, 0, DeclMethod.DEFAULT
-    found = (e for e in lanes if (e.usage, e.index, e.method) == wanted)
-    return lanes.get(next(found, None), otherwise)  # type: ignore[arg-type]
+    return next((e for e in lanes if (e.usage, e.index, e.method) == wanted), None)
 
 
 def _components(element: Element) -> int:
@@ -215,10 +214,9 @@ def _components(element: Element) -> int:
 
 
 def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
-    """A list of triangles of ``count`` vertices, whose elements are four floats each now."""
+    """Draw of a triangle list of ``count`` vertices, whose elements are four floats each."""
     places = {e: n * _VERTEX_BYTES for n, e in enumerate(made)}
     moved = {e: Element(0, at, DeclType.FLOAT4, e.usage, e.index) for e, at in places.items()}
-    vertices = _stored(made, count)
     pipeline = draw.pipeline
     return replace(
         draw,
@@ -235,7 +233,7 @@ def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
             topology=PrimitiveType.TRIANGLELIST,
             first=0,
             count=triangles.shape[1],
-            streams=(Stream(vertices.tobytes(), 0, len(made) * _VERTEX_BYTES),),
+            streams=(Stream(_stored(made, count).tobytes(), 0, len(made) * _VERTEX_BYTES),),
             indices=Indices(triangles.T.ravel().astype(np.uint32)),
             edge_flags=None,
             patch=None,
@@ -244,10 +242,98 @@ def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
 
 
 def _stored(made: Lanes, count: int) -> F32:
-    """Vertices as they lie in a stream, shape (count, elements, 4)."""
+    """Vertices in stream order, shape (count, elements, 4)."""
     vertices = np.zeros((count, len(made), 4), "<f4")
     vertices[:, :, 3] = 1
     for number, (element, lanes) in enumerate(made.items()):
         components = _components(element)
         vertices[:, number, :components] = lanes[:components].T
     return vertices
+
+
+# Curved point-normal triangles (Vlachos and others, 2001), which Direct3D calls N-patches
+#
+# ``P`` and ``N`` are positions and normals of the corners, not normalised.  Arithmetic is float64,
+# every operation rounded; a dot product adds x, y and z in this order.  With corners i and j,
+#
+# edge point = ((2 Pi + Pj) - ((Pj - Pi) . Ni) Ni) / 3
+# centre     = mean of edge points + (mean of edge points - mean of corners) / 2
+#
+# are the points of a cubic Bezier triangle.  Quadratic normals have, between two corners,
+#
+# v = 2 ((Pj - Pi) . (Ni + Nj)) / ((Pj - Pi) . (Pj - Pi))
+# n = unit((Ni + Nj) - v (Pj - Pi))
+#
+# and are unit(sum of Ni bi^2, then n bi bj) of the barycentric coordinates b.  Without a normal,
+# and for every other element, values are interpolated linearly.
+
+_CORNERS = (0, 9, 6)
+_EDGE_POINTS = {(0, 1): 2, (0, 2): 1, (1, 0): 5, (2, 0): 3, (1, 2): 8, (2, 1): 7}
+"""Control point number (``splines``) by its nearer corner and the other corner of the edge."""
+_CENTRE = 4
+
+
+def interpolated(at_corners: Lanes, patch: NPatch, domain: Domain) -> dict[Element, F64]:
+    """Elements at the vertices of each N-patch, shape (4, triangles, vertices), from those at
+    corners, shape (4, 3, triangles).
+    """
+    linear = triangle_weights(1, domain.u, domain.v).value[[0, 2, 1]]
+    made = {e: sum_of(linear, lanes.swapaxes(1, 2)[..., None]) for e, lanes in at_corners.items()}
+    position, normal = (_element_of(at_corners, u) for u in (DeclUsage.POSITION, DeclUsage.NORMAL))
+    if position is None or normal is None:
+        return made
+    corners, normals = at_corners[position][:3], at_corners[normal][:3]
+    if patch.cubic:
+        points = _control_points(corners, normals)
+        factors = triangle_weights(3, domain.u, domain.v).value
+        made[position][:3] = sum_of(factors, points.swapaxes(1, 2)[..., None])
+    if patch.quadratic:
+        made[normal][:3] = _quadratic(corners, normals, linear)
+    return made
+
+
+def _dot(a: F64, b: F64) -> F64:
+    """Dot products of vectors along the first axis."""
+    product: F64 = (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]
+    return product
+
+
+def _control_points(corners: F64, normals: F64) -> F64:
+    """The ten Bezier points of each triangle, shape (3, 10, triangles)."""
+    points = np.empty((3, 10, corners.shape[2]))
+    for corner, number in enumerate(_CORNERS):
+        points[:, number] = corners[:, corner]
+    for (near, far), number in _EDGE_POINTS.items():
+        start, end, normal = corners[:, near], corners[:, far], normals[:, near]
+        rise = _dot(end - start, normal)
+        points[:, number] = ((2 * start + end) - rise * normal) / 3
+    a, b, c, d, e, f = (points[:, number] for number in _EDGE_POINTS.values())
+    edges = (((((a + b) + c) + d) + e) + f) / 6
+    middle = ((corners[:, 0] + corners[:, 1]) + corners[:, 2]) / 3
+    points[:, _CENTRE] = edges + (edges - middle) / 2
+    return points
+
+
+def _quadratic(corners: F64, normals: F64, linear: F64) -> F64:
+    """Quadratic normals at the vertices, shape (3, triangles, vertices)."""
+    total = np.zeros((3, corners.shape[2], linear.shape[1]))
+    for corner in range(3):
+        total = total + normals[:, corner, :, None] * (linear[corner] * linear[corner])
+    for start, end in ((0, 1), (1, 2), (2, 0)):
+        between = _between(corners[:, start], corners[:, end], normals[:, start], normals[:, end])
+        total = total + between[..., None] * (linear[start] * linear[end])
+    return _unit(total)
+
+
+def _between(start: F64, end: F64, normal: F64, other: F64) -> F64:
+    """Normal at the middle of an edge."""
+    edge, both = end - start, normal + other
+    square = _dot(edge, edge)
+    lean = np.where(square > 0, 2 * _dot(edge, both) / square, 0.0)
+    return _unit(both - lean * edge)
+
+
+def _unit(vector: F64) -> F64:
+    """Unit vectors along the first axis; a zero vector stays 0."""
+    length = np.sqrt(_dot(vector, vector))
+    return np.where(length > 0, vector / length, 0.0)

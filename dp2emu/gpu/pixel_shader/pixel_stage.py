@@ -25,23 +25,25 @@ from dp2emu.gpu.rasterizer.fragment_depth import depth_read
 from dp2emu.gpu.rasterizer.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane, read_plane, reciprocal
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
-from dp2emu.gpu.rasterizer.quads import quads
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program
+from dp2emu.shader.ops import canonical
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.types import I32, Lanes, canonical
+from dp2emu.shader.types import I32, Lanes
 
 if TYPE_CHECKING:
     # Draws of older interfaces have no need of what it imports.
-    from dp2emu.gpu.shader_resources.memory_operations import Accesses
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher, Words
+    from dp2emu.gpu.shader_resources.unordered_access import Accesses
 from dp2emu.gpu.command.pipeline import LANE_PORT
+from dp2emu.gpu.rasterizer.planes import sites
+from dp2emu.gpu.rasterizer.spans import Fragments, Spans
 
 MAX_TARGETS = 8
 """Of Direct3D 10; before there are four."""
@@ -317,18 +319,18 @@ def _run(
 def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
     """What the program acts on, if it does."""
     pipeline = shading.draw.pipeline
-    if not pipeline.deeds:
+    if not pipeline.memory_operations:
         return None
     # Few programs do.
-    from dp2emu.gpu.shader_resources.memory_operations import Accesses
+    from dp2emu.gpu.shader_resources.unordered_access import Accesses
 
-    return Accesses(pipeline.deeds, shading.draw.output.unordered, lanes, real=real)
+    return Accesses(pipeline.memory_operations, shading.draw.output.unordered, lanes, real=real)
 
 
 def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:
     """The fetcher with eyes for these fragments."""
     fetcher = shading.fetcher
-    return fetcher and replace(fetcher, look=partial(_looked, shading, sites))
+    return fetcher and replace(fetcher, evaluate=partial(_looked, shading, sites))
 
 
 def _looked(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
@@ -453,3 +455,31 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     LANE_PORT: _lane,
 }
 """Inputs of a pixel program that no vertex provides."""
+
+
+# Quads: fragments completed to two by two pixels, so that a program can take differences.
+#
+# Quads lie on even pixels.  The pixels a primitive does not cover become helpers: their inputs are
+# those of the primitive's planes, continued beyond its edges.
+
+
+class Quads(msgspec.Struct, frozen=True):
+    """``sites`` has four for each quad, in the order programs want; ``lane`` finds a fragment."""
+
+    sites: Sites
+    lane: I64
+
+
+def quads(frame: Frame, here: Sites) -> Quads:
+    """The quads that fragments, of which there are some, lie in."""
+    primitive, x, y = here.spans.primitive[here.span], here.x, here.y
+    columns, rows = (int(axis.max() >> 1) + 1 for axis in (x, y))
+    found, quad = np.unique((primitive * rows + (y >> 1)) * columns + (x >> 1),
+                            return_inverse=True)  # fmt: skip
+    above, column = np.divmod(found, columns)
+    owner, row = np.divmod(above, rows)
+    left = np.repeat(2 * column, 2)
+    spans = Spans(np.repeat(owner, 2), (2 * row[:, None] + np.arange(2)).ravel(), left, left + 2)
+    lane = np.arange(4 * len(found))
+    fragments = Fragments(spans, lane >> 1, left[lane >> 1] + (lane & 1))
+    return Quads(sites(frame, fragments), 4 * quad.ravel() + 2 * (y & 1) + (x & 1))

@@ -25,13 +25,12 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, expand
 from dp2emu.gpu.command.bindings import FloatViewport, Viewport
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, Vertices
-from dp2emu.gpu.rasterizer.spans import expand
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import Lanes, Type
@@ -45,7 +44,6 @@ Distance = Callable[[F64], F64]
 """From lanes, x y z w first, to the signed distance to a plane."""
 
 DEPTH_PLANES, BAND_PLANES = 2, 4
-
 
 FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
 """Planes before the user's."""
@@ -265,8 +263,14 @@ class Geometry(msgspec.Struct, frozen=True):
     edges: Mask | None = None
     extra: int = 0
 
+    @property
+    def edge_mask(self) -> Mask:
+        """``edges``, all of them true for None."""
+        shape = self.vertices.position.shape[1:]
+        return np.ones(shape, np.bool_) if self.edges is None else self.edges
+
     def part(self, chosen: I64) -> Geometry:
-        """Some of the primitives."""
+        """The chosen primitives."""
         edges = None if self.edges is None else self.edges[:, chosen]
         return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
 
@@ -285,7 +289,7 @@ def placed(
     """
     lanes, written, user = _table(draw, outputs, corner, names)
     varyings = slice(4, 4 + len(written))
-    _join(draw, written, lanes[varyings])
+    flatten_and_wrap(draw, written, lanes[varyings])
     dropped = _dropped(draw, outputs, corner)
     if dropped is not None:
         kept = np.flatnonzero(~dropped)
@@ -299,7 +303,7 @@ def placed(
     return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
 
 
-def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
+def flatten_and_wrap(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
     """What a primitive makes of the varyings of its corners, in place, before it is clipped.
 
     With flat shading all corners get the colours of the first, the provoking vertex, and so do

@@ -1,49 +1,323 @@
-"""Text that cuts primitives at the planes: ``gpu.rasterizer.clip``, polygon by polygon.
+"""LLVM text of projection, clip tests, gathering and clipping (``gpu.rasterizer.clip``).
 
-    i64 emit_cut(ptr words, i64 taken)      -> how many primitives, -1 if there is no room
+    void place(ptr words, i64 lanes)        project vertices to the screen and test them
+    i64 choose(ptr words)                   visible primitives -> count | count to clip << 32
+    i64 screened(ptr words, i64 lanes)      both for vertices that are transformed already
+    void emit(ptr words, i64 taken)         gather the corners of primitives that need no clipping
+    i64 emit_cut(ptr words, i64 taken)      clip and gather -> primitives, -1 for a full buffer
 
-A corner of a polygon is a row of words: x, y, z and w in clip space, the varyings, the distances
-to the user's planes, all doubles, and 1 if the edge that begins there is one of the primitive.
+Distances, crossings and projection are the reference's formulas.  Visibility is written a second
+time, with bit masks instead of reductions of bool arrays, and clipping goes polygon by polygon
+instead of plane by plane over all.
+
+A corner of a polygon is a row of words: clip-space x, y, z and w, the varyings, the distances to
+the user's planes, all doubles, and 1 if the edge that begins there belongs to the primitive.
 """
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
-from dp2emu.gpu.code.vertex_arguments import VARYING, VERTEX_WORDS, ArgumentWords
-from dp2emu.gpu.rasterizer.clip import (
-    DEPTH_PLANES,
-    FIXED_PLANES,
-    between,
-    crossing,
-    passing,
-    plane_distance,
+from dp2emu.gpu.code.vertex_arguments import (
+    FLAT,
+    PLANE,
+    SMOOTH,
+    VARYING,
+    VERTEX_WORDS,
+    WHOLE,
+    WRAPPED,
+    ArgumentWords,
 )
-from dp2emu.gpu.rasterizer.corners_code import shared, widened
-from dp2emu.gpu.rasterizer.viewport_code import Projection
+from dp2emu.gpu.rasterizer import clip
+from dp2emu.gpu.rasterizer.clip import DEPTH_PLANES, FIXED_PLANES
 from dp2emu.shader.jit.scalars import Code, Value
-from dp2emu.shader.jit.writer import Writer
+from dp2emu.shader.jit.writer import Writer, module
 
+_FINITE_BIT, _IN_FRONT_BIT, _NAN_BIT = 62, 61, 60
+_FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
+"""Bits of a vertex above those of the planes that it is inside of.  A vertex with a NaN distance
+counts as not finite."""
+_VIEW = ("view_x", "half_width", "view_y", "half_height", "min_z", "z_range", "centre")
+CUT = 1 << 31
+"""The bit of a primitive that needs clipping."""
 NAME = "emit_cut"
 _PLACE = 4
 """Rows before the varyings."""
 
 
-def functions() -> list[tuple[str, Writer]]:
-    """The one, and what it calls."""
-    return [
-        *shared(), _away(), _copied(), _between(), _plane(), _corner(),
-        _planes(), _vertex(), _piece(), _pieces(), _cut(), _emit(),
-    ]  # fmt: skip
+def projection_functions() -> list[tuple[str, Writer]]:
+    """Functions ``place``, ``choose`` and ``screened`` with their callees."""
+    return [_distances(), _place(), _choose(), _screened()]
+
+
+def gather_functions() -> list[tuple[str, Writer]]:
+    """Function ``emit`` with its callees."""
+    return [_joined(), _edge(), _edges(), _column(), _varyings(), _screen(), _numbers(), _emit()]
+
+
+def clip_text() -> str:
+    """Module of the function ``emit_cut``."""
+    return module(
+        _joined(), _edge(), _away(), _copied(), _between(), _plane(), _corner(),
+        _planes(), _vertex(), _piece(), _pieces(), _cut(), _emit_cut(),
+    )  # fmt: skip
+
+
+# Projection and clip tests
+
+
+def _distances() -> tuple[str, Writer]:
+    """Compute a vertex's distances to the user's planes and its cull distances -> inside bits."""
+    k = Code("user", ("ptr words", "i64 n", "double x", "double y", "double z", "double w"), "i64")
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    bits, planes = k.variable("i64", 0), w.integer("plane_count")
+    with k.loop(planes) as number:
+        plane = ArgumentWords.of(k, PLANE, k.at(w.pointer("planes"), number * len(PLANE), "i64"))
+        place, equation = (k[axis] for axis in "xyzw"), map(plane.double, "abcd")
+        away = k.variable("double", *k.formula(clip.user_distance, None, *place, *equation))
+        with k.when(plane.integer("row").differs(0)):
+            away.set(k.load("float", plane.pointer("row"), k["n"]).wide())
+        row = k.at(w.pointer("distances"), number * w.integer("room"), "double")
+        k.store(away.get(), row, k["n"])
+        inside = (away.get() >= 0).unsigned("i64")
+        nan = away.get().differs(away.get()).unsigned("i64") & plane.integer("strict")
+        bits.set(bits.get() | inside << number + FIXED_PLANES | nan << _NAN_BIT)
+    with k.loop(w.integer("cull_count")) as number:
+        row = k.load("ptr", w.pointer("culls"), number)
+        inside = (k.load("float", row, k["n"]) >= 0).unsigned("i64")
+        bits.set(bits.get() | inside << number + planes + FIXED_PLANES)
+    k.give(bits.get())
+    return k.text(internal=True)
+
+
+def _place() -> tuple[str, Writer]:
+    k = Code("place", ("ptr words", "i64 lanes"))
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    rows, depth = w.pointers("x", "y", "z", "w"), w.integer("depth")
+    some = (w.integer("plane_count") | w.integer("cull_count")) > 0
+    inside = w.pointer("inside")
+    outside_depth = depth.equals(0).choose(k.constant("i64", (1 << DEPTH_PLANES) - 1), 0)
+    project = Projection(k, w)
+    room, screen = w.integer("room"), w.pointer("screen")
+    screens = [k.at(screen, room * row, "double") for row in range(4)]
+    with k.loop(k["lanes"]) as n:
+        point = [k.load("float", row, n).wide() for row in rows]
+        bits = k.variable("i64", _bits(k, *point) | outside_depth)
+        with k.when(some):
+            found = k.call("@user", "i64", k["words"], n, *point)
+            nan = (found.shifted(_NAN_BIT) & 1) << _FINITE_BIT
+            bits.set((bits.get() | found) & (nan ^ -1))
+        k.store(bits.get(), inside, n)
+        for row, value in enumerate(project.of(*point)):
+            k.store(value, screens[row], n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _bits(k: Code, x: Value, y: Value, z: Value, w: Value) -> Value:
+    """Inside bits of the fixed planes, and bits of a finite position in front of the eye."""
+    bits = (w > 0).unsigned("i64") << _IN_FRONT_BIT
+    finite = k.constant("i1", 1)
+    for value in (x, y, z, w):
+        finite = finite & (k.intrinsic("fabs", value) < math.inf)
+    bits = bits | finite.unsigned("i64") << _FINITE_BIT
+    for number in range(FIXED_PLANES):
+        (away,) = k.formula(clip.plane_distance, number, x, y, z, w)
+        bits = bits | (away >= 0).unsigned("i64") << number
+    return bits
+
+
+class Projection:
+    """Writer of the viewport transform, whose numbers are loaded once."""
+
+    def __init__(self, k: Code, w: ArgumentWords) -> None:
+        self.code = k
+        self.view = [w.double(name) for name in _VIEW]
+
+    def of(self, x: Value, y: Value, z: Value, w: Value) -> list[Value]:
+        """Screen x, y, z and 1 / w of a point in clip space."""
+        return self.code.formula(clip.projected, None, x, y, z, w, *self.view)
+
+
+def _choose() -> tuple[str, Writer]:
+    k = Code("choose", ("ptr words",), "i64")
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    count, planes, culls = w.integers("count", "plane_count", "cull_count")
+    inside, places, chosen = w.pointers("inside", "places", "chosen")
+    one = k.constant("i64", 1)
+    every = ((one << culls + planes + FIXED_PLANES) - 1) | _FINITE
+    whole = ((one << planes + FIXED_PLANES) - 1) | (_FINITE | _IN_FRONT)
+    corners = [k.at(places, count * corner, "i32") for corner in range(3)]
+    taken, cut = k.variable("i64", 0), k.variable("i64", 0)
+    with k.loop(count) as n:
+        a, b, c = (k.load("i64", inside, k.load("i32", row, n).signed("i64")) for row in corners)
+        some, all_of = a | b | c, a & b & c
+        # Invisible: all corners are outside of one plane, or one corner is not finite.
+        seen = ((some & every) & ((all_of & _FINITE) | ~_FINITE)).equals(every)
+        partly = (all_of & whole).differs(whole)
+        with k.when(seen):
+            mark = partly.choose(k.constant("i32", -CUT), 0)
+            k.store(n.cut("i32") | mark, chosen, taken.get())
+            taken.add(1)
+            cut.add(partly.unsigned("i64"))
+    k.give(taken.get() | cut.get() << 32)
+    return k.text(internal=True)
+
+
+def _screened() -> tuple[str, Writer]:
+    k = Code("screened", ("ptr words", "i64 lanes"), "i64")
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    (room, count), (screen, chosen) = w.integers("room", "count"), w.pointers("screen", "chosen")
+    rows = k.at(k["words"], VERTEX_WORDS.index("x"), "i64")
+    with k.loop(k.constant("i64", 4)) as number:
+        row, into = k.load("ptr", rows, number), k.at(screen, room * number, "double")
+        with k.loop(k["lanes"]) as n:
+            k.store(k.load("float", row, n).wide(), into, n)
+    with k.loop(count) as n:
+        k.store(n.cut("i32"), chosen, n)
+    k.give(count)
+    return k.text(internal=True)
+
+
+# Gathering of primitives that need no clipping
+
+
+def _emit() -> tuple[str, Writer]:
+    k = Code("emit", ("ptr words", "i64 taken"))
+    for part in ("screen", "varyings", "numbers"):
+        k.call(f"@emit_{part}", "void", k["words"], k["taken"])
+    k.give()
+    return k.text(internal=True)
+
+
+def _screen() -> tuple[str, Writer]:
+    """Gather screen positions, corner by corner."""
+    k = Code("emit_screen", ("ptr words", "i64 taken"))
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    capacity, room, count = w.integers("capacity", "room", "count")
+    taken, screen, places, chosen = w.pointers("taken", "screen", "places", "chosen")
+    into = [k.at(taken, capacity * (3 * row), "double") for row in range(4)]
+    rows = [k.at(screen, room * row, "double") for row in range(4)]
+    with k.loop(k.constant("i64", 3)) as corner:
+        lanes = k.at(places, count * corner, "i32")
+        ends = [k.at(row, capacity * corner, "double") for row in into]
+        with k.loop(k["taken"]) as n:
+            number = k.load("i32", chosen, n).signed("i64")
+            lane = k.load("i32", lanes, number).signed("i64")
+            for row, end in zip(rows, ends, strict=True):
+                k.store(k.load("double", row, lane), end, n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _varyings() -> tuple[str, Writer]:
+    k = Code("emit_varyings", ("ptr words", "i64 taken"))
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    capacity = w.integer("capacity")
+    start = k.at(w.pointer("taken"), capacity * 12, "double")
+    with k.loop(w.integer("varying_count")) as number:
+        varying = k.at(w.pointer("varyings"), number * len(VARYING), "i64")
+        into = k.at(start, number * capacity * 3, "double")
+        k.call("@emit_varying", "void", k["words"], varying, into, k["taken"])
+    k.give()
+    return k.text(internal=True)
+
+
+def _column() -> tuple[str, Writer]:
+    """Gather one varying of all chosen primitives."""
+    k = Code("emit_varying", ("ptr words", "ptr varying", "ptr into", "i64 taken"))
+    w, v = ArgumentWords.of(k, VERTEX_WORDS), ArgumentWords.of(k, VARYING, k["varying"])
+    capacity, count, single = w.integers("capacity", "count", "single")
+    places, chosen = w.pointers("places", "chosen")
+    row, mode = v.pointer("row"), v.integer("mode")
+    with k.loop(k.constant("i64", 3)) as corner:
+        lanes = k.at(places, count * corner, "i32")
+        end = k.at(k["into"], capacity * corner, "double")
+        joins = mode.differs(SMOOTH) & (corner > 0)
+        with k.loop(k["taken"]) as n:
+            number = k.load("i32", chosen, n).signed("i64")
+            first, value = (
+                k.load("float", row, k.load("i32", each, number).signed("i64"))
+                for each in (places, lanes)
+            )
+            found = k.variable("double", _widened(k, mode, value))
+            with k.when(joins):
+                found.set(k.call("@joined", "double", mode, single, first, value))
+            k.store(found.get(), end, n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _widened(k: Code, mode: Value, value: Value) -> Value:
+    """A varying as a double: the value of a float, or the integer that its bits are."""
+    found = k.variable("double", value.wide())
+    with k.when(mode.equals(WHOLE)):
+        found.set(value.bits("i32").signed("double"))
+    return found.get()
+
+
+def _joined() -> tuple[str, Writer]:
+    """A corner's varying after flat shading and texture wrapping (``clip.flatten_and_wrap``)."""
+    k = Code("joined", ("i64 mode", "i64 single", "float first", "float value"), "double")
+    first, value = k["first"], k["value"]
+    k.give_if(k["mode"].equals(FLAT), lambda: first.wide())
+    k.give_if(k["mode"].equals(WHOLE), lambda: _widened(k, k["mode"], first))
+    k.give_if(k["mode"].differs(WRAPPED), lambda: value.wide())
+    k.give_if(
+        k["single"].differs(0), lambda: k.formula(clip.shortest_way, None, first, value)[0].wide()
+    )
+    k.give(k.formula(clip.shortest_way, None, first.wide(), value.wide())[0])
+    return k.text(internal=True)
+
+
+def _numbers() -> tuple[str, Writer]:
+    """Gather primitive numbers and edge flags."""
+    k = Code("emit_numbers", ("ptr words", "i64 taken"))
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    into, chosen, start = w.pointer("numbers_taken"), w.pointer("chosen"), w.integer("start")
+    edged = w.integer("edges_taken").differs(0)
+    with k.loop(k["taken"]) as n:
+        number = k.load("i32", chosen, n).signed("i64")
+        k.store(number + start, into, n)
+        with k.when(edged):
+            k.call("@emit_edges", "void", k["words"], number, n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _edges() -> tuple[str, Writer]:
+    """Gather the edge flags of a primitive."""
+    k = Code("emit_edges", ("ptr words", "i64 number", "i64 n"))
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    into, capacity = w.pointer("edges_taken"), w.integer("capacity")
+    for corner in range(3):
+        edge = k.call("@edge", "i64", k["words"], k["number"], k.constant("i64", corner))
+        k.store(edge.cut("i8"), into, capacity * corner + k["n"])
+    k.give()
+    return k.text(internal=True)
+
+
+def _edge() -> tuple[str, Writer]:
+    """1 if the edge from a corner of a primitive to the next is drawn."""
+    k = Code("edge", ("ptr words", "i64 number", "i64 corner"), "i64")
+    w = ArgumentWords.of(k, VERTEX_WORDS)
+    k.give_if(w.integer("edges").equals(0), 1)
+    at = k["corner"] * w.integer("edge_pitch") + k["number"]
+    k.give(k.load("i8", w.pointer("edges"), at).unsigned("i64"))
+    return k.text(internal=True)
+
+
+# Clipping
 
 
 def _rows(w: ArgumentWords) -> Value:
-    """Doubles of a corner."""
+    """Number of doubles of a corner."""
     return w.integer("varying_count") + w.integer("plane_count") + _PLACE
 
 
 def _row(k: Code, w: ArgumentWords, polygon: Value, corner: Value | int) -> Value:
-    """Where a corner is."""
+    """Address of a corner."""
     words = _rows(w) + 1
     return k.at(polygon, words * corner, "i64")
 
@@ -57,7 +331,7 @@ def _away() -> tuple[str, Writer]:
     place = [k.load("double", k["corner"], row) for row in range(_PLACE)]
 
     def distance(number: int) -> Value:
-        return k.formula(plane_distance, number, *place)[0]
+        return k.formula(clip.plane_distance, number, *place)[0]
 
     *others, last = range(FIXED_PLANES)
     for number in others:
@@ -67,7 +341,7 @@ def _away() -> tuple[str, Writer]:
 
 
 def _copied() -> tuple[str, Writer]:
-    """A corner that stays."""
+    """Copy a corner that is inside."""
     k = Code("copied", ("ptr words", "ptr from", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
@@ -78,12 +352,12 @@ def _copied() -> tuple[str, Writer]:
 
 
 def _between() -> tuple[str, Writer]:
-    """A new corner, on the way from one that is inside to one that is not."""
+    """Interpolate a new corner between one inside and one outside."""
     k = Code("between", ("ptr words", "ptr begin", "ptr end", "double t", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
         ends = (k.load("double", k[end], row) for end in ("begin", "end"))
-        (value,) = k.formula(between, None, k["t"], *ends)
+        (value,) = k.formula(clip.between, None, k["t"], *ends)
         k.store(value, k["to"], row)
     k.store(k["edge"], k["to"], rows)
     k.give()
@@ -91,7 +365,7 @@ def _between() -> tuple[str, Writer]:
 
 
 def _plane() -> tuple[str, Writer]:
-    """What a plane leaves of a polygon -> how many corners, -1 if they are too many."""
+    """Clip a polygon at a plane -> number of corners, -1 for a full buffer."""
     k = Code("plane", ("ptr words", "ptr from", "ptr to", "i64 count", "i64 plane"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     ring, most, count = w.integer("corners").equals(3), w.integer("most"), k["count"]
@@ -100,7 +374,7 @@ def _plane() -> tuple[str, Writer]:
         last = n.equals(count - 1)
         following = last.choose(ring.choose(k.constant("i64", 0), n), n + 1)
         here, there = (_row(k, w, k["from"], corner) for corner in (n, following))
-        # A corner may stay, and one be made behind it.
+        # A corner yields two at most: itself, and one on the edge that begins there.
         k.give_if(made.get() + 2 > most, -1)
         into = _row(k, w, k["to"], made.get())
         made.add(k.call("@corner", "i64", k["words"], here, there, k["plane"], into))
@@ -109,14 +383,14 @@ def _plane() -> tuple[str, Writer]:
 
 
 def _corner() -> tuple[str, Writer]:
-    """What a plane makes of a corner and the way to the next -> how many corners."""
+    """Clip a corner and the edge to the next corner at a plane -> number of corners."""
     k = Code("corner", ("ptr words", "ptr here", "ptr there", "i64 plane", "ptr to"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     words, here, there = k["words"], k["here"], k["there"]
     edge = k.load("i64", here, _rows(w))
     d, ahead = (k.call("@away", "double", words, each, k["plane"]) for each in (here, there))
     made = k.variable("i64", 0)
-    inside, leaving, entering, outward = k.formula(passing, None, d, ahead)
+    inside, leaving, entering, outward = k.formula(clip.passing, None, d, ahead)
     with k.when(inside):
         stays = edge & (outward ^ 1).unsigned("i64")
         k.call("@copied", "void", words, here, k["to"], stays)
@@ -124,7 +398,7 @@ def _corner() -> tuple[str, Writer]:
     with k.when(leaving | entering):
         begin, end = leaving.choose(here, there), leaving.choose(there, here)
         inner, outer = leaving.choose(d, ahead), leaving.choose(ahead, d)
-        (t,), into = k.formula(crossing, None, inner, outer), _row(k, w, k["to"], made.get())
+        (t,), into = k.formula(clip.crossing, None, inner, outer), _row(k, w, k["to"], made.get())
         opens = edge & entering.unsigned("i64")
         k.call("@between", "void", words, begin, end, t, into, opens)
         made.add(1)
@@ -133,9 +407,9 @@ def _corner() -> tuple[str, Writer]:
 
 
 def _planes() -> tuple[str, Writer]:
-    """What all planes leave of the first polygon -> its corners; -1 if they are too many.
+    """Clip the first polygon buffer at all planes -> number of corners, -1 for a full buffer.
 
-    It is the first or the second polygon, as ``side`` says, which is 0 or 1.
+    ``side`` receives the number of the buffer, 0 or 1, that has the result.
     """
     k = Code("planes", ("ptr words", "ptr side"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
@@ -154,7 +428,7 @@ def _planes() -> tuple[str, Writer]:
 
 
 def _vertex() -> tuple[str, Writer]:
-    """A corner of a primitive as one of a polygon."""
+    """Load a corner of a primitive into a polygon."""
     k = Code("vertex", ("ptr words", "i64 number", "i64 corner", "ptr to"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     count, single, varyings, planes = w.integers("count", "single", "varying_count", "plane_count")
@@ -169,7 +443,7 @@ def _vertex() -> tuple[str, Writer]:
         v = ArgumentWords.of(k, VARYING, k.at(w.pointer("varyings"), n * len(VARYING), "i64"))
         begin, value = (k.load("float", v.pointer("row"), lane) for lane in (first, own))
         mode = v.integer("mode")
-        joined = k.variable("double", widened(k, mode, value))
+        joined = k.variable("double", _widened(k, mode, value))
         with k.when(k["corner"] > 0):
             joined.set(k.call("@joined", "double", mode, single, begin, value))
         k.store(joined.get(), k["to"], n + _PLACE)
@@ -183,7 +457,7 @@ def _vertex() -> tuple[str, Writer]:
 
 
 def _piece() -> tuple[str, Writer]:
-    """A corner of what is left as corner ``at`` of a primitive, ``n`` being its place."""
+    """Project a polygon corner and store it as corner ``at`` of output primitive ``n``."""
     k = Code("piece", ("ptr words", "ptr corner", "i64 at", "i64 n", "i64 edge"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     capacity, taken = w.integer("capacity"), w.pointer("taken")
@@ -199,10 +473,7 @@ def _piece() -> tuple[str, Writer]:
 
 
 def _pieces() -> tuple[str, Writer]:
-    """Primitives that a polygon consists of, from place ``at`` on -> the place behind them.
-
-    A fan around the first corner, or a line or a point as it is.
-    """
+    """Store a polygon as a fan, or a line or point, from output ``at`` on -> the next output."""
     k = Code("pieces", ("ptr words", "ptr polygon", "i64 count", "i64 number", "i64 at"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     corners, count = w.integer("corners"), k["count"]
@@ -226,7 +497,7 @@ def _pieces() -> tuple[str, Writer]:
 
 
 def _cut() -> tuple[str, Writer]:
-    """A primitive, cut unless it is ``whole`` -> the place behind what is left, -1 for no room."""
+    """Clip a primitive unless it is ``whole`` and store it -> the next output, -1 if full."""
     k = Code("cut", ("ptr words", "i64 number", "i1 whole", "i64 at"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     polygons, corners, side = w.pointer("polygons"), w.integer("corners"), k.room("i64")
@@ -242,7 +513,7 @@ def _cut() -> tuple[str, Writer]:
     return k.text(internal=True)
 
 
-def _emit() -> tuple[str, Writer]:
+def _emit_cut() -> tuple[str, Writer]:
     k = Code(NAME, ("ptr words", "i64 taken"), "i64")
     chosen = ArgumentWords.of(k, VERTEX_WORDS).pointer("chosen")
     at = k.variable("i64", 0)

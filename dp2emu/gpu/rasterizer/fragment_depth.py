@@ -9,7 +9,6 @@ from dp2emu.shader.values import Number, Value
 
 _MANTISSA, _WIDE_MANTISSA = 23, 52
 
-
 _BIAS_OF_ZERO, _NO_NUMBER = 1022, 0x7FF
 
 

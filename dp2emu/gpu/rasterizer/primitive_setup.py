@@ -22,10 +22,15 @@ from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
 from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.fragment_depth import tilt
-from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
+from dp2emu.gpu.rasterizer.lines_and_points import (
+    diamond_exit,
+    line_spans,
+    point_sizes,
+    point_spans,
+    smooth,
+)
 from dp2emu.gpu.rasterizer.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.rasterizer.planes import Frame, line_frame, plane, point_frame, triangle_frame
-from dp2emu.gpu.rasterizer.points import point_sizes, point_spans
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset, Spans, snap
 from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, facing, triangle_spans
 from dp2emu.shader.formulas import computed
@@ -130,7 +135,7 @@ def _tilt(frame: Frame, vertices: Vertices) -> F64:
 
 
 def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
-    edges = _edges(corners)
+    edges = corners.geometry.edge_mask
     triangle, start = np.nonzero(edges.T)
     end = (start + 1) % 3
     lines = corners.take(np.stack((start, end, start)), np.stack((triangle,) * 3))
@@ -139,15 +144,10 @@ def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -
 
 
 def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
-    """A point for each corner at which an edge begins that is drawn."""
-    triangle, start = np.nonzero(_edges(corners).T)
+    """A point for each corner at which a drawn edge begins."""
+    triangle, start = np.nonzero(corners.geometry.edge_mask.T)
     points = corners.take(np.stack((start,) * 3), np.stack((triangle,) * 3))
     return _of_triangles(_points(draw, points, region), solid, triangle)
-
-
-def _edges(corners: _Corners) -> Mask:
-    edges = corners.geometry.edges
-    return np.ones(corners.x.shape, np.bool_) if edges is None else edges
 
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:

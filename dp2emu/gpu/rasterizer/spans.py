@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, expand
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
@@ -22,12 +22,10 @@ from dp2emu.shader.values import Value
 ONE = 256
 """Grid units in a pixel: 8 sub-pixel bits."""
 
-
 HALF = ONE // 2
 
 Offset = tuple[int, int]
 """From the centre of a pixel to a sample in it, x and y in grid units."""
-
 
 CENTRE: Offset = (0, 0)
 
@@ -152,12 +150,6 @@ def slices(sizes: I64, budget: int) -> Iterator[slice]:
         stop = max(int(np.searchsorted(ends, done + budget, side="right")), start + 1)
         yield slice(start, stop)
         start = stop
-
-
-def expand(counts: I64) -> tuple[I64, I64]:
-    """For ``counts`` things each: which one a thing belongs to, and its number there."""
-    which = np.repeat(np.arange(len(counts)), counts)
-    return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
 
 
 def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:

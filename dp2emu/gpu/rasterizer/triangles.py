@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from dp2emu.d3d.enums import Cull
-from dp2emu.gpu.arrays import F64, I64, Mask
+from dp2emu.gpu.arrays import F64, I64, Mask, expand
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.rasterizer.spans import (
     CENTRE,
@@ -21,7 +21,6 @@ from dp2emu.gpu.rasterizer.spans import (
     Offset,
     Spans,
     after_centre,
-    expand,
     first_centre,
     fits_int64,
     in_order,

@@ -1,8 +1,9 @@
-"""Memory the host and the GPU share: surfaces and buffers by handle."""
+"""The heap: surfaces and buffers by handle, in memory that the host and the GPU share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from enum import IntEnum
 from typing import Any
 from weakref import finalize
@@ -45,40 +46,31 @@ class SurfaceKind(IntEnum):
 
 
 BUFFERS = (SurfaceKind.MEMORY, SurfaceKind.VERTEXBUFFER, SurfaceKind.INDEXBUFFER)
-
-
 TEXTURES = (SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE, SurfaceKind.VOLUMETEXTURE)
-
+VOLUMES = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
+_CUBES = (SurfaceKind.CUBETEXTURE,)
 
 SAMPLE_COUNTS = (1, 2, 4, 8)
-"""Samples a pixel may have; 1 is no multisampling."""
-
-
+"""Possible numbers of samples of a pixel; 1 is no multisampling."""
 BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
-"""Bytes that may be read beyond a row of pixels: of eight, of the largest format."""
-
-
+"""Bytes that vectorised code may read past a row: eight pixels of the largest format."""
 LINE = 64
-"""Bytes of a line of a CPU's cache."""
-
-
-VOLUMES = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
-
-
-_BUFFER_LAYOUT: tuple[Subresource, ...] = ()
+"""Bytes of a CPU's cache line."""
+_MOST_LEVELS = 32
+"""Mip levels of a surface whose sides are 32-bit numbers."""
 
 
 class SurfaceDesc(msgspec.Struct, frozen=True):
-    """What a surface is made as.  Buffers: ``width`` bytes, height 1, format UNKNOWN.
+    """Description of a surface to create.  Buffers: ``width`` bytes, height 1, format UNKNOWN.
 
     ``pitch`` in bytes; 0 asks for the tight pitch.  ``samples`` 1 means not multisampled.
-    Textures have ``levels`` mip levels and volumes ``depth`` slices in the top one; how they lie
-    in memory is said in ``gpu.resource.subresources``.  A surface with a ``parent``, the handle
-    of a texture, is level ``index`` modulo ``levels`` of face ``index`` / ``levels`` of that.
-    ``managed`` is 1 for textures the driver manages (DDSCAPS2_TEXTUREMANAGE), otherwise 0.
+    Textures have ``levels`` mip levels and volumes ``depth`` slices in the top one, in the layout
+    of ``gpu.resource.subresources``.  A surface with a ``parent``, the handle of a texture, is
+    that texture's subresource ``index``.  ``managed`` is 1 for textures the driver manages
+    (DDSCAPS2_TEXTUREMANAGE), otherwise 0.
 
-    Direct3D 10 gives a format of its own, ``dxgi``, in the place of ``format``, and arrays of
-    ``layers`` textures or cubes.
+    Direct3D 10 gives a DXGI format, ``dxgi``, in place of ``format``, and arrays of ``layers``
+    textures or cubes.
     """
 
     handle: int
@@ -99,19 +91,18 @@ class SurfaceDesc(msgspec.Struct, frozen=True):
 
 
 ColorKey = tuple[int, int]
-"""The first and the last of a range of texels, as they are stored."""
+"""The first and the last stored value of a range of texels."""
 
 
 class Surface:
     """One allocation, or a view of a part of one.  ``serial`` never repeats in a heap.
 
-    ``data`` is uint8, flat, zeroed when made.  ``words`` is the same memory as int32, with up to
-    three bytes of zeros behind it, for those that only read; a view has its texture's.  Of a
-    texture ``width``, ``height`` and ``pitch`` are those of the first face's top level, which the
-    texture stands for where a plain surface is wanted.  ``color_key`` is the first and the last of
-    the texels, as stored, that are transparent where colour keys count; None for none.  A managed
-    texture and its levels have a ``system`` copy, which the host reads and writes; ``data`` is
-    what the GPU samples.
+    ``data`` is uint8, flat, initially zero.  ``words`` is the same memory as int32, for reading,
+    padded with up to three zero bytes; a view has its texture's.  A texture's ``width``,
+    ``height`` and ``pitch`` are its first face's top level's, and code that expects a plain
+    surface gets that level.  ``color_key`` is the range of stored texels that are transparent
+    where colour keys apply, or None.  A managed texture and its levels have a ``system`` copy,
+    which the host reads and writes; the GPU samples ``data``.
     """
 
     __slots__ = (
@@ -159,36 +150,31 @@ class Surface:
 
     @property
     def handle(self) -> int:
-        """Its number."""
+        """The number the host knows the surface by."""
         return self.desc.handle
 
     @property
     def width(self) -> int:
-        """Texels of a row of the top level; of buffers, bytes."""
+        """Texels in a row of the top level; bytes of a buffer."""
         return self.desc.width
 
     @property
     def height(self) -> int:
-        """Rows of the top level."""
+        """Rows of texels of the top level."""
         return self.desc.height
 
     @property
     def own_bytes(self) -> int:
-        """Bytes of memory that are nobody else's, without those of a system copy."""
+        """Bytes the surface allocates, 0 for a view; without its system copy."""
         return 0 if self.parent else self.data.nbytes
 
     @property
-    def held_bytes(self) -> int:
-        """The same with those of the system copy."""
-        return self.own_bytes * _copies(self.desc)
-
-    @property
     def host_copy(self) -> Surface:
-        """What the host reads and writes: the system copy, or the surface itself."""
+        """The surface the host reads and writes: the system copy, or the surface itself."""
         return self.system or self
 
     def pixels(self) -> NDArray[Any]:
-        """The pixel words, a writable view of shape (height, width * samples).
+        """Return a writable view of the pixel words, of shape (height, width * samples).
 
         Pixels of several words have them along a third axis.  Raises Unsupported for formats
         whose pixels share bytes.
@@ -202,17 +188,13 @@ class Surface:
 
 
 def _zeros(size: int, beyond: int) -> NDArray[np.int32]:
-    """Words of at least ``size`` bytes that begin with a line of the CPU's cache, and bytes
-    ``beyond`` them that nothing is made of.
+    """Return zeroed int32 words of at least ``size`` bytes, aligned to a cache line, with
+    ``beyond`` readable bytes after them.
     """
     count = -(-size // 4)
     found = np.zeros(count + -(-(beyond + LINE) // 4), np.dtype("<i4"))
     start = -found.ctypes.data % LINE // 4
     return found[start : start + count]
-
-
-def _copies(desc: SurfaceDesc) -> int:
-    return 2 if desc.managed else 1
 
 
 def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:
@@ -221,19 +203,21 @@ def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:
 
 
 class _Allocated:
-    """Bytes of all surfaces there are.  Mutable: it counts.  Apart from the heap, so that what
-    waits for a surface to go does not keep the heap, and with it the surface.
+    """Count of the bytes of all live surfaces.  Mutable: it counts.
+
+    Separate from the heap: a finalizer that referred to the heap would keep it, and with it every
+    surface, alive.
     """
 
     def __init__(self) -> None:
         self.bytes = 0
 
     def add(self, surface: Surface) -> None:
-        """Count a surface until nothing refers to it any more, and its system copy likewise."""
-        for copy in (surface, surface.system):
-            if copy is not None:
-                self.bytes += copy.own_bytes
-                finalize(copy, self._subtract, copy.own_bytes).atexit = False
+        """Count a surface and its system copy until each is garbage collected."""
+        for each in (surface, surface.system):
+            if each is not None:
+                self.bytes += each.own_bytes
+                finalize(each, self._subtract, each.own_bytes).atexit = False
 
     def _subtract(self, size: int) -> None:
         self.bytes -= size
@@ -242,7 +226,7 @@ class _Allocated:
 class Heap:
     """Surfaces by handle, within limits.  Mutable: it is the memory.
 
-    ``largest`` is how many samples a surface has had in a slice, at most.
+    ``largest`` is the largest number of samples in a slice of any surface so far.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -251,13 +235,7 @@ class Heap:
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
-        self._created = [0] * len(SurfaceKind)
-        self._written = [0] * len(SurfaceKind)
-        self._live = [0] * len(SurfaceKind)
-        self._live_bytes = [0] * len(SurfaceKind)
-        self._managed = [0] * len(SurfaceKind)
-        self._managed_bytes = [0] * len(SurfaceKind)
-        self._evictions = [0] * len(SurfaceKind)
+        self._uses = [HeapUse() for _ in SurfaceKind]
 
     def __iter__(self) -> Iterator[Surface]:
         return iter(self._surfaces.values())
@@ -267,24 +245,30 @@ class Heap:
 
     @property
     def allocated(self) -> int:
-        """Bytes of all surfaces, also of those without a handle that a context still binds or a
-        packet still names.
-        """
+        """Bytes of all surfaces, destroyed ones included while a context or packet uses them."""
         return self._allocated.bytes
 
     def get(self, handle: int) -> Surface | None:
-        """The surface of a handle, or None."""
+        """Return the surface of a handle, or None."""
         return self._surfaces.get(handle)
 
+    def _surface(self, handle: int) -> Surface:
+        surface = self._surfaces.get(handle)
+        if surface is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
+        return surface
+
     def create(self, desc: SurfaceDesc) -> Surface:
-        """Make a zeroed surface; a live handle is replaced.  Raises Fault or Unsupported."""
+        """Create a zeroed surface, replacing one of the same handle.  Raises Fault or
+        Unsupported.
+        """
         if desc.handle <= 0:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
             raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surfaces"))
-        surface = self._made(desc, old.held_bytes if old else 0)
-        self._created[desc.kind] += 1
+        surface = self._made(desc, old.own_bytes * _copies(old.desc) if old else 0)
+        self._uses[desc.kind].created += 1
         self._count(surface, 1)
         if old is not None:
             self._count(old, -1)
@@ -292,14 +276,14 @@ class Heap:
         return surface
 
     def make(self, desc: SurfaceDesc) -> Surface:
-        """Make a zeroed surface that has no handle and lives as long as somebody refers to it.
+        """Create a zeroed surface without a handle, which lives while it is referenced.
 
         Raises Fault or Unsupported.
         """
         return self._made(replace(desc, handle=0), 0)
 
     def _made(self, desc: SurfaceDesc, freed: int) -> Surface:
-        """A surface within the limits, once ``freed`` bytes are given back."""
+        """Create a surface within the limits; ``freed`` bytes will be released for it."""
         if desc.managed not in ((0, 1) if desc.kind in TEXTURES and not desc.parent else (0,)):
             what = f"surface {desc.handle}: managed {desc.managed}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
@@ -319,21 +303,16 @@ class Heap:
         return surface
 
     def destroy(self, handle: int) -> None:
-        """Forget a handle; packets under way keep their surface.  Raises Fault if unknown."""
-        surface = self._surfaces.pop(handle, None)
-        if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
-        self._count(surface, -1)
+        """Remove a handle; queued packets keep their surface.  Raises Fault if unknown."""
+        self._count(self._surface(handle), -1)
+        del self._surfaces[handle]
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write of ``data`` at a byte ``offset``, seen by every packet that executes after
-        it.
+        """Write ``data`` at a byte ``offset`` as the host; packets that execute later see it.
 
-        Raises Fault if outside.
+        Raises Fault for an unknown handle, or if the range is outside the surface.
         """
-        surface = self._surfaces.get(handle)
-        if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
+        surface = self._surface(handle)
         if offset < 0 or offset + len(data) > surface.data.nbytes:
             raise Fault(
                 HResult.DDERR_INVALIDPARAMS,
@@ -341,36 +320,30 @@ class Heap:
                 f"({surface.data.nbytes} bytes)",
             )
         surface.host_copy.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
-        self._written[surface.desc.kind] += len(data)
+        self._uses[surface.desc.kind].written_bytes += len(data)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey for source blits; None takes the key away.  Raises Fault if unknown."""
-        surface = self._surfaces.get(handle)
-        if surface is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
-        surface.color_key = key
+        """DdSetColorKey for source blits; None removes the key.  Raises Fault if unknown."""
+        self._surface(handle).color_key = key
 
     def use(self) -> tuple[HeapUse, ...]:
-        """Bookkeeping by resource type, one row per SurfaceKind in numeric order."""
-        rows = zip(
-            self._written, self._created, self._live, self._live_bytes,
-            self._managed, self._managed_bytes, self._evictions, strict=True,
-        )  # fmt: skip
-        return tuple(HeapUse(*row) for row in rows)
+        """Return a snapshot of the bookkeeping, one row per SurfaceKind in numeric order."""
+        return tuple(map(copy, self._uses))
 
     def count_eviction(self, surface: Surface) -> None:
-        """A managed texture lost its place in video memory."""
-        self._evictions[surface.desc.kind] += 1
+        """Count a managed texture that was evicted from video memory."""
+        self._uses[surface.desc.kind].evictions += 1
 
     def _count(self, surface: Surface, number: int) -> None:
-        self._live[surface.desc.kind] += number
-        self._live_bytes[surface.desc.kind] += number * surface.own_bytes
+        use = self._uses[surface.desc.kind]
+        use.live += number
+        use.live_bytes += number * surface.own_bytes
         if surface.desc.managed:
-            self._managed[surface.desc.kind] += number
-            self._managed_bytes[surface.desc.kind] += number * surface.own_bytes
+            use.managed += number
+            use.managed_bytes += number * surface.own_bytes
 
     def _parent(self, desc: SurfaceDesc) -> Surface | None:
-        """The texture a description is a level of, None if it has memory of its own."""
+        """Return the texture that a description is a level of, None if it allocates memory."""
         who, parent = f"surface {desc.handle}", self._surfaces.get(desc.parent)
         if desc.parent == 0:
             if desc.index:
@@ -393,14 +366,14 @@ class Heap:
         return parent
 
     def measure(self, desc: SurfaceDesc) -> int:
-        """Bytes that a surface takes which is no part of another.
+        """Return the bytes that a surface without a parent would take.
 
-        Raises Fault or Unsupported if there cannot be such a one, or it passes a limit alone.
+        Raises Fault or Unsupported for an invalid description, or one beyond a limit by itself.
         """
         return _size(desc, self._measure(desc))
 
     def _measure(self, desc: SurfaceDesc) -> tuple[Subresource, ...]:
-        """Where everything of a description lies, checked before anything is allocated."""
+        """Check a description and return its layout, without allocating."""
         who = f"surface {desc.handle}"
         if desc.kind in BUFFERS:
             plain = (desc.height, desc.samples, desc.depth, desc.levels, desc.layers)
@@ -408,7 +381,7 @@ class Heap:
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
-            return _BUFFER_LAYOUT
+            return ()
         self._check_shape(desc, who)
         layout = layout_of(desc)
         if desc.pitch:
@@ -441,41 +414,30 @@ class Heap:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.levels} levels")
 
 
-_CUBES = (SurfaceKind.CUBETEXTURE,)
-
-
-_MOST_LEVELS = 32
-"""Of a surface whose sides are numbers of 32 bits."""
-
-
-def layout_of(desc: SurfaceDesc) -> tuple[Subresource, ...]:
-    """Where the levels and faces of a surface with pixels lie.  Raises Unsupported for formats
-    nothing is known of, and Fault for no parts or more than any surface has; what else makes a
-    description impossible is for ``Heap.create`` to find.
-    """
-    if not (0 < desc.levels <= _MOST_LEVELS and 0 < desc.layers <= MAX_LAYERS):
-        what = f"surface {desc.handle}: {desc.levels} levels, an array of {desc.layers}"
-        raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-    return subresources(_shape(desc), _texels(desc, f"surface {desc.handle}"))
-
-
-def _shape(desc: SurfaceDesc) -> Shape:
-    faces = _faces(desc) * desc.layers
-    return Shape(desc.width, desc.height, desc.depth, desc.levels, faces, desc.pitch)
+def _copies(desc: SurfaceDesc) -> int:
+    return 2 if desc.managed else 1
 
 
 def _faces(desc: SurfaceDesc) -> int:
     return CUBE_FACES if desc.kind in _CUBES else 1
 
 
-def _texels(desc: SurfaceDesc, who: str) -> Texels:
-    """What is stored for a pixel with all its samples.  Raises Unsupported for other formats."""
-    row = _row(desc)
+def layout_of(desc: SurfaceDesc) -> tuple[Subresource, ...]:
+    """Return the subresources of a surface with pixels.
+
+    Raises Unsupported for an unknown format, and Fault for an impossible number of levels or
+    layers; ``Heap.create`` checks the rest of a description.
+    """
+    if not (0 < desc.levels <= _MOST_LEVELS and 0 < desc.layers <= MAX_LAYERS):
+        what = f"surface {desc.handle}: {desc.levels} levels, an array of {desc.layers}"
+        raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+    row, faces = _row(desc), _faces(desc) * desc.layers
     if row is None:
         number = sdk_name(Format, desc.format) or f"{desc.format:#x}"
         name = desc.dxgi.sdk if desc.dxgi else number
-        raise Unsupported(f"{who}: surface format {name}")
-    return Texels(row.size * desc.samples, *row.block)
+        raise Unsupported(f"surface {desc.handle}: surface format {name}")
+    shape = Shape(desc.width, desc.height, desc.depth, desc.levels, faces, desc.pitch)
+    return subresources(shape, Texels(row.size * desc.samples, *row.block))
 
 
 def _row(desc: SurfaceDesc) -> FormatRow | None:
@@ -486,8 +448,8 @@ def _row(desc: SurfaceDesc) -> FormatRow | None:
 
 
 def _multisampled(desc: SurfaceDesc) -> bool:
-    """Whether there may be several samples: in what is drawn to and, before Direct3D 10, never
-    sampled.
+    """Whether a surface may have several samples: before Direct3D 10, only a plain surface that
+    is a render target or depth buffer.
     """
     if desc.dxgi is not None:
         return desc.kind is SurfaceKind.TEXTURE
@@ -496,7 +458,7 @@ def _multisampled(desc: SurfaceDesc) -> bool:
 
 
 def _check_pitch(desc: SurfaceDesc, who: str) -> None:
-    """Raises Fault for a pitch that is too small, splits pixels, or is one of several levels."""
+    """Raise Fault for a pitch that is too small, splits pixels, or is given for several levels."""
     if desc.levels > 1 or desc.depth > 1 or desc.kind in _CUBES:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch of several levels")
     row, tight = _row(desc), layout_of(replace(desc, pitch=0))[0].pitch
@@ -506,13 +468,13 @@ def _check_pitch(desc: SurfaceDesc, who: str) -> None:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")
 
 
-class HeapUse(msgspec.Struct, frozen=True):
-    """One row of heap bookkeeping per resource type (see ``memory.SurfaceKind``)."""
+class HeapUse(msgspec.Struct):
+    """Bookkeeping of the surfaces of one ``SurfaceKind``."""
 
-    written_bytes: int
-    created: int
-    live: int
-    live_bytes: int
-    managed: int
-    managed_bytes: int
-    evictions: int
+    written_bytes: int = 0
+    created: int = 0
+    live: int = 0
+    live_bytes: int = 0
+    managed: int = 0
+    managed_bytes: int = 0
+    evictions: int = 0

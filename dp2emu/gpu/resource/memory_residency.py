@@ -1,7 +1,7 @@
-"""Where allocations are: in memory the GPU reaches, in shared memory, or on disk.
+"""Residency of allocations: in GPU memory, in shared memory, or on disk.
 
-This is bookkeeping beside the heap, whose bytes stay where they are: it says what a stall costs
-and what the system would answer about residency, and never what is drawn.
+This is bookkeeping beside the heap, which moves no bytes: it gives the cost of paging and the
+answers to residency queries, and never changes a picture.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dp2emu.errors import Fault
 
 
 class Place(IntEnum):
-    """Where an allocation is, with the values of D3DDDI_RESIDENCYSTATUS."""
+    """The memory an allocation is in, with the values of D3DDDI_RESIDENCYSTATUS."""
 
     GPU = 1
     SHARED = 2
@@ -25,7 +25,7 @@ class Place(IntEnum):
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """Bytes of each place.  What is in memory has its place on disk too, so ``disk`` is all."""
+    """Bytes of each place.  All allocations are backed by the disk, so ``disk`` limits the sum."""
 
     gpu: int = 1 << 30
     shared: int = 1 << 30
@@ -33,7 +33,7 @@ class Budgets(msgspec.Struct, frozen=True):
 
 
 class Paged(NamedTuple):
-    """Bytes that were brought to the GPU, and those of them that were on disk."""
+    """Bytes paged in to the GPU, and how many of them came from disk."""
 
     bytes: int = 0
     disk_bytes: int = 0
@@ -51,8 +51,8 @@ class _Entry(msgspec.Struct):
 class Residency:
     """Allocations within budgets.  Mutable: it is a table.
 
-    Of what is too much for a place those of the lowest priority go one place down, and among
-    these the ones that were used least recently.  What is used now goes last.
+    A place over its budget evicts to the next place down: allocations of the lowest priority
+    first, and among them the least recently used; allocations in use now go last.
     """
 
     def __init__(self, budgets: Budgets | None = None) -> None:
@@ -63,9 +63,8 @@ class Residency:
         self._uses = 0
 
     def add(self, size: int, priority: int = 0) -> int:
-        """Make an allocation of ``size`` bytes where the GPU reaches it; its handle, above 0.
-
-        Raises Fault if the disk has no room for it.
+        """Add an allocation of ``size`` bytes, resident on the GPU, and return its handle, above
+        0.  Raises Fault if the disk has no room for it.
         """
         if size < 0 or size + sum(self._filled.values()) > self.budgets.disk:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"no room for {size} bytes")
@@ -76,23 +75,23 @@ class Residency:
         return self._made
 
     def remove(self, handle: int) -> None:
-        """Forget an allocation.  Raises Fault for an unknown one."""
+        """Remove an allocation.  Raises Fault for an unknown handle."""
         entry = self._entry(handle)
         self._filled[entry.place] -= entry.size
         del self._entries[handle]
 
     def place(self, handle: int) -> Place:
-        """Where an allocation is now.  Raises Fault for an unknown one."""
+        """Return the place of an allocation.  Raises Fault for an unknown handle."""
         return self._entry(handle).place
 
     def set_priority(self, handle: int, priority: int) -> None:
-        """Say how much an allocation is worth keeping.  Raises Fault for an unknown one."""
+        """Set an allocation's eviction priority.  Raises Fault for an unknown handle."""
         self._entry(handle).priority = priority
 
     def use(self, handles: Iterable[int]) -> Paged:
-        """Bring what the GPU uses now to where it reaches it; handles that died do not count.
+        """Page in allocations that the GPU uses now; removed handles are ignored.
 
-        What is larger than a budget stays below it.
+        An allocation larger than a place's budget stays below that place.
         """
         used = [handle for handle in dict.fromkeys(handles) if handle in self._entries]
         before = {handle: self._entries[handle].place for handle in used}
@@ -100,24 +99,21 @@ class Residency:
             self._uses += 1
             self._entries[handle].used = self._uses
             self._move(self._entries[handle], Place.GPU)
-        self._settle(frozenset(used))
+        self._evict(frozenset(used))
         arrived = [h for h in used if self._entries[h].place is Place.GPU]
         moved = [h for h in arrived if before[h] is not Place.GPU]
         size = sum(self._entries[h].size for h in moved)
         disk = sum(self._entries[h].size for h in moved if before[h] is Place.DISK)
         return Paged(size, disk)
 
-    def _settle(self, used: frozenset[int]) -> None:
-        """Move what is too much for a place one place down, first what can never fit there."""
-        limits = (Place.GPU, self.budgets.gpu), (Place.SHARED, self.budgets.shared)
-        for place, budget in limits:
+    def _evict(self, used: frozenset[int]) -> None:
+        """Evict until every place is within its budget, first what can never fit there."""
+        for place, budget in (Place.GPU, self.budgets.gpu), (Place.SHARED, self.budgets.shared):
             while self._filled[place] > budget:
-                self._move(self._victim(place, budget, used), Place(place + 1))
-
-    def _victim(self, place: Place, budget: int, used: frozenset[int]) -> _Entry:
-        here = [(h, entry) for h, entry in self._entries.items() if entry.place is place]
-        worth = {h: (e.size <= budget, h in used, e.priority, e.used) for h, e in here}
-        return self._entries[min(worth, key=worth.__getitem__)]
+                here = [(h, entry) for h, entry in self._entries.items() if entry.place is place]
+                worth = {h: (e.size <= budget, h in used, e.priority, e.used) for h, e in here}
+                victim = self._entries[min(worth, key=worth.__getitem__)]
+                self._move(victim, Place(place + 1))
 
     def _move(self, entry: _Entry, place: Place) -> None:
         self._filled[entry.place] -= entry.size

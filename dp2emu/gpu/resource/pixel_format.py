@@ -1,6 +1,6 @@
-"""Pixel words: floats to the bits of a format, by the rows of ``d3d.formats``.
+"""Packing and unpacking of pixel words, by the rows of ``d3d.formats``.
 
-Formulas see a pixel as parts of 32 bits, of which a smaller one has one.
+Formulas see a pixel as parts of 32 bits; a pixel of fewer bits is one part.
 """
 
 from __future__ import annotations
@@ -22,24 +22,15 @@ from dp2emu.gpu.arrays import F32, F64, Words
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.shader import codings
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.codings import (
-    as_bits,
-    as_float,
-    decoded,
-    encoded,
-    field,
-    signed_field,
-    unit_blue,
-    with_field,
-)
 from dp2emu.shader.formulas import Formula, computed
 from dp2emu.shader.ir import Constant
-from dp2emu.shader.types import I32, Lanes, Type, canonical
+from dp2emu.shader.ops import canonical
+from dp2emu.shader.types import I32, Lanes, Type
 from dp2emu.shader.values import Value
 
 
 def color_format(surface: Surface) -> FormatRow:
-    """Raises Unsupported if the surface cannot be a render target here."""
+    """Return the format of a render target; raises Unsupported if it is none."""
     row = ROWS.get(surface.format)
     if row is None or Use.TARGET not in row.uses:
         raise Unsupported(f"render target format {surface.format.sdk}")
@@ -47,7 +38,7 @@ def color_format(surface: Surface) -> FormatRow:
 
 
 def depth_format(surface: Surface) -> FormatRow:
-    """Raises Unsupported if the surface cannot be a depth buffer here."""
+    """Return the format of a depth buffer; raises Unsupported if it is none."""
     row = ROWS.get(surface.format)
     if row is None or Use.DEPTH not in row.uses:
         raise Unsupported(f"depth buffer format {surface.format.sdk}")
@@ -63,9 +54,9 @@ def _field(channel: Channel | None) -> int:
 
 
 def write_bits(row: FormatRow, write_mask: int) -> int:
-    """Bits of a pixel that D3DRS_COLORWRITEENABLE lets through; 0 if it is no channel there is.
+    """Bits of a pixel that D3DRS_COLORWRITEENABLE enables; 0 if it enables no channel.
 
-    Bits that belong to no channel (the X of X8R8G8B8) go with any write.
+    Any write includes the bits that belong to no channel (the X of X8R8G8B8).
     """
     written = zip((ColorWrite.RED, ColorWrite.GREEN, ColorWrite.BLUE, ColorWrite.ALPHA),
                   _channels(row), strict=True)  # fmt: skip
@@ -74,7 +65,7 @@ def write_bits(row: FormatRow, write_mask: int) -> int:
 
 
 def unused_bits(row: FormatRow) -> int:
-    """Bits of no channel; they are stored as ones, so that memory is the same everywhere."""
+    """Bits of no channel; they are stored as ones, so that memory is deterministic."""
     used = sum(_field(channel) for channel in row.channels.values())
     return every_bit(row) & ~used
 
@@ -85,7 +76,7 @@ def every_bit(row: FormatRow) -> int:
 
 
 def parts_of(row: FormatRow, words: Words) -> list[I32]:
-    """Pixel words (n,) or (n, row.words) as int32 lanes (n,), the lowest 32 bits first."""
+    """Split pixel words (n,) or (n, row.words) into int32 lanes (n,), lowest 32 bits first."""
     if row.words > 1:
         data = np.ascontiguousarray(words).view(np.uint8)
         if row.size % 4:
@@ -99,7 +90,7 @@ def parts_of(row: FormatRow, words: Words) -> list[I32]:
 
 
 def words_of(row: FormatRow, parts: Sequence[I32], shape: tuple[int, ...]) -> Words:
-    """Pixel words of such lanes, which may lack axes; ``shape`` is that of a lane."""
+    """Join int32 lanes, broadcast to ``shape``, to pixel words, lowest 32 bits first."""
     if row.size <= 4 and row.words == 1:
         (part,) = parts
         whole = part if part.shape == shape else np.broadcast_to(part, shape)
@@ -114,17 +105,17 @@ def words_of(row: FormatRow, parts: Sequence[I32], shape: tuple[int, ...]) -> Wo
 
 
 def pack_color(row: FormatRow, rgba: Sequence[F32 | I32]) -> Words:
-    """Pixel words of four lanes (n,): shape (n,), or (n, row.words) if there are several.
+    """Pack four lanes (n,) to pixel words (n,), or (n, row.words) if a pixel has several.
 
-    Lanes are float32, or int32 with the bits of what is stored in 32 bits.
+    Lanes are float32, or int32 with the bits of floats or integers.
     """
     return words_of(row, computed(packed, row, *rgba), rgba[0].shape)
 
 
 def packed(b: Builder, row: FormatRow, *rgba: Value) -> list[Value]:
-    """Formula: the parts of a pixel, of red, green, blue and alpha.
+    """Formula: pack red, green, blue and alpha to the parts of a pixel.
 
-    Smaller floats are rounded to even, in Direct3D 10 toward zero.
+    Floats of fewer than 32 bits are rounded to nearest even, in Direct3D 10 toward zero.
     """
     toward_zero = isinstance(row.format, DxgiFormat)
     unused, parts = unused_bits(row), []
@@ -133,7 +124,7 @@ def packed(b: Builder, row: FormatRow, *rgba: Value) -> list[Value]:
         fields = [b.constant(Type.I32, rest)] if rest else []
         for value, channel in zip(rgba, _channels(row), strict=True):
             if channel and channel.shift // (8 * PART) == part:
-                code = encoded(value, channel, toward_zero=toward_zero)
+                code = codings.encoded(value, channel, toward_zero=toward_zero)
                 shift = channel.shift % (8 * PART)
                 fields.append(code << shift if shift else code)
         parts.append(reduce(or_, fields))
@@ -145,10 +136,10 @@ PART = 4
 
 
 def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
-    """Red, green, blue and alpha of pixel words as ``pack_color`` gives them, float32 lanes (n,).
+    """Unpack pixel words to red, green, blue and alpha, float32 lanes (n,).
 
-    What the format lacks reads as its row says.  Raises Unsupported for palette indexes and
-    pixels that share bytes.
+    Missing channels have the defaults of the format's row.  Raises Unsupported for palette
+    indexes and pixels that share bytes.
     """
     if row.blocked or Use.PALETTE in row.uses:
         raise Unsupported(f"reading pixels of {row.format.sdk}")
@@ -157,27 +148,27 @@ def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
 
 
 def unpacked(b: Builder, row: FormatRow, *parts: Value) -> list[Value]:
-    """Formula: red, green, blue and alpha of the parts of a pixel."""
+    """Formula: unpack the parts of a pixel to red, green, blue and alpha."""
     rgba = [
-        decoded(parts, lane) if isinstance(lane, Channel) else b.constant(Type.F32, lane)
+        codings.decoded(parts, lane) if isinstance(lane, Channel) else b.constant(Type.F32, lane)
         for lane in row.lanes
     ]
     if row.format is Format.CxV8U8:
-        rgba[2] = unit_blue(*rgba[:2])
+        rgba[2] = codings.unit_blue(*rgba[:2])
     return rgba
 
 
 def unpack_bits(row: FormatRow, words: Words) -> tuple[I32, ...]:
-    """Red, green, blue and alpha as int32 lanes (n,): whole numbers, or the bits of floats.
+    """Unpack pixel words to int32 lanes (n,), red to alpha: integers, or the bits of floats.
 
-    Floats of 32 bits keep theirs.  What the format lacks is 0, 0, 0 and 1, a whole one where there
-    are whole numbers.
+    32-bit floats are bit-exact.  Missing channels are 0, 0, 0 and 1, an integer 1 in integer
+    formats.
     """
     return tuple(_lanes(row, words, _unpacked_bits))
 
 
 def _unpacked_bits(b: Builder, row: FormatRow, *parts: Value) -> list[Value]:
-    whole = any(channel.coding in _WHOLE for channel in row.channels.values())
+    whole = any(c.coding in (Coding.UINT, Coding.SINT) for c in row.channels.values())
     one = 1 if whole else Constant.of(Type.F32, 1.0).bits
     return [
         _bits(parts, lane) if isinstance(lane, Channel) else b.constant(Type.I32, one * int(lane))
@@ -185,44 +176,43 @@ def _unpacked_bits(b: Builder, row: FormatRow, *parts: Value) -> list[Value]:
     ]
 
 
-_WHOLE = frozenset({Coding.UINT, Coding.SINT})
-
-
 def _bits(parts: Sequence[Value], channel: Channel) -> Value:
     if channel.coding is Coding.SINT:
-        return signed_field(parts, channel)
+        return codings.signed_field(parts, channel)
     if channel.coding is Coding.UINT or channel.bits == 8 * PART:
-        return field(parts, channel)
-    return as_bits(decoded(parts, channel))
+        return codings.field(parts, channel)
+    return codings.as_bits(codings.decoded(parts, channel))
 
 
 def _lanes(row: FormatRow, words: Words, formula: Formula) -> list[Lanes]:
-    """What a formula makes of pixels, for each of them."""
+    """Evaluate a formula for each pixel."""
     shape = words.shape if row.words == 1 else words.shape[:-1]
     lanes = computed(formula, row, *parts_of(row, words))
     return [lane if lane.shape == shape else np.full(shape, lane) for lane in lanes]
 
 
 def read_lane(row: FormatRow, words: Words, channel: Channel) -> F32:
-    """The values of one channel in pixel words."""
+    """Return the values of one channel of pixel words, float32 (n,)."""
     return computed(_read, channel, *parts_of(row, words))[0]
 
 
 def _read(b: Builder, channel: Channel, *parts: Value) -> tuple[Value]:
-    return (decoded(parts, channel),)
+    return (codings.decoded(parts, channel),)
 
 
 def channel_bits(row: FormatRow, words: Words, channel: Channel) -> NDArray[np.uint32]:
-    """The bits of one channel in pixel words, uint32 (n,)."""
+    """Return the bits of one channel of pixel words, uint32 (n,)."""
     return computed(_field_of, channel, *parts_of(row, words))[0].view(np.uint32)
 
 
 def _field_of(b: Builder, channel: Channel, *parts: Value) -> tuple[Value]:
-    return (field(parts, channel),)
+    return (codings.field(parts, channel),)
 
 
 def floats_of(color: int | Color) -> Color:
-    """Red, green, blue and alpha of an A8R8G8B8 colour, or the ones given, as float32 values."""
+    """Return red, green, blue and alpha of an A8R8G8B8 colour, rounded to float32; a ``Color``
+    unchanged.
+    """
     if not isinstance(color, int):
         return color
     channels = np.array([color >> shift & 0xFF for shift in (16, 8, 0, 24)], np.float32)
@@ -231,7 +221,7 @@ def floats_of(color: int | Color) -> Color:
 
 
 def quantise_depth(row: FormatRow, z: F64) -> Words:
-    """What the depth test compares, of z in 0..1: uint32, or float32 where the format has it."""
+    """Convert z in 0..1 to comparable depth: uint32, or float32 for formats of 32-bit floats."""
     (depth,) = computed(_quantised, row, z)
     return _unsigned(np.broadcast_to(depth, z.shape))
 
@@ -241,10 +231,10 @@ def _quantised(b: Builder, row: FormatRow, z: Value) -> tuple[Value]:
 
 
 def quantised(row: FormatRow, z: Value) -> Value:
-    """What the depth test compares, of an F64 in 0..1.
+    """Formula: convert an F64 z in 0..1 to the value that the depth test compares.
 
     UNORM: floor(z * max + 0.5) as an I32.  FLOAT of 32 bits: an F32; of 24: its bits, rounded to
-    even.  A format without depth has 0 everywhere.
+    nearest even.  0 for a format without depth.
     """
     b, depth = z.builder, row.depth
     if depth is None:
@@ -255,7 +245,7 @@ def quantised(row: FormatRow, z: Value) -> Value:
 
 
 def _float24(z: Value) -> Value:
-    """Bits of z in 0..1: 4 of exponent with bias 15, 20 of mantissa; below 2^-14 subnormal."""
+    """24-bit float of z in 0..1: exponent bias 15, 20 bits of mantissa; below 2^-14 subnormal."""
     b, least = z.builder, 2.0**-14
     bits = b.apply("aslong", z)
     kept = (bits + ((bits >> 32 & 1) + 0x7FFFFFFF)) >> 32
@@ -265,15 +255,19 @@ def _float24(z: Value) -> Value:
 
 
 def depth_of(row: FormatRow, parts: Sequence[Value]) -> Value:
-    """The depth in the parts of a pixel, as ``quantised`` gives it."""
+    """Formula: the depth in the parts of a pixel, comparable with ``quantised``."""
     if row.depth is None:
         return parts[0].builder.constant(Type.I32, 0)
-    found = field(parts, row.depth)
-    return as_float(found) if row.depth.coding is Coding.FLOAT and row.depth.bits == 32 else found
+    found = codings.field(parts, row.depth)
+    return (
+        codings.as_float(found)
+        if row.depth.coding is Coding.FLOAT and row.depth.bits == 32
+        else found
+    )
 
 
 def stored_depth(row: FormatRow, words: Words) -> Words:
-    """The depth in pixel words, as ``quantise_depth`` gives it."""
+    """Return the depth in pixel words, comparable with ``quantise_depth``."""
     return _unsigned(_lanes(row, words, _depth_of)[0])
 
 
@@ -282,19 +276,21 @@ def _depth_of(b: Builder, row: FormatRow, *parts: Value) -> tuple[Value]:
 
 
 def stored_stencil(row: FormatRow, words: Words) -> Words:
-    """The stencil values in pixel words, uint32; 0 where they have none."""
+    """Return the stencil values in pixel words, uint32; 0 for a format without stencil."""
     if row.stencil is None:
         return np.zeros(words.shape, np.uint32)
     return channel_bits(row, words, row.stencil)
 
 
 def with_depth(row: FormatRow, words: Words, depth: Words) -> Words:
-    """Pixel words with their depth replaced, if they have one, and everything else kept."""
+    """Return pixel words with their depth replaced; unchanged for a format without depth."""
     return _with(row, words, row.depth, depth)
 
 
 def with_stencil(row: FormatRow, words: Words, stencil: Words | int) -> Words:
-    """Pixel words with their stencil replaced by the low bits of values, where they have one."""
+    """Return pixel words with their stencil replaced by the low bits of values; unchanged for a
+    format without stencil.
+    """
     return _with(row, words, row.stencil, np.atleast_1d(np.asarray(stencil, np.uint32)))
 
 
@@ -306,7 +302,7 @@ def _with(row: FormatRow, words: Words, channel: Channel | None, values: Words) 
 
 
 def _replaced(b: Builder, channel: Channel, value: Value, *parts: Value) -> list[Value]:
-    return with_field(parts, channel, as_bits(value))
+    return codings.with_field(parts, channel, codings.as_bits(value))
 
 
 def _unsigned(lanes: Lanes) -> Words:
@@ -314,22 +310,22 @@ def _unsigned(lanes: Lanes) -> Words:
 
 
 def depth_bits(row: FormatRow, *, depth: bool, stencil: bool) -> int:
-    """The bits of pixel words in which depth and stencil values lie."""
+    """Return the mask of the depth bits, the stencil bits, or both in pixel words."""
     used = row.depth if depth else None, row.stencil if stencil else None
     return sum(map(_field, used))
 
 
-# Single channels of pixels as NumPy lanes: ``shader.codings`` says what their bits stand for.
+# Single channels of pixels as NumPy lanes, coded by ``shader.codings``.
 
 
 def as_floats(lane: F32 | I32) -> F32:
-    """A lane, or the floats whose bits it has, every NaN the canonical one."""
+    """Reinterpret an int32 lane as floats with canonical NaNs; float lanes are unchanged."""
     floats: F32 = lane.view(np.float32)
     return canonical(floats) if lane.dtype == np.int32 else floats
 
 
 def encode(channel: Channel, lane: F32 | I32, *, toward_zero: bool = False) -> Words:
-    """The bits of a channel, in the low bits of uint32 lanes."""
+    """Encode values as the bits of a channel, in the low bits of uint32 lanes."""
     return computed(_encoded, (channel, toward_zero), lane)[0].view(np.uint32)
 
 
@@ -337,14 +333,5 @@ def _encoded(b: Builder, key: tuple[Channel, bool], value: Value) -> tuple[Value
     return (codings.encoded(value, key[0], toward_zero=key[1]),)
 
 
-def decode(channel: Channel, field: Words) -> F32:
-    """The value of a channel by its bits, uint32 lanes."""
-    return computed(_decoded, Channel(0, channel.bits, channel.coding), field)[0]
-
-
-def _decoded(b: Builder, channel: Channel, word: Value) -> tuple[Value]:
-    return (codings.decoded([word], channel),)
-
-
 Color = tuple[float, float, float, float]
-"""Red, green, blue and alpha, of any value; what is whole in a format of integers."""
+"""Red, green, blue and alpha, of any value; integers in a format of integers."""

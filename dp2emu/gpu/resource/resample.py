@@ -1,8 +1,8 @@
-"""Where the texels of a picture of another size come from, in exact integer weights.
+"""Resampling of pictures to another size, with exact integer positions and weights.
 
-Everything here is one rule for each direction: a texel of the target is the mean of a few texels
-of the source.  Positions and weights are integers, so that no rounding decides which texel is
-read; values are added in float64 (``resample``) and rounded once to float32.
+Each direction has one rule: a texel of the target is the weighted mean of a few texels of the
+source.  Integers keep rounding from deciding which texel is read; values are added in float64 and
+rounded once to float32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64
 
 SUBTEXELS = 256
-"""Steps between two texel centres that linear filtering tells apart."""
+"""Steps of linear filtering between two texel centres."""
 
 Lanes = tuple[F32, ...]
 """Red, green, blue and alpha."""
@@ -25,28 +25,28 @@ Reader = Callable[[I64, I64, I64], Lanes]
 
 
 class Axis(msgspec.Struct, frozen=True, eq=False):
-    """One direction: ``taps`` are pairs of source positions and their weights, an entry for each
-    target position, whose weights sum to ``total``.
+    """Filter of one direction: ``taps`` are pairs of source positions and weights, one entry for
+    each target position; a position's weights sum to ``total``.
     """
 
     taps: tuple[tuple[I64, I64], ...]
     total: int
 
     def between(self, first: int, last: int) -> Axis:
-        """The same for some of the target positions."""
+        """Return the filter of target positions ``first`` up to ``last``, exclusive."""
         return Axis(tuple((p[first:last], w[first:last]) for p, w in self.taps), self.total)
 
 
 def point(source: int, target: int) -> Axis:
-    """The texel in which the centre of the target's falls: floor((i + 1/2) source / target)."""
+    """Return the nearest-texel filter: position floor((i + 1/2) source / target)."""
     centre = 2 * np.arange(target, dtype=np.int64) + 1
     return Axis(((centre * source // (2 * target), np.ones(target, np.int64)),), 1)
 
 
 def linear(source: int, target: int) -> Axis:
-    """The two texels whose centres are around that of the target's: from -1 to ``source``.
+    """Return the filter of the two texels around a target's centre, positions -1 to ``source``.
 
-    How far it is from the first to the second is rounded to 1 / ``SUBTEXELS``, half up.
+    The fraction between them is rounded to 1 / ``SUBTEXELS``, half up.
     """
     step = 2 * target
     place = (2 * np.arange(target, dtype=np.int64) + 1) * source - target
@@ -56,10 +56,10 @@ def linear(source: int, target: int) -> Axis:
 
 
 def resample(read: Reader, z: Axis, y: Axis, x: Axis) -> Lanes:
-    """Lanes of shape (depth, height, width) of the target.
+    """Return the target's lanes, of shape (depth, height, width).
 
     Sums value * weight over the taps of z, of y and (fastest) of x, then divides by the product of
-    the totals.  A texel of weight 0 is not looked at, so that it may be infinite.
+    the totals.  A texel of weight 0 contributes 0 even if it is infinite or a NaN.
     """
     sums: list[F64] = []
     with np.errstate(all="ignore"):

@@ -1,6 +1,6 @@
-"""Views: parts of a resource as surfaces of their own, with a format to read their bits in.
+"""Views: parts of a resource as surfaces with a format that reinterprets their bits.
 
-They share the memory of the resource, and its serial number.
+A view shares the memory and the serial number of its resource.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dp2emu.gpu.resource.subresources import CUBE_FACES, Subresource
 
 
 def target_view(surface: Surface, format: DxgiFormat, index: int, slice: int = 0) -> Surface:
-    """A subresource, or a slice of a volume's, to be drawn to, cleared, copied or resolved."""
+    """Return a view of one subresource, or one slice of a volume's, to write or copy."""
     found = surface.subresources[index]
     start = found.offset + slice * found.slice_pitch
     return _view(surface, format, (replace(found, offset=start, depth=1),))
@@ -27,9 +27,9 @@ def texture_view(
     levels: tuple[int, int],
     layers: tuple[int, int] = (0, 1),
 ) -> Surface:
-    """Levels of slices to be sampled: each from the first one to behind the last.
+    """Return a view to sample of half-open ranges of mip levels and array slices.
 
-    The slices of a view of a cube, or of an array of cubes, are faces, six of them each.
+    Cubes and cube arrays count their faces as slices, six a cube.
     """
     whole = surface.desc.levels
     chosen = (layer * whole + level for layer in range(*layers) for level in range(*levels))
@@ -44,13 +44,12 @@ def texture_view(
 def level_view(
     surface: Surface, format: DxgiFormat, level: int, slices: tuple[int, int]
 ) -> Surface:
-    """Some slices of a level, from the first to behind the last, each a part by itself; those of
-    a volume are one, as deep as they are many.
+    """Return a view of a half-open range of a mip level's slices, a subresource each; a volume's
+    slices are one subresource.
     """
     first, last = slices
-    levels = surface.desc.levels
     if surface.desc.kind is not SurfaceKind.VOLUMETEXTURE:
-        chosen = (slice * levels + level for slice in range(first, last))
+        chosen = (slice * surface.desc.levels + level for slice in range(first, last))
         return _view(surface, format, tuple(surface.subresources[index] for index in chosen))
     found = surface.subresources[level]
     start = found.offset + first * found.slice_pitch
@@ -58,21 +57,30 @@ def level_view(
 
 
 def buffer_view(surface: Surface, format: DxgiFormat, first: int, count: int) -> Surface:
-    """``count`` elements of a buffer as a texture of one row."""
-    size = ROWS[format].size
-    row = Subresource(first * size, count * size, 1, count, 1, 1)
-    return _view(surface, format, (row,))
+    """Return a view of ``count`` elements of a buffer as a texture of one row."""
+    return _row_view(surface, format, ROWS[format].size, first, count)
+
+
+def structured_view(surface: Surface, stride: int, first: int, count: int) -> Surface:
+    """Return a view of ``count`` structures of a buffer, ``stride`` bytes each, as a row of
+    words.
+    """
+    return _row_view(surface, DxgiFormat.R32_UINT, stride, first, count)
+
+
+def _row_view(surface: Surface, format: DxgiFormat, size: int, first: int, count: int) -> Surface:
+    columns = size * count // ROWS[format].size
+    return _view(surface, format, (Subresource(first * size, count * size, 1, columns, 1, 1),))
 
 
 def bits_view(surface: Surface, index: int) -> Surface:
-    """A subresource as whole numbers, one for each block or texel."""
+    """Return a view of a subresource as unsigned integers, one for each block or texel."""
     found, row = surface.subresources[index], ROWS[surface.format]
-    columns = -(-found.width // row.block[0])
-    part = replace(found, width=columns, height=found.rows)
-    return _view(surface, _WHOLE[row.size], (part,))
+    part = replace(found, width=-(-found.width // row.block[0]), height=found.rows)
+    return _view(surface, _UINT_OF_SIZE[row.size], (part,))
 
 
-_WHOLE = {
+_UINT_OF_SIZE = {
     1: DxgiFormat.R8_UINT,
     2: DxgiFormat.R16_UINT,
     4: DxgiFormat.R32_UINT,
@@ -80,14 +88,7 @@ _WHOLE = {
     12: DxgiFormat.R32G32B32_UINT,
     16: DxgiFormat.R32G32B32A32_UINT,
 }
-"""By bytes."""
-
-
-def structured_view(surface: Surface, stride: int, first: int, count: int) -> Surface:
-    """``count`` structures of a buffer, as words in a row."""
-    words = stride * count // 4
-    row = Subresource(first * stride, stride * count, 1, words, 1, 1)
-    return _view(surface, DxgiFormat.R32_UINT, (row,))
+"""Formats of unsigned integers by bytes of a texel."""
 
 
 def _view(surface: Surface, format: DxgiFormat, layout: tuple[Subresource, ...]) -> Surface:

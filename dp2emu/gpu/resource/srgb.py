@@ -1,6 +1,7 @@
-"""sRGB codes outside of draws: colours of formats that have them are in linear light in between.
+"""sRGB conversion outside draws, for transfers to and from formats of Direct3D 10 with sRGB codes.
 
-Only Direct3D 10 has such formats; of all others colours stay what they are.
+Rounds to the nearest code exactly; a draw's output program (``shader.fixed.output``) computes the
+curve in float32, so its codes may differ.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.bindings import srgb_to_linear, srgb_to_linear_table
 
 _COLORS = 3
-"""Red, green and blue; an alpha is a fraction."""
+"""Red, green and blue; alpha is linear."""
 
 
 def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
-    """Red, green, blue and alpha of pixels in linear light."""
+    """Return pixels' red, green, blue and alpha as linear values."""
     if not row.srgb:
         return tuple(lanes)
     colors = [srgb_to_linear_table()[np.rint(lane * np.float32(255)).astype(np.int64)]
@@ -30,19 +31,16 @@ def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
 
 
 def encoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
-    """What is to be stored for them: the nearest codes, as fractions of 255."""
+    """Return linear values as a format stores them: the nearest sRGB codes, divided by 255."""
     if not row.srgb:
         return tuple(lanes)
-    return (*map(_code, lanes[:_COLORS]), *lanes[_COLORS:])
-
-
-def _code(lane: F32) -> F32:
-    code = np.searchsorted(_steps(), saturate(lane).astype(np.float64), side="right")
-    return code.astype(np.float32) / np.float32(255)
+    codes = (np.searchsorted(_steps(), saturate(lane).astype(np.float64), side="right")
+             for lane in lanes[:_COLORS])  # fmt: skip
+    return (*(code.astype(np.float32) / np.float32(255) for code in codes), *lanes[_COLORS:])
 
 
 @lru_cache(maxsize=1)
 def _steps() -> F64:
-    """The light from which on a code is that of the next number: halfway between two codes."""
+    """Return the linear values halfway between successive 8-bit codes, float64 (255,)."""
     halves = (Decimal(2 * code + 1) / 510 for code in range(255))
     return np.array([float(srgb_to_linear(half)) for half in halves], np.float64)

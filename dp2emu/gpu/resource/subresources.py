@@ -1,8 +1,8 @@
-"""Where the levels, faces and slices of a surface lie in its memory.
+"""The layout of a surface's subresources in its memory.
 
 A texture is one allocation: face by face, and level by level within a face, each with its rows
-from top to bottom and its slices from front to back, without holes.  Compressed formats have rows
-of blocks.
+from top to bottom and its slices from front to back, without padding.  Compressed formats have
+rows of blocks.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Texels(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """A resource's top level in texels, and how many levels and faces it has.
+    """The size of a resource's top level in texels, and its numbers of levels and faces.
 
-    ``pitch`` is bytes from row to row, 0 for rows without holes; it must be 0 with several
+    ``pitch`` is bytes from row to row, 0 for rows without padding; it must be 0 with several
     levels.
     """
 
@@ -59,22 +59,20 @@ class Subresource(msgspec.Struct, frozen=True):
 
 
 def full_chain(width: int, height: int, depth: int = 1) -> int:
-    """How many levels there are down to a single texel."""
+    """Return the number of mip levels down to a single texel."""
     return max(width, height, depth).bit_length()
 
 
 def subresources(shape: Shape, texels: Texels) -> tuple[Subresource, ...]:
-    """All levels of all faces, number face * levels + level."""
+    """Return all levels of all faces, by index face * levels + level."""
     return tuple(_subresources(shape, texels))
 
 
 def _subresources(shape: Shape, texels: Texels) -> Iterator[Subresource]:
-    offset = 0
+    offset, top = 0, (shape.width, shape.height, shape.depth)
     for _ in range(shape.faces):
         for level in range(shape.levels):
-            width, height, depth = (
-                max(side >> level, 1) for side in (shape.width, shape.height, shape.depth)
-            )
+            width, height, depth = (max(side >> level, 1) for side in top)
             pitch = shape.pitch or -(-width // texels.width) * texels.bytes
             found = Subresource(offset, pitch, -(-height // texels.height), width, height, depth)
             yield found

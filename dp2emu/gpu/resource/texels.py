@@ -1,11 +1,11 @@
-"""Texels of subresources: as the bytes they are stored in, and as colours."""
+"""Texels of subresources, as stored bytes and as colours."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.compress import COMPRESSED, compress
+from dp2emu.d3d.block_formats import COMPRESSED, compress
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Coding, FormatRow, Use
 from dp2emu.gpu.arrays import I64
@@ -17,11 +17,11 @@ from dp2emu.gpu.resource.subresources import Box
 from dp2emu.shader.texture.texels import decode
 
 Blocks = NDArray[np.uint8]
-"""Bytes of shape (slices, rows, columns, samples, bytes), a pixel or a block of them each."""
+"""Stored pixels or compressed blocks of shape (slices, rows, columns, samples, bytes)."""
 
 
 def blocks(surface: Surface, index: int) -> Blocks:
-    """All of a subresource, a writable view."""
+    """Return a writable view of a whole subresource's pixels or blocks."""
     row, part = ROWS[surface.format], surface.subresources[index]
     start = part.offset - surface.subresources[0].offset
     columns = -(-part.width // row.block[0])
@@ -31,7 +31,7 @@ def blocks(surface: Surface, index: int) -> Blocks:
 
 
 def whole_blocks(row: FormatRow, box: Box) -> tuple[slice, slice, slice]:
-    """Slices, rows and columns of the blocks that a box touches."""
+    """Return slices, rows and columns of the blocks that intersect a box of texels."""
     width, height = row.block
     return (
         slice(box.front, box.back),
@@ -41,9 +41,9 @@ def whole_blocks(row: FormatRow, box: Box) -> tuple[slice, slice, slice]:
 
 
 def read_texels(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
-    """The colours of texels at all of z, y and x, which have one sample each.
+    """Decode the single-sample texels at all combinations of z, y and x.
 
-    Red, green, blue and alpha as a sampler reads them, float32 (len(z), len(y), len(x)).
+    Returns red, green, blue and alpha as a sampler reads them, float32 (len(z), len(y), len(x)).
     """
     if row.blocked:
         return _read_blocks(row, stored, z, y, x)
@@ -53,7 +53,7 @@ def read_texels(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes
 
 
 def _read_blocks(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
-    """Only the blocks in which some of the texels are get decoded."""
+    """Decode only the compressed blocks that contain requested texels."""
     width, height = row.block
     rows, row_of = np.unique(y // height, return_inverse=True)
     columns, column_of = np.unique(x // width, return_inverse=True)
@@ -73,25 +73,21 @@ def _read_blocks(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lane
 def write_texels(row: FormatRow, stored: Blocks, lanes: Lanes) -> None:
     """Store colours in all samples of the pixels of ``stored``, which has the lanes' shape."""
     words = pack_color(row, encoded(row, [lane.reshape(-1) for lane in lanes]))
-    data = words.view(np.uint8).reshape(*lanes[0].shape, 1, row.size)
-    stored[...] = data
+    stored[...] = words.view(np.uint8).reshape(*lanes[0].shape, 1, row.size)
 
 
 def encodable(row: FormatRow) -> bool:
-    """Whether ``encode_texels`` takes a format."""
+    """Whether ``encode_texels`` supports a format."""
     if row.blocked:
         return row.format in COMPRESSED
-    colors = not row.uses & (Use.DEPTH | Use.PALETTE)
-    return colors and all(c.coding in _STORED for c in row.channels.values())
-
-
-_STORED = (Coding.UNORM, Coding.FLOAT)
+    codings = {channel.coding for channel in row.channels.values()}
+    return not row.uses & (Use.DEPTH | Use.PALETTE) and codings <= {Coding.UNORM, Coding.FLOAT}
 
 
 def encode_texels(row: FormatRow, lanes: Lanes) -> Blocks:
-    """Colours of shape (height, width) as bytes (rows, columns, bytes) of pixels or blocks.
+    """Encode colours of shape (height, width) as pixels or blocks (rows, columns, bytes).
 
-    Compressed ones are rounded to 8 bits first: floor(c * 255 + 0.5) of what is in 0..1.
+    Before compression colours are clamped to 0..1 and rounded to 8 bits: floor(c * 255 + 0.5).
     """
     height, width = lanes[0].shape
     if not row.blocked:

@@ -1,69 +1,64 @@
-"""Constant buffers: memory that is a uniform file, as it is when a draw executes."""
+"""Constant buffers, read into uniform files when a draw executes."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 import numpy as np
 from msgspec.structs import replace
 
 from dp2emu.gpu.command.bindings import ConstantBuffers, Uniforms
 from dp2emu.gpu.command.packets import Draw, ShaderBindings
-from dp2emu.gpu.command.post_vertex_stages import PostVertexStages, StageProgram, TessellationStage
+from dp2emu.gpu.command.post_vertex_stages import PostVertexStages, StageProgram
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.types import I32
 
 
 def with_constants(draw: Draw) -> Draw:
-    """The draw with its constant buffers read into uniform files."""
-    vertex, pixel = draw.pipeline.vertex, draw.pipeline.pixel
-    if not (draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex):
-        return draw
+    """Return the draw with its constant buffers read into uniform files."""
     return replace(
         draw,
-        post_vertex=draw.post_vertex and _later(draw.post_vertex),
-        vertex=_read(draw.vertex, vertex),
-        pixel=_read(draw.pixel, pixel),
+        post_vertex=draw.post_vertex and _post_vertex(draw.post_vertex),
+        vertex=_read(draw.vertex, draw.pipeline.vertex),
+        pixel=_read(draw.pixel, draw.pipeline.pixel),
     )
 
 
-def _read(bound: ShaderBindings, program: Program | None) -> ShaderBindings:
+def _post_vertex(stages: PostVertexStages) -> PostVertexStages:
+    geometry, tessellation = stages.geometry, stages.tessellation
+    if geometry is not None:
+        geometry = replace(geometry, bound=with_files(geometry.bound))
+    if tessellation is not None:
+        hull = tessellation.hull
+        points = hull.points and with_files(hull.points)
+        constants = (replace(each, bound=with_files(each.bound)) for each in hull.constants)
+        hull = replace(hull, points=points, constants=tuple(constants))
+        tessellation = replace(tessellation, hull=hull, domain=with_files(tessellation.domain))
+    return replace(stages, geometry=geometry, tessellation=tessellation)
+
+
+def with_files(stage: StageProgram) -> StageProgram:
+    """Return the program of a stage with its constant buffers read into uniform files."""
+    return _read(stage, stage.program)
+
+
+_Bindings = TypeVar("_Bindings", ShaderBindings, StageProgram)
+
+
+def _read(bound: _Bindings, program: Program | None) -> _Bindings:
     uniforms = {**bound.uniforms, **constants_of(program, bound.buffers)}
     return replace(bound, uniforms=uniforms, buffers={})
 
 
-def _later(later: PostVertexStages) -> PostVertexStages:
-    geometry, tessellation = later.geometry, later.tessellation
-    if geometry is not None:
-        later = replace(later, geometry=replace(geometry, bound=with_files(geometry.bound)))
-    if tessellation is not None:
-        later = replace(later, tessellation=_tessellation(tessellation))
-    return later
-
-
-def _tessellation(stage: TessellationStage) -> TessellationStage:
-    hull = stage.hull
-    read = replace(
-        hull,
-        points=hull.points and with_files(hull.points),
-        constants=tuple(replace(each, bound=with_files(each.bound)) for each in hull.constants),
-    )
-    return replace(stage, hull=read, domain=with_files(stage.domain))
-
-
-def with_files(stage: StageProgram) -> StageProgram:
-    """The program of a stage with its constant buffers read into uniform files."""
-    uniforms = {**stage.uniforms, **constants_of(stage.program, stage.buffers)}
-    return replace(stage, uniforms=uniforms, buffers={})
-
-
 def constants_of(program: Program | None, buffers: ConstantBuffers) -> Uniforms:
-    """The uniform files of a program that are buffers, as they are now."""
+    """Return the present contents of a program's constant buffers as uniform files."""
     files = () if program is None else program.files
     return {file.name: _words(buffers[file.name], file) for file in files if file.name in buffers}
 
 
 def _words(buffer: Surface, file: File) -> I32:
-    """As many words as the file has; behind the end of the buffer they are 0."""
+    """Return the words of a file, zeros past the end of the buffer."""
     words = np.zeros(file.size, np.int32)
     whole = buffer.words[: min(file.size, -(-buffer.data.nbytes // 4))]
     words[: len(whole)] = whole

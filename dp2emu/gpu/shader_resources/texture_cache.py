@@ -1,7 +1,7 @@
 """A model of the texture cache, for the CACHEUTILIZATION query.
 
-Direct mapped, empty at the start of each draw.  Texels are looked up pixel by pixel, those of a
-pixel in the order in which its sampler reads them.
+Direct mapped, empty at the start of each draw.  Texels are looked up pixel by pixel, in the order
+in which a pixel's sampler reads them.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.queries import Counters
 
 LINE_WORDS = 16
-"""32-bit words of a line: 64 bytes of texels that follow each other in memory."""
+"""32-bit words of a cache line: 64 bytes of contiguous texels."""
 LINES = 256
-"""Lines there are: 16 KiB in all.  Line n of a texture has the place n modulo that."""
+"""Cache lines, 16 KiB in all; line n of a texture has the place n modulo this number."""
 
 _LINE_BITS = 32
 
 
 class TextureCache:
-    """Mutable: it is a memory, and counts what it is asked for."""
+    """The cached lines, with counts of look-ups and hits.  Mutable: it is a memory."""
 
     def __init__(self) -> None:
         self._held = np.full(LINES, -1, np.int64)
@@ -28,11 +28,11 @@ class TextureCache:
         self.hits = 0
 
     def look_up(self, texture: int, words: I64) -> None:
-        """Words of the texture with a serial number, one after the other."""
+        """Look up words of a texture, by serial number, one after the other."""
         lines = words // LINE_WORDS
         places = lines % LINES
         tags = np.int64(texture) << _LINE_BITS | lines
-        # What is in a place is what was last looked up there.
+        # A place has the line of the previous look-up that mapped to it.
         order = np.argsort(places, kind="stable")
         places, tags = places[order], tags[order]
         before = np.empty_like(tags)
@@ -47,6 +47,6 @@ class TextureCache:
         self.hits += int(np.count_nonzero(before == tags))
 
     def count(self, counters: Counters) -> None:
-        """Add what it was asked for."""
+        """Add look-ups and hits to the counters of a query."""
         counters.texture_cache_lookups += self.lookups
         counters.texture_cache_hits += self.hits

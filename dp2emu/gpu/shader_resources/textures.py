@@ -1,4 +1,4 @@
-"""The samplers of a draw: its textures behind what the shading engine samples with."""
+"""Textures and samplers of a draw, bound to the programs that sample them."""
 
 from __future__ import annotations
 
@@ -36,37 +36,33 @@ from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, I32, Mask
 
 if TYPE_CHECKING:
-    from dp2emu.shader.resources import Unit as Asked
-
+    from dp2emu.shader.resources import Unit
 
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 
-
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
-"""What a sampler without a texture gives, or with one of another kind than the program says."""
-
-
+"""Result of a sampler without a texture, or with a texture of an undeclared kind."""
 _UNBOUND = (_ZERO, _ZERO, _ZERO, _ZERO)
 """The same in Direct3D 10."""
 
 _NO_PALETTE = np.zeros(256, np.int32)
-
-
 _NO_TABLE = np.zeros(0, np.float32)
 
 
-class Unit(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """One sampler: the key of its program, what that reads, and the texture's serial number."""
+class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """One sampler: the key of its program, the program's uniform files, and the serial number of
+    the texture.
+    """
 
     key: SamplerKey
     files: Uniforms
     texture: int
 
     @classmethod
-    def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> Unit:
-        """``words`` are the texture's, or a copy of them.
+    def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> TextureUnit:
+        """Return the unit of a bound texture; ``words`` are the texture's, or a copy of them.
 
-        Raises Unsupported for formats that are none here.
+        Raises Unsupported for formats that cannot be sampled.
         """
         row_of(key)
         surface, palette = binding.surface, binding.palette
@@ -76,17 +72,13 @@ class Unit(msgspec.Struct, frozen=True, eq=False, weakref=True):
             (at.offset, at.pitch, at.slice_pitch, at.width, at.height, at.depth)
             for at in surface.subresources
         ]
-        first = max(binding.max_level, binding.most_detailed)
+        first, desc = max(binding.max_level, binding.most_detailed), surface.desc
         return cls(key, {
             "texels": words,
             "levels": level_rows(rows),
             "numbers": sampler_numbers(binding.lod_bias, floats_of(binding.border), binding.lods),
             "limits": limits_of(
-                surface.desc.levels,
-                first,
-                binding.color_key,
-                surface.desc.layers,
-                surface.samples,
+                desc.levels, first, binding.color_key, desc.layers, surface.samples
             ),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
             "linear": srgb_to_linear_table() if key.srgb else _NO_TABLE,
@@ -95,58 +87,53 @@ class Unit(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 class Texturing(msgspec.Struct, frozen=True):
-    """What the programs of a draw sample with.
+    """The textures of a draw or stage, by stage and unit.
 
-    ``cache`` is asked for every texel they read; ``run`` is the engine for samplers that are
-    called.  ``asked`` are the units of shaders of Direct3D 10, whose samplers without a texture
-    give 0.
+    ``cache`` models every texel read; ``run`` is the engine of sampler programs.  ``read_units``
+    are the units of Direct3D 10 shaders, whose samplers without a texture return 0.
     """
 
-    units: Mapping[Stage, Mapping[int, Unit]]
+    units: Mapping[Stage, Mapping[int, TextureUnit]]
     cache: TextureCache | None = None
     run: Run = run_reference
-    asked: Mapping[Stage, tuple[Asked, ...]] = msgspec.field(default_factory=dict)
+    read_units: Mapping[Stage, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(
         cls, draw: Draw, cache: TextureCache | None = None, run: Run = run_reference
     ) -> Texturing:
-        """The samplers of a pipeline that have a texture.
-
-        What is drawn to is read as it was before the draw.  Raises Unsupported for what is no
-        texture here.
+        """Return the textures of a draw; a texture that is also drawn to is sampled as it was
+        before the draw.  Raises Unsupported for formats that cannot be sampled.
         """
         pipeline = draw.pipeline
-        asked = pipeline.units or pipeline.vertex_units
-        if not (asked or draw.pixel.textures or draw.vertex.textures):
+        reads = {Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units}
+        read_units = {stage: units for stage, units in reads.items() if units}
+        if not (read_units or draw.pixel.textures or draw.vertex.textures):
             return cls(_NOTHING_BOUND, cache, run)
         before = texels_before(draw)
-        return cls({
+        units = {
             Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex.textures, before),
             Stage.PIXEL: _units(pipeline.samplers, draw.pixel.textures, before),
-        }, cache, run, {
-            Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
-        })  # fmt: skip
+        }
+        return cls(units, cache, run, read_units)
 
     @classmethod
     def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
-        """What is bound to a stage of its own.  Raises Unsupported for what is no texture."""
+        """Return the textures of one stage.  Raises Unsupported for formats that cannot be
+        sampled.
+        """
         units = _units(bound.samplers, bound.textures, {})
         return cls({stage: units}, None, run, {stage: bound.units})
 
-    def sampler(self, stage: Stage) -> StageSampler:
-        """What the engine calls for programs of a stage."""
-        return StageSampler(self, stage)
-
 
 class StageSampler(msgspec.Struct, frozen=True):
-    """The samplers that programs of a stage see: called, or bound to what samples them."""
+    """The samplers of a stage, as a ``Sampler`` and ``BindableSampler`` of the engines."""
 
     texturing: Texturing
     stage: Stage
 
     def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
-        """The program that samples in this way, and what it reads."""
+        """Return the program of a sampler for a kind of texture and level of detail."""
         unit = self._unit(sampler, kind)
         if unit is None:
             return _nothing(tuple(float(value[0]) for value in self._absent))
@@ -161,7 +148,7 @@ class StageSampler(msgspec.Struct, frozen=True):
         arguments: tuple[F32, ...],
         active: Mask | None,
     ) -> tuple[F32, F32, F32, F32]:
-        """All lanes are sampled, active or not: differences in a quad are of them all."""
+        """Sample all lanes, inactive ones included, since derivatives need whole quads."""
         unit, cache = self._unit(sampler, kind), self.texturing.cache
         if unit is None:
             return self._absent
@@ -178,66 +165,70 @@ class StageSampler(msgspec.Struct, frozen=True):
 
     @property
     def _absent(self) -> tuple[F32, F32, F32, F32]:
-        return _UNBOUND if self.texturing.asked.get(self.stage) else _ABSENT
+        return _UNBOUND if self.texturing.read_units.get(self.stage) else _ABSENT
 
-    def _unit(self, sampler: int, kind: TextureKind) -> Unit | None:
+    def _unit(self, sampler: int, kind: TextureKind) -> TextureUnit | None:
         unit = self.texturing.units[self.stage].get(sampler)
         return unit if unit is not None and unit.key.kind is kind else None
 
 
 @lru_cache(maxsize=2)
 def _nothing(values: tuple[float, ...]) -> BoundProgram:
-    """What gives what samplers without a texture do."""
+    """Return a sampler program with a constant result."""
     b = Builder(Stage.PIXEL)
     for component, value in zip(COMPONENTS, values, strict=True):
         b.output(f"texel.{component}", value)
     return BoundProgram(b.program(), {})
 
 
-_NOTHING_BOUND: Mapping[Stage, Mapping[int, Unit]] = {Stage.VERTEX: {}, Stage.PIXEL: {}}
+_NOTHING_BOUND: Mapping[Stage, Mapping[int, TextureUnit]] = {Stage.VERTEX: {}, Stage.PIXEL: {}}
 
 
 def texels_before(draw: Draw) -> dict[int, I32]:
-    """Copies of the words that are both sampled and drawn to, by the identity of these."""
+    """Copy the words that a draw both samples and writes; keys are the ``id`` of the words."""
     return {id(words): words.copy() for words in _shared(draw)}
 
 
 def samples_targets(draw: Draw) -> bool:
-    """Whether a draw samples what it draws to, and so a copy of that."""
+    """Whether a draw samples memory that it also writes."""
     return bool(_shared(draw))
 
 
 def _shared(draw: Draw) -> list[I32]:
-    """The words that are both sampled and drawn to, each once."""
+    """Return the words that a draw both samples and writes, each once."""
     targets = {id(s.words) for s in (*draw.output.colors, draw.output.depth) if s is not None}
     bound = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
     read = {id(binding.surface.words): binding.surface.words for binding in bound}
     return [words for number, words in read.items() if number in targets]
 
 
-def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> dict[int, Unit]:
+def _units(
+    samplers: Samplers, textures: Textures, before: dict[int, I32]
+) -> dict[int, TextureUnit]:
     units = {}
     for number, key in samplers:
         binding = textures.get(number)
         if binding is not None:
             copy = before.get(id(binding.surface.words)) if before else None
-            units[number] = _bound(binding, key) if copy is None else Unit.of(key, binding, copy)
+            units[number] = (
+                _bound(binding, key) if copy is None else TextureUnit.of(key, binding, copy)
+            )
     return units
 
 
 @identity_cached()
-def _bound(binding: TextureBinding, key: SamplerKey) -> Unit:
-    """What is bound and not drawn to."""
-    return Unit.of(key, binding, binding.surface.words)
+def _bound(binding: TextureBinding, key: SamplerKey) -> TextureUnit:
+    """Return the unit of a texture that the draw does not write."""
+    return TextureUnit.of(key, binding, binding.surface.words)
 
 
 @identity_cached()
-def _sampled(unit: Unit, lod: Lod, stage: Stage) -> BoundProgram:
+def _sampled(unit: TextureUnit, lod: Lod, stage: Stage) -> BoundProgram:
     return BoundProgram(sampler_program(unit.key, lod, stage), unit.files)
 
 
 class Reads:
-    """Words of the texture that lanes read, as the engine reports them.  Mutable: it collects."""
+    """Recorder of the texture words that lanes read.  Mutable: it collects."""
 
     def __init__(self, lanes: int, active: Mask | None) -> None:
         self._lanes = lanes
@@ -252,8 +243,8 @@ class Reads:
             self._found.append(np.broadcast_to(np.where(on, index, -1), self._lanes))
 
     def words(self, count: int) -> I64:
-        """Lane by lane, those of a lane in the order of the program; what lies outside of its
-        memory is not looked up.
+        """Return the indices read, lane by lane in program order, within a texture of ``count``
+        words.
         """
         if not self._found:
             return np.zeros(0, np.int64)

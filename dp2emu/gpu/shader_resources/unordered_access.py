@@ -1,12 +1,15 @@
-"""Memory that programs act on: views for unordered access, and what a thread group shares.
+"""Unordered access: memory operations and atomics of programs, on u# views and on g#, the shared
+memory of a thread group.
 
-Source: SM4-5 tokens, "Unordered access".  An address is as many int32 lanes as the kind of memory
-has components, read as unsigned.  Where there is nothing, reads give 0 and writes are lost.
+Source: SM4-5 tokens, "Unordered access".  An address is a tuple of int32 lanes, read as unsigned,
+one for each component that the kind of memory has.  Out of bounds, reads return 0 and writes are
+discarded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,42 +19,47 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FormatRow
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.packets import Unordered
-from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import pack_color, unpack_bits
-from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension
-from dp2emu.shader.types import I32
+from dp2emu.shader.ir import Access, Loop, Program, Statement, blocks
+from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension, MemoryOpcode, MemoryOperation
+from dp2emu.shader.types import I32, Lanes
 
 Address = Sequence[I32]
+
+
 Words = tuple[I32, I32, I32, I32]
 
 _NOTHING = np.zeros(1, np.int32)
+
+
 NOTHING: Words = (_NOTHING,) * 4
 
 
 def unsigned(lanes: I32) -> I64:
-    """The numbers that lanes are if they have no sign."""
+    """Reinterpret int32 lanes as unsigned numbers."""
     return lanes.view(np.uint32).astype(np.int64)
 
 
 class Places(NamedTuple):
-    """A word for each lane: its number, and whether it is there; numbers that are not are 0."""
+    """An index for each lane, and whether it is in bounds; indices out of bounds are 0."""
 
     number: I64
     inside: Mask
 
     @classmethod
     def of(cls, number: I64, inside: Mask) -> Places:
-        """Places by number where they are inside, the first one elsewhere."""
+        """Return the indices with those out of bounds replaced by 0."""
         return cls(np.where(inside, number, 0), inside)
 
 
 class WordMemory(msgspec.Struct, frozen=True, eq=False):
-    """Words without a type: ``count`` of them in ``words`` from number ``first`` on.
+    """Untyped memory: ``count`` words of ``words``, from index ``first`` on.
 
-    With a ``stride``, in bytes, they are structures.  ``lane`` is what is added for each lane,
-    if lanes have words of their own.
+    With a ``stride``, in bytes, they are structures.  ``lane`` is an offset for each lane, for
+    memory that groups of lanes have to themselves.
     """
 
     words: I32
@@ -66,7 +74,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return 2 if self.stride else 1
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """The word at an address, or so many words behind it."""
+        """Return the index of the word at an address, plus ``component`` words."""
         at = (unsigned(address[-1]) >> 2) + component
         inside = at < (self.stride // 4 if self.stride else self.count)
         if self.stride:
@@ -77,17 +85,15 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return Places.of(at if self.lane is None else at + self.lane, inside)
 
     def load(self, address: Address) -> Words:
-        """The four words from an address on."""
-        x, y, z, w = (self._word(self.places(address, c)) for c in range(4))
+        """Return the four words from an address on."""
+        if not len(self.words):
+            return NOTHING
+        found = (self.places(address, component) for component in range(4))
+        x, y, z, w = (np.where(at.inside, self.words[at.number], np.int32(0)) for at in found)
         return x, y, z, w
 
-    def _word(self, places: Places) -> I32:
-        if not len(self.words):
-            return _NOTHING
-        return np.where(places.inside, self.words[places.number], np.int32(0))
-
     def store(self, address: Address, values: Sequence[I32], chosen: I64) -> None:
-        """Put words at an address and behind it, for the ``chosen`` lanes."""
+        """Store words from an address on, for the ``chosen`` lanes."""
         at = [each[chosen] for each in address]
         own = self.of_lanes(chosen)
         for component, value in enumerate(values):
@@ -95,23 +101,24 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
             self.words[number[inside]] = value[chosen][inside]
 
     def of_lanes(self, chosen: I64) -> WordMemory:
-        """The same for some of the lanes."""
+        """Return the memory as the ``chosen`` lanes see it."""
         return self if self.lane is None else replace(self, lane=self.lane[chosen])
 
     def counted(self) -> int:
-        """Structures, or bytes."""
+        """Number of structures, or of bytes if there are none."""
         return self.count * 4 // self.stride if self.stride else self.count * 4
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """Only textures have sizes."""
+        """Sizes of the view: zeros, since it is no texture."""
         return 0, 0, 0, 0
 
 
 class TexelMemory(msgspec.Struct, frozen=True, eq=False):
-    """Texels of a format.  ``texels`` are all of the resource's, of as many words each as ``row``
-    says; ``first`` is where the top left one of each slice is, ``pitch`` leads to the next row,
-    and ``sides`` are width, height and depth.  A volume is a single slice, and ``slice_pitch``
-    leads deeper.
+    """Typed memory: ``texels`` of the whole resource, in the words of the format ``row``.
+
+    ``first`` has the index of the first texel of each slice; ``pitch`` is texels from row to row,
+    ``slice_pitch`` from depth to depth of a volume, which is a single slice; ``sides`` are width,
+    height and depth.
     """
 
     row: FormatRow
@@ -129,7 +136,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return shape.axes + shape.slices
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """The texel at an address."""
+        """Return the index of the texel at an address."""
         shape = ADDRESS_SHAPES[self.dimension]
         numbers = [unsigned(each) for each in address]
         slice = numbers.pop() if shape.slices else np.zeros(1, np.int64)
@@ -142,7 +149,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return Places.of(at, inside)
 
     def load(self, address: Address) -> Words:
-        """The texel at an address, with what its format lacks."""
+        """Return the texel at an address, with defaults for the channels its format lacks."""
         number, inside = self.places(address)
         found = self.texels[number]
         there = inside if self.row.words == 1 else inside[:, None]
@@ -150,23 +157,23 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return x, y, z, w
 
     def store(self, address: Address, values: Sequence[I32], chosen: I64) -> None:
-        """Convert to the format and put at an address, for the ``chosen`` lanes."""
+        """Convert texels to the format and store them, for the ``chosen`` lanes."""
         number, inside = self.places([each[chosen] for each in address])
         lanes = [value[chosen][inside] for value in values]
         self.texels[number[inside]] = pack_color(self.row, lanes)
 
     @property
     def words(self) -> I32 | None:
-        """The texels as words to act on, if they are single words of 32 bits."""
+        """The texels as words for atomics; None unless they have a single 32-bit channel."""
         single = self.row.size == 4 and len(self.row.channels) == 1
         return self.texels.view(np.int32) if single else None
 
     def counted(self) -> int:
-        """Elements of a buffer."""
+        """Number of elements of a buffer."""
         return self.sides[0]
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """Lengths, then slices of an array, and a single level."""
+        """Sizes of the view: lengths, then the slices of an array, and one mip level."""
         shape = ADDRESS_SHAPES[self.dimension]
         lengths = [*self.sides[: shape.lengths], *[len(self.first)] * shape.slices, 0, 0]
         return lengths[0], lengths[1], lengths[2], 1
@@ -178,22 +185,18 @@ _FLAT = {
     Dimension.TEXTURE1DARRAY: Dimension.TEXTURE1D,
     Dimension.TEXTURE2DARRAY: Dimension.TEXTURE2D,
 }
-"""Views of arrays count as those of their slices, and programs may take one for the other."""
+"""Dimensions of arrays -> of their slices; a program may declare one for the other."""
 
 
 def memory_of(bound: Unordered, dimension: Dimension) -> UnorderedMemory | None:
-    """What is bound as memory of the dimension that a program declares; None if it is another."""
+    """Return a bound view as memory of a program's declared dimension, None if they differ."""
     if _FLAT.get(bound.dimension, bound.dimension) is not _FLAT.get(dimension, dimension):
         return None
-    part = bound.surface.subresources[0]
     if dimension in (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER):
+        part = bound.surface.subresources[0]
         return WordMemory(bound.surface.words, part.offset // 4, part.size // 4, bound.stride)
-    return _texels(bound.surface, dimension)
-
-
-def _texels(surface: Surface, dimension: Dimension) -> TexelMemory:
-    row, parts = ROWS[surface.format], surface.subresources
-    whole = surface.words.view(np.uint8)
+    row, parts = ROWS[bound.surface.format], bound.surface.subresources
+    whole = bound.surface.words.view(np.uint8)
     return TexelMemory(
         row,
         row.view(whole[: len(whole) // row.size * row.size]),
@@ -206,10 +209,10 @@ def _texels(surface: Surface, dimension: Dimension) -> TexelMemory:
 
 
 def clear(bound: Unordered, values: Sequence[int], *, bits: bool) -> int:
-    """Fill all of a view with four numbers, and say how many bytes that were.
+    """Fill a view with four values and return the number of bytes written.
 
-    They are the bits of floats, or what a format of integers has; of ``bits`` channels have the
-    low ones as they are.  Words without a type have the first.
+    Values are the bits of floats, or integers in a format of integers; with ``bits`` channels take
+    their low bits unconverted.  Untyped memory takes the first value.
     """
     words = bound.surface.words.view(np.uint8)
     for part in bound.surface.subresources:
@@ -224,9 +227,252 @@ def clear(bound: Unordered, values: Sequence[int], *, bits: bool) -> int:
 
 
 def _packed_bits(row: FormatRow, values: Sequence[int]) -> NDArray[Any]:
-    """A texel whose channels have the low bits of numbers."""
+    """Return a texel whose channels have the low bits of values."""
     bits = 0
     for lane, value in zip((row.red, row.green, row.blue, row.alpha), values, strict=True):
         if lane is not None:
             bits |= (value & lane.max) << lane.shift
     return row.view(np.frombuffer(bits.to_bytes(row.size, "little"), np.uint8))
+
+
+# What programs do to memory: the accesses of a program, by number, on what is bound to it.
+
+WORD_BYTES = 4
+
+
+class Accesses:
+    """Memory operations of a run of a program (``shader.reference.Memory``).
+
+    ``shared`` is the memory of g#.  Of its ``lanes`` those that are not ``real``, the helper lanes
+    of quads, write nothing.  ``most`` limits the number of accesses.  Mutable: ``bytes`` counts
+    bytes of ``bound`` views read and written, ``steps`` the accesses.
+    """
+
+    def __init__(
+        self,
+        operations: Sequence[MemoryOperation],
+        bound: Mapping[int, Unordered],
+        lanes: int,
+        shared: Mapping[int, WordMemory] | None = None,
+        real: Mask | None = None,
+        most: int | None = None,
+    ) -> None:
+        self.bytes = 0
+        self.steps = 0
+        self.lanes = lanes
+        self._most = most
+        self._operations = operations
+        self._bound = bound
+        self._shared = shared or {}
+        self._real = real
+        self._memories = [self._memory(operation) for operation in operations]
+
+    def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
+        """Execute an operation for the active lanes, in lane order.
+
+        Raises Unsupported for one more access than the limit.
+        """
+        self.steps += 1
+        if self._most is not None and self.steps > self._most:
+            raise Unsupported("so many accesses to memory of one dispatch")
+        operation, memory = self._operations[unit], self._memories[unit]
+        if operation.opcode in _COUNTER_OPCODES:
+            return self._count(operation, self._chosen(active))
+        if memory is None:
+            return NOTHING
+        if operation.opcode is MemoryOpcode.SIZE:
+            return _sizes(memory, operands[0])
+        if operation.opcode is MemoryOpcode.COUNT:
+            return (np.full(1, memory.counted(), np.int32),) * 4
+        chosen = self._chosen(active)
+        if not operation.shared:
+            self.bytes += len(chosen) * _moved(operation.opcode, memory, len(operands))
+        if operation.opcode is MemoryOpcode.LOAD:
+            return memory.load(operands)
+        if operation.opcode is MemoryOpcode.STORE:
+            memory.store(operands[: memory.axes], operands[memory.axes :], chosen)
+            return NOTHING
+        return self._atomic(operation.opcode, memory, operands, chosen)
+
+    def saved(self) -> tuple[Lanes, ...]:
+        """Return copies of all words that accesses can change, and of the counts."""
+        return (*(words.copy() for words in self._words()), np.array([self.bytes, self.steps]))
+
+    def restore(self, saved: tuple[Lanes, ...]) -> None:
+        """Restore the memory and the counts that ``saved`` returned."""
+        for words, before in zip(self._words(), saved[:-1], strict=True):
+            words[:] = before
+        self.bytes, self.steps = map(int, saved[-1])
+
+    def _words(self) -> list[I32]:
+        """Return the words of every memory, each once."""
+        surfaces = (s for view in self._bound.values() for s in (view.surface, view.counter))
+        words = [surface.words for surface in surfaces if surface is not None]
+        words += [memory.words for memory in self._shared.values()]
+        return list({id(each): each for each in words}.values())
+
+    def _memory(self, operation: MemoryOperation) -> UnorderedMemory | None:
+        if operation.shared:
+            return self._shared.get(operation.number)
+        bound = self._bound.get(operation.number)
+        return None if bound is None else memory_of(bound, operation.dimension)
+
+    def _chosen(self, active: Mask | None) -> I64:
+        """Return the active lanes that are real, in order."""
+        if active is None:
+            return np.arange(self.lanes) if self._real is None else np.flatnonzero(self._real)
+        return np.flatnonzero(active if self._real is None else active & self._real)
+
+    def _atomic(
+        self, opcode: MemoryOpcode, memory: UnorderedMemory, operands: tuple[I32, ...], chosen: I64
+    ) -> Words:
+        words, axes = memory.words, memory.axes
+        if words is None:
+            return NOTHING
+        own = memory.of_lanes(chosen) if isinstance(memory, WordMemory) else memory
+        number, inside = own.places([each[chosen] for each in operands[:axes]])
+        acting = chosen[inside]
+        old = np.zeros(self.lanes, np.int32)
+        given = (each[acting] for each in operands[axes:])
+        old[acting] = atomic(opcode, words, number[inside], *given)
+        return old, *NOTHING[1:]
+
+    def _count(self, operation: MemoryOperation, chosen: I64) -> Words:
+        """Increment or decrement a view's hidden counter once for each lane."""
+        bound = self._bound.get(operation.number)
+        if bound is None or bound.counter is None:
+            return NOTHING
+        counter = bound.counter.words.view(np.uint32)[:1]
+        steps = np.arange(len(chosen), dtype=np.uint32)
+        found = np.zeros(self.lanes, np.uint32)
+        if operation.opcode is MemoryOpcode.ALLOC:
+            found[chosen] = counter + steps
+            counter += np.uint32(len(chosen))
+        else:
+            found[chosen] = counter - np.uint32(1) - steps
+            counter -= np.uint32(len(chosen))
+        self.bytes += 2 * WORD_BYTES * len(chosen)
+        return found.view(np.int32), *NOTHING[1:]
+
+
+_COUNTER_OPCODES = frozenset({MemoryOpcode.ALLOC, MemoryOpcode.CONSUME})
+
+
+def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
+    """Bytes that a lane reads and writes."""
+    if isinstance(memory, TexelMemory) and opcode in (MemoryOpcode.LOAD, MemoryOpcode.STORE):
+        return memory.row.size
+    if opcode is MemoryOpcode.LOAD:
+        return 4 * WORD_BYTES
+    return WORD_BYTES * (operands - memory.axes if opcode is MemoryOpcode.STORE else 2)
+
+
+def _sizes(memory: UnorderedMemory, level: I32) -> Words:
+    """Return the sizes of mip level 0, zeros for another level, and the number of levels."""
+    *sides, levels = memory.sizes()
+    x, y, z = (np.where(level == 0, np.int32(side), np.int32(0)) for side in sides)
+    return x, y, z, np.full(1, levels, np.int32)
+
+
+Same = tuple[tuple[int, int], ...]
+"""Each bound u# -> the lowest number of a u# in the same memory."""
+
+
+@lru_cache(maxsize=1 << 8)
+def in_any_order(
+    program: Program, operations: tuple[MemoryOperation, ...], same: Same, read: bool
+) -> bool:
+    """Whether lanes of different groups may run a program in parallel with the same result as in
+    sequence.
+
+    So it is if on each memory they only load, execute a single operation once, or execute one
+    commutative operation without using its results.  ``read``: some of it is also read as a
+    resource.
+    """
+    lowest, found = dict(same), dict[tuple[int, bool], list[tuple[MemoryOperation, bool]]]()
+    for unit, looped in _accesses(program.statements, looped=False):
+        each = operations[unit]
+        if not each.shared and each.opcode not in (MemoryOpcode.SIZE, MemoryOpcode.COUNT):
+            memory = lowest.get(each.number, each.number), each.opcode in _COUNTER_OPCODES
+            found.setdefault(memory, []).append((each, looped))
+    return all(_independent(each, read) for each in found.values())
+
+
+def _accesses(statements: tuple[Statement, ...], *, looped: bool) -> list[tuple[int, bool]]:
+    """List the units of accesses, and whether each is in a loop."""
+    done = []
+    for statement in statements:
+        if isinstance(statement, Access):
+            done.append((statement.unit, looped))
+        inner = looped or (isinstance(statement, Loop) and statement.limit > 1)
+        for block in blocks(statement):
+            done += _accesses(block, looped=inner)
+    return done
+
+
+def _independent(operations: list[tuple[MemoryOperation, bool]], read: bool) -> bool:
+    opcodes = {operation.opcode for operation, _ in operations}
+    if opcodes == {MemoryOpcode.LOAD}:
+        return True
+    if read:
+        return False
+    silent = all(operation.silent for operation, _ in operations)
+    if len(opcodes) == 1 and silent and opcodes <= COMMUTING:
+        return True
+    return len(operations) == 1 and not operations[0][1]
+
+
+# Atomic operations of many lanes at once, with the results of lanes in sequence.
+#
+# Lanes are sorted by word: the first lanes of all words are vectorised, then the second ones, and
+# so on.  Where most lanes share a few words, each word's lanes are a prefix scan instead.
+
+_COMBINE: dict[MemoryOpcode, tuple[np.ufunc, type[np.int32 | np.uint32]]] = {
+    MemoryOpcode.AND: (np.bitwise_and, np.int32),
+    MemoryOpcode.OR: (np.bitwise_or, np.int32),
+    MemoryOpcode.XOR: (np.bitwise_xor, np.int32),
+    MemoryOpcode.IADD: (np.add, np.int32),
+    MemoryOpcode.IMAX: (np.maximum, np.int32),
+    MemoryOpcode.IMIN: (np.minimum, np.int32),
+    MemoryOpcode.UMAX: (np.maximum, np.uint32),
+    MemoryOpcode.UMIN: (np.minimum, np.uint32),
+}
+COMMUTING = frozenset(_COMBINE)
+"""Atomics whose final memory does not depend on the order of lanes."""
+
+
+def atomic(opcode: MemoryOpcode, words: I32, places: I64, *operands: I32) -> I32:
+    """Execute an atomic on ``words`` at ``places`` in lane order; return the previous values.
+
+    Places and operands have an item for each lane; all places are in bounds.  Sums wrap.
+    """
+    old = np.zeros(len(places), np.int32)
+    if not len(places):
+        return old
+    order = np.argsort(places, kind="stable")
+    found, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    if opcode in _COMBINE and len(found) < counts.max():
+        combine, view = _COMBINE[opcode]
+        for place, start, count in zip(found, starts, counts, strict=True):
+            chosen = order[start : start + count]
+            given = np.concatenate((words[place : place + 1], operands[0][chosen]))
+            running = combine.accumulate(given.view(view), dtype=view).view(np.int32)
+            old[chosen], words[place] = running[:-1], running[-1]
+        return old
+    for number in range(int(counts.max())):
+        chosen = order[starts[counts > number] + number]
+        at = places[chosen]
+        old[chosen] = words[at]
+        words[at] = _result(opcode, old[chosen], *(each[chosen] for each in operands))
+    return old
+
+
+def _result(opcode: MemoryOpcode, old: I32, *given: I32) -> I32:
+    """Return the new words of an atomic."""
+    if opcode is MemoryOpcode.EXCHANGE:
+        return given[0]
+    if opcode is MemoryOpcode.COMPARE:
+        return np.where(old == given[0], given[1], old)
+    combine, view = _COMBINE[opcode]
+    found: I32 = combine(old.view(view), given[0].view(view)).view(np.int32)
+    return found

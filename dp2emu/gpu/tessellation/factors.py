@@ -1,10 +1,8 @@
-"""Tessellation factors: clamped, rounded, and how many points they make (SM4-5 tokens,
+"""Tessellation factors, clamped and rounded, and the points they divide rows into (SM4-5 tokens,
 "Tessellation").
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,52 +13,36 @@ from dp2emu.gpu.arrays import F32, I64, Mask
 ONE = 1 << 16
 """1 in fixed point."""
 
-
 HALF = ONE // 2
 
 EDGES = {Domain.DOMAIN_ISOLINE: 2, Domain.DOMAIN_TRI: 3, Domain.DOMAIN_QUAD: 4}
-"""Factors of the edges of a domain, U = 0 first; of lines their density, then their detail."""
-
+"""Number of edge factors of a domain, U = 0 first; isolines have their density, then detail."""
 
 INSIDES = {Domain.DOMAIN_ISOLINE: 0, Domain.DOMAIN_TRI: 1, Domain.DOMAIN_QUAD: 2}
-"""Factors of its inside."""
-
-
-class Range(NamedTuple):
-    """What factors of a partitioning are clamped to."""
-
-    least: float
-    most: float
-
+"""Number of inside factors of a domain."""
 
 _RANGES = {
-    Partitioning.PARTITIONING_INTEGER: Range(1, 64),
-    Partitioning.PARTITIONING_POW2: Range(1, 64),
-    Partitioning.PARTITIONING_FRACTIONAL_ODD: Range(1, 63),
-    Partitioning.PARTITIONING_FRACTIONAL_EVEN: Range(2, 64),
+    Partitioning.PARTITIONING_INTEGER: (1, 64),
+    Partitioning.PARTITIONING_POW2: (1, 64),
+    Partitioning.PARTITIONING_FRACTIONAL_ODD: (1, 63),
+    Partitioning.PARTITIONING_FRACTIONAL_EVEN: (2, 64),
 }
-
+"""Least and greatest factor of each partitioning."""
 
 _WHOLE = (Partitioning.PARTITIONING_INTEGER, Partitioning.PARTITIONING_POW2)
 
-
-_DENSITY = Range(1, 64)
-
-
 _ABOVE_ONE = np.float32(1 + 2**-17)
-"""What rounds to more than 1 in fixed point is above this."""
-
+"""Factors above this round to more than 1 in fixed point."""
 
 _RING = np.float32(1 + 2**-16)
 """The least inside factor of odd partitioning that leaves room for a ring."""
 
-
 _LEAST_EVEN, _LEAST_ODD = 3, 4
-"""Points across an even and an odd inside at least."""
+"""Minimum number of points across an even and an odd inside."""
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Rows of points: ``fixed`` factors in 1/65536 and whether they are ``odd``, of one shape."""
+    """Rows of points: ``fixed`` factors in 1/65536, and whether each is ``odd``; equal shapes."""
 
     fixed: I64
     odd: Mask
@@ -70,31 +52,29 @@ class Rows(msgspec.Struct, frozen=True):
 
     @property
     def half(self) -> I64:
-        """Half of the factor, and half a segment more where that has a segment in the middle.
-
-        A factor of 1 that counts as even has two segments.
-        """
+        """Half of each factor, plus half a segment if a segment is in the middle of the row."""
         half: I64 = (self.fixed + 1) // 2
+        # A factor of 1 that counts as even has two segments.
         return half + np.where(self.odd | (half == HALF), HALF, 0)
 
     @property
     def points(self) -> I64:
-        """How many points a row has, both ends included."""
+        """Number of points of each row, both ends included."""
         whole: I64 = -(-((self.fixed + 1) // 2 + np.where(self.odd, HALF, 0)) // ONE) * 2
         return whole + np.where(self.odd, 0, 1)
 
     @property
     def ranks(self) -> I64:
-        """Points of half a row that a stitch orders: not the middle, nor what the middle joins."""
+        """Number of points of half a row without its middle point or segment."""
         ceiling: I64 = -(-self.half // ONE)
         return ceiling - self.odd
 
 
 class Factors(msgspec.Struct, frozen=True):
-    """Factors of patches that are drawn, which are ``patches`` of those given.
+    """Factors of the patches that are not culled, whose indices are ``patches``.
 
-    ``edges`` have shape (edges, n), ``inside`` (insides, n).  ``least``: all factors are 1, which
-    makes of the domain what its corners are.
+    ``edges`` have shape (edges, n), ``inside`` (insides, n).  ``least``: all factors are 1, so
+    that the points are the corners of the domain.
     """
 
     patches: I64
@@ -104,11 +84,11 @@ class Factors(msgspec.Struct, frozen=True):
 
     @property
     def inside_points(self) -> I64:
-        """Points across the inside, shape (insides, n): never so few that no ring has room."""
+        """Points across the inside, shape (insides, n), at least enough for one ring."""
         return np.maximum(self.inside.points, np.where(self.inside.odd, _LEAST_ODD, _LEAST_EVEN))
 
     def part(self, chosen: I64) -> Factors:
-        """Some of the patches."""
+        """Factors of the chosen patches."""
         rows = (slice(None), chosen)
         return Factors(
             self.patches[chosen], self.edges[rows], self.inside[rows], self.least[chosen]
@@ -116,49 +96,49 @@ class Factors(msgspec.Struct, frozen=True):
 
 
 def factors_of(domain: Domain, partitioning: Partitioning, edges: F32, inside: F32) -> Factors:
-    """Factors as the tessellator takes them, from shapes (edges, n) and (insides, n).
+    """Clamped, rounded factors from float32 arrays of shapes (edges, n) and (insides, n).
 
-    A patch with an edge that is not above 0, or no number, is not drawn.  Inside, what is no
-    number is the least.
+    A patch with an edge factor of 0, below, or NaN is culled.  An inside factor of NaN becomes the
+    least.
     """
     drawn = np.flatnonzero((edges > 0).all(axis=0))
     edges, inside = edges[:, drawn], inside[:, drawn]
-    ranges, whole = _RANGES[partitioning], partitioning in _WHOLE
     if domain is Domain.DOMAIN_ISOLINE:
-        return _of_lines(drawn, partitioning, edges)
-    edges = _clamped(edges, ranges.least, ranges.most)
-    least = np.full(len(drawn), ranges.least, np.float32)
+        return _isoline_factors(drawn, partitioning, edges)
+    lowest, most = _RANGES[partitioning]
+    edges = _clamped(edges, lowest, most)
+    least = np.full(len(drawn), lowest, np.float32)
     if partitioning is Partitioning.PARTITIONING_FRACTIONAL_ODD:
         above = (edges > _ABOVE_ONE).any(axis=0) | (inside > _ABOVE_ONE).any(axis=0)
         least = np.where(above, _RING, least)
-    inside = _clamped(inside, least, ranges.most)
+    inside = _clamped(inside, least, most)
     outer, inner = _rows(partitioning, edges), _rows(partitioning, inside)
-    if whole:
-        # An inside of one segment is divided in two, so that there is a ring.
+    if partitioning in _WHOLE:
+        # An inside of one segment is divided in two to make room for a ring.
         inner = Rows(inner.fixed, inner.odd & (inner.fixed != ONE))
     all_one = (outer.fixed == ONE).all(axis=0) & (inner.fixed == ONE).all(axis=0)
     return Factors(drawn, outer, inner, all_one)
 
 
-def _of_lines(drawn: I64, partitioning: Partitioning, edges: F32) -> Factors:
-    """Densities are whole numbers, whatever the partitioning."""
-    density = _rows(Partitioning.PARTITIONING_INTEGER, _clamped(edges[:1], *_DENSITY))
+def _isoline_factors(drawn: I64, partitioning: Partitioning, edges: F32) -> Factors:
+    """Factors of isolines; the density is an integer under any partitioning."""
+    integer = Partitioning.PARTITIONING_INTEGER
+    density = _rows(integer, _clamped(edges[:1], *_RANGES[integer]))
     detail = _rows(partitioning, _clamped(edges[1:], *_RANGES[partitioning]))
     rows = Rows(
         np.concatenate((density.fixed, detail.fixed)), np.concatenate((density.odd, detail.odd))
     )
-    none = Rows(rows.fixed[:0], rows.odd[:0])
-    return Factors(drawn, rows, none, np.zeros(len(drawn), np.bool_))
+    return Factors(drawn, rows, rows[np.arange(0)], np.zeros(len(drawn), np.bool_))
 
 
 def _clamped(factors: F32, least: F32 | float, most: float) -> F32:
-    """NaN becomes the least."""
+    """Factors clamped to a range; NaN becomes the least."""
     found: F32 = np.fmin(np.float32(most), np.fmax(np.float32(least), factors)).astype(np.float32)
     return found
 
 
 def _rows(partitioning: Partitioning, factors: F32) -> Rows:
-    """Fixed point, to nearest even; a product with a power of two is exact in float64."""
+    """Factors in fixed point, rounded half to even; float64 holds the products exactly."""
     whole = partitioning in _WHOLE
     rounded = np.ceil(factors) if whole else factors
     fixed = np.rint(rounded.astype(np.float64) * ONE).astype(np.int64)
@@ -168,35 +148,30 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
     return Rows(fixed, np.full(fixed.shape, odd))
 
 
-# Where the points of a row are: fixed point between 0 and 1 (SM4-5 tokens, "Tessellation").
+# Positions of the points of a row, in fixed point between 0 and 1.
 #
-# Of a factor between two whole ones points move from where the lower has them to where the upper
-# has, which has one more on each half; the split point is where that one comes out of its
-# neighbour.
+# With a fractional factor points move from their positions under the whole factor below to those
+# under the one above, which has one more point on each half; that point emerges from its
+# neighbour, the split point.
 
 _SEGMENTS = 2 * 65
-"""More than any row has."""
-
+"""More segments than any row has."""
 
 _RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
 """1 / n, rounded."""
 
 
-def _without_top_bit(numbers: range) -> list[int]:
-    return [n & ~(1 << n.bit_length() >> 1) for n in numbers]
-
-
-_REMAINDERS = np.array(_without_top_bit(range(_SEGMENTS)), np.int64)
-
+_REMAINDERS = np.array([n & ~(1 << n.bit_length() >> 1) for n in range(_SEGMENTS)], np.int64)
+"""n without its highest bit."""
 
 _NO_SPLIT = _SEGMENTS
 """A split point that no point is beyond."""
 
 
-def place(rows: Rows, point: I64) -> I64:
-    """The place of a point, counted from 0, of each row; shapes are alike.
+def position_of(rows: Rows, point: I64) -> I64:
+    """Positions of points, numbered from 0, on rows; equal shapes.
 
-    The second half is 1 - what the first has, so that a row is the same from both ends.
+    The second half of a row mirrors the first, so that it is the same from both ends.
     """
     half = rows.half
     ceiling: I64 = -(-half // ONE)
@@ -211,7 +186,7 @@ def place(rows: Rows, point: I64) -> I64:
 
 
 def _lerped(rows: Rows, half: I64, point: I64) -> I64:
-    """A point of the first half, between where both whole factors have it."""
+    """Positions of points of the first half, interpolated between both whole factors."""
     floor, ceiling, fraction = half // ONE, -(-half // ONE), half % ONE
     lower = point - (point > _split(rows, floor, fraction))
     before = lower * _RECIPROCALS[2 * floor - rows.odd]
@@ -220,7 +195,7 @@ def _lerped(rows: Rows, half: I64, point: I64) -> I64:
 
 
 def _split(rows: Rows, floor: I64, fraction: I64) -> I64:
-    """The last point that both whole factors have in the same place of the order."""
+    """The last point before the one that the higher whole factor adds."""
     split: I64 = 2 * _REMAINDERS[floor - rows.odd] + 1
     split = np.where(rows.odd & (floor == 1), 0, split)
     return np.where(fraction == 0, _NO_SPLIT, split)

@@ -1,13 +1,14 @@
-"""Splines: how much each control point counts at a place of a patch, and how fast that changes.
+"""Spline weights of control points at parameters of a patch, and their derivatives.
 
 Every basis is a pyramid of interpolations: de Casteljau for Bezier, de Boor for uniform B-splines,
-Barry and Goldman for Catmull-Rom.  Level r of degree n makes points i = 0 to n - r of those below,
+Barry and Goldman for Catmull-Rom.  Level r of degree n computes points i = 0 to n - r from the
+level below,
 
     new[i] = (1 - a) * old[i] + a * old[i + 1]    with a = (t + shift) / width
 
-and their slopes by the product rule.  Run on unit vectors, the top says how the control points
-count.  All is float64, every operation rounded; at the ends of a Bezier or Catmull-Rom piece one
-point counts 1 and the others exactly 0.
+and derivatives by the product rule.  On unit vectors the result is the weights.  Arithmetic is
+float64, every operation rounded; at the ends of a Bezier or Catmull-Rom piece one weight is 1 and
+the others exactly 0.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dp2emu.d3d.enums import Basis
 from dp2emu.gpu.arrays import F64, I64
 
 _CATMULL_ROM = {1: (1, 1, 1), 2: (1, 1, 2), 3: (0, 0, 1)}
-"""Level -> shift of the first point, how much less that of each further one is, width."""
+"""By level: shift of the first point, decrement of the shift from point to point, width."""
 
 
 def _bezier(degree: int, level: int, point: int) -> tuple[int, int]:
@@ -37,21 +38,19 @@ def _catmull_rom(degree: int, level: int, point: int) -> tuple[int, int]:
     return first - less * point, width
 
 
-_Interpolation = Callable[[int, int, int], tuple[int, int]]
-
-INTERPOLATIONS: dict[Basis, _Interpolation] = {
+INTERPOLATIONS: dict[Basis, Callable[[int, int, int], tuple[int, int]]] = {
     Basis.BEZIER: _bezier,
     Basis.BSPLINE: _bspline,
     Basis.INTERPOLATE: _catmull_rom,
 }
-"""Shift and width of a point of the pyramid, by degree, level and number of the point."""
+"""Shift and width of a point of the pyramid, as functions of degree, level and point number."""
 
 
 class Weights(NamedTuple):
-    """How control points count at each of n places.
+    """Weights of control points at n parameters.
 
-    ``points``, int64, shape (m, n), are numbers of control points; ``value`` and the slopes
-    ``along_u`` and ``along_v``, float64 of the same shape, what to multiply them by.
+    ``points``, int64, shape (m, n), are control point numbers; ``value``, ``along_u`` and
+    ``along_v``, float64 of the same shape, their weights and the weights' derivatives.
     """
 
     points: I64
@@ -61,7 +60,7 @@ class Weights(NamedTuple):
 
 
 def sum_of(factors: F64, control: F64) -> F64:
-    """Control points, shape (..., m, n), times factors, shape (m, n), added from the first on."""
+    """Sum of control points, shape (..., m, n), times factors, shape (m, n), in index order."""
     total: F64 = factors[0] * control[..., 0, :]
     for number in range(1, len(factors)):
         total = total + factors[number] * control[..., number, :]
@@ -69,7 +68,7 @@ def sum_of(factors: F64, control: F64) -> F64:
 
 
 def weights_of(basis: Basis, degree: int, t: F64) -> tuple[F64, F64]:
-    """Weights and slopes of the degree + 1 points of a piece, shape (degree + 1, n)."""
+    """Weights of the degree + 1 points of a piece and their slopes, shape (degree + 1, n)."""
     interpolation = INTERPOLATIONS[basis]
     units = np.eye(degree + 1)[:, :, None] * np.ones(len(t))
     values, slopes = list(units), list(np.zeros_like(units))
@@ -84,12 +83,12 @@ def weights_of(basis: Basis, degree: int, t: F64) -> tuple[F64, F64]:
 
 
 def pieces(basis: Basis, degree: int, size: int) -> int:
-    """How many pieces ``size`` control points in a row make."""
+    """Number of spline pieces that ``size`` control points in a row make."""
     return 1 if basis is Basis.BEZIER else size - degree
 
 
 def _along(basis: Basis, degree: int, size: int, s: F64) -> tuple[I64, F64, F64]:
-    """First control point, weights and slopes at ``s``, which goes from 0 to 1 over all pieces."""
+    """First control point, weights and slopes at parameters ``s``, 0 to 1 over all pieces."""
     count = pieces(basis, degree, size)
     place = s * count
     piece = np.minimum(np.floor(place), count - 1)
@@ -115,16 +114,16 @@ def rectangle_weights(
 
 
 def triangle_points(degree: int) -> int:
-    """How many control points a triangle has."""
+    """Number of control points of a Bezier triangle."""
     return (degree + 1) * (degree + 2) // 2
 
 
 def triangle_weights(degree: int, u: F64, v: F64) -> Weights:
     """Weights of the control points of a Bezier triangle, in rows of 1, 2, 3 and so on.
 
-    The first point is a corner; u is the weight of the last point of the last row, v that of its
-    first.  One level makes of each three neighbours, the upper one first,
-    ((1 - u - v) * top + u * right) + v * left.
+    The first point is a corner; u is the barycentric coordinate of the last point of the last row,
+    v of its first.  A level computes ((1 - u - v) * top + u * right) + v * left of each three
+    neighbours.
     """
     rest = (1 - u) - v
     size = triangle_points(degree)

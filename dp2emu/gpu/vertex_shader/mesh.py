@@ -1,4 +1,4 @@
-"""Meshes: what the stages between vertex fetch and clipping hand to each other."""
+"""Meshes, which the stages between vertex fetch and clipping pass to each other."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from dp2emu.gpu.command.work import Work
 from dp2emu.shader.types import Lanes
 
 VIEWPORT, LAYER, PRIMITIVE_ID = "viewport.x", "layer.x", "primitive_id.x"
-"""I32 ports of vertices: the number of a viewport, of a slice of the targets, and what pixel
-programs read as SV_PrimitiveID; of a primitive its first vertex tells."""
+"""I32 vertex ports: viewport number, target slice, and SV_PrimitiveID of pixel programs.  A
+primitive has those of its provoking vertex."""
 
 
 class Mesh(msgspec.Struct, frozen=True):
-    """Vertices, and the primitives that they make.
+    """Vertices and primitives.
 
-    ``vertices`` are lanes of shape (v,) by port, as vertex programs write them: F32
-    ``position0.x``, ``clip0.x``, ``cull0.x`` and ``v1.x``, and the bits of these under the names
-    that ``ports.CONSTANT`` begins.  ``corners`` are numbers of vertices, int64, shape (k, n): one
-    to three, or four and six with adjacent ones, in the order in which geometry shaders have
-    them, or as many as a patch has points.  ``topology`` is that of a list.  ``ids``, int64, shape
-    (n,), are SV_PrimitiveID.  ``stream`` is the one of a geometry program that it comes from.
+    ``vertices`` are lanes of shape (v,) by output port of the vertex program: F32
+    ``position0.x``, ``clip0.x``, ``cull0.x`` and ``v1.x``, and their bits under names with the
+    prefix ``ports.CONSTANT``.  ``corners``, int64, shape (k, n), are vertex numbers: one to three,
+    four or six with adjacent vertices, in geometry shader order, or the points of a patch.
+    ``topology`` is a list.  ``ids``, int64, shape (n,), are SV_PrimitiveID.  ``stream`` is the
+    geometry program's stream.
     """
 
     vertices: Mapping[str, Lanes]
@@ -40,27 +40,27 @@ class Mesh(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many primitives there are."""
+        """Number of primitives."""
         return len(self.ids)
 
     def part(self, chosen: I64 | slice) -> Mesh:
-        """Some of the primitives, of the same vertices."""
+        """The mesh with the chosen primitives only, and all vertices."""
         return replace(self, corners=self.corners[:, chosen], ids=self.ids[chosen])
 
     def alone(self) -> Mesh:
-        """The mesh without vertices that no primitive has."""
+        """The mesh without unused vertices."""
         used, place = np.unique(self.corners.ravel(), return_inverse=True)
         vertices = {port: lanes[used] for port, lanes in self.vertices.items()}
         return replace(self, vertices=vertices, corners=place.reshape(self.corners.shape))
 
     def lanes(self, port: str, corner: int) -> Lanes | None:
-        """A port at a corner of each primitive, shape (n,); None if no vertex has it."""
+        """A port at a corner of each primitive, shape (n,); None if the vertices lack it."""
         found = self.vertices.get(port)
         return None if found is None else found[self.corners[corner]]
 
 
 class Made(NamedTuple):
-    """A mesh that a stage made, and the work of that and of what came before."""
+    """A mesh output by a stage, and the work done for it."""
 
     mesh: Mesh
     work: Work
@@ -72,41 +72,37 @@ LISTS: dict[Topology, Topology] = {
     Topology10.LINESTRIP_ADJ: Topology10.LINELIST_ADJ,
     Topology10.TRIANGLESTRIP_ADJ: Topology10.TRIANGLELIST_ADJ,
 }
-"""What strips are once they are taken apart."""
+"""Lists with the primitives of strips."""
 
-_BESIDE: dict[Topology, tuple[Topology, tuple[int, ...]]] = {
+_WITHOUT_ADJACENT: dict[Topology, tuple[Topology, tuple[int, ...]]] = {
     Topology10.LINELIST_ADJ: (Topology10.LINELIST, (1, 2)),
     Topology10.TRIANGLELIST_ADJ: (Topology10.TRIANGLELIST, (0, 2, 4)),
 }
-"""What lists are without adjacent vertices, and which of their corners are left."""
+"""Lists without adjacent vertices, and the corners of theirs."""
 
 
-def without_beside(mesh: Mesh) -> Mesh:
+def without_adjacent(mesh: Mesh) -> Mesh:
     """The mesh without adjacent vertices."""
-    if mesh.topology not in _BESIDE:
+    if mesh.topology not in _WITHOUT_ADJACENT:
         return mesh
-    topology, rows = _BESIDE[mesh.topology]
+    topology, rows = _WITHOUT_ADJACENT[mesh.topology]
     return replace(mesh, topology=topology, corners=mesh.corners[list(rows)])
 
 
 def three(corners: I64) -> I64:
-    """Corners as they are drawn: always three, as in ``assembly``."""
+    """Corners of points, lines or triangles, repeated to three as in ``command.topology``."""
     if len(corners) == 3:
         return corners
     first, last = corners[0], corners[-1]
     return np.stack((first, last, first))
 
 
-def _points(i: I64, last: Mask) -> tuple[I64, ...]:
-    return (i,)
-
-
-def _list_of(size: int) -> _Whole:
+def _list_of(size: int) -> _Corners:
     return lambda i, last: tuple(size * i + n for n in range(size))
 
 
-def _line_strip(i: I64, last: Mask) -> tuple[I64, ...]:
-    return i, i + 1
+def _strip_of(size: int) -> _Corners:
+    return lambda i, last: tuple(i + n for n in range(size))
 
 
 def _triangle_strip(i: I64, last: Mask) -> tuple[I64, ...]:
@@ -114,13 +110,11 @@ def _triangle_strip(i: I64, last: Mask) -> tuple[I64, ...]:
     return i, i + 1 + odd, i + 2 - odd
 
 
-def _line_strip_beside(i: I64, last: Mask) -> tuple[I64, ...]:
-    return i, i + 1, i + 2, i + 3
+def _triangle_strip_adjacent(i: I64, last: Mask) -> tuple[I64, ...]:
+    """Corners of triangles in a strip with adjacency.
 
-
-def _triangle_strip_beside(i: I64, last: Mask) -> tuple[I64, ...]:
-    """Across an edge that two triangles share lies the other's far corner, across the others the
-    vertex that stands between: behind the first triangle, beside each, and ahead of the last.
+    Across an edge that two triangles share lies the far corner of the other triangle; across the
+    other edges lies an adjacent vertex of the strip.
     """
     first, second, third = 2 * i, 2 * i + 2, 2 * i + 4
     behind = np.where(i > 0, first - 2, 1)
@@ -136,24 +130,24 @@ def _triangle_strip_beside(i: I64, last: Mask) -> tuple[I64, ...]:
     )
 
 
-_Whole = Callable[[I64, Mask], tuple[I64, ...]]
+_Corners = Callable[[I64, Mask], tuple[I64, ...]]
 
-_WHOLE: dict[Topology, _Whole] = {
-    Topology10.POINTLIST: _points,
+_CORNERS: dict[Topology, _Corners] = {
+    Topology10.POINTLIST: _list_of(1),
     Topology10.LINELIST: _list_of(2),
-    Topology10.LINESTRIP: _line_strip,
+    Topology10.LINESTRIP: _strip_of(2),
     Topology10.TRIANGLELIST: _list_of(3),
     Topology10.TRIANGLESTRIP: _triangle_strip,
     Topology10.LINELIST_ADJ: _list_of(4),
-    Topology10.LINESTRIP_ADJ: _line_strip_beside,
+    Topology10.LINESTRIP_ADJ: _strip_of(4),
     Topology10.TRIANGLELIST_ADJ: _list_of(6),
-    Topology10.TRIANGLESTRIP_ADJ: _triangle_strip_beside,
+    Topology10.TRIANGLESTRIP_ADJ: _triangle_strip_adjacent,
     **{patch: _list_of(points) for patch, points in PATCHES.items()},
 }
 
 
-def whole(topology: Topology, numbers: I64, last: Mask) -> I64:
-    """Places of all vertices of primitives from the beginning of their strip or list, adjacent
-    ones too: int64, shape (k, n).  ``last`` says which primitives are the last of a strip.
+def corners_with_adjacent(topology: Topology, numbers: I64, last: Mask) -> I64:
+    """Vertex places of primitives in their strip or list, adjacent vertices included: int64, shape
+    (k, n).  ``last`` marks the last primitive of a strip.
     """
-    return np.stack(_WHOLE[topology](numbers, last))
+    return np.stack(_CORNERS[topology](numbers, last))

@@ -1,4 +1,4 @@
-"""What the vertex stages read and write for a pipeline, found once for all its draws."""
+"""Argument frames of the compiled vertex stages, built once a pipeline and reused by its draws."""
 
 from __future__ import annotations
 
@@ -39,13 +39,7 @@ from dp2emu.gpu.code.vertex_arguments import (
 from dp2emu.gpu.command.bindings import Topology
 from dp2emu.gpu.command.pipeline import Pipeline, RasterState, is_flat
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
-from dp2emu.gpu.input_assembler.vertex_fetch import (
-    COMPONENTS,
-    VertexType,
-    format_of,
-    sources_of,
-    type_of,
-)
+from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, format_of, sources_of, type_of
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, POSITION, wraps
 from dp2emu.gpu.vertex_shader.vertex_stage import VERTEX_NUMBER
 from dp2emu.identity_cache import IdentityCache
@@ -61,7 +55,9 @@ WORD_BITS = 32
 
 
 class Component(msgspec.Struct, frozen=True):
-    """A component of an element: how it is taken from the 32-bit ``word`` (``vertex_words``)."""
+    """A component of an element: its 32-bit ``word``, shifts, conversion mode and scale
+    (``code.vertex_arguments``).
+    """
 
     element: Element
     word: int
@@ -72,19 +68,18 @@ class Component(msgspec.Struct, frozen=True):
 
 
 StreamSource = Component | int | None
-"""Where a float of a vertex comes from: a component, or the bits of one that all have; None is the
-vertex's number."""
-
+"""Source of a vertex float: a component, constant bits, or None for the vertex number."""
 
 ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
-"""Bits of components that are not there."""
+"""Bits of absent components: 0, 1.0 and the integer 1."""
 
 
 class VertexPlan(msgspec.Struct, frozen=True):
-    """``sources`` of what the program reads, or without one of position and varyings.
+    """Inputs and outputs of the vertex stages of a pipeline.
 
-    ``names`` are the varyings there are, ``modes`` what becomes of them.  ``depth``: z is clipped.
-    ``own_planes`` and ``culls`` are the distances that clip without a plane, and that cull.
+    ``sources`` feed the inputs of the program or, without one, position and varyings.  ``names``
+    are the varyings, ``modes`` how corners of a primitive share them.  ``depth``: z is clipped.
+    ``own_planes`` and ``culls`` count clip distances without a plane, and cull distances.
     """
 
     program: Program | None
@@ -97,21 +92,21 @@ class VertexPlan(msgspec.Struct, frozen=True):
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """All that is read, each once."""
+        """Distinct components read."""
         found = (source for source in self.sources if isinstance(source, Component))
         return tuple(dict.fromkeys(found))
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The elements that they belong to, each once."""
+        """Distinct elements read."""
         return tuple(dict.fromkeys(component.element for component in self.components))
 
 
 @lru_cache(maxsize=1 << 10)
 def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> VertexPlan:
-    """The plan for those varyings of ``names`` that there are.
+    """The plan of a pipeline with the varyings of ``names`` that exist.
 
-    Raises Unsupported for what the reference's stages refuse.
+    Raises Unsupported as the reference does.
     """
     if pipeline.vertex is None:
         position, found = sources_of(pipeline.layout, names, pipeline.attributes)
@@ -127,31 +122,35 @@ def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> VertexPlan:
 
 def _inputs(pipeline: Pipeline, program: Program) -> tuple[StreamSource, ...]:
     elements = {attribute.name: attribute.element for attribute in pipeline.attributes}
-    sources: list[StreamSource] = []
-    for port in program.inputs:
-        register, component = port.name.split(".")
-        if port.name == VERTEX_NUMBER:
-            sources.append(None)
-        else:
-            number = COMPONENTS.index(component)
-            sources.append(_component(elements.get(register), number))
-    return tuple(sources)
+
+    def source(port: str) -> StreamSource:
+        register, component = port.split(".")
+        return _component(elements.get(register), COMPONENTS.index(component))
+
+    names = (port.name for port in program.inputs)
+    return tuple(None if name == VERTEX_NUMBER else source(name) for name in names)
 
 
 def _component(element: Element | None, number: int) -> Component | int:
-    """A component; one that is not there is 0, or 1 if it is the last."""
-    format = None if element is None else format_of(element)
-    if element is not None and format is not None:
+    """A component of an element; absent ones are 0, or 1.0 for the last."""
+    absent = ONE if number == len(COMPONENTS) - 1 else ZERO
+    if element is None:
+        return absent
+    format = format_of(element)
+    if format is not None:
         return _channel(element, format, number)
-    row = None if element is None else type_of(element)
-    if element is None or row is None or number >= row.components:
-        return ONE if number == len(COMPONENTS) - 1 else ZERO
-    word, left, right, mode = _bits(row, row.order[number])
-    return Component(element, word, left, right, mode, row.scale)
+    row = type_of(element)
+    if number >= row.components:
+        return absent
+    # Shifts that move the component to the top of its word and back down.
+    bits = _PACKED_BITS if row.packed else 8 * np.dtype(row.storage).itemsize
+    word, place = divmod(row.order[number] * bits, WORD_BITS)
+    spare, mode = WORD_BITS - bits, _MODES[row.storage.lstrip("<")]
+    return Component(element, word, spare - place, spare, mode, row.scale)
 
 
 def _channel(element: Element, row: FormatRow, number: int) -> Component | int:
-    """The same of a format (``gpu.resource.pixel_format.unpack_bits``)."""
+    """A component of an element with a DXGI format (``resource.pixel_format.unpack_bits``)."""
     lane = row.lanes[number]
     if not isinstance(lane, Channel):
         whole = {each.coding for each in row.channels.values()} & {Coding.UINT, Coding.SINT}
@@ -171,74 +170,54 @@ _CODINGS: dict[Coding, Callable[[Channel], tuple[int, int]]] = {
 }
 """Mode and scale of a channel."""
 
-
 _MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
           "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
-
-
 _PACKED_BITS = 10
 
 
-def _bits(row: VertexType, number: int) -> tuple[int, int, int, int]:
-    """Word, shifts and mode of a component of an element as it is stored."""
-    mode = _MODES[row.storage.lstrip("<")]
-    bits = _PACKED_BITS if row.packed else 8 * np.dtype(row.storage).itemsize
-    word, place = divmod(number * bits, WORD_BITS)
-    return word, WORD_BITS - bits - place, WORD_BITS - bits, mode
-
-
 def _modes(names: Iterable[str], raster: RasterState) -> tuple[int, ...]:
-    """What a primitive makes of its corners' varyings (``gpu.rasterizer.clip``)."""
-    return tuple(_mode(name, raster) for name in names)
+    """How the corners of a primitive share each varying (``rasterizer.clip.flatten_and_wrap``)."""
+    return tuple(
+        WHOLE if name.startswith(CONSTANT)
+        else FLAT if is_flat(name, raster.flat)
+        else WRAPPED if wraps(name, raster.wrap)
+        else SMOOTH
+        for name in names
+    )  # fmt: skip
 
 
-def _mode(name: str, raster: RasterState) -> int:
-    if name.startswith(CONSTANT):
-        return WHOLE
-    flat = is_flat(name, raster.flat)
-    return FLAT if flat else WRAPPED if wraps(name, raster.wrap) else SMOOTH
-
-
-# The memory that the vertex stages work in, and the words that say where everything is.
+# The working memory of the vertex stages, and the words that have its addresses
 
 WORD = 8
-
-
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
-
-
 _ALIGNMENT = 64
-
-
 _FEWEST = 16
-"""Corners that there is room for at least."""
-
-
+"""Smallest capacity of a frame, in corners."""
 FRAMES = 256
-"""Frames that are kept."""
+"""Capacity of a thread's frame cache."""
 
 
-class _Room:
-    """Hands out parts of a block of memory, of which it counts the bytes.  Mutable."""
+class _Arena:
+    """Bump allocator of a memory block; base 0 measures the size.  Mutable."""
 
     def __init__(self, base: int = 0) -> None:
         self.base = base
         self.size = 0
 
     def take(self, count: int, item: int) -> int:
-        """The address of so many items."""
+        """Allocate ``count`` items of ``item`` bytes and return their address."""
         place = self.base + self.size
         self.size += -(-count * item // _ALIGNMENT) * _ALIGNMENT
         return place
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
-    """Words for draws of one plan, topology and number of corners at most, from ``start`` on.
+    """Argument words, from address ``start`` on, for draws of one plan, topology and capacity.
 
-    What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
-    each of the ``elements``, which are in ``streams``, ``planes`` those of ``PLANE`` for each of
-    the user's.  No two frames have the same ``number``.  ``functions`` run the program, by the
-    words that say where they are, which is in ``code``.
+    The words that each draw sets, ``DRAW``, come first.  ``sources`` are the ``SOURCE`` words of
+    ``elements``, which lie in ``streams``; ``planes`` the ``PLANE`` words of the user's planes.
+    ``number`` is unique.  ``functions`` run the program, by the word that has their address;
+    ``code`` is the code in use.
     """
 
     words: memoryview
@@ -253,7 +232,7 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
     code: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def refresh(self) -> None:
-        """Have the best code of the program that there is by now, which each use asks for."""
+        """Switch to the best tier of code available; called before each use."""
         for name, function in self.functions:
             best = function.best()
             if self.code.get(name) is not best:
@@ -265,8 +244,8 @@ _ADDRESS = struct.Struct("=q")
 
 
 class Memory:
-    """What vertices are worked on in: one frame of it at a time.  Mutable: it grows, by powers of
-    two, so that what earlier frames keep of it is less than what there is.
+    """Working memory that frames share, of which one at a time is used.  Mutable: it grows, by
+    powers of two, so that blocks of older frames add up to less than the newest.
     """
 
     def __init__(self) -> None:
@@ -275,20 +254,17 @@ class Memory:
     def frame(
         self, plan: VertexPlan, topology: Topology, capacity: int, planes: tuple[int, ...]
     ) -> Frame:
-        """A new one for ``capacity`` corners.  What earlier ones point to stays while they do.
-
-        Raises ImportError without llvmlite.
-        """
-        needed = _Room()
+        """A new frame for ``capacity`` corners.  Raises ImportError without llvmlite."""
+        needed = _Arena()
         _Layout(plan, capacity, planes, needed)
         if needed.size > len(self._block):
             self._block = np.empty(1 << (needed.size + _ALIGNMENT).bit_length(), np.uint8)
-        layout = _Layout(plan, capacity, planes, _Room(address(self._block)))
+        layout = _Layout(plan, capacity, planes, _Arena(address(self._block)))
         return layout.frame(topology, self._block)
 
 
 class Frames:
-    """Frames that one thread at a time uses, and their memory.  Mutable: it remembers them."""
+    """Frame cache with its memory, for one thread at a time.  Mutable."""
 
     def __init__(self) -> None:
         self._memory = Memory()
@@ -297,10 +273,9 @@ class Frames:
     def of(
         self, plan: VertexPlan, topology: Topology, count: int, planes: tuple[int, ...]
     ) -> Frame:
-        """A frame for ``count`` primitives and those of the user's planes.
+        """A frame for ``count`` primitives and numbers of user's planes.
 
-        Using one makes what the last held worthless.
-        Raises ImportError without llvmlite.
+        Its use overwrites the data of frames used before.  Raises ImportError without llvmlite.
         """
         capacity = capacity_of(count)
         values = topology, capacity, planes
@@ -312,34 +287,27 @@ class Frames:
         return found
 
 
-class _Own(threading.local):
-    """A thread's."""
+class _Thread(threading.local):
+    """Data of the calling thread."""
 
     def __init__(self) -> None:
         self.frames = Frames()
 
 
-_own = _Own()
-
-
+own_thread = _Thread()
 _numbers = count()
 
 
-def own_frames() -> Frames:
-    """Those of the calling thread."""
-    return _own.frames
-
-
 def capacity_of(count: int) -> int:
-    """Corners that a frame for ``count`` primitives has room for."""
+    """Capacity, in corners, of a frame for ``count`` primitives."""
     return max(_FEWEST, 1 << (3 * count - 1).bit_length())
 
 
 class _Layout:
-    """Where everything is: addresses of rows that have room for ``capacity`` vertices."""
+    """Addresses of rows for ``capacity`` vertices."""
 
     def __init__(
-        self, plan: VertexPlan, capacity: int, planes: tuple[int, ...], room: _Room
+        self, plan: VertexPlan, capacity: int, planes: tuple[int, ...], room: _Arena
     ) -> None:
         self.plan = plan
         self.planes = (*planes, *range(plan.own_planes))
@@ -376,7 +344,7 @@ class _Layout:
         }
 
     def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
-        """The words, ``block`` being the memory that has the rows."""
+        """The frame of rows in a memory ``block``."""
         sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
         planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
         lanes = self._lanes(address(sources))
@@ -427,7 +395,7 @@ class _Layout:
         return _table(rows, len(LANE))
 
     def _row(self, source: StreamSource) -> int:
-        """Where the floats of a source are."""
+        """Address of the floats of a source."""
         if source is None:
             return self.identity
         if isinstance(source, Component):
@@ -455,7 +423,7 @@ class _Layout:
         return _table(words, len(VARYING))
 
     def _program(self) -> tuple[Any, ...]:
-        """Say how the program is run; what comes back has to be kept."""
+        """Set the words of the program's arguments and return the arrays that they point to."""
         plan, own = self.plan, target()
         assert plan.program is not None
         inputs = [
@@ -477,7 +445,7 @@ class _Layout:
 
 @lru_cache(maxsize=1 << 10)
 def _functions(program: Program) -> tuple[tuple[str, TieredFunction], ...]:
-    """What runs a program, by the words that say where it is."""
+    """Batch loop and body of a program, by the word that has their address."""
     names = tuple(port.name for port in program.inputs)
     source = body_source(program, names, target(), masked=False)
     return ("loop", batch_loop(target())), ("body", TieredFunction(source, _BODY))
@@ -490,12 +458,12 @@ _BODY = ctypes.CFUNCTYPE(
 
 @lru_cache(maxsize=32)
 def constants(capacity: int, bits: int) -> NDArray[np.uint32]:
-    """A row of words that are all the same."""
+    """A row of equal words."""
     return np.full(capacity, bits, np.uint32)
 
 
 def _table(rows: Sequence[tuple[int, ...]], width: int) -> I64:
-    """Words, at least a row of them."""
+    """A table of words with at least one row."""
     return np.array(rows or [(0,) * width], np.int64)
 
 
@@ -507,11 +475,8 @@ def double(value: float) -> int:
 
 @lru_cache(maxsize=16)
 def _steps(topology: Topology) -> dict[str, int]:
-    """The numbers that ``gpu.command.topology`` has as functions."""
-    found: dict[str, int] = {}
-    for corner, row in enumerate(TOPOLOGIES[topology].corners(np.arange(3, dtype=np.int64))):
-        zero, one, two = row.tolist()
-        step = (two - zero) // 2
-        steps = {"step": step, "odd": one - zero - step, "offset": zero}
-        found |= {f"{what}{corner}": value for what, value in steps.items()}
-    return found
+    """The vertex numbering of a topology as argument words."""
+    row = TOPOLOGIES[topology]
+    words = {"step": row.steps, "odd": row.odds, "offset": row.offsets}
+    return {f"{what}{corner}": value for what, values in words.items()
+            for corner, value in enumerate(values)}  # fmt: skip

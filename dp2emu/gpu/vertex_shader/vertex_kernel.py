@@ -1,8 +1,7 @@
-"""The geometry stage as machine code: ``gpu.geometry.geometry``, bit for bit.
+"""The compiled vertex stage: equal to ``vertex_stage.geometry``, bit for bit.
 
-Vertices are fetched, shaded, placed and clipped by one function (``vertex_code``) over all of a
-chunk.  Where the numbers of its vertices lie close together all of those in between are shaded
-instead of looking for the distinct ones.
+One function fetches, shades, projects and clips all vertices of a chunk.  If the vertex numbers
+lie close together, the whole range is shaded instead of the distinct numbers alone.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.vertices import Element
 from dp2emu.errors import Disagreement
-from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.code.vertex_arguments import (
     DOUBLES,
     DRAW,
@@ -32,10 +30,10 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, Indices, Stream
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler import vertex_fetch_code
-from dp2emu.gpu.input_assembler.vertex_fetch import Vertices, bytes_of, size_of
-from dp2emu.gpu.rasterizer import clip_code, corners_code, viewport_code
+from dp2emu.gpu.input_assembler.vertex_fetch import Vertices, bytes_of, item_bounds, size_of
+from dp2emu.gpu.rasterizer import clip_code
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, Geometry, planes_used
-from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_frames, plan_of
+from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_thread, plan_of
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry as reference_geometry
 from dp2emu.identity_cache import IdentityCache, identity_cached
 from dp2emu.shader.ir import Program
@@ -50,17 +48,9 @@ from dp2emu.shader.jit.writer import Writer, module
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 
 _EXTRA = struct.Struct("=q")
-
-
 _EXTRA_AT = 8 * (len(DRAW) + TAKING.index("extra"))
-
-
 _LOW_HALF = 0xFFFFFFFF
-
-
 _NO_ROOM = -1
-
-
 _EMPTY = np.zeros(1, np.uint8)
 
 
@@ -72,12 +62,12 @@ def geometry(
     sampler: Sampler | None = None,
     fetcher: Fetcher | None = None,
 ) -> Geometry:
-    """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have.
+    """Primitives ``start`` to ``stop`` of a draw, with the varyings of ``names`` that exist.
 
-    Numbers are doubles if it was compiled code that made them.  Raises Unsupported as the
-    reference does, ImportError without llvmlite.
+    Compiled code returns float64 positions and varyings.  Raises Unsupported as the reference
+    does, and ImportError without llvmlite.
     """
-    # NumPy places vertices that no program makes as quickly as code that is compiled quickly.
+    # For transformed vertices NumPy is as fast as tier-0 code.
     if draw.pipeline.vertex is None and not vertices().poll():
         return reference_geometry(draw, start, stop, names)
     return compiled(draw, start, stop, names, sampler, fetcher)
@@ -91,9 +81,9 @@ def compiled(
     sampler: Sampler | None,
     fetcher: Fetcher | None,
 ) -> Geometry:
-    """The same by compiled code, which is waited for."""
+    """``geometry`` by compiled code in any case, which may have to be compiled first."""
     plan = plan_of(draw.pipeline, names)
-    frame = own_frames().of(plan, draw.input.topology, stop - start, planes_used(draw))
+    frame = own_thread.frames.of(plan, draw.input.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
     kept = set_draw(frame, draw, start, stop, 0 if bound is None else bound[1])
     frame.refresh()
@@ -101,7 +91,7 @@ def compiled(
     if bound is not None:
         bound[0].raise_errors()
     made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
-    # Until here what the frame's words point at had to be there.
+    # The frame's words point to these arrays up to here.
     del kept
     if made is None:
         return reference_geometry(draw, start, stop, names, sampler, run_compiled, fetcher)
@@ -109,21 +99,23 @@ def compiled(
 
 
 def set_draw(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[Any]:
-    """Fill in what is the draw's own; what comes back has to stay while the frame is used."""
+    """Fill in the frame's words for a draw and return the arrays that these point to."""
     kept: list[Any] = []
-    edges, pitch = (
-        (0, 0) if draw.input.edge_flags is None else _edge_words(draw.input.edge_flags, kept)
-    )
-    own = own_words(draw, start, stop, bound, kept)
-    set_view(frame, draw, own, edges and edges + start, pitch)
+    edges, pitch = 0, 0
+    if draw.input.edge_flags is not None:
+        kept.append(np.ascontiguousarray(draw.input.edge_flags))
+        edges, pitch = address(kept[-1]) + start, kept[-1].shape[1]
+    set_view(frame, draw, own_words(draw, start, stop, bound, kept), edges, pitch)
     if frame.elements:
         frame.sources[:] = _sources(frame, draw.input.streams)
     return kept
 
 
 def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) -> tuple[int, ...]:
-    """The words from ``first`` to ``bindings``, for primitives ``start`` to ``stop``; ``bound`` is
-    where what the program reads is, and what has to stay while they are used is ``kept``.
+    """The words ``first`` to ``bindings`` for primitives ``start`` to ``stop``.
+
+    ``bound`` is the address of the program's bindings; arrays that the words point to are appended
+    to ``kept``.
     """
     indices: tuple[int, ...] = (0, 0, 0, 1, 0, 0, draw.input.first)
     if draw.input.indices is not None:
@@ -134,7 +126,7 @@ def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) ->
 def set_view(
     frame: Frame, draw: Draw, own: tuple[int, ...], edges: int = 0, pitch: int = 0
 ) -> None:
-    """Fill in where the draw's own words are, its edges, its viewport and the user's planes."""
+    """Fill in a draw's own words, the address and pitch of its edge flags, viewport and planes."""
     view = draw.raster.viewport
     _DRAW.pack_into(
         frame.words, 0, *own, edges, pitch,
@@ -147,15 +139,13 @@ def set_view(
 
 
 _DRAW = struct.Struct(f"={len(DRAW) - DOUBLES}q{DOUBLES}d")
-
-
 _SOURCE = struct.Struct(f"={len(SOURCE)}q")
 
 
 def _bound(
     program: Program, draw: Draw, sampler: Sampler | None, fetcher: Fetcher | None
 ) -> tuple[Bindings, int]:
-    """What the vertex program reads, and where it says so."""
+    """Bindings of a vertex program, and their address."""
     if not layout_of(program).callees:
         return bound_uniforms(draw.vertex.uniforms, program)
     bindings = Bindings(target(), sampler, fetcher)
@@ -164,48 +154,31 @@ def _bound(
 
 @identity_cached(UNIFORM_CACHE_SIZE)
 def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
-    """What a vertex program that samples nothing reads, and where it says so; it may be used
-    again.
-    """
+    """Cached bindings of a vertex program that reads uniforms only, and their address."""
     bindings = Bindings(target(), None, None)
     return bindings, address(bindings.of(program, uniforms))
 
 
-def _edge_words(flags: Mask, kept: list[Any]) -> tuple[int, int]:
-    """Where edges are, and the bytes of a row."""
-    whole = np.ascontiguousarray(flags)
-    kept.append(whole)
-    return address(whole), whole.shape[1]
-
-
 def _index_words(indices: Indices, kept: list[Any]) -> tuple[int, ...]:
-    """The words of the indices, and what is added to each."""
+    """The words of an index buffer, and its base vertex."""
     data = bytes_of(indices.data)
     kept.append(data)
-    low, high = _reach(indices.offset, indices.size, indices.size, data.nbytes)
-    # An empty array may lie at 0.
+    low, high = item_bounds(indices.offset, indices.size, indices.size, data.nbytes)
+    # An empty array may have the address 0.
     place = address(data) or _NOWHERE
     return place, data.nbytes, indices.offset, indices.size, low, high, indices.base
 
 
 _NOWHERE = address(_EMPTY)
 
-
-def _reach(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
-    """Numbers of items beyond which no byte is in the data
-    (``gpu.input_assembler.vertex_fetch.gather``)."""
-    return -((offset + size) // stride) - 1, (end - offset) // stride + 1
-
-
 _packed: IdentityCache[bytes] = IdentityCache(1 << 12)
-"""What the elements of frames are in streams, by their numbers; streams stay where they are."""
-
+"""``SOURCE`` words by stream and frame number; stream data does not move."""
 
 _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
 
 
 def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
-    """The same, found once."""
+    """``packed_sources``, cached if all elements are in one stream."""
     number, *others = frame.streams
     stream = streams[number] if number < len(streams) else None
     if others or stream is None:
@@ -219,33 +192,31 @@ def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
 
 
 def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
-    """``SOURCE`` words of all elements."""
+    """``SOURCE`` words of a frame's elements."""
     read = (
         (element, streams[element.stream] if element.stream < len(streams) else None)
         for element in frame.elements
     )
-    words = (_NO_STREAM if stream is None else _found(element, stream) for element, stream in read)
+    words = (_NO_STREAM if stream is None else _source_words(element, stream)
+             for element, stream in read)  # fmt: skip
     return b"".join(_SOURCE.pack(*each) for each in words)
 
 
-_WORD_BYTES = 4
-
-
-def _found(element: Element, stream: Stream) -> tuple[int, ...]:
+def _source_words(element: Element, stream: Stream) -> tuple[int, ...]:
     data = bytes_of(stream.data)
     end, at, size = data.nbytes, stream.offset + element.offset, size_of(element)
     stride = stream.stride or size
     available = end - at if at >= 0 else 0
-    # Elements are read by words, the last of which may reach beyond.
-    read = -(-size // _WORD_BYTES) * _WORD_BYTES
+    # Elements are read as words, the last of which may extend beyond the element.
+    read = -(-size // 4) * 4
     whole = (available - read) // stride + 1 if available >= read else 0
-    low, high = _reach(at, stride, size, end)
+    low, high = item_bounds(at, stride, size, end)
     place = address(data) or _NOWHERE
     return place, end, at, stream.stride, whole, low, high, stream.first, stream.divider
 
 
 def _gathered(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) -> Geometry | None:
-    """What was chosen, or None if there is no room for what cutting makes."""
+    """The chosen primitives, or None if the buffer is too small for the clipped ones."""
     pieces = len(frame.planes) + CORNERS[draw.input.topology] + FIXED_PLANES
     capacity = taken + cut * pieces
     lanes = np.empty((4 + len(plan.names), 3, capacity))
@@ -268,8 +239,6 @@ def _gathered(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) 
 
 
 _TAKING = struct.Struct(f"={len(TAKING)}q")
-
-
 _TAKING_AT = 8 * len(DRAW)
 
 
@@ -282,9 +251,9 @@ def checked(
     run: Run,
     fetcher: Fetcher | None = None,
 ) -> Geometry:
-    """The reference's, whose programs ``run`` runs.
+    """``geometry`` by the reference with the engine ``run``, compared with compiled code.
 
-    Raises Disagreement if compiled code makes anything else.
+    Raises Disagreement if they differ.
     """
     wanted = reference_geometry(draw, start, stop, names, sampler, run, fetcher)
     again = True
@@ -293,7 +262,7 @@ def checked(
         for what, each, other in _compared(wanted, found):
             if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
                 raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)
-        # Quick code has to give the same as good code.
+        # Tier-0 and optimised code have to agree too.
         again = optimize_all()
     return wanted
 
@@ -301,69 +270,53 @@ def checked(
 def _compared(
     wanted: Geometry, found: Geometry
 ) -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
-    """What has to be equal; a NaN equals a NaN, since nobody sees which it is."""
+    """Names and arrays to compare, reference first; any NaN equals any other."""
     one, other = wanted.vertices, found.vertices
     yield "positions", one.position.astype(np.float64), other.position
     yield "varyings", one.varyings.astype(np.float64), other.varyings
     yield "numbers", wanted.numbers, found.numbers
-    yield "edges", _edges(wanted), _edges(found)
+    yield "edges", wanted.edge_mask, found.edge_mask
     yield "added triangles", np.array([wanted.extra]), np.array([found.extra])
 
 
-def _edges(geometry: Geometry) -> Mask:
-    shape = geometry.vertices.position.shape[1:]
-    return np.ones(shape, np.bool_) if geometry.edges is None else geometry.edges
-
-
-# The vertex stages as two functions in memory.
+# The vertex stages as two compiled functions, shared by all draws
 #
 # i64 vertices(ptr words, i64 taken)
 #
-# With ``taken`` below 0 it fetches, shades, places and chooses, and says how many primitives are
-# taken, plus how many of these have to be cut << 32; then, with the first of these, it gathers the
-# corners of primitives of which none has to be, and gives their number.
+# With ``taken`` ASSEMBLE it fetches, shades, projects and chooses, and returns the number of
+# visible primitives, plus the number of these to clip << 32.  Called again with the first number,
+# it gathers the corners of primitives that need no clipping and returns their number.
 #
 # i64 emit_cut(ptr words, i64 taken)
 #
-# It cuts, gathers, and says how many there are, or -1 if there is no room for them.
-#
-# They are the same code for all draws, hence compiled but once; only programs differ.
+# It clips, gathers, and returns the number of primitives, or -1 for a full buffer.
 
 NAME = "vertices"
-
-
 ASSEMBLE = -1
-"""What ``taken`` is at first."""
+KIND = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 
 
 @lru_cache(maxsize=1)
 def vertices() -> TieredFunction:
-    """The first function.  Raises ImportError without llvmlite."""
+    """The function ``vertices``.  Raises ImportError without llvmlite."""
     return TieredFunction(CodeSource(NAME, text, NAME), KIND)
 
 
 @lru_cache(maxsize=1)
 def cutting() -> TieredFunction:
-    """The second."""
-    return TieredFunction(CodeSource(clip_code.NAME, _cutting, clip_code.NAME), KIND)
-
-
-KIND = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
-
-
-def _cutting() -> str:
-    return module(*clip_code.functions())
+    """The function ``emit_cut``.  Raises ImportError without llvmlite."""
+    return TieredFunction(CodeSource(clip_code.NAME, clip_code.clip_text, clip_code.NAME), KIND)
 
 
 def text() -> str:
-    """The first one's module."""
-    parts = (vertex_fetch_code, viewport_code, corners_code)
-    functions = [function for part in parts for function in part.functions()]
-    return module(*functions, _elements(), _assembled(), _vertices())
+    """LLVM module of the function ``vertices``."""
+    fetch, project = vertex_fetch_code.functions(), clip_code.projection_functions()
+    gather = clip_code.gather_functions()
+    return module(*fetch, *project, *gather, _elements(), _assembled(), _vertices())
 
 
 def _elements() -> tuple[str, Writer]:
-    """All that the program is given."""
+    """Fetch the inputs of the vertex program."""
     k = Code("elements", ("ptr words", "i64 lanes"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     lane_words, distinct, identity = w.pointers("lane_words", "distinct", "identity")

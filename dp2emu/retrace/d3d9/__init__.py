@@ -1,12 +1,5 @@
-"""Direct3D 9 of a traced program; importing this registers its methods."""
+"""Methods of Direct3D 9 and 8; importing this registers them."""
 
-from dp2emu.retrace.d3d9 import (  # noqa: F401
-    chains,
-    drawing,
-    queries,
-    resources,
-    root,
-    shaders,
-    states,
-    surfaces,
-)
+from dp2emu.retrace.d3d9 import devices, drawing, resources, states
+
+__all__ = ["devices", "drawing", "resources", "states"]

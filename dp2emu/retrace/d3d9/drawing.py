@@ -1,185 +1,227 @@
-"""Streams, indices, draws and clears."""
+"""Declarations, shaders, constants, clears, draws and patches of Direct3D 9 and 8."""
 
 from __future__ import annotations
 
-from dp2emu.d3d.enums import Basis, Degree, Format, PrimitiveType
+import struct
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, Degree, PrimitiveType
 from dp2emu.retrace.arguments import Arguments, integer, members
-from dp2emu.retrace.d3d9.held import (
+from dp2emu.retrace.d3d9.objects import (
+    DEVICES,
+    EVERY_DEVICE,
     application,
+    device_of,
     enumerator,
     format_of,
     hand_out,
-    held,
-    on,
     optional,
     rect_of,
+    resources_of,
 )
-from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import INFORMATION, Program, forward, inert, method
 from dp2emu.runtime.application import Application
-from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo
-from dp2emu.runtime.processing9 import Target, process, size_of
-from dp2emu.runtime.resources import Resource
+from dp2emu.runtime.mirror import REGISTERS
+from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo, VertexElement
+from dp2emu.runtime.processing import Target, process_streams, size_of
 
-_DEAD_STREAM = (None, 0, 0)
+_END = 0xFF
+"""The stream of the element that ends a declaration."""
+_ELEMENT = ("Stream", "Offset", "Type", "Method", "Usage", "UsageIndex")
+_INTEGER = Arguments.integer
+_CONSTANTS = {"F": ("floats", 4), "I": ("integers", 4), "B": ("booleans", 1)}
+"""Kind of constants and numbers per register, by the last letter of their methods."""
+_HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
+             0xFFFF02FF: 0xFFFF0201, 0xFFFF03FF: 0xFFFF0300}  # fmt: skip
+"""Hardware versions with the instructions of software shader versions (vs_2_sw and others)."""
 
-
-@on(EVERY_DEVICE, "BeginScene")
-def begin_scene(program: Program, call: Arguments) -> None:
-    """The state that marks a scene."""
-    application(call).device.begin_scene()
-
-
-@on(EVERY_DEVICE, "EndScene")
-def end_scene(program: Program, call: Arguments) -> None:
-    """The state that marks a scene."""
-    application(call).device.end_scene()
-
-
-@on(EVERY_DEVICE, "Clear")
-def clear(program: Program, call: Arguments) -> None:
-    """The rectangles, clipped to viewport and scissor; nothing without flags."""
-    if not call.integer("Flags"):
-        return
-    rects = [rect_of(each) for each in call.structs("pRects")] if call.has("pRects") else None
-    if rects is not None and call.integer("Count"):
-        rects = rects[: call.integer("Count")]
-    application(call).device.clear(
-        call.integer("Flags"),
-        call.dword("Color"),
-        call.real("Z"),
-        call.integer("Stencil"),
-        rects or None,
-    )
+inert(
+    "IDirect3DVertexDeclaration9 IDirect3DVertexShader9 IDirect3DPixelShader9",
+    "GetDeclaration GetFunction",
+    INFORMATION,
+)
+inert(DEVICES, "GetFVF", INFORMATION)
 
 
-# Streams
+@method(DEVICES, "CreateVertexDeclaration")
+def create_vertex_declaration(program: Program, call: Arguments) -> None:
+    """A declaration, up to its end."""
+    app, elements = application(call), []
+    for found in call.structs("pVertexElements"):
+        stream, offset, kind, method, usage, index = members(found, _ELEMENT, integer)
+        if stream == _END:
+            break
+        types = enumerator(DeclType, kind), enumerator(DeclMethod, method)
+        elements.append(VertexElement(stream, offset, *types, enumerator(DeclUsage, usage), index))
+    hand_out(program, call, "ppDecl", app, app.create_declaration(elements))
 
 
-@on(DEVICES, "SetStreamSource")
-def set_stream_source(program: Program, call: Arguments) -> None:
-    """A vertex buffer with offset and stride, or none."""
-    buffer = optional(call, Resource, "pStreamData")
-    offset, stride = call.integer("OffsetInBytes"), call.integer("Stride")
-    source = (buffer.desc, offset, stride) if buffer else _DEAD_STREAM
-    application(call).mirror.put("stream", call.integer("StreamNumber"), source)
+@method(DEVICES, "SetFVF")
+def set_fvf(program: Program, call: Arguments) -> None:
+    """A vertex format without its reserved bit, which marks declarations on the wire; 0 changes
+    nothing.
+    """
+    if fvf := call.integer("FVF") & ~1:
+        application(call).mirror.put("format", Declaration(fvf))
 
 
-@on(DEVICES, "GetStreamSource")
-def get_stream_source(program: Program, call: Arguments) -> None:
-    """The address of a bound buffer."""
+def code_of(call: Arguments) -> list[int]:
+    """Shader code as DWORDs."""
+    data = call.blob("pFunction")
+    return list(struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4]))
+
+
+def _hardware_code(call: Arguments) -> list[int]:
+    """Shader code as drivers take it: with a hardware version instead of a software one."""
+    code = code_of(call)
+    return [_HARDWARE.get(word, word) for word in code[:1]] + code[1:]
+
+
+@method(DEVICES, "CreateVertexShader")
+def create_vertex_shader(program: Program, call: Arguments) -> None:
+    """A vertex shader; a software version becomes a hardware version."""
     app = application(call)
-    desc = app.mirror.get("stream", call.integer("StreamNumber"))[0]
-    hand_out(program, call, "ppStreamData", app, app.resource(desc))
+    hand_out(program, call, "ppShader", app, app.device.create_vertex_shader(_hardware_code(call)))
 
 
-@on(DEVICES, "SetStreamSourceFreq")
-def set_stream_source_freq(program: Program, call: Arguments) -> None:
-    """How often a stream advances."""
-    name = "Setting" if call.has("Setting") else "Divider"
-    application(call).mirror.put("frequency", call.integer("StreamNumber"), call.dword(name))
-
-
-@on(DEVICES, "SetIndices")
-def set_indices(program: Program, call: Arguments) -> None:
-    """An index buffer or none."""
-    app, buffer = application(call), optional(call, Resource, "pIndexData")
-    bound = app.index_buffer(buffer, buffer.format) if buffer else None
-    app.mirror.put("indices", bound)
-
-
-@on(DEVICES, "GetIndices")
-def get_indices(program: Program, call: Arguments) -> None:
-    """The address of the bound buffer."""
+@method(DEVICES, "CreatePixelShader")
+def create_pixel_shader(program: Program, call: Arguments) -> None:
+    """A pixel shader; a software version becomes a hardware version."""
     app = application(call)
-    bound = app.mirror.get("indices")
-    hand_out(program, call, "ppIndexData", app, app.resource(bound.desc if bound else None))
+    hand_out(program, call, "ppShader", app, app.device.create_pixel_shader(_hardware_code(call)))
+
+
+def put_constants(app: Application, setting: str, first: int, values: list[Any]) -> None:
+    """Set constant registers from ``first`` on.
+
+    Raises Inexpressible for registers of software vertex processing, after setting the others.
+    """
+    room = max(REGISTERS[setting] - first, 0)
+    app.mirror.put_rows(setting, first, values[:room])
+    if len(values) > room:
+        raise Inexpressible(f"{len(values) - room} constants from {first + room} on")
+
+
+def _set_constants(stage: str, letter: str, program: Program, call: Arguments) -> None:
+    kind, size = _CONSTANTS[letter]
+    flat = call.reals("pConstantData") if letter == "F" else call.integers("pConstantData")
+    rows = [tuple(flat[i : i + size]) for i in range(0, len(flat) // size * size, size)]
+    values: list[Any] = [row[0] != 0 for row in rows] if letter == "B" else rows
+    put_constants(application(call), f"{stage}_{kind}", call.integer("StartRegister"), values)
+
+
+def _register_constants(stage: str, letter: str) -> None:
+    """Register the setter and the getter of a kind of constants of a shader stage."""
+    name, act = f"{stage.title()}ShaderConstant{letter}", partial(_set_constants, stage, letter)
+    act.__doc__ = f"Constant {_CONSTANTS[letter][0]} of the {stage} shader."
+    method(DEVICES, f"Set{name}")(act)
+    inert(DEVICES, f"Get{name}", INFORMATION)
+
+
+for _stage in ("vertex", "pixel"):
+    for _letter in _CONSTANTS:
+        _register_constants(_stage, _letter)
 
 
 # Draws
 
 
-def primitive_of(call: Arguments, name: str = "PrimitiveType") -> PrimitiveType:
-    """A D3DPRIMITIVETYPE."""
+def _device(name: str) -> Callable[[Arguments], Callable[..., object]]:
+    """A method of the runtime's device, by name."""
+
+    def find(call: Arguments) -> Callable[..., object]:
+        found: Callable[..., object] = getattr(device_of(call), name)
+        return found
+
+    return find
+
+
+def _primitive(call: Arguments, name: str) -> PrimitiveType:
     return enumerator(PrimitiveType, call.integer(name))
 
 
-@on(EVERY_DEVICE, "DrawPrimitive")
-def draw_primitive(program: Program, call: Arguments) -> None:
-    """A draw from the bound streams."""
-    app = application(call)
-    first, count = call.integer("StartVertex"), call.integer("PrimitiveCount")
-    app.device.draw_primitive(primitive_of(call), first, count)
+_MARKER = "The render state that marks a scene."
+forward(EVERY_DEVICE, "BeginScene", _MARKER, _device("begin_scene"))
+forward(EVERY_DEVICE, "EndScene", _MARKER, _device("end_scene"))
+forward(EVERY_DEVICE, "DeletePatch", "Deletes a patch.", _device("delete_patch"),
+        (_INTEGER, "Handle"))  # fmt: skip
+forward(EVERY_DEVICE, "DrawPrimitive", "A draw from the bound streams.", _device("draw_primitive"),
+        (_primitive, "PrimitiveType"), (_INTEGER, "StartVertex"),
+        (_INTEGER, "PrimitiveCount"))  # fmt: skip
 
 
-@on(DEVICES, "DrawIndexedPrimitive")
+@method(EVERY_DEVICE, "Clear")
+def clear(program: Program, call: Arguments) -> None:
+    """Clears rectangles, clipped to viewport and scissor; without flags nothing."""
+    if not call.integer("Flags"):
+        return
+    rects = [rect_of(each) for each in call.structs("pRects")] if call.has("pRects") else None
+    if rects is not None and call.integer("Count"):
+        rects = rects[: call.integer("Count")]
+    flags, color, z = call.integer("Flags"), call.dword("Color"), call.real("Z")
+    device_of(call).clear(flags, color, z, call.integer("Stencil"), rects or None)
+
+
+@method(EVERY_DEVICE, "DrawIndexedPrimitive")
 def draw_indexed_primitive(program: Program, call: Arguments) -> None:
-    """An indexed draw from the bound streams."""
-    draw_indexed(application(call), call, call.integer("BaseVertexIndex"))
-
-
-def draw_indexed(app: Application, call: Arguments, base: int) -> None:
-    """DrawIndexedPrimitive with the base vertex of the call, or of SetIndices."""
-    minimum = next(n for n in ("MinVertexIndex", "minIndex", "MinIndex") if _named(call, n))
-    start = "startIndex" if _named(call, "startIndex") else "StartIndex"
-    count = "primCount" if _named(call, "primCount") else "PrimitiveCount"
-    total = "NumVertices" if _named(call, "NumVertices") else "NumVertexIndices"
-    kind = "Type" if _named(call, "Type") else "PrimitiveType"
+    """An indexed draw from the bound streams; Direct3D 8 has the base vertex of SetIndices."""
+    app, name = application(call), "BaseVertexIndex"
+    base = call.integer(name) if call.declares(name) else integer(app.mirror.get("base"))
+    minimum = call.spelled("MinVertexIndex", "minIndex", "MinIndex")
     app.device.draw_indexed_primitive(
-        primitive_of(call, kind), base, call.integer(minimum), call.integer(total),
-        call.integer(start), call.integer(count),
+        _primitive(call, call.spelled("Type", "PrimitiveType")), base, call.integer(minimum),
+        call.integer(call.spelled("NumVertices", "NumVertexIndices")),
+        call.integer(call.spelled("startIndex", "StartIndex")),
+        call.integer(call.spelled("primCount", "PrimitiveCount")),
     )  # fmt: skip
 
 
-def _named(call: Arguments, name: str) -> bool:
-    return name in call.call.function.arguments
-
-
-@on(EVERY_DEVICE, "DrawPrimitiveUP")
+@method(EVERY_DEVICE, "DrawPrimitiveUP")
 def draw_primitive_up(program: Program, call: Arguments) -> None:
-    """User memory behind lpVertices; stream 0 is unbound afterwards."""
+    """A draw from user memory in lpVertices; stream 0 is unbound afterwards."""
     app = application(call)
     data, stride = call.blob("pVertexStreamZeroData"), call.integer("VertexStreamZeroStride")
-    app.device.draw_primitive_up(primitive_of(call), call.integer("PrimitiveCount"), data, stride)
-    app.mirror.know("stream", 0, _DEAD_STREAM)
+    primitive, count = _primitive(call, "PrimitiveType"), call.integer("PrimitiveCount")
+    app.device.draw_primitive_up(primitive, count, data, stride)
+    app.mirror.know("stream", 0, (None, 0, 0))
 
 
-@on(EVERY_DEVICE, "DrawIndexedPrimitiveUP")
+@method(EVERY_DEVICE, "DrawIndexedPrimitiveUP")
 def draw_indexed_primitive_up(program: Program, call: Arguments) -> None:
-    """User memory behind lpVertices, its indices in a buffer; stream 0 and indices are unbound
-    afterwards.
+    """A draw from user memory in lpVertices with its indices in a buffer; stream 0 and indices
+    are unbound afterwards.
     """
     app = application(call)
-    total = "NumVertices" if _named(call, "NumVertices") else "NumVertexIndices"
     app.device.draw_indexed_primitive_up(
-        primitive_of(call), call.integer("MinVertexIndex"), call.integer(total),
+        _primitive(call, "PrimitiveType"), call.integer("MinVertexIndex"),
+        call.integer(call.spelled("NumVertices", "NumVertexIndices")),
         call.integer("PrimitiveCount"), call.blob("pIndexData"),
-        _index_format(call), call.blob("pVertexStreamZeroData"),
+        format_of(call, "IndexDataFormat"), call.blob("pVertexStreamZeroData"),
         call.integer("VertexStreamZeroStride"),
     )  # fmt: skip
-    app.mirror.know("stream", 0, _DEAD_STREAM)
+    app.mirror.know("stream", 0, (None, 0, 0))
     app.mirror.know("indices", None)
 
 
-def _index_format(call: Arguments) -> Format:
-    return format_of(call.integer("IndexDataFormat"))
-
-
-@on(EVERY_DEVICE, "ProcessVertices")
+@method(EVERY_DEVICE, "ProcessVertices")
 def process_vertices(program: Program, call: Arguments) -> None:
-    """Vertices of the bound streams, transformed by the runtime, go into a buffer; by fixed
-    functions, for with a vertex shader it is a loss.
+    """The runtime transforms vertices of the bound streams into a buffer; with a vertex shader a
+    loss.
     """
     app = application(call)
-    buffer = held(call, Resource, "pDestBuffer")[1]
-    named = optional(call, Declaration, "pVertexDecl") if _named(call, "pVertexDecl") else None
+    (buffer,) = resources_of(call, "pDestBuffer")
+    named = None
+    if call.declares("pVertexDecl"):
+        named = optional(call, Declaration, "pVertexDecl")
     layout = app.layout_of(named.handle if named else buffer.vertices)
     if layout is None:
         raise Inexpressible("a buffer without a vertex format")
     target = Target(buffer, call.integer("DestIndex"), layout, size_of(layout))
     first, count = call.integer("SrcStartIndex"), call.integer("VertexCount")
-    process(app, first, count, target, call.integer("Flags"))
+    process_streams(app, first, count, target, call.integer("Flags"))
 
 
 # Patches
@@ -190,41 +232,33 @@ def _patch(call: Arguments, sides: int) -> tuple[int, list[float] | None]:
     return call.integer("Handle"), found[:sides] if found else None
 
 
-@on(EVERY_DEVICE, "DrawRectPatch")
+@method(EVERY_DEVICE, "DrawRectPatch")
 def draw_rect_patch(program: Program, call: Arguments) -> None:
-    """A rectangular patch, kept under its handle."""
+    """A rectangular patch, stored under its handle."""
     handle, segments = _patch(call, 4)
-    info = None
-    if call.has("pRectPatchInfo"):
-        found = call.struct("pRectPatchInfo")
+    info, name = None, "pRectPatchInfo"
+    if call.has(name):
         names = ("StartVertexOffsetWidth", "StartVertexOffsetHeight", "Width", "Height", "Stride")
-        column, row, width, height, stride = members(found, names, integer)
-        shape = _shape(call, "pRectPatchInfo")
-        info = RectPatchInfo(column, row, width, height, stride, *shape)
-    application(call).device.draw_rect_patch(handle, segments, info)
+        column, row, width, height, stride = members(call.struct(name), names, integer)
+        info = RectPatchInfo(column, row, width, height, stride, *_curve(call, name))
+    device_of(call).draw_rect_patch(handle, segments, info)
 
 
-@on(EVERY_DEVICE, "DrawTriPatch")
+@method(EVERY_DEVICE, "DrawTriPatch")
 def draw_tri_patch(program: Program, call: Arguments) -> None:
-    """A triangular patch, kept under its handle."""
+    """A triangular patch, stored under its handle."""
     handle, segments = _patch(call, 3)
-    info = None
-    if call.has("pTriPatchInfo"):
-        found = call.struct("pTriPatchInfo")
-        start, total = members(found, ("StartVertexOffset", "NumVertices"), integer)
-        info = TriPatchInfo(start, total, *_shape(call, "pTriPatchInfo"))
-    application(call).device.draw_tri_patch(handle, segments, info)
+    info, name = None, "pTriPatchInfo"
+    if call.has(name):
+        names = ("StartVertexOffset", "NumVertices")
+        start, total = members(call.struct(name), names, integer)
+        info = TriPatchInfo(start, total, *_curve(call, name))
+    device_of(call).draw_tri_patch(handle, segments, info)
 
 
-def _shape(call: Arguments, name: str) -> tuple[Basis, Degree]:
-    """Basis and degree; Direct3D 8 calls the degree an order."""
+def _curve(call: Arguments, name: str) -> tuple[Basis, Degree]:
+    """Basis and degree of a patch; Direct3D 8 names the degree Order."""
     found = call.struct(name)
     degree = "Degree" if "Degree" in found.signature.members else "Order"
     basis, order = members(found, ("Basis", degree), integer)
     return enumerator(Basis, basis), enumerator(Degree, order)
-
-
-@on(EVERY_DEVICE, "DeletePatch")
-def delete_patch(program: Program, call: Arguments) -> None:
-    """A patch is forgotten."""
-    application(call).device.delete_patch(call.integer("Handle"))

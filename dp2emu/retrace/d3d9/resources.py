@@ -1,143 +1,129 @@
-"""Creation of textures, surfaces and buffers, and their locks."""
+"""Textures, surfaces and buffers of Direct3D 9 and 8: creation, binding, locks and transfers."""
 
 from __future__ import annotations
 
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import PictureKind
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Format, Pool, TextureFilter
+from dp2emu.d3d.enums import ComposeRectsOp, Format, Pool, TextureFilter
+from dp2emu.d3d.flags import Usage
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.retrace.arguments import Arguments, integer, member, members
-from dp2emu.retrace.d3d9.held import (
+from dp2emu.retrace.d3d9.objects import (
+    DEVICES,
+    EVERY_DEVICE,
     application,
+    described,
+    device_of,
     enumerator,
     format_of,
     hand_out,
-    held,
-    on,
+    object_of,
+    optional,
     picture,
+    point_of,
     pool_of,
     rect,
-    silent,
+    rect_of,
+    resources_of,
 )
-from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.locks import Lock
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.losses import Inexpressible
+from dp2emu.retrace.program import INFORMATION, Program, forward, inert, lost, method
 from dp2emu.runtime.application import Application
+from dp2emu.runtime.chains import samples_of
+from dp2emu.runtime.device9 import BLT_FILTERS
+from dp2emu.runtime.objects import Rects
 from dp2emu.runtime.resources import Resource, Stored, clipped
 from dp2emu.runtime.textures import TextureShape
 
 READONLY, NOOVERWRITE, NO_DIRTY_UPDATE = 0x10, 0x1000, 0x8000
 """D3DLOCK_* that matter to a driver."""
+_CUBES = "IDirect3DCubeTexture9 IDirect3DCubeTexture8"
+_FLAT_TEXTURES = "IDirect3DTexture9 IDirect3DTexture8"
+_VOLUME_TEXTURES = "IDirect3DVolumeTexture9 IDirect3DVolumeTexture8"
 _TEXTURES = (
-    "IDirect3DTexture9 IDirect3DCubeTexture9 IDirect3DVolumeTexture9 IDirect3DBaseTexture9 "
-    "IDirect3DTexture8 IDirect3DCubeTexture8 IDirect3DVolumeTexture8 IDirect3DBaseTexture8"
+    f"{_FLAT_TEXTURES} {_CUBES} {_VOLUME_TEXTURES} IDirect3DBaseTexture9 IDirect3DBaseTexture8"
 )
 _SURFACES = "IDirect3DSurface9 IDirect3DSurface8"
 _VOLUMES = "IDirect3DVolume9 IDirect3DVolume8"
 _BUFFERS = (
     "IDirect3DVertexBuffer9 IDirect3DIndexBuffer9 IDirect3DVertexBuffer8 IDirect3DIndexBuffer8"
 )
-_WITHOUT_PITCH = (Format.ATI1N, Format.ATI2N)
-"""Formats whose blocks lie without holes, whatever pitch a program was told."""
+_WITH_RECTS = f"{_SURFACES} {_FLAT_TEXTURES} {_CUBES}"
+_WITH_BOXES = f"{_VOLUMES} {_VOLUME_TEXTURES}"
 _ALL = f"{_TEXTURES} {_SURFACES} {_VOLUMES} {_BUFFERS}"
-_SIDES = {
-    "CreateTexture": ("Width", "Height"),
-    "CreateCubeTexture": ("EdgeLength", "EdgeLength"),
-    "CreateVolumeTexture": ("Width", "Height", "Depth"),
-}
+_WITHOUT_PITCH = (Format.ATI1N, Format.ATI2N)
+"""Formats whose block rows are packed, whatever pitch the program received."""
+_COPIED = "pSourceSurface", "pDestinationSurface"
 
-silent(_ALL, "SetPrivateData GetPrivateData FreePrivateData", "The program's own data.")
-silent(_ALL, "GetType GetDesc", "A question; the driver is not told.")
-silent(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "GetPriority", "A question; the driver is not told.")
-silent(_TEXTURES, "GetLevelCount GetLOD GetLevelDesc GetAutoGenFilterType", "A question.")
-
-
-# Creation
+inert(_ALL, "SetPrivateData GetPrivateData FreePrivateData", "The program's own data.")
+inert(_ALL, "GetType GetDesc", INFORMATION)
+inert(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "GetPriority", INFORMATION)
+inert(_TEXTURES, "GetLevelCount GetLOD GetLevelDesc GetAutoGenFilterType", INFORMATION)
+inert(f"{_SURFACES} {_BUFFERS}", "PreLoad", "Buffers and surfaces do not move.")
+lost("IDirect3DSurface9", "GetDC ReleaseDC", "what GDI draws is not recorded")
 
 
-def _create(program: Program, call: Arguments, kind: SurfaceKind, out: str) -> None:
-    sides = [call.integer(name) for name in _SIDES[call.call.name.partition("::")[2]]]
-    app, pool = application(call), pool_of(call.integer("Pool"))
-    depth = sides[2] if len(sides) > 2 else 1
-    shape = TextureShape(
-        kind, sides[0], sides[1], format_of(call.integer("Format")), depth,
-        call.integer("Levels"), call.integer("Usage"), pool is Pool.MANAGED,
-    )  # fmt: skip
-    hand_out(program, call, out, app, app.create_texture(shape, pool))
+# Textures and buffers
 
 
-@on(EVERY_DEVICE, "CreateTexture")
-def create_texture(program: Program, call: Arguments) -> None:
-    """A texture; of D3DPOOL_SCRATCH nothing reaches the driver."""
-    _create(program, call, SurfaceKind.TEXTURE, "ppTexture")
+def _texture_method(kind: SurfaceKind, name: str, *sides: str) -> None:
+    """Register Create...Texture and its arguments of the size."""
+
+    @method(EVERY_DEVICE, f"Create{name}")
+    def create(program: Program, call: Arguments) -> None:
+        """Creates a texture; of D3DPOOL_SCRATCH nothing reaches the driver."""
+        width, height, depth = (*map(call.integer, sides), 1)[:3]
+        app, pool = application(call), pool_of(call)
+        shape = TextureShape(
+            kind, width, height, format_of(call), depth,
+            call.integer("Levels"), call.integer("Usage"), pool is Pool.MANAGED,
+        )  # fmt: skip
+        hand_out(program, call, f"pp{name}", app, app.create_texture(shape, pool))
 
 
-@on(EVERY_DEVICE, "CreateCubeTexture")
-def create_cube_texture(program: Program, call: Arguments) -> None:
-    """A cube texture; of D3DPOOL_SCRATCH nothing reaches the driver."""
-    _create(program, call, SurfaceKind.CUBETEXTURE, "ppCubeTexture")
+_texture_method(SurfaceKind.TEXTURE, "Texture", "Width", "Height")
+_texture_method(SurfaceKind.CUBETEXTURE, "CubeTexture", "EdgeLength", "EdgeLength")
+_texture_method(SurfaceKind.VOLUMETEXTURE, "VolumeTexture", "Width", "Height", "Depth")
 
 
-@on(EVERY_DEVICE, "CreateVolumeTexture")
-def create_volume_texture(program: Program, call: Arguments) -> None:
-    """A volume texture; of D3DPOOL_SCRATCH nothing reaches the driver."""
-    _create(program, call, SurfaceKind.VOLUMETEXTURE, "ppVolumeTexture")
+def _create_buffer(call: Arguments, kind: SurfaceKind) -> tuple[Application, Resource]:
+    app, size, pool = application(call), call.integer("Length"), pool_of(call)
+    return app, app.create_buffer(kind, size, pool, call.integer("Usage"))
 
 
-@on(EVERY_DEVICE, "CreateVertexBuffer")
+@method(EVERY_DEVICE, "CreateVertexBuffer")
 def create_vertex_buffer(program: Program, call: Arguments) -> None:
-    """A buffer of zeros."""
-    app = application(call)
-    size, pool = call.integer("Length"), pool_of(call.integer("Pool"))
-    made = app.create_buffer(SurfaceKind.VERTEXBUFFER, size, pool, call.integer("Usage"))
+    """Creates a buffer of zeros."""
+    app, made = _create_buffer(call, SurfaceKind.VERTEXBUFFER)
     made.vertices = call.integer("FVF")
     hand_out(program, call, "ppVertexBuffer", app, made)
 
 
-@on(EVERY_DEVICE, "CreateIndexBuffer")
+@method(EVERY_DEVICE, "CreateIndexBuffer")
 def create_index_buffer(program: Program, call: Arguments) -> None:
-    """A buffer of zeros that remembers its indices' size."""
-    app = application(call)
-    size, pool = call.integer("Length"), pool_of(call.integer("Pool"))
-    made = app.create_buffer(SurfaceKind.INDEXBUFFER, size, pool, call.integer("Usage"))
-    made.format = enumerator(Format, call.integer("Format"))
+    """Creates a buffer of zeros with an index format."""
+    app, made = _create_buffer(call, SurfaceKind.INDEXBUFFER)
+    made.format = format_of(call)
     hand_out(program, call, "ppIndexBuffer", app, made)
 
 
-# Levels
-
-
-@on("IDirect3DTexture9 IDirect3DTexture8", "GetSurfaceLevel")
-def get_surface_level(program: Program, call: Arguments) -> None:
-    """A handle for one level, made when it is first asked for."""
-    app, texture = held(call, Resource)
-    level = app.level(texture, call.integer("Level"))
-    hand_out(program, call, "ppSurfaceLevel", app, level)
-
-
-@on("IDirect3DCubeTexture9 IDirect3DCubeTexture8", "GetCubeMapSurface")
-def get_cube_map_surface(program: Program, call: Arguments) -> None:
-    """A handle for one level of a face, made when it is first asked for."""
-    app, texture = held(call, Resource)
-    index = _index(call, texture)
-    hand_out(program, call, "ppCubeMapSurface", app, app.level(texture, index))
-
-
-@on("IDirect3DVolumeTexture9 IDirect3DVolumeTexture8", "GetVolumeLevel")
-def get_volume_level(program: Program, call: Arguments) -> None:
-    """The level has no handle of its own; its locks are the texture's."""
-    app, texture = held(call, Resource)
-    level = app.level(texture, call.integer("Level"))
-    hand_out(program, call, "ppVolumeLevel", app, level)
+@method(_FLAT_TEXTURES, "GetSurfaceLevel")
+@method(_CUBES, "GetCubeMapSurface")
+@method(_VOLUME_TEXTURES, "GetVolumeLevel")
+def get_level(program: Program, call: Arguments) -> None:
+    """The level as an object; a surface gets a driver's handle with the first use."""
+    app, texture = object_of(call, Resource)
+    out = call.spelled("ppSurfaceLevel", "ppCubeMapSurface", "ppVolumeLevel")
+    hand_out(program, call, out, app, app.level(texture, _index(call, texture)))
 
 
 def _index(call: Arguments, texture: Resource) -> int:
-    """The subresource that a call on a texture names; on a surface it is the only one."""
-    names = call.call.function.arguments
-    level = call.integer("Level") if "Level" in names else 0
-    if "FaceType" not in names or texture.desc is None:
+    """The subresource of a call on a texture; 0 on a surface."""
+    level = call.integer("Level") if call.declares("Level") else 0
+    if not call.declares("FaceType") or texture.desc is None:
         return level
     return call.integer("FaceType") * texture.desc.levels + level
 
@@ -145,38 +131,35 @@ def _index(call: Arguments, texture: Resource) -> int:
 # Locks
 
 
-@on(_BUFFERS, "Lock")
+@method(_BUFFERS, "Lock")
 def lock_buffer(program: Program, call: Arguments) -> None:
-    """Without D3DLOCK_NOOVERWRITE the GPU is waited for."""
-    app, buffer = held(call, Resource)
+    """Waits for the GPU, unless with D3DLOCK_NOOVERWRITE."""
+    app, buffer = object_of(call, Resource)
     if not call.integer("Flags") & (NOOVERWRITE | READONLY):
         app.lock(buffer)
     lock = Lock(buffer, 0, place=call.integer("OffsetToLock"))
     program.locks.begin(call.address("ppbData"), lock)
 
 
-@on(_BUFFERS, "Unlock")
+@method(_BUFFERS, "Unlock")
 def unlock_buffer(program: Program, call: Arguments) -> None:
-    """What is in the locked range now is written."""
-    app, buffer = held(call, Resource)
+    """Writes the locked range."""
+    app, buffer = object_of(call, Resource)
     lock = program.locks.end(buffer, 0)
     if lock is not None and lock.data is not None:
         app.store_bytes(buffer, lock.place, lock.data)
 
 
-@on(
-    f"{_SURFACES} IDirect3DTexture9 IDirect3DTexture8 IDirect3DCubeTexture9 IDirect3DCubeTexture8",
-    "LockRect",
-)
+@method(_WITH_RECTS, "LockRect")
 def lock_rect(program: Program, call: Arguments) -> None:
-    """The GPU is waited for; of what it has drawn, a picture shows what the program reads."""
+    """Waits for the GPU; a picture shows drawn content that the program reads."""
     bounds = rect(call, "pRect")
     found = call.struct("pLockedRect")
     box = Box(*bounds) if bounds else None
     _lock(program, call, found, box, integer(member(found, "Pitch")), 0)
 
 
-@on(f"{_VOLUMES} IDirect3DVolumeTexture9 IDirect3DVolumeTexture8", "LockBox")
+@method(_WITH_BOXES, "LockBox")
 def lock_box(program: Program, call: Arguments) -> None:
     """As LockRect, of a box."""
     found = call.struct("pLockedVolume")
@@ -193,44 +176,25 @@ def _box(found: Struct) -> Box:
 def _lock(
     program: Program, call: Arguments, found: Struct, box: Box | None, pitch: int, slice: int
 ) -> None:
-    app, resource = held(call, Resource)
-    index, flags = _index(call, resource), call.integer("Flags")
-    address = integer(member(found, "pBits"))
-    program.locks.begin(
-        address, Lock(resource.root, resource.index + index, pitch, slice, (box, flags))
-    )
-    if resource.root.desc is None:
+    app, resource = object_of(call, Resource)
+    index, flags, root = _index(call, resource), call.integer("Flags"), resource.root
+    number = resource.index + index
+    lock = Lock(root, number, pitch, slice, (box, flags))
+    program.locks.begin(integer(member(found, "pBits")), lock)
+    if root.desc is None:
         return
     if not flags & NOOVERWRITE:
         app.lock(resource)
-    show_locked(call, app, resource, index)
-
-
-def show_locked(call: Arguments, app: Application, resource: Resource, index: int) -> None:
-    """A picture of what the GPU has drawn or blitted, since the program reads it."""
-    root, number = resource.root, resource.index + index
     if root.written_by_gpu or number in root.drawn:
         root.drawn.discard(number)
         picture(call, app, PictureKind.LOCK, resource, index)
 
 
-@on(
-    f"{_SURFACES} IDirect3DTexture9 IDirect3DTexture8 IDirect3DCubeTexture9 IDirect3DCubeTexture8",
-    "UnlockRect",
-)
-def unlock_rect(program: Program, call: Arguments) -> None:
-    """What is in the locked rectangle now is written, as far as it lies in the surface."""
-    _unlock(program, call)
-
-
-@on(f"{_VOLUMES} IDirect3DVolumeTexture9 IDirect3DVolumeTexture8", "UnlockBox")
-def unlock_box(program: Program, call: Arguments) -> None:
-    """What is in the locked box now is written, as far as it lies in the volume."""
-    _unlock(program, call)
-
-
-def _unlock(program: Program, call: Arguments) -> None:
-    app, resource = held(call, Resource)
+@method(_WITH_RECTS, "UnlockRect")
+@method(_WITH_BOXES, "UnlockBox")
+def unlock(program: Program, call: Arguments) -> None:
+    """Writes the locked area, clipped to the surface or volume."""
+    app, resource = object_of(call, Resource)
     index = _index(call, resource)
     lock = program.locks.end(resource.root, resource.index + index)
     if lock is None or lock.data is None or resource.root.desc is None:
@@ -246,70 +210,201 @@ def _unlock(program: Program, call: Arguments) -> None:
         app.store(resource, index, *inside, dirty=not flags & NO_DIRTY_UPDATE)
 
 
-# Dirty regions, detail, generated levels
+# Dirty regions, level of detail, generated levels
 
 
-@on(f"{_TEXTURES}", "AddDirtyRect")
+@method(_TEXTURES, "AddDirtyRect")
 def add_dirty_rect(program: Program, call: Arguments) -> None:
-    """What the next UpdateTexture copies, or the driver uploads of a managed texture."""
-    app, texture = held(call, Resource)
+    """The region of the next UpdateTexture, or of the driver's upload of a managed texture."""
+    app, texture = object_of(call, Resource)
     bounds = rect(call, "pDirtyRect")
-    face = call.integer("FaceType") if "FaceType" in call.call.function.arguments else 0
+    face = call.integer("FaceType") if call.declares("FaceType") else 0
     app.mark(texture, face, Box(*bounds) if bounds else None)
 
 
-@on(f"{_TEXTURES}", "AddDirtyBox")
+@method(_TEXTURES, "AddDirtyBox")
 def add_dirty_box(program: Program, call: Arguments) -> None:
     """As AddDirtyRect, of a volume."""
-    app, texture = held(call, Resource)
+    app, texture = object_of(call, Resource)
     app.mark(texture, 0, _box(call.struct("pDirtyBox")) if call.has("pDirtyBox") else None)
 
 
-@on(_TEXTURES, "SetLOD")
+@method(_TEXTURES, "SetLOD")
 def set_lod(program: Program, call: Arguments) -> None:
     """The most detailed level of a managed texture."""
-    app, texture = held(call, Resource)
+    app, texture = object_of(call, Resource)
     if texture.pool is Pool.MANAGED and texture.desc is not None:
         app.session.emit(Op.SETTEXLOD, [(texture.desc.handle, call.integer("LODNew"))])
 
 
-@on(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "SetPriority")
+@method(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "SetPriority")
 def set_priority(program: Program, call: Arguments) -> None:
     """The eviction priority of a managed texture."""
-    app, texture = held(call, Resource)
+    app, texture = object_of(call, Resource)
     if texture.desc is not None and texture.desc.managed:
         app.session.emit(Op.SETPRIORITY, [(texture.desc.handle, call.integer("PriorityNew"))])
 
 
-@on(_TEXTURES, "PreLoad")
+@method(_TEXTURES, "PreLoad")
 def preload(program: Program, call: Arguments) -> None:
-    """A managed texture is uploaded now."""
-    app, texture = held(call, Resource)
+    """Uploads a managed texture."""
+    app, texture = object_of(call, Resource)
     desc = texture.desc
     if desc is not None and desc.managed:
         rect = (0, 0, desc.width, desc.height)
         app.session.emit(Op.TEXBLT, [(0, desc.handle, (0, 0), rect, 0)])
 
 
-silent(f"{_SURFACES} {_BUFFERS}", "PreLoad", "Where buffers and surfaces lie does not change.")
-
-
-@on(DEVICES, "EvictManagedResources")
+@method(DEVICES, "EvictManagedResources")
+@method("IDirect3DDevice8", "ResourceManagerDiscardBytes")
 def evict_managed_resources(program: Program, call: Arguments) -> None:
-    """Managed textures lose their place in video memory."""
+    """Evicts managed textures from video memory."""
     application(call).evict()
 
 
-@on(_TEXTURES, "SetAutoGenFilterType")
+@method(_TEXTURES, "SetAutoGenFilterType")
 def set_auto_gen_filter_type(program: Program, call: Arguments) -> None:
-    """The filter that makes the generated levels."""
-    app, texture = held(call, Resource)
+    """The filter of generated levels."""
+    app, texture = object_of(call, Resource)
     app.set_filter(texture, enumerator(TextureFilter, call.integer("FilterType")))
 
 
-@on(_TEXTURES, "GenerateMipSubLevels")
+@method(_TEXTURES, "GenerateMipSubLevels")
 def generate_mip_sub_levels(program: Program, call: Arguments) -> None:
-    """The levels below the first are made now, if the texture has generated ones."""
-    app, texture = held(call, Resource)
+    """Generates the levels below the first, if the texture has generated levels."""
+    app, texture = object_of(call, Resource)
     if texture.texture is not None:
         app.device.textures.generate(texture.texture)
+
+
+# Targets and other surfaces
+
+
+def _create_target(program: Program, call: Arguments, usage: Usage, out: str) -> None:
+    app = application(call)
+    quality = call.integer("MultisampleQuality") if call.has("MultisampleQuality") else 0
+    made = app.create_surface(
+        call.integer("Width"), call.integer("Height"), format_of(call), Pool.DEFAULT,
+        samples=samples_of(call.integer("MultiSample"), quality), usage=usage,
+    )  # fmt: skip
+    hand_out(program, call, call.spelled("ppSurface", out), app, made)
+
+
+@method(EVERY_DEVICE, "CreateRenderTarget CreateRenderTargetEx")
+def create_render_target(program: Program, call: Arguments) -> None:
+    """Creates a render target."""
+    _create_target(program, call, Usage.RENDERTARGET, "ppRenderTarget")
+
+
+@method(EVERY_DEVICE, "CreateDepthStencilSurface CreateDepthStencilSurfaceEx")
+def create_depth_stencil_surface(program: Program, call: Arguments) -> None:
+    """Creates a depth-stencil surface."""
+    _create_target(program, call, Usage.DEPTHSTENCIL, "ppDepthStencilSurface")
+
+
+@method(DEVICES, "CreateOffscreenPlainSurface CreateOffscreenPlainSurfaceEx")
+@method("IDirect3DDevice8", "CreateImageSurface")
+def create_plain_surface(program: Program, call: Arguments) -> None:
+    """Creates a surface in its pool, of Direct3D 8 in system memory; one of D3DPOOL_SCRATCH too,
+    since it may receive read-backs.
+    """
+    app = application(call)
+    pool = pool_of(call) if call.declares("Pool") else Pool.SYSTEMMEM
+    size = call.integer("Width"), call.integer("Height")
+    pool = Pool.SYSTEMMEM if pool is Pool.SCRATCH else pool
+    hand_out(program, call, "ppSurface", app, app.create_surface(*size, format_of(call), pool))
+
+
+@method(DEVICES, "SetRenderTarget")
+def set_render_target(program: Program, call: Arguments) -> None:
+    """A colour target; a new first target resets viewport and scissor."""
+    surface = optional(call, Resource, "pRenderTarget")
+    application(call).set_target(call.integer("RenderTargetIndex"), surface)
+
+
+@method(DEVICES, "SetDepthStencilSurface")
+def set_depth_stencil_surface(program: Program, call: Arguments) -> None:
+    """The depth surface, or none."""
+    surface = optional(call, Resource, "pNewZStencil")
+    device_of(call).set_depth_stencil(surface.desc if surface else None)
+
+
+# Transfers
+
+
+@method(DEVICES, "StretchRect")
+def stretch_rect(program: Program, call: Arguments) -> None:
+    """A blit on the GPU."""
+    app = application(call)
+    filter = enumerator(TextureFilter, call.integer("Filter"))
+    if filter not in BLT_FILTERS:
+        raise Inexpressible(f"StretchRect with {filter.sdk}")
+    source, target = resources_of(call, "pSourceSurface", "pDestSurface")
+    rects = rect(call, "pSourceRect"), rect(call, "pDestRect")
+    app.blit(source, target, rects, BLT_FILTERS[filter])
+
+
+@method(DEVICES, "ColorFill")
+def color_fill(program: Program, call: Arguments) -> None:
+    """A fill on the GPU, or a write if the format is not a render target's."""
+    (target,) = resources_of(call, "pSurface")
+    application(call).fill(target, rect(call, "pRect"), call.dword("color"))
+
+
+@method(DEVICES, "UpdateSurface")
+def update_surface(program: Program, call: Arguments) -> None:
+    """Copies a rectangle from system to video memory."""
+    source, target = resources_of(call, *_COPIED)
+    point = point_of(call.struct("pDestPoint")) if call.has("pDestPoint") else (0, 0)
+    application(call).copy(source, target, rect(call, "pSourceRect"), point)
+
+
+@method("IDirect3DDevice8", "CopyRects")
+def copy_rects(program: Program, call: Arguments) -> None:
+    """Copies rectangles to points of another surface, without points to the same places."""
+    app = application(call)
+    source, target = resources_of(call, *_COPIED)
+    if not call.has("pSourceRectsArray"):
+        app.copy(source, target)
+        return
+    rects = [rect_of(each) for each in call.structs("pSourceRectsArray")]
+    given = call.structs("pDestPointsArray") if call.has("pDestPointsArray") else []
+    points = [point_of(each) for each in given] or [(r[0], r[1]) for r in rects]
+    for each, point in zip(rects, points, strict=False):
+        app.copy(source, target, each, point)
+
+
+@method(EVERY_DEVICE, "UpdateTexture")
+def update_texture(program: Program, call: Arguments) -> None:
+    """Copies the dirty parts of all levels from system to video memory."""
+    source, target = resources_of(call, "pSourceTexture", "pDestinationTexture")
+    application(call).update_texture(source, target)
+
+
+@method(DEVICES, "GetRenderTargetData")
+def get_render_target_data(program: Program, call: Arguments) -> None:
+    """Copies a target to system memory, with a picture of it."""
+    app = application(call)
+    source, target = resources_of(call, "pRenderTarget", "pDestSurface")
+    app.blit(source, target, (None, None), 0)
+    target.root.drawn.discard(target.index)
+    picture(call, app, PictureKind.TARGET_DATA, target)
+
+
+@method("IDirect3DDevice9Ex", "ComposeRects")
+def compose_rects(program: Program, call: Arguments) -> None:
+    """Combines rectangles of a monochrome surface with another."""
+    names = ("pSrc", "pDst", "pSrcRectDescs", "pDstRectDescs")
+    source, target, sources, places = map(described, resources_of(call, *names))
+    offset = call.integer("Xoffset"), call.integer("Yoffset")
+    operation = enumerator(ComposeRectsOp, call.integer("Operation"))
+    rects = Rects(sources, places, call.integer("NumRects"), operation, offset)
+    device_of(call).compose_rects(source, target, rects)
+
+
+forward(
+    "IDirect3DDevice9Ex", "SetConvolutionMonoKernel",
+    "The kernel size of D3DTEXF_CONVOLUTIONMONO.",
+    lambda call: device_of(call).set_convolution_mono_kernel,
+    (Arguments.integer, "width"), (Arguments.integer, "height"),
+)  # fmt: skip

@@ -1,27 +1,33 @@
-"""States of all kinds, and state blocks."""
+"""States, bindings and state blocks of Direct3D 9 and 8."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.enums import LightType, SamplerState, StateBlockType
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.retrace.arguments import Arguments, flattened, integer, member, members, real
-from dp2emu.retrace.d3d9.held import (
+from dp2emu.retrace.d3d9.objects import (
+    DEVICES,
+    EVERY_DEVICE,
+    Box,
     application,
     enumerator,
     hand_out,
-    held,
-    on,
+    object_of,
     optional,
     rect_of,
-    silent,
 )
-from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import Program
+from dp2emu.retrace.program import INFORMATION, Program, Reader, forward, inert, method
+from dp2emu.runtime.application import Application
 from dp2emu.runtime.mirror import StateBlock
-from dp2emu.runtime.objects import Light, Material
+from dp2emu.runtime.objects import Declaration, Light, Material, PixelShader, VertexShader
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.settings9 import block_keys
 from dp2emu.runtime.textures import PALETTE_ENTRIES
@@ -31,79 +37,39 @@ _GETTERS = (
     "GetLightEnable GetClipPlane GetClipStatus GetPaletteEntries GetCurrentTexturePalette "
     "ValidateDevice"
 )
+_GETTERS9 = (
+    "GetSamplerState GetScissorRect GetNPatchMode GetSoftwareVertexProcessing GetStreamSourceFreq"
+)
 _COLORS = ("r", "g", "b", "a")
 _AXES = ("x", "y", "z")
 
-silent(EVERY_DEVICE, _GETTERS, "A question; the driver is not told.")
-silent(DEVICES, "GetSamplerState GetScissorRect GetNPatchMode", "A question.")
-silent(DEVICES, "GetSoftwareVertexProcessing GetStreamSourceFreq", "A question.")
-silent(EVERY_DEVICE, "SetClipStatus", "What the program noted for itself.")
-silent(DEVICES, "SetSoftwareVertexProcessing", "The driver processes all vertices.")
+inert(EVERY_DEVICE, _GETTERS, INFORMATION)
+inert(DEVICES, _GETTERS9, INFORMATION)
+inert(EVERY_DEVICE, "SetClipStatus", "The program's own note.")
+inert(DEVICES, "SetSoftwareVertexProcessing", "The driver processes all vertices.")
 
 
-@on(EVERY_DEVICE, "SetRenderState")
-def set_render_state(program: Program, call: Arguments) -> None:
-    """A render state, floats by their bits."""
-    application(call).mirror.put("render", call.integer("State"), call.dword("Value"))
+# Readers of arguments
 
 
-@on(DEVICES, "SetTextureStageState")
-def set_texture_stage_state(program: Program, call: Arguments) -> None:
-    """A texture stage state, floats by their bits."""
-    key = call.integer("Stage"), call.integer("Type")
-    application(call).mirror.put("stage", *key, call.dword("Value"))
-
-
-@on(DEVICES, "SetSamplerState")
-def set_sampler_state(program: Program, call: Arguments) -> None:
-    """A sampler state, floats by their bits; on the wire it is a texture stage state."""
-    state = enumerator(SamplerState, call.integer("Type"))
-    application(call).mirror.put("sampler", call.integer("Sampler"), state, call.dword("Value"))
-
-
-@on(EVERY_DEVICE, "SetTexture")
-def set_texture(program: Program, call: Arguments) -> None:
-    """A texture or none."""
-    texture = optional(call, Resource, "pTexture")
-    stage = "Stage" if "Stage" in call.call.function.arguments else "Sampler"
-    bound = texture.texture if texture else None
-    if texture is not None and bound is None:
-        raise Inexpressible("a texture without memory at the driver")
-    application(call).mirror.put("texture", call.integer(stage), bound)
-
-
-@on(EVERY_DEVICE, "GetTexture")
-def get_texture(program: Program, call: Arguments) -> None:
-    """The address of a bound texture."""
-    app = application(call)
-    stage = "Stage" if "Stage" in call.call.function.arguments else "Sampler"
-    bound = app.mirror.get("texture", call.integer(stage))
-    hand_out(program, call, "ppTexture", app, app.resource(bound.desc if bound else None))
-
-
-@on(EVERY_DEVICE, "SetTransform")
-def set_transform(program: Program, call: Arguments) -> None:
-    """A matrix."""
-    application(call).mirror.put("transform", call.integer("State"), matrix(call, "pMatrix"))
-
-
-@on(EVERY_DEVICE, "MultiplyTransform")
-def multiply_transform(program: Program, call: Arguments) -> None:
-    """The given matrix times the one there is, in float32 and by rows from the left."""
-    app, state = application(call), call.integer("State")
-    now = np.array(app.mirror.get("transform", state), np.float32).reshape(4, 4)
-    given = np.array(matrix(call, "pMatrix"), np.float32).reshape(4, 4)
-    total = given[:, :1] * now[0]
-    for k in (1, 2, 3):
-        total = total + given[:, k : k + 1] * now[k]
-    app.mirror.put("transform", state, tuple(map(float, total.reshape(-1))))
+def sampler_state(call: Arguments, name: str) -> SamplerState:
+    """A D3DSAMPLERSTATETYPE."""
+    return enumerator(SamplerState, call.integer(name))
 
 
 def matrix(call: Arguments, name: str) -> tuple[float, ...]:
-    """The 16 floats of a D3DMATRIX, however its members are called."""
+    """The 16 floats of a D3DMATRIX; headers name its members differently."""
     found = tuple(call.reals(name))
     if len(found) != 16:
         raise Inexpressible(f"a matrix of {len(found)} numbers")
+    return found
+
+
+def plane(call: Arguments, name: str) -> tuple[float, ...]:
+    """The four floats of a clip plane."""
+    found = tuple(call.reals(name))
+    if len(found) != 4:
+        raise Inexpressible(f"a plane of {len(found)} numbers")
     return found
 
 
@@ -114,68 +80,141 @@ def _reals(found: Struct, name: str, of: tuple[str, ...]) -> tuple[float, ...]:
     return members(value, of, real)
 
 
-@on(EVERY_DEVICE, "SetMaterial")
-def set_material(program: Program, call: Arguments) -> None:
-    """The material of lighting."""
-    found = call.struct("pMaterial")
+def material(call: Arguments, name: str) -> Material:
+    """A D3DMATERIAL9."""
+    found = call.struct(name)
     colors = [_reals(found, n, _COLORS) for n in ("Diffuse", "Ambient", "Specular", "Emissive")]
-    material = Material(*colors, real(member(found, "Power")))  # type: ignore[arg-type, call-arg]
-    application(call).mirror.put("material", material)
+    return Material(*colors, real(member(found, "Power")))  # type: ignore[arg-type, call-arg]
 
 
-@on(EVERY_DEVICE, "SetLight")
-def set_light(program: Program, call: Arguments) -> None:
-    """A light."""
-    found = call.struct("pLight")
-    colors = [_reals(found, name, _COLORS) for name in ("Diffuse", "Specular", "Ambient")]
-    places = [_reals(found, name, _AXES) for name in ("Position", "Direction")]
+def light(call: Arguments, name: str) -> Light:
+    """A D3DLIGHT9."""
+    found = call.struct(name)
+    colors = [_reals(found, each, _COLORS) for each in ("Diffuse", "Specular", "Ambient")]
+    places = [_reals(found, each, _AXES) for each in ("Position", "Direction")]
     names = ["Range", "Falloff", "Attenuation0", "Attenuation1", "Attenuation2", "Theta", "Phi"]
     kind = enumerator(LightType, integer(member(found, "Type")))
-    light = Light(kind, *colors, *places, *members(found, names, real))  # type: ignore[arg-type]
-    application(call).mirror.put("light", call.integer("Index"), light)
+    return Light(kind, *colors, *places, *members(found, names, real))  # type: ignore[arg-type]
 
 
-@on(EVERY_DEVICE, "LightEnable")
+def viewport(call: Arguments, name: str) -> tuple[float, ...]:
+    """A D3DVIEWPORT9: x, y, width, height and the depth range."""
+    found = call.struct(name)
+    sides = members(found, ("X", "Y", "Width", "Height"), integer)
+    return (*sides, *members(found, ("MinZ", "MaxZ"), real))
+
+
+def scissor(call: Arguments, name: str) -> Box:
+    """A RECT, by the order of its members."""
+    return rect_of(call.struct(name))
+
+
+def of_kind(kind: type[Any]) -> Callable[[Arguments, str], Any]:
+    """A reader of pointers to an object of a type, None for NULL."""
+
+    def read(call: Arguments, name: str) -> Any:
+        return optional(call, kind, name)
+
+    return read
+
+
+def _index_buffer(call: Arguments, name: str) -> Any:
+    buffer = optional(call, Resource, name)
+    return application(call).index_buffer(buffer, buffer.format) if buffer else None
+
+
+# Settings
+
+
+def setting(interfaces: str, name: str, key: str, says: str, *readers: Reader) -> None:
+    """Register a method that changes a setting: its numbers are read first, then the value."""
+
+    def put(call: Arguments) -> Callable[..., None]:
+        return partial(application(call).mirror.put, key)
+
+    forward(interfaces, name, says, put, *readers)
+
+
+_INTEGER, _DWORD = Arguments.integer, Arguments.dword
+
+setting(EVERY_DEVICE, "SetRenderState", "render", "A render state, floats by their bits.",
+        (_INTEGER, "State"), (_DWORD, "Value"))  # fmt: skip
+setting(DEVICES, "SetTextureStageState", "stage", "A texture stage state, floats by their bits.",
+        (_INTEGER, "Stage"), (_INTEGER, "Type"), (_DWORD, "Value"))  # fmt: skip
+setting(DEVICES, "SetSamplerState", "sampler",
+        "A sampler state, floats by their bits, as a texture stage state of the wire.",
+        (_INTEGER, "Sampler"), (sampler_state, "Type"), (_DWORD, "Value"))  # fmt: skip
+setting(EVERY_DEVICE, "SetTransform", "transform", "A matrix.",
+        (_INTEGER, "State"), (matrix, "pMatrix"))  # fmt: skip
+setting(EVERY_DEVICE, "SetMaterial", "material", "The material.", (material, "pMaterial"))
+setting(EVERY_DEVICE, "SetLight", "light", "A light.", (_INTEGER, "Index"), (light, "pLight"))
+setting(EVERY_DEVICE, "SetClipPlane", "plane", "A user clip plane.",
+        (_INTEGER, "Index"), (plane, "pPlane"))  # fmt: skip
+setting(EVERY_DEVICE, "SetViewport", "viewport", "The viewport and the depth range.",
+        (viewport, "pViewport"))  # fmt: skip
+setting(DEVICES, "SetScissorRect", "scissor", "The scissor rectangle.", (scissor, "pRect"))
+setting(DEVICES, "SetNPatchMode", "npatches", "Triangles as N-patches.",
+        (Arguments.real, "nSegments"))  # fmt: skip
+setting(EVERY_DEVICE, "SetCurrentTexturePalette", "palette", "The palette of textures.",
+        (_INTEGER, "PaletteNumber"))  # fmt: skip
+setting(DEVICES, "SetVertexDeclaration", "format", "A vertex declaration, or none.",
+        (of_kind(Declaration), "pDecl"))  # fmt: skip
+setting(DEVICES, "SetVertexShader", "vertex_shader",
+        "A vertex shader, or fixed-function processing.",
+        (of_kind(VertexShader), "pShader"))  # fmt: skip
+setting(DEVICES, "SetPixelShader", "pixel_shader", "A pixel shader, or the texture stages.",
+        (of_kind(PixelShader), "pShader"))  # fmt: skip
+setting(DEVICES, "SetIndices", "indices", "An index buffer, or none.",
+        (_index_buffer, "pIndexData"))  # fmt: skip
+
+
+@method(EVERY_DEVICE, "SetTexture")
+def set_texture(program: Program, call: Arguments) -> None:
+    """A texture, or none."""
+    texture = optional(call, Resource, "pTexture")
+    bound = texture.texture if texture else None
+    if texture is not None and bound is None:
+        raise Inexpressible("a texture without memory at the driver")
+    stage = call.integer(call.spelled("Stage", "Sampler"))
+    application(call).mirror.put("texture", stage, bound)
+
+
+@method(EVERY_DEVICE, "MultiplyTransform")
+def multiply_transform(program: Program, call: Arguments) -> None:
+    """The given matrix times the current one, in float32, summed from left to right."""
+    app, state = application(call), call.integer("State")
+    now = np.array(app.mirror.get("transform", state), np.float32).reshape(4, 4)
+    given = np.array(matrix(call, "pMatrix"), np.float32).reshape(4, 4)
+    total = given[:, :1] * now[0]
+    for k in (1, 2, 3):
+        total = total + given[:, k : k + 1] * now[k]
+    app.mirror.put("transform", state, tuple(map(float, total.reshape(-1))))
+
+
+@method(EVERY_DEVICE, "LightEnable")
 def light_enable(program: Program, call: Arguments) -> None:
-    """A light is on or off."""
-    index = "Index" if call.has("Index") else "LightIndex"
-    application(call).mirror.put("lit", call.integer(index), bool(call.integer("Enable")))
+    """Enables or disables a light."""
+    index = call.integer(call.spelled("Index", "LightIndex"))
+    application(call).mirror.put("lit", index, bool(call.integer("Enable")))
 
 
-@on(EVERY_DEVICE, "SetClipPlane")
-def set_clip_plane(program: Program, call: Arguments) -> None:
-    """A plane vertices are clipped at."""
-    plane = tuple(call.reals("pPlane"))
-    if len(plane) != 4:
-        raise Inexpressible(f"a plane of {len(plane)} numbers")
-    application(call).mirror.put("plane", call.integer("Index"), plane)
+@method(DEVICES, "SetStreamSourceFreq")
+def set_stream_source_freq(program: Program, call: Arguments) -> None:
+    """The step rate of a stream."""
+    value = call.dword(call.spelled("Setting", "Divider"))
+    application(call).mirror.put("frequency", call.integer("StreamNumber"), value)
 
 
-@on(EVERY_DEVICE, "SetViewport")
-def set_viewport(program: Program, call: Arguments) -> None:
-    """Where on the target is drawn, and the range of depth."""
-    found = call.struct("pViewport")
-    x, y, width, height = members(found, ("X", "Y", "Width", "Height"), integer)
-    depths = members(found, ("MinZ", "MaxZ"), real)
-    application(call).mirror.put("viewport", (x, y, width, height, *depths))
+@method(EVERY_DEVICE, "SetStreamSource")
+def set_stream_source(program: Program, call: Arguments) -> None:
+    """A vertex buffer with offset and stride, or none."""
+    buffer = optional(call, Resource, "pStreamData")
+    offset = call.integer("OffsetInBytes") if call.declares("OffsetInBytes") else 0
+    source = (buffer.desc, offset, call.integer("Stride")) if buffer else (None, 0, 0)
+    application(call).mirror.put("stream", call.integer("StreamNumber"), source)
 
 
-@on(DEVICES, "SetScissorRect")
-def set_scissor_rect(program: Program, call: Arguments) -> None:
-    """The scissor rectangle."""
-    application(call).mirror.put("scissor", rect_of(call.struct("pRect")))
-
-
-@on(DEVICES, "SetNPatchMode")
-def set_npatch_mode(program: Program, call: Arguments) -> None:
-    """Triangles as N-patches."""
-    application(call).mirror.put("npatches", call.real("nSegments"))
-
-
-# Palettes
-
-
-@on(EVERY_DEVICE, "SetPaletteEntries")
+@method(EVERY_DEVICE, "SetPaletteEntries")
 def set_palette_entries(program: Program, call: Arguments) -> None:
     """All entries of a palette."""
     found = [integer(leaf) & 0xFF for leaf in flattened(call.value("pEntries"))]
@@ -185,54 +224,119 @@ def set_palette_entries(program: Program, call: Arguments) -> None:
     application(call).device.textures.set_palette(call.integer("PaletteNumber"), entries)
 
 
-@on(EVERY_DEVICE, "SetCurrentTexturePalette")
-def set_current_texture_palette(program: Program, call: Arguments) -> None:
-    """The palette of palettised textures."""
-    application(call).mirror.put("palette", call.integer("PaletteNumber"))
+# Getters of bound objects
+
+
+def getter(
+    interfaces: str, name: str, out: str, find: Callable[[Application, Arguments], Any]
+) -> None:
+    """Register a getter, which binds a bound object to the address that it returned."""
+
+    @method(interfaces, name)
+    def get(program: Program, call: Arguments) -> None:
+        """The address of the bound object."""
+        app = application(call)
+        found = find(app, call)
+        if found is None or isinstance(found, SurfaceDesc):
+            found = app.resource(found)
+        hand_out(program, call, out, app, found)
+
+
+def _texture(app: Application, call: Arguments) -> SurfaceDesc | None:
+    bound = app.mirror.get("texture", call.integer(call.spelled("Stage", "Sampler")))
+    return bound.desc if bound else None
+
+
+def _stream(app: Application, call: Arguments) -> Any:
+    return app.mirror.get("stream", call.integer("StreamNumber"))[0]
+
+
+def _indices(app: Application, call: Arguments) -> SurfaceDesc | None:
+    bound = app.mirror.get("indices")
+    return bound.desc if bound else None
+
+
+def _target(app: Application, call: Arguments) -> SurfaceDesc | None:
+    name = "RenderTargetIndex"
+    return app.device.targets.get(call.integer(name) if call.declares(name) else 0)
+
+
+getter(EVERY_DEVICE, "GetTexture", "ppTexture", _texture)
+getter(EVERY_DEVICE, "GetStreamSource", "ppStreamData", _stream)
+getter(EVERY_DEVICE, "GetIndices", "ppIndexData", _indices)
+getter(EVERY_DEVICE, "GetRenderTarget", "ppRenderTarget", _target)
+getter(EVERY_DEVICE, "GetDepthStencilSurface", "ppZStencilSurface",
+       lambda app, call: app.device.depth_stencil)  # fmt: skip
+getter(DEVICES, "GetVertexDeclaration", "ppDecl", lambda app, call: app.mirror.get("format"))
+getter(DEVICES, "GetVertexShader", "ppShader", lambda app, call: app.mirror.get("vertex_shader"))
+getter(DEVICES, "GetPixelShader", "ppShader", lambda app, call: app.mirror.get("pixel_shader"))
 
 
 # State blocks
 
 
-@on(DEVICES, "BeginStateBlock")
+def _add_block(program: Program, call: Arguments, app: Application, block: StateBlock) -> None:
+    """Bind a block to the address, or in Direct3D 8 the number, that the call returned."""
+    app.blocks.append(block)
+    if call.declares("pToken"):
+        app.numbered["block", call.address("pToken")] = block
+    else:
+        hand_out(program, call, "ppSB", app, block)
+
+
+def _block_of(call: Arguments) -> tuple[Application, StateBlock]:
+    """The block of a call: itself, or in Direct3D 8 one of the device by number."""
+    if not call.declares("Token"):
+        return object_of(call, StateBlock)
+    app, number = application(call), call.integer("Token")
+    found = app.numbered.get(("block", number))
+    if not isinstance(found, StateBlock):
+        raise Inexpressible(f"no state block {number:#x}")
+    return app, found
+
+
+@method(EVERY_DEVICE, "BeginStateBlock")
 def begin_state_block(program: Program, call: Arguments) -> None:
-    """What is set from here on goes into a block, and not to the driver."""
+    """Records the following settings in a block instead of sending them."""
     application(call).mirror.begin()
 
 
-@on(DEVICES, "EndStateBlock")
+@method(EVERY_DEVICE, "EndStateBlock")
 def end_state_block(program: Program, call: Arguments) -> None:
-    """The block is made of what was set."""
+    """Creates a block of the recorded settings."""
     app = application(call)
     if app.mirror.recording:
-        keep_block(program, call, "ppSB", app.mirror.end())
+        _add_block(program, call, app, app.mirror.end())
 
 
-@on(DEVICES, "CreateStateBlock")
+@method(EVERY_DEVICE, "CreateStateBlock")
 def create_state_block(program: Program, call: Arguments) -> None:
-    """A block of a predefined kind, with what is set now."""
+    """Creates a predefined block of the current settings."""
     app = application(call)
     kind = enumerator(StateBlockType, call.integer("Type"))
-    block = app.mirror.create(block_keys(app.mirror, kind, 9))
-    keep_block(program, call, "ppSB", block)
+    keys = block_keys(app.mirror, kind, app.session.interface)
+    _add_block(program, call, app, app.mirror.create(keys))
 
 
-def keep_block(program: Program, call: Arguments, name: str, block: StateBlock) -> None:
-    """A block under the address the call gave."""
-    app = application(call)
-    app.blocks.append(block)
-    hand_out(program, call, name, app, block)
-
-
-@on("IDirect3DStateBlock9", "Capture")
+@method("IDirect3DStateBlock9", "Capture")
+@method("IDirect3DDevice8", "CaptureStateBlock")
 def capture(program: Program, call: Arguments) -> None:
-    """The block gets what is set now."""
-    app, block = held(call, StateBlock)
+    """Updates the block to the current settings."""
+    app, block = _block_of(call)
     app.mirror.capture(block)
 
 
-@on("IDirect3DStateBlock9", "Apply")
+@method("IDirect3DStateBlock9", "Apply")
+@method("IDirect3DDevice8", "ApplyStateBlock")
 def apply(program: Program, call: Arguments) -> None:
-    """What the block has is set, as far as it differs."""
-    app, block = held(call, StateBlock)
+    """Sets the settings of the block that differ."""
+    app, block = _block_of(call)
     app.mirror.apply(block)
+
+
+@method("IDirect3DDevice8", "DeleteStateBlock")
+def delete(program: Program, call: Arguments) -> None:
+    """Deletes the block."""
+    app, block = _block_of(call)
+    app.blocks.remove(block)
+    del app.numbered["block", call.integer("Token")]

@@ -1,5 +1,5 @@
-"""DirectDraw and Direct3D 5 to 7: what becomes of the methods of their interfaces."""
+"""Methods of DirectDraw and Direct3D 5 to 7; importing this registers them."""
 
-from dp2emu.retrace.ddraw import device3, device7, directdraw, drawing, lifetimes, surfaces
+from dp2emu.retrace.ddraw import device3, device7, drawing, lifetimes, surfaces
 
-__all__ = ["device3", "device7", "directdraw", "drawing", "lifetimes", "surfaces"]
+__all__ = ["device3", "device7", "drawing", "lifetimes", "surfaces"]

@@ -1,162 +1,162 @@
-"""IDirect3D7 and IDirect3DDevice7."""
+"""Methods of IDirect3D7 and IDirect3DDevice7, and of earlier devices where they are alike."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from dp2emu.d3d.legacy import StateBlockType7
 from dp2emu.retrace.arguments import Arguments, integer, pointee
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import light7, material, matrix, rectangle, rectangles, viewport7
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import Program, inert, method
+from dp2emu.retrace.program import INFORMATION, UNCHANGED, Program, Reader, forward, inert, method
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import EarlyDevice
 
-_ASKED = "Only asks; nothing for the driver."
 _DEVICE = "IDirect3DDevice7"
+_DEVICES = "IDirect3DDevice2 IDirect3DDevice3 IDirect3DDevice7"
 
-inert("IDirect3D7", "AddRef EnumDevices EnumZBufferFormats", _ASKED)
+inert("IDirect3D7", "AddRef EnumDevices EnumZBufferFormats", INFORMATION)
 inert("IDirect3D7", "EvictManagedTextures", "All textures have room.")
 inert(
     _DEVICE,
     "AddRef GetCaps EnumTextureFormats GetTransform GetViewport GetMaterial GetLight "
     "GetRenderState GetClipStatus ComputeSphereVisibility GetTextureStageState "
     "ValidateDevice GetLightEnable GetClipPlane GetInfo",
-    _ASKED,
+    INFORMATION,
 )
-inert(_DEVICE, "PreLoad SetClipStatus", "Changes nothing that is drawn.")
-
-
-@method("IDirect3D7::CreateDevice")
-def create_device(program: Program, call: Arguments) -> None:
-    """A context of DirectX 7 on a surface and the depth buffer attached to it."""
-    target = call.thing("lpDDS", DrawSurface)
-    bind_argument(program, call, "lplpD3DDevice", EarlyDevice(program.ddraw, target, 7))
-
-
-@method(
-    f"{_DEVICE}::GetDirect3D", "IDirect3DDevice3::GetDirect3D", "IDirect3DDevice2::GetDirect3D"
-)
-def get_direct3d(program: Program, call: Arguments) -> None:
-    """The Direct3D object."""
-    names = [name for name in call.call.function.arguments if name.startswith("lplpDirect3D")]
-    bind_argument(program, call, names[0] if names else "lplpDirect3D", program.ddraw)
+inert(_DEVICE, "PreLoad SetClipStatus", UNCHANGED)
 
 
 def _device(call: Arguments) -> EarlyDevice:
     return call.thing("this", EarlyDevice)
 
 
-@method(*(f"IDirect3DDevice{version}::BeginScene" for version in (2, 3, 7)))
-def begin_scene(program: Program, call: Arguments) -> None:
-    """The driver's scene capture begins."""
-    _device(call).begin_scene()
+def _calls(interfaces: str, name: str, act: str, says: str, *readers: Reader) -> None:
+    """Register a method that calls the device's method ``act``."""
+
+    def find(call: Arguments) -> Callable[..., object]:
+        found: Callable[..., object] = getattr(_device(call), act)
+        return found
+
+    forward(interfaces, name, says, find, *readers)
 
 
-@method(*(f"IDirect3DDevice{version}::EndScene" for version in (2, 3, 7)))
-def end_scene(program: Program, call: Arguments) -> None:
-    """The driver's scene capture ends, and what waits is submitted."""
-    _device(call).end_scene()
+def _struct(read: Callable[..., Any], name: str) -> Reader:
+    """A reader of the structure that an argument points to."""
+
+    def found(call: Arguments, name: str) -> Any:
+        return read(call.struct(name))
+
+    return found, name
 
 
-@method(*(f"IDirect3DDevice{version}::SetRenderTarget" for version in (2, 3, 7)))
-def set_target(program: Program, call: Arguments) -> None:
-    """Another target with its own depth buffer; the viewport stays."""
-    _device(call).set_target(call.thing("lpNewRenderTarget", DrawSurface))
+def _plane(call: Arguments, name: str) -> list[float]:
+    plane = call.reals(name)
+    if len(plane) != 4:
+        raise Inexpressible(f"a plane of {len(plane)} numbers")
+    return plane
 
 
-@method(*(f"IDirect3DDevice{version}::GetRenderTarget" for version in (2, 3, 7)))
+def _enabled(call: Arguments, name: str) -> bool:
+    return bool(call.integer(name))
+
+
+def _surface(call: Arguments, name: str) -> DrawSurface:
+    return call.thing(name, DrawSurface)
+
+
+def _texture(call: Arguments, name: str) -> DrawSurface | None:
+    return call.optional(name, DrawSurface)
+
+
+def _block(call: Arguments, name: str) -> int:
+    handle = call.integer(name)
+    found = _device(call).blocks.get(handle)
+    if found is None:
+        raise Inexpressible(f"no state block {handle}")
+    return found
+
+
+_INTEGER, _DWORD = Arguments.integer, Arguments.dword
+_KIND = _INTEGER, "dtstTransformStateType"
+_MATRIX = _struct(matrix, "lpD3DMatrix")
+
+_calls(_DEVICES, "BeginScene", "begin_scene", "The driver's scene capture begins.")
+_calls(_DEVICES, "EndScene", "end_scene",
+       "The driver's scene capture ends, and the command buffer is submitted.")  # fmt: skip
+_calls(_DEVICES, "SetRenderTarget", "set_target",
+       "Another target with its own depth buffer; the viewport does not change.",
+       (_surface, "lpNewRenderTarget"))  # fmt: skip
+_calls(_DEVICES, "SetTransform", "set_transform", "A matrix by the version's number.",
+       _KIND, _MATRIX)  # fmt: skip
+_calls(_DEVICES, "MultiplyTransform", "multiply_transform",
+       "The product of the matrices, as drivers of that time receive it.",
+       _KIND, _MATRIX)  # fmt: skip
+_calls(_DEVICE, "SetViewport", "set_viewport", "Rectangle and depth range.",
+       _struct(viewport7, "lpData"))  # fmt: skip
+_calls(_DEVICE, "SetMaterial", "set_material", "The material.", _struct(material, "lpMat"))
+_calls(_DEVICE, "SetLight", "set_light", "A light by its number.",
+       (_INTEGER, "dwLightIndex"), _struct(light7, "lpLight"))  # fmt: skip
+_calls(_DEVICE, "LightEnable", "light_enable", "Enables or disables a light.",
+       (_INTEGER, "dwLightIndex"), (_enabled, "bEnable"))  # fmt: skip
+_calls(_DEVICE, "SetClipPlane", "set_clip_plane", "A user clip plane.",
+       (_INTEGER, "dwIndex"), (_plane, "pPlaneEquation"))  # fmt: skip
+_calls(_DEVICE, "SetRenderState", "set_render_state", "A render state by the version's number.",
+       (_INTEGER, "dwRenderStateType"), (_DWORD, "dwRenderState"))  # fmt: skip
+_calls(f"IDirect3DDevice3 {_DEVICE}", "SetTextureStageState", "set_stage_state",
+       "A texture stage state by the version's number.",
+       (_INTEGER, "dwStage"), (_INTEGER, "d3dTexStageStateType"), (_DWORD, "dwState"))  # fmt: skip
+_calls(_DEVICE, "SetTexture", "set_texture", "A texture of a stage, or none.",
+       (_INTEGER, "dwStage"), (_texture, "lpTexture"))  # fmt: skip
+_calls("IDirect3DDevice3", "SetTexture", "set_texture", "A texture of a stage, or none.",
+       (_INTEGER, "dwStage"), (_texture, "lpTexture2"))  # fmt: skip
+_calls(_DEVICE, "BeginStateBlock", "begin_block", "Records the following states in a block.")
+_calls(_DEVICE, "ApplyStateBlock", "apply_block", "The driver executes the block.",
+       (_block, "dwBlockHandle"))  # fmt: skip
+_calls(_DEVICE, "CaptureStateBlock", "capture_block", "The driver updates the block.",
+       (_block, "dwBlockHandle"))  # fmt: skip
+
+
+@method("IDirect3D7", "CreateDevice")
+def create_device(program: Program, call: Arguments) -> None:
+    """A context of DirectX 7 on a surface and its attached depth buffer."""
+    target = call.thing("lpDDS", DrawSurface)
+    bind_argument(program, call, "lplpD3DDevice", EarlyDevice(program.ddraw, target, 7))
+
+
+@method(_DEVICES, "GetDirect3D")
+def get_direct3d(program: Program, call: Arguments) -> None:
+    """The Direct3D object."""
+    bind_argument(program, call, call.starting("lplpDirect3D"), program.ddraw)
+
+
+@method(_DEVICES, "GetRenderTarget")
 def get_target(program: Program, call: Arguments) -> None:
-    """The target, perhaps by an address that is new."""
+    """The target, which may get a new address."""
     bind_argument(program, call, "lplpRenderTarget", _device(call).target)
 
 
-@method(f"{_DEVICE}::Clear")
+@method(_DEVICE, "Clear")
 def clear(program: Program, call: Arguments) -> None:
-    """What of the rectangles lies in the viewport."""
+    """Clears rectangles, clipped to the viewport."""
     boxes = rectangles(call, "dwCount", "lpRects")
-    _device(call).clear(
-        call.integer("dwFlags"), call.integer("dwColor"), call.real("dvZ"),
-        call.integer("dwStencil"), boxes,
-    )  # fmt: skip
+    flags, color, z = call.integer("dwFlags"), call.integer("dwColor"), call.real("dvZ")
+    _device(call).clear(flags, color, z, call.integer("dwStencil"), boxes)
 
 
-@method(*(f"IDirect3DDevice{version}::SetTransform" for version in (2, 3, 7)))
-def set_transform(program: Program, call: Arguments) -> None:
-    """A matrix by the version's number."""
-    kind = call.integer("dtstTransformStateType")
-    _device(call).set_transform(kind, matrix(call.struct("lpD3DMatrix")))
-
-
-@method(*(f"IDirect3DDevice{version}::MultiplyTransform" for version in (2, 3, 7)))
-def multiply_transform(program: Program, call: Arguments) -> None:
-    """The product, which is what drivers of that time get."""
-    kind = call.integer("dtstTransformStateType")
-    _device(call).multiply_transform(kind, matrix(call.struct("lpD3DMatrix")))
-
-
-@method(f"{_DEVICE}::SetViewport")
-def set_viewport(program: Program, call: Arguments) -> None:
-    """Rectangle and depth range."""
-    _device(call).set_viewport(viewport7(call.struct("lpData")))
-
-
-@method(f"{_DEVICE}::SetMaterial")
-def set_material(program: Program, call: Arguments) -> None:
-    """The material of lighting."""
-    _device(call).set_material(material(call.struct("lpMat")))
-
-
-@method(f"{_DEVICE}::SetLight")
-def set_light(program: Program, call: Arguments) -> None:
-    """A light by its number."""
-    _device(call).set_light(call.integer("dwLightIndex"), light7(call.struct("lpLight")))
-
-
-@method(f"{_DEVICE}::LightEnable")
-def light_enable(program: Program, call: Arguments) -> None:
-    """A light on or off."""
-    _device(call).light_enable(call.integer("dwLightIndex"), bool(call.integer("bEnable")))
-
-
-@method(f"{_DEVICE}::SetClipPlane")
-def set_clip_plane(program: Program, call: Arguments) -> None:
-    """A plane of the application."""
-    plane = call.reals("pPlaneEquation")
-    if len(plane) != 4:
-        raise Inexpressible(f"a plane of {len(plane)} numbers")
-    _device(call).set_clip_plane(call.integer("dwIndex"), plane)
-
-
-@method(f"{_DEVICE}::SetRenderState")
-def set_render_state(program: Program, call: Arguments) -> None:
-    """A render state by the version's number."""
-    _device(call).set_render_state(call.integer("dwRenderStateType"), call.dword("dwRenderState"))
-
-
-@method("IDirect3DDevice3::SetTextureStageState", f"{_DEVICE}::SetTextureStageState")
-def set_stage_state(program: Program, call: Arguments) -> None:
-    """A texture stage state by the version's number."""
-    state = call.integer("d3dTexStageStateType")
-    _device(call).set_stage_state(call.integer("dwStage"), state, call.dword("dwState"))
-
-
-@method(f"{_DEVICE}::SetTexture")
-def set_texture(program: Program, call: Arguments) -> None:
-    """A texture, or none, for a stage."""
-    _device(call).set_texture(call.integer("dwStage"), call.optional("lpTexture", DrawSurface))
-
-
-@method(f"{_DEVICE}::GetTexture")
+@method(f"IDirect3DDevice3 {_DEVICE}", "GetTexture")
 def get_texture(program: Program, call: Arguments) -> None:
-    """The texture of a stage, perhaps by an address that is new."""
+    """The texture of a stage, which may get a new address."""
     found = _device(call).textures.get(call.integer("dwStage"))
     if found is not None:
-        bind_argument(program, call, "lpTexture", found)
+        bind_argument(program, call, call.spelled("lpTexture", "lplpTexture2"), found)
 
 
-@method(f"{_DEVICE}::Load")
+@method(_DEVICE, "Load")
 def load(program: Program, call: Arguments) -> None:
-    """A texture's levels go into another's."""
+    """Copies a texture's levels to another."""
     target, source = call.thing("lpDestTex", DrawSurface), call.thing("lpSrcTex", DrawSurface)
     point = (0, 0)
     if call.has("lpDestPoint"):
@@ -169,22 +169,16 @@ def load(program: Program, call: Arguments) -> None:
 # State blocks
 
 
-@method(f"{_DEVICE}::BeginStateBlock")
-def begin_block(program: Program, call: Arguments) -> None:
-    """States are recorded from here on."""
-    _device(call).begin_block()
-
-
-@method(f"{_DEVICE}::EndStateBlock")
+@method(_DEVICE, "EndStateBlock")
 def end_block(program: Program, call: Arguments) -> None:
-    """The block gets a handle."""
+    """Ends the recording; the block gets a handle."""
     device = _device(call)
     device.blocks[integer(pointee(call.value("lpdwBlockHandle")))] = device.end_block()
 
 
-@method(f"{_DEVICE}::CreateStateBlock")
+@method(_DEVICE, "CreateStateBlock")
 def create_block(program: Program, call: Arguments) -> None:
-    """A block of all, pixel or vertex state."""
+    """Creates a block of all, pixel or vertex states."""
     device, type = _device(call), call.integer("d3dsbType")
     if type not in StateBlockType7._value2member_map_:
         raise Inexpressible(f"state block type {type}")
@@ -192,28 +186,8 @@ def create_block(program: Program, call: Arguments) -> None:
     device.blocks[handle] = device.create_block(StateBlockType7(type))
 
 
-def _block(call: Arguments) -> int:
-    handle = call.integer("dwBlockHandle")
-    found = _device(call).blocks.get(handle)
-    if found is None:
-        raise Inexpressible(f"no state block {handle}")
-    return found
-
-
-@method(f"{_DEVICE}::ApplyStateBlock")
-def apply_block(program: Program, call: Arguments) -> None:
-    """The driver executes the block."""
-    _device(call).apply_block(_block(call))
-
-
-@method(f"{_DEVICE}::CaptureStateBlock")
-def capture_block(program: Program, call: Arguments) -> None:
-    """The driver brings the block up to date."""
-    _device(call).capture_block(_block(call))
-
-
-@method(f"{_DEVICE}::DeleteStateBlock")
+@method(_DEVICE, "DeleteStateBlock")
 def delete_block(program: Program, call: Arguments) -> None:
-    """The driver forgets the block."""
-    _device(call).delete_block(_block(call))
+    """The driver deletes the block."""
+    _device(call).delete_block(_block(call, "dwBlockHandle"))
     del _device(call).blocks[call.integer("dwBlockHandle")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +13,24 @@ from dp2emu.d3d.fvf import fvf_layout, fvf_size
 from dp2emu.d3d.vertices import TYPE_BYTES
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.retrace.arguments import Arguments, array, integer, member, structure
-from dp2emu.retrace.ddraw.lifetimes import bind_argument
+from dp2emu.retrace.ddraw.lifetimes import BUFFERS, bind_argument
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import Program, inert, method
+from dp2emu.retrace.program import UNCHANGED, Program, inert, method
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.earlydevice import EarlyDevice
 from dp2emu.runtime.processing import Span
 
-DEVICES = "IDirect3DDevice3", "IDirect3DDevice7"
-BUFFERS = "IDirect3DVertexBuffer", "IDirect3DVertexBuffer7"
+DEVICES = "IDirect3DDevice3 IDirect3DDevice7"
 _MOST_VERTICES = 0xFFFF
 _RESERVED = 0x20
-"""D3DFVF_RESERVED1, the only part of a format that strided vertices do not have."""
-
-
-def rows(interfaces: Sequence[str], name: str) -> tuple[str, ...]:
-    """A method of several interfaces."""
-    return tuple(f"{interface}::{name}" for interface in interfaces)
+"""D3DFVF_RESERVED1, which strided vertices lack."""
+_MEMBERS = {DeclUsage.NORMAL: ("normal",), DeclUsage.COLOR: ("diffuse", "specular")}
+"""Members of D3DDRAWPRIMITIVESTRIDEDDATA by usage and index; other elements are in position."""
 
 
 def indices_of(call: Arguments, name: str) -> list[int] | None:
-    """Indices of 16 bits, as a blob or an array.  Raises Inexpressible if some are missing."""
+    """16-bit indices, as a blob or an array.  Raises Inexpressible if some are missing."""
     count = call.integer("dwIndexCount")
     if not count:
         return None
@@ -49,21 +44,11 @@ def indices_of(call: Arguments, name: str) -> list[int] | None:
     return found[:count]
 
 
-@method(*rows(DEVICES, "DrawPrimitive"))
+@method(DEVICES, "DrawPrimitive DrawIndexedPrimitive")
 def draw_primitive(program: Program, call: Arguments) -> None:
-    """Vertices behind a pointer, drawn by the version's own tokens."""
-    _draw(program, call, None)
-
-
-@method(*rows(DEVICES, "DrawIndexedPrimitive"))
-def draw_indexed_primitive(program: Program, call: Arguments) -> None:
-    """The same with indices."""
-    _draw(program, call, indices_of(call, "lpwIndices"))
-
-
-def _draw(program: Program, call: Arguments, indices: list[int] | None) -> None:
-    device = call.thing("this", EarlyDevice)
-    count = call.integer("dwVertexCount")
+    """A draw of vertices in user memory, by the tokens of the version."""
+    indices = indices_of(call, "lpwIndices") if call.declares("lpwIndices") else None
+    device, count = call.thing("this", EarlyDevice), call.integer("dwVertexCount")
     if count:
         format, vertices = call.integer("d3dvtVertexType"), call.blob("lpvVertices")
         device.flags = call.integer("dwFlags")
@@ -73,64 +58,39 @@ def _draw(program: Program, call: Arguments, indices: list[int] | None) -> None:
 # Strided vertices
 
 
-@method(*rows(DEVICES, "DrawPrimitiveStrided"))
+@method(DEVICES, "DrawPrimitiveStrided DrawIndexedPrimitiveStrided")
 def draw_strided(program: Program, call: Arguments) -> None:
-    """Vertices whose parts lie apart; they are brought together for the driver."""
-    _draw_strided(call, None)
-
-
-@method(*rows(DEVICES, "DrawIndexedPrimitiveStrided"))
-def draw_indexed_strided(program: Program, call: Arguments) -> None:
-    """The same with indices."""
-    _draw_strided(call, indices_of(call, "lpIndex"))
-
-
-def _draw_strided(call: Arguments, indices: list[int] | None) -> None:
+    """A draw of vertices whose elements are in separate arrays, which the import interleaves."""
+    indices = indices_of(call, "lpIndex") if call.declares("lpIndex") else None
     device = call.thing("this", EarlyDevice)
-    format, count = call.integer("dwVertexType"), call.integer("dwVertexCount")
+    format, count = call.integer("dwVertexType") & ~_RESERVED, call.integer("dwVertexCount")
     if count:
         data = call.struct("lpD3DDrawPrimStrideData")
-        vertices = together(data, format & ~_RESERVED, count, device.interface)
+        vertices = interleaved(data, format, count, device.interface)
         device.flags = call.integer("dwFlags")
-        primitive = call.integer("d3dptPrimitiveType")
-        device.draw(primitive, format & ~_RESERVED, vertices, count, indices)
+        device.draw(call.integer("d3dptPrimitiveType"), format, vertices, count, indices)
 
 
-_MEMBERS = {
-    (DeclUsage.POSITION, 0): "position",
-    (DeclUsage.POSITIONT, 0): "position",
-    (DeclUsage.NORMAL, 0): "normal",
-    (DeclUsage.COLOR, 0): "diffuse",
-    (DeclUsage.COLOR, 1): "specular",
-}
-"""Which member of D3DDRAWPRIMITIVESTRIDEDDATA an element comes from."""
+def interleaved(data: Struct, format: int, count: int, interface: int) -> bytes:
+    """Vertices of an FVF from their separate elements.
 
-
-def together(data: Struct, format: int, count: int, interface: int) -> bytes:
-    """Vertices of an FVF from their parts.  Raises Inexpressible if bytes are missing."""
+    Raises Inexpressible for more than 65,535 vertices and for missing bytes.
+    """
     if count > _MOST_VERTICES:
         raise Inexpressible(f"{count} vertices")
-    stride = fvf_size(format, interface)
-    made = np.zeros((count, stride), np.uint8)
+    made = np.zeros((count, fvf_size(format, interface)), np.uint8)
     for element in fvf_layout(format, interface).elements:
         assert isinstance(element.type, DeclType)
-        size = TYPE_BYTES[element.type]
-        part = _member_of(data, element.usage, element.index)
-        offset = _offset_in(element.usage, element.offset)
-        made[:, element.offset : element.offset + size] = _column(part, offset, size, count)
+        size, start = TYPE_BYTES[element.type], element.offset
+        if element.usage is DeclUsage.TEXCOORD:
+            part = structure(array(member(data, "textureCoords"))[element.index])
+        else:
+            names = _MEMBERS.get(element.usage, ("position",))
+            part = structure(member(data, names[element.index]))
+        # Blend weights follow the position in its array.
+        offset = start if element.usage is DeclUsage.BLENDWEIGHT else 0
+        made[:, start : start + size] = _column(part, offset, size, count)
     return made.tobytes()
-
-
-def _member_of(data: Struct, usage: DeclUsage, index: int) -> Struct:
-    if usage is DeclUsage.TEXCOORD:
-        return structure(array(member(data, "textureCoords"))[index])
-    name = _MEMBERS.get((usage, index), "position")
-    return structure(member(data, name))
-
-
-def _offset_in(usage: DeclUsage, offset: int) -> int:
-    """Where in its part an element lies: weights follow the position they belong to."""
-    return offset if usage is DeclUsage.BLENDWEIGHT else 0
 
 
 def _column(part: Struct, offset: int, size: int, count: int) -> NDArray[np.uint8]:
@@ -144,14 +104,12 @@ def _column(part: Struct, offset: int, size: int, count: int) -> NDArray[np.uint
 
 # Vertex buffers
 
-
-for _interface in BUFFERS:
-    inert(_interface, "AddRef GetVertexBufferDesc Optimize", "Changes nothing that is drawn.")
+inert(BUFFERS, "AddRef GetVertexBufferDesc Optimize", UNCHANGED)
 
 
-@method("IDirect3D3::CreateVertexBuffer", "IDirect3D7::CreateVertexBuffer")
+@method("IDirect3D3 IDirect3D7", "CreateVertexBuffer")
 def create_buffer(program: Program, call: Arguments) -> None:
-    """A vertex buffer of a flexible vertex format."""
+    """Creates a vertex buffer of a flexible vertex format."""
     asked = call.struct("lpD3DVertBufDesc")
     format, count = integer(member(asked, "dwFVF")), integer(member(asked, "dwNumVertices"))
     interface = 6 if call.call.name.startswith("IDirect3D3") else 7
@@ -161,26 +119,26 @@ def create_buffer(program: Program, call: Arguments) -> None:
     bind_argument(program, call, "lplpD3DVertBuf", VertexBuffer(desc, format, stride, count))
 
 
-@method(*rows(BUFFERS, "Lock"))
+@method(BUFFERS, "Lock")
 def lock_buffer(program: Program, call: Arguments) -> None:
-    """Where the program will find the buffer."""
+    """The address of the buffer's memory."""
     program.locks.begin(call.address("lplpData"), Lock(call.thing("this", VertexBuffer), 0))
 
 
-@method(*rows(BUFFERS, "Unlock"))
+@method(BUFFERS, "Unlock")
 def unlock_buffer(program: Program, call: Arguments) -> None:
-    """What the program stored is written."""
+    """Writes the program's stores."""
     buffer = call.thing("this", VertexBuffer)
-    held = program.locks.end(buffer, 0)
-    if held is not None and held.data:
+    ended = program.locks.end(buffer, 0)
+    if ended is not None and ended.data:
         memory = program.ddraw.settle()
         memory.lock(buffer.desc.handle)
-        memory.write(buffer.desc.handle, 0, held.data[: buffer.desc.width])
+        memory.write(buffer.desc.handle, 0, ended.data[: buffer.desc.width])
 
 
-@method(*rows(DEVICES, "DrawPrimitiveVB"))
+@method(DEVICES, "DrawPrimitiveVB")
 def draw_buffer(program: Program, call: Arguments) -> None:
-    """Vertices of a buffer."""
+    """A draw of vertices of a buffer."""
     device = call.thing("this", EarlyDevice)
     buffer = call.thing("lpD3DVertexBuf", VertexBuffer)
     start, count = call.integer("dwStartVertex"), call.integer("dwNumVertices")
@@ -188,9 +146,9 @@ def draw_buffer(program: Program, call: Arguments) -> None:
     device.draw_buffer(call.integer("d3dptPrimitiveType"), buffer, start, count)
 
 
-@method(*rows(DEVICES, "DrawIndexedPrimitiveVB"))
+@method(DEVICES, "DrawIndexedPrimitiveVB")
 def draw_indexed_buffer(program: Program, call: Arguments) -> None:
-    """The same with indices, which in DirectX 7 count from the first vertex that is named."""
+    """An indexed draw of a buffer; indices of DirectX 7 count from the call's first vertex."""
     device = call.thing("this", EarlyDevice)
     buffer = call.thing("lpD3DVertexBuf", VertexBuffer)
     seven = device.interface == 7
@@ -201,28 +159,30 @@ def draw_indexed_buffer(program: Program, call: Arguments) -> None:
     device.draw_buffer(call.integer("d3dptPrimitiveType"), buffer, start, count, indices or [])
 
 
-@method(*rows(BUFFERS, "ProcessVertices"))
-def process_vertices(program: Program, call: Arguments) -> None:
-    """Vertices of one buffer, transformed by the runtime, go into another."""
-    device = call.thing("lpD3DDevice", EarlyDevice)
+def _process(call: Arguments, device: EarlyDevice, source: VertexBuffer, start: int) -> None:
     count = call.integer("dwCount")
     made = Span(call.thing("this", VertexBuffer), call.integer("dwDestIndex"), count)
-    source = call.thing("lpSrcBuffer", VertexBuffer)
-    given = Span(source, call.integer("dwSrcIndex"), count)
+    given = Span(source, start, count)
     device.process(made, given, call.integer("dwVertexOp"), call.integer("dwFlags"))
 
 
-@method("IDirect3DVertexBuffer7::ProcessVerticesStrided")
+@method(BUFFERS, "ProcessVertices")
+def process_vertices(program: Program, call: Arguments) -> None:
+    """The runtime transforms vertices of one buffer into another."""
+    device = call.thing("lpD3DDevice", EarlyDevice)
+    source = call.thing("lpSrcBuffer", VertexBuffer)
+    _process(call, device, source, call.integer("dwSrcIndex"))
+
+
+@method("IDirect3DVertexBuffer7", "ProcessVerticesStrided")
 def process_strided(program: Program, call: Arguments) -> None:
-    """Vertices whose parts lie apart are brought together in a buffer of their own."""
+    """As ProcessVertices, with the elements interleaved in a temporary buffer first."""
     device, count = call.thing("lpD3DDevice", EarlyDevice), call.integer("dwCount")
     format = call.integer("dwVertexTypeDesc") & ~_RESERVED
-    vertices = together(call.struct("lpVertexArray"), format, count, device.interface)
+    vertices = interleaved(call.struct("lpVertexArray"), format, count, device.interface)
     memory = program.ddraw.settle()
     desc = memory.create_surface(SurfaceKind.VERTEXBUFFER, max(len(vertices), 1))
     memory.write(desc.handle, 0, vertices)
-    source = VertexBuffer(desc, format, fvf_size(format, device.interface), count)
-    made = Span(call.thing("this", VertexBuffer), call.integer("dwDestIndex"), count)
-    given = Span(source, 0, count)
-    device.process(made, given, call.integer("dwVertexOp"), call.integer("dwFlags"))
+    stride = fvf_size(format, device.interface)
+    _process(call, device, VertexBuffer(desc, format, stride, count), 0)
     memory.destroy_surface(desc.handle)

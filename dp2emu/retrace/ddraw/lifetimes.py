@@ -1,7 +1,7 @@
-"""When objects of DirectDraw and Direct3D come and go (apitrace traces, "DirectDraw objects").
+"""Lifetimes of DirectDraw and Direct3D objects (apitrace traces, "DirectDraw objects").
 
-An object has an address for each of its interfaces, and reference counts that may be of one
-interface alone: it is gone with its last address.
+An object has an address for each of its interfaces, which may count references separately: it is
+destroyed with its last address.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import EarlyDevice
 
+DIRECTDRAWS = " ".join(f"IDirectDraw{n}" for n in ("", "2", "4", "7"))
+SURFACES = " ".join(f"IDirectDrawSurface{n}" for n in ("", "2", "3", "4", "7"))
+TEXTURES = "IDirect3DTexture IDirect3DTexture2"
+MATERIALS = "IDirect3DMaterial IDirect3DMaterial2 IDirect3DMaterial3"
+VIEWPORTS = "IDirect3DViewport IDirect3DViewport2 IDirect3DViewport3"
+BUFFERS = "IDirect3DVertexBuffer IDirect3DVertexBuffer7"
 _INTERFACES = (
-    *(f"IDirectDraw{n}" for n in ("", "2", "4", "7")),
-    *(f"IDirectDrawSurface{n}" for n in ("", "2", "3", "4", "7")),
-    *(f"IDirect3D{n}" for n in ("", "2", "3", "7")),
-    *(f"IDirect3DDevice{n}" for n in ("", "2", "3", "7")),
-    *(f"IDirect3DTexture{n}" for n in ("", "2")),
-    *(f"IDirect3DMaterial{n}" for n in ("", "2", "3")),
-    *(f"IDirect3DViewport{n}" for n in ("", "2", "3")),
-    *(f"IDirect3DVertexBuffer{n}" for n in ("", "7")),
-    "IDirect3DLight", "IDirect3DExecuteBuffer", "IDirectDrawPalette", "IDirectDrawClipper",
-    "IDirectDrawColorControl", "IDirectDrawGammaControl",
-)  # fmt: skip
+    f"{DIRECTDRAWS} {SURFACES} {TEXTURES} {MATERIALS} {VIEWPORTS} {BUFFERS} "
+    "IDirect3D IDirect3D2 IDirect3D3 IDirect3D7 "
+    "IDirect3DDevice IDirect3DDevice2 IDirect3DDevice3 IDirect3DDevice7 "
+    "IDirect3DLight IDirect3DExecuteBuffer IDirectDrawPalette IDirectDrawClipper "
+    "IDirectDrawColorControl IDirectDrawGammaControl"
+)
 
 
-def bind(program: Program, address: int, thing: object) -> None:
-    """A call handed out an object; what had its address before and has no other is gone."""
+def bind_argument(program: Program, call: Arguments, name: str, thing: object) -> None:
+    """Bind an object that the call returned through an argument; the object that had the address
+    before is destroyed if it has no other.
+    """
+    address = call.address(name)
     before = program.objects.get(address)
     program.objects.bind(address, thing)
     if before is not None and before is not thing:
         _retire(program, before)
 
 
-def bind_argument(program: Program, call: Arguments, name: str, thing: object) -> None:
-    """The same, of an object handed out through an argument."""
-    bind(program, call.address(name), thing)
-
-
 def _retire(program: Program, thing: object) -> None:
+    """Destroy an object without addresses."""
     if program.objects.addresses(thing):
         return
-    if isinstance(thing, DrawSurface) and thing.root and not thing.gone:
+    if isinstance(thing, DrawSurface) and thing.root and not thing.destroyed:
         program.ddraw.destroy(thing)
     elif isinstance(thing, EarlyDevice):
         thing.close()
@@ -50,9 +50,9 @@ def _retire(program: Program, thing: object) -> None:
         program.ddraw.settle().destroy_surface(thing.desc.handle)
 
 
-@method(*(f"{interface}::Release" for interface in _INTERFACES))
+@method(_INTERFACES, "Release")
 def release(program: Program, call: Arguments) -> None:
-    """With the last reference to its last interface the object is gone."""
+    """Destroys the object with the last reference to its last interface."""
     address = call.address("this")
     thing = program.objects.get(address)
     if thing is None or call.result:
@@ -61,7 +61,7 @@ def release(program: Program, call: Arguments) -> None:
     _retire(program, thing)
 
 
-@method(*(f"{interface}::QueryInterface" for interface in _INTERFACES))
+@method(_INTERFACES, "QueryInterface")
 def query_interface(program: Program, call: Arguments) -> None:
     """Another interface of the same object."""
     thing = program.objects.get(call.address("this"))

@@ -1,7 +1,6 @@
-"""Structures of ddraw.h and d3dtypes.h in a trace, as what runtimes take (apitrace traces,
-"DirectDraw descriptions").
+"""Structures of ddraw.h and d3dtypes.h in traces (apitrace traces, "DirectDraw descriptions").
 
-Members that share memory are all recorded, with the same bits; flags tell which is meant.
+All members of a union are recorded, with the same bits; flags tell which is valid.
 """
 
 from __future__ import annotations
@@ -36,16 +35,15 @@ def color_key(of: Struct) -> ColorKey:
 
 
 def description(of: Struct) -> Description:
-    """DDSURFACEDESC and DDSURFACEDESC2; of the first the second word of capabilities is 0."""
+    """DDSURFACEDESC and DDSURFACEDESC2; the former has 0 as second word of capabilities."""
     flags = integer(member(of, "dwFlags"))
-    caps = structure(member(of, "ddsCaps"))
-    second = "dwCaps2" in caps.signature.members
+    caps, caps2 = capabilities(structure(member(of, "ddsCaps")))
     return Description(
         flags=flags,
-        caps=integer(member(caps, "dwCaps")),
-        caps2=integer(member(caps, "dwCaps2")) if second else 0,
-        width=integer(member(of, "dwWidth")) if flags & Described.WIDTH else 0,
-        height=integer(member(of, "dwHeight")) if flags & Described.HEIGHT else 0,
+        caps=int(caps),
+        caps2=caps2,
+        width=_when(of, flags, Described.WIDTH, "dwWidth"),
+        height=_when(of, flags, Described.HEIGHT, "dwHeight"),
         back_buffers=_when(of, flags, Described.BACKBUFFERCOUNT, "dwBackBufferCount"),
         levels=_when(
             of, flags, Described.MIPMAPCOUNT | Described.ZBUFFERBITDEPTH, "dwMipMapCount"
@@ -66,7 +64,7 @@ def _key_when(of: Struct, flags: int, wanted: int, name: str) -> ColorKey | None
 
 
 def capabilities(of: Struct) -> tuple[Caps, int]:
-    """DDSCAPS and DDSCAPS2: both words, the second 0 where there is none."""
+    """DDSCAPS and DDSCAPS2; the former has 0 as second word."""
     second = "dwCaps2" in of.signature.members
     return Caps(integer(member(of, "dwCaps"))), integer(member(of, "dwCaps2")) if second else 0
 
@@ -79,7 +77,7 @@ def rectangle(call: Arguments, name: str) -> Rect | None:
 
 
 def rectangles(call: Arguments, count: str, name: str) -> list[Box] | None:
-    """D3DRECTs; None for none of them."""
+    """D3DRECTs, None for NULL and for a count of 0."""
     if not call.has(name) or not call.integer(count):
         return None
     corners = "x1", "y1", "x2", "y2"
@@ -88,7 +86,7 @@ def rectangles(call: Arguments, count: str, name: str) -> list[Box] | None:
 
 
 def effects(call: Arguments) -> Effects:
-    """DDBLTFX; nothing for NULL."""
+    """DDBLTFX, with its defaults for NULL."""
     if not call.has("lpDDBltFx"):
         return Effects()
     of = call.struct("lpDDBltFx")
@@ -120,7 +118,7 @@ _COLORS = "diffuse", "ambient", "specular", "emissive"
 
 
 def material(of: Struct) -> Material:
-    """D3DMATERIAL7 and D3DMATERIAL, which differ in how their members are spelled."""
+    """D3DMATERIAL7 and D3DMATERIAL, whose members have different names."""
     long = "dcvDiffuse" in of.signature.members
     names = [f"dcv{name.title()}" if long else name for name in _COLORS]
     power = "dvPower" if "dvPower" in of.signature.members else "power"

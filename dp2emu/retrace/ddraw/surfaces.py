@@ -1,108 +1,236 @@
-"""IDirectDrawSurface of any version."""
+"""Methods of IDirectDraw, IDirectDrawSurface, palettes and clippers of all versions."""
 
 from __future__ import annotations
 
+from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import PictureKind
-from dp2emu.d3d.ddraw import FastFlags, LockFlags
-from dp2emu.retrace.arguments import Arguments, integer, member
-from dp2emu.retrace.ddraw.lifetimes import bind_argument
+from dp2emu.d3d.ddraw import FastFlags, LockFlags, PaletteCaps
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.retrace.arguments import Arguments, array, integer, member, members, structure
+from dp2emu.retrace.ddraw.lifetimes import DIRECTDRAWS, SURFACES, bind_argument
 from dp2emu.retrace.ddraw.records import capabilities, color_key, description, effects, rectangle
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import Program, inert, lost, method
+from dp2emu.retrace.program import INFORMATION, UNCHANGED, Program, inert, lost, method
 from dp2emu.runtime.drawblits import Side, blt, blt_fast
 from dp2emu.runtime.drawsurfaces import Clipper, DrawSurface, Palette
 
-SURFACES = tuple(f"IDirectDrawSurface{version}" for version in ("", "2", "3", "4", "7"))
-_ASKED = "Only asks; nothing for the driver."
+_MONITOR = "Affects the monitor, not the contents of surfaces."
+_SIDES = "left", "top", "right", "bottom"
+
+inert(
+    DIRECTDRAWS,
+    "AddRef Compact EnumDisplayModes EnumSurfaces GetCaps GetFourCCCodes GetMonitorFrequency "
+    "GetScanLine GetVerticalBlankStatus GetAvailableVidMem GetSurfaceFromDC GetGDISurface "
+    "TestCooperativeLevel GetDeviceIdentifier StartModeTest EvaluateMode",
+    INFORMATION,
+)
+inert(
+    DIRECTDRAWS,
+    "Initialize FlipToGDISurface SetCooperativeLevel WaitForVerticalBlank RestoreAllSurfaces "
+    "RestoreDisplayMode",
+    "Affects windows and displays; nothing for the driver.",
+)
+inert(
+    "",
+    "DirectDrawEnumerateA DirectDrawEnumerateW DirectDrawEnumerateExA DirectDrawEnumerateExW "
+    "DllCanUnloadNow DllGetClassObject AcquireDDThreadLock ReleaseDDThreadLock "
+    "D3DParseUnknownCommand",
+    INFORMATION,
+)
+inert("IDirectDrawPalette", "AddRef GetCaps GetEntries Initialize", INFORMATION)
+inert("IDirectDrawClipper", "AddRef GetClipList GetHWnd Initialize IsClipListChanged", INFORMATION)
+inert("IDirectDrawGammaControl", "AddRef GetGammaRamp SetGammaRamp", _MONITOR)
+inert("IDirectDrawColorControl", "AddRef GetColorControls SetColorControls", _MONITOR)
+lost(
+    "",
+    "CompleteCreateSysmemSurface GetSurfaceFromDC DDInternalLock DDInternalUnlock DSoundHelp "
+    "GetDDSurfaceLocal GetOLEThunkData RegisterSpecialCase DDGetAttachedSurfaceLcl",
+    "an entry point that is not documented",
+)
+inert(
+    SURFACES,
+    "AddRef EnumAttachedSurfaces EnumOverlayZOrders GetBltStatus GetCaps GetColorKey "
+    "GetFlipStatus GetOverlayPosition GetPixelFormat IsLost GetDDInterface GetPrivateData "
+    "GetUniquenessValue GetPriority GetLOD",
+    INFORMATION,
+)
+inert(
+    SURFACES,
+    "Initialize Restore PageLock PageUnlock SetPrivateData FreePrivateData ChangeUniquenessValue "
+    "SetPriority GetClipper GetPalette",
+    UNCHANGED,
+)
+lost(SURFACES, "GetDC ReleaseDC", "what GDI draws is not recorded")
+lost(SURFACES, "SetSurfaceDesc", "memory of the program is not recorded")
+lost(
+    SURFACES,
+    "AddOverlayDirtyRect SetOverlayPosition UpdateOverlay UpdateOverlayDisplay "
+    "UpdateOverlayZOrder",
+    "there are no overlays",
+)
+lost(SURFACES, "BltBatch", "no runtime has implemented it")
 
 
-def rows(name: str) -> tuple[str, ...]:
-    """A method of every version of IDirectDrawSurface."""
-    return tuple(f"{interface}::{name}" for interface in SURFACES)
+def _surface(call: Arguments) -> DrawSurface:
+    return call.thing("this", DrawSurface)
 
 
-for _interface in SURFACES:
-    inert(
-        _interface,
-        "AddRef EnumAttachedSurfaces EnumOverlayZOrders GetBltStatus GetCaps GetColorKey "
-        "GetFlipStatus GetOverlayPosition GetPixelFormat IsLost GetDDInterface GetPrivateData "
-        "GetUniquenessValue GetPriority GetLOD",
-        _ASKED,
-    )
-    inert(
-        _interface,
-        "Initialize Restore PageLock PageUnlock SetPrivateData FreePrivateData "
-        "ChangeUniquenessValue SetPriority GetClipper GetPalette",
-        "Changes nothing that is drawn.",
-    )
-    lost(_interface, "GetDC ReleaseDC", "what GDI draws is not recorded")
-    lost(_interface, "SetSurfaceDesc", "memory of the program is not recorded")
-    lost(
-        _interface,
-        "AddOverlayDirtyRect SetOverlayPosition UpdateOverlay UpdateOverlayDisplay "
-        "UpdateOverlayZOrder",
-        "there are no overlays",
-    )
-    lost(_interface, "BltBatch", "no runtime has implemented it")
+# IDirectDraw
+
+
+@method("", "DirectDrawCreate DirectDrawCreateEx")
+def create(program: Program, call: Arguments) -> None:
+    """A DirectDraw object; all of a program share one memory."""
+    bind_argument(program, call, "lplpDD", program.ddraw)
+
+
+@method(DIRECTDRAWS, "CreateSurface")
+def create_surface(program: Program, call: Arguments) -> None:
+    """Creates a surface with the attachments of DDSCAPS_COMPLEX."""
+    asked = description(call.struct("lpDDSurfaceDesc"))
+    bind_argument(program, call, "lplpDDSurface", program.ddraw.create(asked))
+
+
+@method(DIRECTDRAWS, "DuplicateSurface")
+def duplicate_surface(program: Program, call: Arguments) -> None:
+    """Another object of the same memory."""
+    surface = call.thing("lpDDSurface", DrawSurface)
+    bind_argument(program, call, "lplpDupDDSurface", surface)
+
+
+@method(DIRECTDRAWS, "SetDisplayMode")
+def set_display_mode(program: Program, call: Arguments) -> None:
+    """The size and format of primary surfaces created from now on."""
+    program.ddraw.set_display(*map(call.integer, ("dwWidth", "dwHeight", "dwBPP")))
+
+
+@method(DIRECTDRAWS, "GetDisplayMode")
+def get_display_mode(program: Program, call: Arguments) -> None:
+    """Returns the size and format of primary surfaces, which the import uses."""
+    told = description(call.struct("lpDDSurfaceDesc"))
+    if told.pixels is not None:
+        program.ddraw.set_display(told.width, told.height, told.pixels.bits)
+
+
+# Palettes and clippers
+
+
+@method(DIRECTDRAWS, "CreatePalette")
+def create_palette(program: Program, call: Arguments) -> None:
+    """Creates a palette; a loss if the trace lacks some of its entries."""
+    flags = call.integer("dwFlags")
+    palette = program.ddraw.create_palette(alpha=bool(flags & PaletteCaps.ALPHA))
+    bind_argument(program, call, "lplpDDPalette", palette)
+    sizes = {PaletteCaps.BIT1: 2, PaletteCaps.BIT2: 4, PaletteCaps.BIT4: 16}
+    size = next((size for flag, size in sizes.items() if flags & flag), 256)
+    _store_entries(program, palette, 0, call.value("lpDDColorArray"), size)
+
+
+@method("IDirectDrawPalette", "SetEntries")
+def set_entries(program: Program, call: Arguments) -> None:
+    """Changes entries of a palette, and the look of surfaces with it; a loss if the trace lacks
+    some of them.
+    """
+    palette, start = call.thing("this", Palette), call.integer("dwStartingEntry")
+    _store_entries(program, palette, start, call.value("lpEntries"), call.integer("dwCount"))
+
+
+def _store_entries(
+    program: Program, palette: Palette, start: int, value: object, count: int
+) -> None:
+    names = "peRed", "peGreen", "peBlue", "peFlags"
+    found = [members(structure(each), names, integer) for each in array(value)]
+    entries = [(r & 255, g & 255, b & 255, flags & 255) for r, g, b, flags in found]
+    program.ddraw.set_entries(palette, start, entries)
+    if len(entries) < count:
+        raise Inexpressible(f"{len(entries)} of {count} entries were recorded")
+
+
+@method("", "DirectDrawCreateClipper")
+@method(DIRECTDRAWS, "CreateClipper")
+def create_clipper(program: Program, call: Arguments) -> None:
+    """A clipper, which clips to the surface until it has a list of rectangles."""
+    bind_argument(program, call, "lplpDDClipper", Clipper())
+
+
+@method("IDirectDrawClipper", "SetHWnd")
+def set_window(program: Program, call: Arguments) -> None:
+    """A window as the region, which is not recorded: only the surface clips."""
+    call.thing("this", Clipper).rects = None
+
+
+@method("IDirectDrawClipper", "SetClipList")
+def set_clip_list(program: Program, call: Arguments) -> None:
+    """The rectangles that split blits."""
+    clipper = call.thing("this", Clipper)
+    clipper.rects = _region(call.struct("lpClipList")) if call.has("lpClipList") else None
+
+
+def _region(region: Struct) -> tuple[Rect, ...]:
+    """The rectangles of RGNDATA.  Raises Inexpressible if more than one, and not recorded."""
+    header = structure(member(region, "rdh"))
+    count = integer(member(header, "nCount"))
+    if count == 1:
+        return (Rect(*members(structure(member(header, "rcBound")), _SIDES, integer)),)
+    recorded = "Buffer" in region.signature.members
+    found = array(member(region, "Buffer")) if recorded else ()
+    if len(found) < count:
+        raise Inexpressible(f"{len(found)} of {count} rectangles of the clip list were recorded")
+    return tuple(Rect(*members(structure(each), _SIDES, integer)) for each in found)
 
 
 # Attachments
 
 
-@method(*rows("AddAttachedSurface"))
+@method(SURFACES, "AddAttachedSurface")
 def add_attached(program: Program, call: Arguments) -> None:
-    """A depth buffer, or another surface that is found by GetAttachedSurface."""
+    """Attaches a depth buffer or another surface."""
     added = call.thing("lpDDSAttachedSurface", DrawSurface)
-    attached = call.thing("this", DrawSurface).attached
+    attached = _surface(call).attached
     if added not in attached:
         attached.append(added)
 
 
-@method(*rows("DeleteAttachedSurface"))
+@method(SURFACES, "DeleteAttachedSurface")
 def delete_attached(program: Program, call: Arguments) -> None:
-    """One attached surface, or with NULL all that were attached one by one."""
-    surface = call.thing("this", DrawSurface)
-    gone = call.optional("lpDDSurface", DrawSurface)
-    kept = [each for each in surface.attached
-            if (each.desc is surface.desc if gone is None else each is not gone)]  # fmt: skip
-    surface.attached[:] = kept
+    """Detaches a surface, or with NULL all surfaces that were attached one by one."""
+    surface = _surface(call)
+    detached = call.optional("lpDDSurface", DrawSurface)
+    surface.attached[:] = [
+        each for each in surface.attached
+        if (each.desc is surface.desc if detached is None else each is not detached)
+    ]  # fmt: skip
 
 
-@method(*rows("GetAttachedSurface"))
+@method(SURFACES, "GetAttachedSurface")
 def get_attached(program: Program, call: Arguments) -> None:
-    """A back buffer, a mip level, a face or a depth buffer of the chain."""
+    """The address of a back buffer, mip level, face or depth buffer."""
     caps, caps2 = capabilities(call.struct("lpDDSCaps"))
-    found = call.thing("this", DrawSurface).find(caps, caps2)
+    found = _surface(call).find(caps, caps2)
     if found is None:
         raise Inexpressible(f"no attached surface with capabilities {caps:#x}, {caps2:#x}")
     bind_argument(program, call, "lplpDDAttachedSurface", found)
 
 
-@method(*rows("GetSurfaceDesc"))
-def get_description(program: Program, call: Arguments) -> None:
-    """Tells the size of a primary surface."""
-    _learn_size(program, call)
-
-
-def _learn_size(program: Program, call: Arguments) -> None:
-    """The display is as large as the program was told its primary surface is."""
-    surface = call.thing("this", DrawSurface)
+@method(SURFACES, "GetSurfaceDesc")
+def learn_size(program: Program, call: Arguments) -> None:
+    """Returns the size of a primary surface, which the import uses."""
+    surface = _surface(call)
     told = description(call.struct("lpDDSurfaceDesc"))
-    part = surface.part
-    differs = (told.width, told.height) != (part.width, part.height)
+    differs = (told.width, told.height) != (surface.part.width, surface.part.height)
     if differs and surface.primary and told.width and told.height:
         program.ddraw.resize(surface, told.width, told.height)
 
 
-# Memory
+# Locks and transfers
 
 
-@method(*rows("Lock"))
+@method(SURFACES, "Lock")
 def lock(program: Program, call: Arguments) -> None:
-    """Where the program will find the surface; what the GPU has written, it may look at."""
-    surface = call.thing("this", DrawSurface)
-    _learn_size(program, call)
+    """Locks memory, with a picture of what the GPU has written."""
+    surface = _surface(call)
+    learn_size(program, call)
     of, flags = call.struct("lpDDSurfaceDesc"), call.integer("dwFlags")
     place = rectangle(call, "lpDestRect")
     told = Lock(surface, 0, integer(member(of, "lPitch")), 0, place)
@@ -111,46 +239,48 @@ def lock(program: Program, call: Arguments) -> None:
         program.ddraw.picture(call.number, PictureKind.LOCK, surface)
 
 
-@method(*rows("Unlock"))
+@method(SURFACES, "Unlock")
 def unlock(program: Program, call: Arguments) -> None:
-    """What the program stored is written."""
-    surface = call.thing("this", DrawSurface)
-    held = program.locks.end(surface, 0)
-    if held is not None and held.data is not None:
-        program.ddraw.store(surface, held.place, held.pitch, held.data)
+    """Writes the program's stores."""
+    surface = _surface(call)
+    ended = program.locks.end(surface, 0)
+    if ended is not None and ended.data is not None:
+        program.ddraw.store(surface, ended.place, ended.pitch, ended.data)
 
 
-# Moves
-
-
-@method(*rows("Blt"))
+@method(SURFACES, "Blt")
 def blit(program: Program, call: Arguments) -> None:
-    """A fill or a copy; onto the primary surface it ends a frame."""
-    target = call.thing("this", DrawSurface)
+    """A fill or a copy; a copy to the primary surface ends a frame."""
+    target = _surface(call)
     given = call.optional("lpDDSrcSurface", DrawSurface)
     source = Side(given, rectangle(call, "lpSrcRect")) if given else None
     there = Side(target, rectangle(call, "lpDestRect"))
-    _before_frame(program, call, target, given)
+    shows = target.primary and given is not None
+    if shows:
+        _show(program, call, given)
     blt(program.ddraw, there, source, call.integer("dwFlags"), effects(call))
-    _after_frame(program, target, given)
+    if shows:
+        program.ddraw.mark_frame(target)
 
 
-@method(*rows("BltFast"))
+@method(SURFACES, "BltFast")
 def blit_fast(program: Program, call: Arguments) -> None:
-    """An unscaled copy; onto the primary surface it ends a frame."""
-    target = call.thing("this", DrawSurface)
+    """An unscaled copy; to the primary surface it ends a frame."""
+    target = _surface(call)
     given = call.thing("lpDDSrcSurface", DrawSurface)
     source = Side(given, rectangle(call, "lpSrcRect"))
-    _before_frame(program, call, target, given)
+    if target.primary:
+        _show(program, call, given)
     how = FastFlags(call.integer("dwTrans"))
     blt_fast(program.ddraw, call.integer("dwX"), call.integer("dwY"), target, source, how)
-    _after_frame(program, target, given)
+    if target.primary:
+        program.ddraw.mark_frame(target)
 
 
-@method(*rows("Flip"))
+@method(SURFACES, "Flip")
 def flip(program: Program, call: Arguments) -> None:
-    """The buffers of a chain move up; that ends a frame."""
-    front = call.thing("this", DrawSurface)
+    """Rotates the buffers of a chain, which ends a frame."""
+    front = _surface(call)
     override = call.optional("lpDDSurfaceTargetOverride", DrawSurface)
     shown = override or next(iter(front.flipped()), None)
     if shown is not None and front.primary:
@@ -160,51 +290,40 @@ def flip(program: Program, call: Arguments) -> None:
         program.ddraw.mark_frame(front)
 
 
-def _before_frame(
-    program: Program, call: Arguments, target: DrawSurface, source: DrawSurface | None
-) -> None:
-    if target.primary and source is not None:
-        _show(program, call, source)
-
-
-def _after_frame(program: Program, target: DrawSurface, source: DrawSurface | None) -> None:
-    if target.primary and source is not None:
-        program.ddraw.mark_frame(target)
-
-
-def _show(program: Program, call: Arguments, source: DrawSurface) -> None:
-    """The picture of a frame: the render target, or without a device what comes on the screen."""
+def _show(program: Program, call: Arguments, source: DrawSurface | None) -> None:
+    """Record the picture of a frame: the render target, or without a device the source."""
     devices = program.ddraw.devices
     shown = devices[-1].target if devices else source
+    assert shown is not None
     program.ddraw.picture(call.number, PictureKind.PRESENT, shown)
 
 
-# What hangs on a surface
+# Properties of surfaces
 
 
-@method(*rows("SetClipper"))
+@method(SURFACES, "SetClipper")
 def set_clipper(program: Program, call: Arguments) -> None:
-    """Blits to the surface are cut by a clipper."""
-    call.thing("this", DrawSurface).clipper = call.optional("lpDDClipper", Clipper)
+    """The clipper of blits to the surface."""
+    _surface(call).clipper = call.optional("lpDDClipper", Clipper)
 
 
-@method(*rows("SetPalette"))
+@method(SURFACES, "SetPalette")
 def set_palette(program: Program, call: Arguments) -> None:
-    """The palette that a surface's indexes mean."""
-    call.thing("this", DrawSurface).palette = call.optional("lpDDPalette", Palette)
+    """The palette of the surface's pixels."""
+    _surface(call).palette = call.optional("lpDDPalette", Palette)
 
 
-@method(*rows("SetColorKey"))
+@method(SURFACES, "SetColorKey")
 def set_color_key(program: Program, call: Arguments) -> None:
-    """A colour key for blits, and of textures for draws; NULL takes it away."""
-    surface, name = call.thing("this", DrawSurface), "lpDDColorKey"
+    """A colour key for blits, and of textures for draws; NULL removes it."""
+    surface, name = _surface(call), "lpDDColorKey"
     key = color_key(call.struct(name)) if call.has(name) else None
     program.ddraw.set_color_key(surface, call.integer("dwFlags"), key)
 
 
-@method("IDirectDrawSurface7::SetLOD")
+@method("IDirectDrawSurface7", "SetLOD")
 def set_lod(program: Program, call: Arguments) -> None:
-    """The most detailed level of a managed texture that is used, in every device there is."""
-    surface, level = call.thing("this", DrawSurface), call.integer("dwMaxLOD")
+    """The most detailed level that all devices use of a managed texture."""
+    surface, level = _surface(call), call.integer("dwMaxLOD")
     for device in program.ddraw.devices:
         device.set_lod(surface, level)

@@ -18,7 +18,7 @@ nearest.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import msgspec
 
@@ -33,7 +33,7 @@ LINEAR_FILE = "linear"
 """Uniform file of programs that blend sRGB targets: linear values of the 256 sRGB codes."""
 
 
-class TargetOutput(msgspec.Struct, frozen=True):
+class TargetOutput(msgspec.Struct, frozen=True, dict=True):
     """Key of an output program.
 
     ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
@@ -54,7 +54,7 @@ class TargetOutput(msgspec.Struct, frozen=True):
         blended = self.blend is not None and not self.srgb and not any(self.dither)
         return self.within if self.plain else self.clamped and blended
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether the program has no step that packing does not do."""
         return self.blend is None and not self.srgb and not any(self.dither)

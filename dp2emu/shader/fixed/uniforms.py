@@ -25,7 +25,8 @@ Matrices are row-major, for row vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add
 
 import msgspec
 import numpy as np
@@ -63,25 +64,8 @@ LIGHT_SIZE = 22
 MATRIX_SIZE, NORMAL_SIZE = 16, 9
 
 
-def _light_scalars(key: FixedVertex) -> int:
-    return LIGHT_SIZE * key.lighting.lights if key.lighting else 0
-
-
-BLOCKS: dict[str, Callable[[FixedVertex], int]] = {
-    "clip_matrix": lambda key: MATRIX_SIZE * key.matrices,
-    "eye_matrix": lambda key: MATRIX_SIZE * key.matrices if key.eye else 0,
-    "normal_matrix": lambda key: NORMAL_SIZE * key.matrices if key.eye_normal else 0,
-    "world_matrix": lambda key: MATRIX_SIZE * key.matrices if key.clip_planes else 0,
-    "clip_plane": lambda key: 4 * key.clip_planes,
-    "texture": lambda key: MATRIX_SIZE * sum(1 for stage in key.textures if stage.count),
-    "ambient": lambda key: 3 if key.lighting else 0,
-    "material": lambda key: MATERIAL_SIZE if key.lighting else 0,
-    "lights": _light_scalars,
-    "fog": lambda key: 3 if key.fog not in (None, FogMode.NONE) else 0,
-    "point": lambda key: 5 if key.point_scale else 0,
-    "tween": lambda key: 1 if key.tween else 0,
-}
-"""Number of scalars of each block, in the order of the file."""
+Scalars = Callable[[FixedVertex], int]
+Contents = Callable[[FixedVertex, FixedState], F32]
 
 
 class UniformLayout(msgspec.Struct, frozen=True):
@@ -95,7 +79,7 @@ class UniformLayout(msgspec.Struct, frozen=True):
 def uniform_layout(key: FixedVertex) -> UniformLayout:
     """Return the layout of a key's uniform file."""
     offsets, size = {}, 0
-    for name, scalars in BLOCKS.items():
+    for name, (scalars, _) in BLOCKS.items():
         offsets[name] = size
         size += scalars(key)
     return UniformLayout(offsets, size)
@@ -109,10 +93,7 @@ def uniform_layout(key: FixedVertex) -> UniformLayout:
 def product(left: F32, right: F32) -> F32:
     """Matrix product left x right, shapes (..., n, k) and (..., k, m)."""
     terms = [left[..., :, k : k + 1] * right[..., k : k + 1, :] for k in range(left.shape[-1])]
-    result, *rest = terms
-    for term in rest:
-        result = result + term
-    return result
+    return reduce(add, terms)
 
 
 @np.errstate(all="ignore")
@@ -194,10 +175,10 @@ def vertex_uniforms(key: FixedVertex, state: FixedState) -> dict[str, F32]:
     _check(key, state)
     places = uniform_layout(key)
     values = np.zeros(places.size, np.float32)
-    for name, scalars in BLOCKS.items():
+    for name, (scalars, contents) in BLOCKS.items():
         count, start = scalars(key), places.offsets[name]
         if count:
-            values[start : start + count] = _PACKING[name](key, state).reshape(count)
+            values[start : start + count] = contents(key, state).reshape(count)
     values.flags.writeable = False
     return {FILE: values}
 
@@ -280,8 +261,8 @@ def _lights(key: FixedVertex, state: FixedState) -> F32:
     put("position", product(_rows(lights, lambda light: (*light.position, 1.0)), view)[:, :3])
     direction = product(_rows(lights, lambda light: light.direction), view[:3, :3])
     put("toward", -unit(direction))
-    put("cos_theta", _cosines(_rows(lights, lambda light: (light.theta,))))
-    put("cos_phi", _cosines(_rows(lights, lambda light: (light.phi,))))
+    put("cos_theta", _half_cosines(_rows(lights, lambda light: (light.theta,)).tobytes()))
+    put("cos_phi", _half_cosines(_rows(lights, lambda light: (light.phi,)).tobytes()))
     return rows
 
 
@@ -296,38 +277,38 @@ def _half_cosine() -> Program:
     return b.program()
 
 
-def _cosines(angles: F32) -> F32:
-    """Cosines of half the angles, the same shape."""
-    return _known_cosines(angles.tobytes()).reshape(angles.shape)
-
-
+# Cached, since angles of lights rarely change; by bytes, since 0 and -0 are equal floats.
 @lru_cache(maxsize=1 << 6)
-def _known_cosines(angles: bytes) -> F32:
-    """Cosines of half of float32 angles, read only.  Cached: angles of lights rarely change.
-
-    Keyed by bytes, since 0 and -0 compare equal as floats.
-    """
+def _half_cosines(angles: bytes) -> F32:
+    """Cosines of half of float32 angles, read only, shape (lights, 1)."""
     values = np.frombuffer(angles, np.float32)
     cosines: F32 = run(_half_cosine(), {"angle": values}, {}, values.size).outputs["cosine"]
     cosines.flags.writeable = False
-    return cosines
+    return cosines[:, None]
 
 
 def _point(key: FixedVertex, state: FixedState) -> F32:
     return _array((state.point_size, *state.point_scale, state.viewport_height))
 
 
-_PACKING: dict[str, Callable[[FixedVertex, FixedState], F32]] = {
-    "clip_matrix": _clip,
-    "eye_matrix": _eye,
-    "normal_matrix": _normal,
-    "world_matrix": _world,
-    "clip_plane": _planes,
-    "texture": _texture,
-    "ambient": lambda key, state: _array(state.ambient[:3]),
-    "material": _material,
-    "lights": _lights,
-    "fog": lambda key, state: _array(state.fog),
-    "point": _point,
-    "tween": lambda key, state: _array((state.tween,)),
+BLOCKS: dict[str, tuple[Scalars, Contents]] = {
+    "clip_matrix": (lambda key: MATRIX_SIZE * key.matrices, _clip),
+    "eye_matrix": (lambda key: MATRIX_SIZE * key.matrices if key.eye else 0, _eye),
+    "normal_matrix": (lambda key: NORMAL_SIZE * key.matrices if key.eye_normal else 0, _normal),
+    "world_matrix": (lambda key: MATRIX_SIZE * key.matrices if key.clip_planes else 0, _world),
+    "clip_plane": (lambda key: 4 * key.clip_planes, _planes),
+    "texture": (lambda key: MATRIX_SIZE * sum(bool(s.count) for s in key.textures), _texture),
+    "ambient": (
+        lambda key: 3 if key.lighting else 0,
+        lambda key, state: _array(state.ambient[:3]),
+    ),
+    "material": (lambda key: MATERIAL_SIZE if key.lighting else 0, _material),
+    "lights": (lambda key: LIGHT_SIZE * key.lighting.lights if key.lighting else 0, _lights),
+    "fog": (
+        lambda key: 3 if key.fog not in (None, FogMode.NONE) else 0,
+        lambda key, state: _array(state.fog),
+    ),
+    "point": (lambda key: 5 if key.point_scale else 0, _point),
+    "tween": (lambda key: 1 if key.tween else 0, lambda key, state: _array((state.tween,))),
 }
+"""Number of scalars of each block and their values, in the order of the file."""

@@ -6,23 +6,16 @@ Vector arithmetic sums from left to right.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add, sub
 
 import msgspec
 
 from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.fixed import uniforms
 from dp2emu.shader.fixed.fog import vertex_fog_factor
 from dp2emu.shader.fixed.records import FixedVertex, IndexForm, Lighting, TextureOutput
-from dp2emu.shader.fixed.uniforms import (
-    FILE,
-    LIGHT,
-    LIGHT_SIZE,
-    MATERIAL,
-    MATRIX_SIZE,
-    NORMAL_SIZE,
-    uniform_layout,
-)
 from dp2emu.shader.functions import pow
 from dp2emu.shader.ir import File, Program, Stage
 from dp2emu.shader.types import Type
@@ -33,10 +26,7 @@ Vector = tuple[Value, Value, Value]
 
 def total(terms: Sequence[Value]) -> Value:
     """((first + second) + third) + ..."""
-    result, *rest = terms
-    for term in rest:
-        result = result + term
-    return result
+    return reduce(add, terms)
 
 
 def dot(x: Sequence[Value], y: Sequence[Value]) -> Value:
@@ -106,8 +96,8 @@ class Registers(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
         """Declare the uniform file."""
-        places = uniform_layout(key)
-        return cls(b, key, b.uniform(FILE, Type.F32, places.size), places.offsets)
+        places = uniforms.uniform_layout(key)
+        return cls(b, key, b.uniform(uniforms.FILE, Type.F32, places.size), places.offsets)
 
     def load(self, block: str, count: int, first: int = 0) -> list[Value]:
         """Load ``count`` scalars of a block from index ``first`` on."""
@@ -127,11 +117,6 @@ class Registers(msgspec.Struct, frozen=True):
     def input(self, name: str, components: str = "xyzw") -> list[Value]:
         """Declare and read components of a vertex attribute."""
         return [self.b.input(f"{name}.{component}") for component in components]
-
-    def triple(self, block: str, size: int, number: MatrixIndex, first: int) -> Vector:
-        """Load three scalars of an element."""
-        x, y, z = self.element(block, size, number, 3, first)
-        return x, y, z
 
 
 # Lighting (Direct3D 9, "Mathematics of Lighting"), in eye space.
@@ -164,29 +149,25 @@ class Surface(msgspec.Struct, frozen=True):
     normal: Vector | None
 
 
-class _Sums(msgspec.Struct, frozen=True):
-    """Accumulated light, red, green and blue."""
-
-    ambient: list[Variable]
-    diffuse: list[Variable]
-    specular: list[Variable]
-
-
 class _Scene(msgspec.Struct, frozen=True):
-    """Inputs and sums of the lighting computation."""
+    """Inputs of the lighting computation, and sums of light: red, green and blue."""
 
     registers: Registers
     lighting: Lighting
     surface: Surface
-    sums: _Sums
+    ambient: list[Variable]
+    diffuse: list[Variable]
+    specular: list[Variable]
 
     def field(self, light: MatrixIndex, name: str, count: int) -> list[Value]:
         """Load scalars of a light."""
-        return self.registers.element("lights", LIGHT_SIZE, light, count, LIGHT[name])
+        size, first = uniforms.LIGHT_SIZE, uniforms.LIGHT[name]
+        return self.registers.element("lights", size, light, count, first)
 
     def triple(self, light: MatrixIndex, name: str) -> Vector:
         """Load a vector of a light."""
-        return self.registers.triple("lights", LIGHT_SIZE, light, LIGHT[name])
+        x, y, z = self.field(light, name, 3)
+        return x, y, z
 
 
 Incidence = tuple[Vector, Value | None]
@@ -200,41 +181,37 @@ def light_colors(
     b = registers.b
     black = [[b.variable(Type.F32, 0.0) for _ in range(3)] for _ in range(2)]
     ambient = [b.variable(Type.F32, value) for value in registers.load("ambient", 3)]
-    scene = _Scene(registers, lighting, surface, _Sums(ambient, *black))
+    scene = _Scene(registers, lighting, surface, ambient, *black)
     for kind, first, count in lighting.runs:
-        _add_run(scene, _INCIDENCE[kind], first, count)
+        _add_lights(scene, kind, first, count)
     return _first_color(scene), _second_color(scene)
 
 
-def _add_run(
-    scene: _Scene, incidence: Callable[[_Scene, MatrixIndex], Incidence], first: int, count: int
-) -> None:
+def _add_lights(scene: _Scene, kind: LightType, first: int, count: int) -> None:
     """Add the lights of a type: a single one inline, several in a loop."""
     if count == 1:
-        _add_light(scene, incidence, first)
+        _add_light(scene, kind, first)
     if count < 2:
         return
     b = scene.registers.b
     number = b.variable(Type.I32, first)
     with b.loop(limit=count):
-        _add_light(scene, incidence, number.value)
+        _add_light(scene, kind, number.value)
         number.value = number.value + 1
 
 
-def _add_light(
-    scene: _Scene, incidence: Callable[[_Scene, MatrixIndex], Incidence], light: MatrixIndex
-) -> None:
+def _add_light(scene: _Scene, kind: LightType, light: MatrixIndex) -> None:
     b, normal = scene.registers.b, scene.surface.normal
-    toward, strength = incidence(scene, light)
-    _add(scene.sums.ambient, scene.field(light, "ambient", 3), strength)
+    toward, strength = _INCIDENCE[kind](scene, light)
+    _add(scene.ambient, scene.field(light, "ambient", 3), strength)
     if normal is None:
         return
     cosine = dot(normal, toward)
     facing = b.saturate(cosine)
-    _add(scene.sums.diffuse, scene.field(light, "diffuse", 3), _times(facing, strength))
+    _add(scene.diffuse, scene.field(light, "diffuse", 3), _times(facing, strength))
     if scene.lighting.specular:
         glance = _specular(scene, toward, cosine)
-        _add(scene.sums.specular, scene.field(light, "specular", 3), _times(glance, strength))
+        _add(scene.specular, scene.field(light, "specular", 3), _times(glance, strength))
 
 
 def _times(x: Value, factor: Value | None) -> Value:
@@ -254,14 +231,10 @@ def _specular(scene: _Scene, toward: Vector, cosine: Value) -> Value:
         assert position is not None
         halfway = unit(minus(toward, unit(position)))
     else:
-        x, y, z = VIEWER
-        halfway = unit(
-            plus(
-                toward, (b.constant(Type.F32, x), b.constant(Type.F32, y), b.constant(Type.F32, z))
-            )
-        )
+        x, y, z = (b.constant(Type.F32, component) for component in VIEWER)
+        halfway = unit(plus(toward, (x, y, z)))
     glance = dot(normal, halfway)
-    (power,) = scene.registers.load("material", 1, MATERIAL["power"])
+    (power,) = scene.registers.load("material", 1, uniforms.MATERIAL["power"])
     return b.select((cosine > 0.0) & (glance > 0.0), pow(glance, power), 0.0)
 
 
@@ -311,17 +284,17 @@ def _material(scene: _Scene, name: str, source: MaterialColorSource) -> list[Val
     """Return a material colour, or the vertex colour that replaces it."""
     if source in _VERTEX_COLORS:
         return scene.registers.input(_VERTEX_COLORS[source])
-    return scene.registers.load("material", 4, MATERIAL[name])
+    return scene.registers.load("material", 4, uniforms.MATERIAL[name])
 
 
 def _first_color(scene: _Scene) -> list[Value]:
-    b, lighting, sums = scene.registers.b, scene.lighting, scene.sums
+    b, lighting = scene.registers.b, scene.lighting
     emissive = _material(scene, "emissive", lighting.emissive_source)
     ambient = _material(scene, "ambient", lighting.ambient_source)
     diffuse = _material(scene, "diffuse", lighting.diffuse_source)
     color = [
-        (emissive[c] + b.mulz(ambient[c], sums.ambient[c].value))
-        + b.mulz(diffuse[c], sums.diffuse[c].value)
+        (emissive[c] + b.mulz(ambient[c], scene.ambient[c].value))
+        + b.mulz(diffuse[c], scene.diffuse[c].value)
         for c in range(3)
     ]
     return [b.saturate(value) for value in (*color, diffuse[3])]
@@ -332,7 +305,7 @@ def _second_color(scene: _Scene) -> list[Value]:
     if not scene.lighting.specular:
         return [b.constant(Type.F32, 0.0)] * 4
     *color, alpha = _material(scene, "specular", scene.lighting.specular_source)
-    lit = [b.mulz(c, s.value) for c, s in zip(color, scene.sums.specular, strict=True)]
+    lit = [b.mulz(c, s.value) for c, s in zip(color, scene.specular, strict=True)]
     return [b.saturate(value) for value in (*lit, alpha)]
 
 
@@ -345,22 +318,15 @@ def _second_color(scene: _Scene) -> list[Value]:
 ABSENT = (0.0, 0.0, 0.0, 1.0)
 
 
-class Eye(msgspec.Struct, frozen=True):
-    """Eye-space position and normal; a missing normal is 0."""
-
-    position: Vector | None
-    normal: Vector
-
-
 def texture_coordinates(
-    registers: Registers, eye: Eye, stage: TextureOutput, matrix: int
+    registers: Registers, surface: Surface, stage: TextureOutput, matrix: int
 ) -> list[Value]:
     """Return four coordinates; ``matrix`` is the index of the stage's matrix in the file."""
     b = registers.b
     if stage.source is TexGen.PASSTHRU:
         given = registers.input(f"texcoord{stage.set}", "xyzw"[: stage.components])
     else:
-        given = list(_GENERATED[stage.source](b, eye))
+        given = list(_GENERATED[stage.source](b, surface))
     if stage.count:
         given = _transformed(registers, given, matrix, stage.count)
     return given + _constants(b)[len(given) :]
@@ -371,7 +337,7 @@ def _transformed(registers: Registers, given: list[Value], matrix: int, count: i
     row: list[Value | None] = [*given, None] if given else [*_constants(registers.b)]
     entries: list[Value] = []
     for number in range(len(row[:4])):
-        entries += registers.element("texture", MATRIX_SIZE, matrix, count, 4 * number)
+        entries += registers.element("texture", uniforms.MATRIX_SIZE, matrix, count, 4 * number)
     return transform(row[:4], entries, count)
 
 
@@ -379,28 +345,29 @@ def _constants(b: Builder) -> list[Value]:
     return [b.constant(Type.F32, value) for value in ABSENT]
 
 
-def _normal(b: Builder, eye: Eye) -> Vector:
-    return eye.normal
+def _normal(b: Builder, surface: Surface) -> Vector:
+    """Return the eye-space normal, 0 without one."""
+    return surface.normal or (b.constant(Type.F32, 0.0),) * 3
 
 
-def _position(b: Builder, eye: Eye) -> Vector:
-    assert eye.position is not None
-    return eye.position
+def _position(b: Builder, surface: Surface) -> Vector:
+    assert surface.position is not None
+    return surface.position
 
 
-def _reflection(b: Builder, eye: Eye) -> Vector:
-    return reflect(unit(_position(b, eye)), eye.normal)
+def _reflection(b: Builder, surface: Surface) -> Vector:
+    return reflect(unit(_position(b, surface)), _normal(b, surface))
 
 
-def _spheremap(b: Builder, eye: Eye) -> Vector:
+def _spheremap(b: Builder, surface: Surface) -> Vector:
     """x / m + 1/2, y / m + 1/2 of the reflection, where m = 2 sqrt(x x + y y + (z + 1)(z + 1))."""
-    x, y, z = _reflection(b, eye)
+    x, y, z = _reflection(b, surface)
     nearer = z + 1.0
     m = b.sqrt(x * x + y * y + nearer * nearer) * 2.0
     return x / m + 0.5, y / m + 0.5, b.constant(Type.F32, 0.0)
 
 
-_GENERATED: dict[TexGen, Callable[[Builder, Eye], Vector]] = {
+_GENERATED: dict[TexGen, Callable[[Builder, Surface], Vector]] = {
     TexGen.CAMERASPACENORMAL: _normal,
     TexGen.CAMERASPACEPOSITION: _position,
     TexGen.CAMERASPACEREFLECTIONVECTOR: _reflection,
@@ -432,8 +399,9 @@ def vertex_program(key: FixedVertex) -> Program:
     _output(b, "position0", _blended(registers, place, influences, "clip_matrix"))
     position = _eye_position(registers, place, influences) if key.eye else None
     normal = _eye_normal(registers, influences) if key.eye_normal else None
-    _colors(registers, Surface(position, normal))
-    _textures(registers, position, normal)
+    surface = Surface(position, normal)
+    _colors(registers, surface)
+    _textures(registers, surface)
     _fog(registers, position)
     _point_size(registers, position)
     _clip_distances(registers, place, influences)
@@ -453,9 +421,7 @@ def _influences(registers: Registers) -> list[_Influence]:
     numbers = _MATRIX_NUMBERS[registers.key.indices](registers)
     if not weights:
         return [_Influence(numbers[0], None)]
-    rest: Value = 1.0 - weights[0]
-    for weight in weights[1:]:
-        rest = rest - weight
+    rest = reduce(sub, weights[1:], 1.0 - weights[0])
     return [_Influence(*pair) for pair in zip(numbers, [*weights, rest], strict=True)]
 
 
@@ -495,7 +461,7 @@ def _blended(
 ) -> list[Value]:
     """Transform a position, or a normal of three components, by the weighted matrices."""
     columns = len(place)
-    size = MATRIX_SIZE if columns == 4 else NORMAL_SIZE
+    size = uniforms.MATRIX_SIZE if columns == 4 else uniforms.NORMAL_SIZE
     result: list[Value] = []
     for influence in influences:
         matrix = registers.element(block, size, influence.matrix, size)
@@ -546,12 +512,10 @@ def _vertex_color(registers: Registers, name: str, present: bool, default: float
     return [b.saturate(value) for value in registers.input(name)]
 
 
-def _textures(registers: Registers, position: Vector | None, normal: Vector | None) -> None:
-    zero = registers.b.constant(Type.F32, 0.0)
-    eye = Eye(position, normal or (zero, zero, zero))
+def _textures(registers: Registers, surface: Surface) -> None:
     matrices = 0
     for number, stage in enumerate(registers.key.textures):
-        coordinates = texture_coordinates(registers, eye, stage, matrices)
+        coordinates = texture_coordinates(registers, surface, stage, matrices)
         _output(registers.b, f"texcoord{number}", coordinates)
         matrices += bool(stage.count)
 

@@ -22,29 +22,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
-from dp2emu.shader.ir import (
-    Assign,
-    Axis,
-    Break,
-    Constant,
-    Derivative,
-    Fetch,
-    If,
-    Input,
-    Kill,
-    Load,
-    Loop,
-    Operand,
-    Output,
-    Program,
-    Sample,
-    Statement,
-    Store,
-    blocks,
-    operands,
-    walk,
-    written,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.jit.layout import Callee, FetchCallee, callee_of, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
 from dp2emu.shader.jit.peephole import Facts, peephole
@@ -66,16 +44,16 @@ _NOWHERE = "%nowhere"
 """Label of the exit for a call without active lanes, which never happens."""
 
 _QUAD = {
-    Axis.X: ((1, 1, 3, 3), (0, 0, 2, 2)),
-    Axis.Y: ((2, 3, 2, 3), (0, 1, 0, 1)),
-    Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
-    Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
+    ir.Axis.X: ((1, 1, 3, 3), (0, 0, 2, 2)),
+    ir.Axis.Y: ((2, 3, 2, 3), (0, 1, 0, 1)),
+    ir.Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
+    ir.Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
 }
 """Lanes of a quad whose difference each of its lanes gets."""
 
 
 def body(
-    program: Program,
+    program: ir.Program,
     arguments: tuple[str, ...],
     *,
     target: Target,
@@ -115,7 +93,9 @@ class _Body:
     Parameters named ``active`` are value names of masks, ``ALL`` if known to be full.
     """
 
-    def __init__(self, w: Writer, program: Program, rows: dict[str, int], visible: bool) -> None:
+    def __init__(
+        self, w: Writer, program: ir.Program, rows: dict[str, int], visible: bool
+    ) -> None:
         self.w = w
         self.visible = visible
         self.direct: Mapping[Callee, str] = {}
@@ -129,7 +109,7 @@ class _Body:
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
         self.current: dict[Key, str] = dict.fromkeys(self.types, ZERO)
-        self.deferred: dict[Key, Load] = {}
+        self.deferred: dict[Key, ir.Load] = {}
         self.pairs: dict[int, LoadPair] = {}
         self.prefetched: dict[int, str] = {}
         self.memory: dict[Key, str] = {}
@@ -170,8 +150,10 @@ class _Body:
             )
         return self.current[key]
 
-    def read(self, operand: Operand) -> str:
-        return constant(operand) if isinstance(operand, Constant) else self.value(operand.number)
+    def read(self, operand: ir.Operand) -> str:
+        return (
+            constant(operand) if isinstance(operand, ir.Constant) else self.value(operand.number)
+        )
 
     def write(self, key: Key, value: str, active: str) -> None:
         """Assign a variable in the active lanes."""
@@ -200,7 +182,7 @@ class _Body:
 
     # Blocks
 
-    def block(self, statements: tuple[Statement, ...], active: str) -> None:
+    def block(self, statements: tuple[ir.Statement, ...], active: str) -> None:
         """Emit statements for the active lanes, with a branch to the end where none is left."""
         end = None
         for statement in statements:
@@ -274,22 +256,22 @@ def _output(port: str) -> str:
     return f"={port}"
 
 
-def _assigned_in_blocks(statements: Iterable[Statement]) -> set[Key]:
+def _assigned_in_blocks(statements: Iterable[ir.Statement]) -> set[Key]:
     """Return the variables assigned inside an If or a Loop."""
-    nested = (inner for statement in statements for block in blocks(statement)
-              for inner in walk(block))  # fmt: skip
+    nested = (inner for statement in statements for block in ir.blocks(statement)
+              for inner in ir.walk(block))  # fmt: skip
     return {key for statement in nested for key in _keys(statement)}
 
 
-def _keys(statement: Statement) -> Iterator[Key]:
-    yield from written(statement)
-    if isinstance(statement, Output):
+def _keys(statement: ir.Statement) -> Iterator[Key]:
+    yield from ir.written(statement)
+    if isinstance(statement, ir.Output):
         yield _output(statement.port)
-    elif isinstance(statement, Kill):
+    elif isinstance(statement, ir.Kill):
         yield ALIVE
 
 
-def _input(e: _Body, s: Input, active: str) -> None:
+def _input(e: _Body, s: ir.Input, active: str) -> None:
     w, type = e.w, e.types[s.slot]
     place = e.row("%in", e.rows[s.port])
     if type.bits > 32:
@@ -311,16 +293,16 @@ def _joined(e: _Body, type: Type, row: int) -> str:
     return whole if type is Type.I64 else w(f"bitcast {w.l} {whole} to {w.d}")
 
 
-def _put(e: _Body, s: Output, active: str) -> None:
+def _put(e: _Body, s: ir.Output, active: str) -> None:
     e.write(_output(s.port), e.read(s.value), active)
 
 
-def _assign(e: _Body, s: Assign, active: str) -> None:
+def _assign(e: _Body, s: ir.Assign, active: str) -> None:
     value = peephole(e.w, e.facts, s, e.read)
     e.write(s.slot, EMIT[s.op](e.w, *map(e.read, s.operands)) if value is None else value, active)
 
 
-def _load(e: _Body, s: Load, active: str) -> None:
+def _load(e: _Body, s: ir.Load, active: str) -> None:
     if s.address.index is None and e.files.files[s.file].uniform and s.slot in e.unmasked:
         e.deferred[s.slot] = s
         e.current.pop(s.slot, None)
@@ -340,19 +322,19 @@ def _next(e: _Body, pair: LoadPair) -> str:
     return EMIT["ishr"](e.w, at, constant(WORD_SHIFT))
 
 
-def _store(e: _Body, s: Store, active: str) -> None:
+def _store(e: _Body, s: ir.Store, active: str) -> None:
     index = None if s.address.index is None else e.read(s.address.index)
     mask = None if active == ALL else active
     e.files.store(s.file, s.address, index, e.read(s.value), mask)
 
 
-def _derivative(e: _Body, s: Derivative, active: str) -> None:
+def _derivative(e: _Body, s: ir.Derivative, active: str) -> None:
     value = e.read(s.value)
     after, before = (e.w.shuffle(value, lanes) for lanes in _QUAD[s.axis])
     e.write(s.slot, e.w(f"fsub {e.w.f} {after}, {before}"), active)
 
 
-def _call(e: _Body, s: Sample | Fetch, active: str) -> None:
+def _call(e: _Body, s: ir.Sample | ir.Fetch, active: str) -> None:
     """Emit the call of a callee: operands are stored as rows, results loaded from rows."""
     w, callee = e.w, callee_of(s)
     if e.areas is None:
@@ -360,7 +342,7 @@ def _call(e: _Body, s: Sample | Fetch, active: str) -> None:
         e.areas = w.allocate(w.f, max(most, 1)), w.allocate(w.f, len(s.slots))
     given, found = e.areas
     type = w.i if isinstance(callee, FetchCallee) else w.f
-    for row, operand in enumerate(operands(s)):
+    for row, operand in enumerate(ir.operands(s)):
         w.do(f"store {type} {e.read(operand)}, ptr {e.row(given, row)}")
     word = e.layout.callees[callee]
     own = e.direct.get(callee)
@@ -372,12 +354,12 @@ def _call(e: _Body, s: Sample | Fetch, active: str) -> None:
         e.write(slot, w(f"load {type}, ptr {e.row(found, row)}"), active)
 
 
-def _kill(e: _Body, s: Kill, active: str) -> None:
+def _kill(e: _Body, s: ir.Kill, active: str) -> None:
     killed = e.both(active, e.read(s.condition))
     e.write(ALIVE, e.both(e.value(ALIVE), e.inverse(killed)), ALL)
 
 
-def _if(e: _Body, s: If, active: str) -> str:
+def _if(e: _Body, s: ir.If, active: str) -> str:
     condition = e.read(s.condition)
     kept = e.join_state()
     for block, chosen in (s.then, condition), (s.otherwise, e.inverse(condition)):
@@ -390,14 +372,14 @@ def _if(e: _Body, s: If, active: str) -> str:
     return e.both(active, e.value(e.loops[-1])) if _breaks(s) else active
 
 
-def _breaks(statement: Statement) -> bool:
+def _breaks(statement: ir.Statement) -> bool:
     """Whether a statement contains a Break of the enclosing loop."""
-    if isinstance(statement, If):
+    if isinstance(statement, ir.If):
         return any(map(_breaks, statement.then + statement.otherwise))
-    return isinstance(statement, Break)
+    return isinstance(statement, ir.Break)
 
 
-def _loop(e: _Body, s: Loop, active: str) -> str:
+def _loop(e: _Body, s: ir.Loop, active: str) -> str:
     w, inside = e.w, f"inside {len(e.types)}"
     e.types[inside] = Type.BOOL
     e.place(inside)
@@ -422,26 +404,26 @@ def _loop(e: _Body, s: Loop, active: str) -> str:
     return active
 
 
-def _break(e: _Body, s: Break, active: str) -> str:
+def _break(e: _Body, s: ir.Break, active: str) -> str:
     inside, staying = e.loops[-1], e.inverse(e.both(active, e.read(s.condition)))
     e.write(inside, e.both(e.value(inside), staying), ALL)
     return e.both(active, staying)
 
 
-_EXECUTE: dict[type[Statement], Callable[[_Body, Any, str], None]] = {
-    Input: _input,
-    Output: _put,
-    Assign: _assign,
-    Load: _load,
-    Store: _store,
-    Derivative: _derivative,
-    Sample: _call,
-    Fetch: _call,
-    Kill: _kill,
+_EXECUTE: dict[type[ir.Statement], Callable[[_Body, Any, str], None]] = {
+    ir.Input: _input,
+    ir.Output: _put,
+    ir.Assign: _assign,
+    ir.Load: _load,
+    ir.Store: _store,
+    ir.Derivative: _derivative,
+    ir.Sample: _call,
+    ir.Fetch: _call,
+    ir.Kill: _kill,
 }
-_NARROW: dict[type[Statement], Callable[[_Body, Any, str], str]] = {
-    If: _if,
-    Loop: _loop,
-    Break: _break,
+_NARROW: dict[type[ir.Statement], Callable[[_Body, Any, str], str]] = {
+    ir.If: _if,
+    ir.Loop: _loop,
+    ir.Break: _break,
 }
 """Emitters of statements that narrow the active lanes; they return the new mask."""

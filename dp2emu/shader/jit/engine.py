@@ -18,24 +18,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Assign,
-    Break,
-    If,
-    Input,
-    Load,
-    Loop,
-    Output,
-    Port,
-    Program,
-    Slot,
-    Statement,
-    accesses,
-    blocks,
-    operands,
-    walk,
-    written,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import Bindings, Words, address
 from dp2emu.shader.jit.code import compiled
@@ -43,6 +26,7 @@ from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.machine import target as own_target
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import (
+    Environment,
     Execute,
     Fetcher,
     Machine,
@@ -50,19 +34,18 @@ from dp2emu.shader.reference import (
     Result,
     Run,
     Sampler,
-    Surroundings,
     Watch,
     check_lanes,
+    execute_statements,
     input_lanes,
     machine_of,
-    ran,
 )
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes, Mask
 
 
 def run(
-    program: Program,
+    program: ir.Program,
     inputs: Mapping[str, Lanes],
     uniforms: Mapping[str, Lanes],
     lanes: int,
@@ -81,7 +64,7 @@ def run(
         return run_reference(
             program, inputs, uniforms, lanes, mask, sampler, watch, fetcher, memory
         )
-    if accesses(program):
+    if ir.accesses(program):
         return run_in_regions(
             run, program, inputs, uniforms, lanes, mask, sampler, fetcher, memory
         )
@@ -90,7 +73,7 @@ def run(
 
 def run_for(
     target: Target,
-    program: Program,
+    program: ir.Program,
     inputs: Mapping[str, Lanes],
     uniforms: Mapping[str, Lanes],
     lanes: int,
@@ -183,14 +166,14 @@ class Region(msgspec.Struct, frozen=True):
     ``slot_port``.
     """
 
-    program: Program
+    program: ir.Program
     given: tuple[int, ...]
     made: tuple[int, ...]
 
 
 def run_in_regions(
     run: Run,
-    program: Program,
+    program: ir.Program,
     inputs: Mapping[str, Lanes],
     uniforms: Mapping[str, Lanes],
     lanes: int,
@@ -200,10 +183,10 @@ def run_in_regions(
     memory: Memory | None = None,
 ) -> Result:
     """Run a program in lockstep, its regions by ``run``: ``dp2emu.shader.reference.run``."""
-    surroundings = Surroundings(sampler, None, fetcher, memory)
+    environment = Environment(sampler, None, fetcher, memory)
     own: dict[type, Execute] = {Region: partial(_run_region, run, uniforms)}
-    machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings, own)
-    return ran(machine, program, mask, split_regions(program))
+    machine = machine_of(program, inputs, uniforms, lanes, mask, environment, own)
+    return execute_statements(machine, program, mask, split_regions(program))
 
 
 def _run_region(
@@ -221,30 +204,30 @@ def slot_port(slot: int) -> str:
 
 
 @identity_cached()
-def split_regions(program: Program) -> tuple[Statement, ...]:
+def split_regions(program: ir.Program) -> tuple[ir.Statement, ...]:
     """Return the program's statements with compilable runs replaced by regions."""
     return _RegionSplitter(program, _read_counts(program.statements)).block(program.statements)
 
 
-def _read_counts(statements: tuple[Statement, ...]) -> Counter[int]:
+def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
     """Return how many operands read each slot."""
     return Counter(
         each.number
-        for statement in walk(statements)
-        for each in operands(statement)
-        if isinstance(each, Slot)
+        for statement in ir.walk(statements)
+        for each in ir.operands(statement)
+        if isinstance(each, ir.Slot)
     )
 
 
 class _RegionSplitter(msgspec.Struct, frozen=True):
     """Splits the statements of a program; ``reads`` counts the reads of each slot."""
 
-    program: Program
+    program: ir.Program
     reads: Counter[int]
 
-    def block(self, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        done: list[Statement] = []
-        waiting: list[Statement] = []
+    def block(self, statements: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+        done: list[ir.Statement] = []
+        waiting: list[ir.Statement] = []
         for statement in statements:
             if self.compilable(statement, loops=0):
                 waiting.append(statement)
@@ -254,36 +237,36 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
             done.append(self.split_nested(statement))
         return (*done, *self.region(tuple(waiting)))
 
-    def split_nested(self, statement: Statement) -> Statement:
+    def split_nested(self, statement: ir.Statement) -> ir.Statement:
         """Return a statement with its nested blocks split."""
-        if isinstance(statement, If):
+        if isinstance(statement, ir.If):
             then, otherwise = self.block(statement.then), self.block(statement.otherwise)
             return replace(statement, then=then, otherwise=otherwise)
-        if isinstance(statement, Loop):
+        if isinstance(statement, ir.Loop):
             return replace(statement, body=self.block(statement.body))
         return statement
 
-    def compilable(self, statement: Statement, loops: int) -> bool:
+    def compilable(self, statement: ir.Statement, loops: int) -> bool:
         """Whether a statement can be in a region: it reads only slots and uniform files of its own
         lane.
         """
-        if isinstance(statement, Load):
+        if isinstance(statement, ir.Load):
             files = self.program.files
             return next(file.uniform for file in files if file.name == statement.file)
-        if isinstance(statement, Break):
+        if isinstance(statement, ir.Break):
             return loops > 0
-        inner = (each for block in blocks(statement) for each in block)
-        loops += isinstance(statement, Loop)
-        return isinstance(statement, Assign | If | Loop) and all(
+        inner = (each for block in ir.blocks(statement) for each in block)
+        loops += isinstance(statement, ir.Loop)
+        return isinstance(statement, ir.Assign | ir.If | ir.Loop) and all(
             self.compilable(each, loops) for each in inner
         )
 
-    def region(self, statements: tuple[Statement, ...]) -> Iterable[Statement]:
+    def region(self, statements: tuple[ir.Statement, ...]) -> Iterable[ir.Statement]:
         """Return a region of statements, or the statements themselves if they are too few."""
-        inside = list(walk(statements))
-        if len(inside) < LEAST_REGION and not any(isinstance(each, Loop) for each in inside):
+        inside = list(ir.walk(statements))
+        if len(inside) < LEAST_REGION and not any(isinstance(each, ir.Loop) for each in inside):
             return statements
-        results = {slot for each in inside for slot in written(each)}
+        results = {slot for each in inside for slot in ir.written(each)}
         # A result that is not assigned on every path keeps its old value in the other lanes.
         given = {*_read_before_assigned(statements)} | (
             results - set(_always_assigned(statements))
@@ -294,34 +277,34 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         return (cast("Any", Region(program, tuple(sorted(given)), tuple(sorted(made)))),)
 
     def _program(
-        self, statements: tuple[Statement, ...], given: list[int], made: list[int]
-    ) -> Program:
+        self, statements: tuple[ir.Statement, ...], given: list[int], made: list[int]
+    ) -> ir.Program:
         types = self.program.slots
         return replace(
             self.program,
             files=tuple(file for file in self.program.files if file.uniform),
-            inputs=tuple(Port(slot_port(slot), types[slot]) for slot in given),
-            outputs=tuple(Port(slot_port(slot), types[slot]) for slot in made),
+            inputs=tuple(ir.Port(slot_port(slot), types[slot]) for slot in given),
+            outputs=tuple(ir.Port(slot_port(slot), types[slot]) for slot in made),
             statements=(
-                *(Input(slot, slot_port(slot)) for slot in given),
+                *(ir.Input(slot, slot_port(slot)) for slot in given),
                 *statements,
-                *(Output(slot_port(slot), Slot(slot)) for slot in made),
+                *(ir.Output(slot_port(slot), ir.Slot(slot)) for slot in made),
             ),
         )
 
 
-def _always_assigned(statements: tuple[Statement, ...]) -> Iterator[int]:
+def _always_assigned(statements: tuple[ir.Statement, ...]) -> Iterator[int]:
     """Yield slots that statements assign on every path."""
-    return (slot for each in statements for slot in written(each))
+    return (slot for each in statements for slot in ir.written(each))
 
 
-def _read_before_assigned(statements: tuple[Statement, ...]) -> set[int]:
+def _read_before_assigned(statements: tuple[ir.Statement, ...]) -> set[int]:
     """Return slots that may be read before the statements assign them."""
     known: set[int] = set()
     early: set[int] = set()
     for statement in statements:
-        for inner in walk((statement,)):
-            read = {each.number for each in operands(inner) if isinstance(each, Slot)}
+        for inner in ir.walk((statement,)):
+            read = {each.number for each in ir.operands(inner) if isinstance(each, ir.Slot)}
             early |= read - known
-        known.update(written(statement))
+        known.update(ir.written(statement))
     return early

@@ -1,12 +1,8 @@
-"""Sign-of-zero analysis and peephole rules: cheaper instructions with identical results.
-
-mulz gives +0 where an operand is 0.  A plain product differs there by the zero's sign, or if the
-other operand is infinite or NaN, so knowledge of signs and ranges allows a plain product.
-"""
+"""Peephole rules: cheaper instructions with results identical to those of ``operations``."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -14,19 +10,117 @@ import msgspec
 import numpy as np
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot, Statement, operands, walk
-from dp2emu.shader.jit.fractions import (
-    byte_fraction,
-    divisor,
-    fraction,
-    fraction_code,
-    made_once,
-    whole_numbers,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.jit.operations import EMIT
 from dp2emu.shader.jit.ranges import InputRanges, Range, SampleRanges, SlotRanges, ranges
-from dp2emu.shader.jit.writer import ZERO, Writer
+from dp2emu.shader.jit.writer import ZERO, Writer, constant
 from dp2emu.shader.types import Type
+
+# Normalisation of n-bit codes, c / (2^n - 1), by multiplication, and the inverse conversion.
+#
+# The code times the reciprocal, given as a sum of two floats whose small product is rounded first,
+# is the correctly rounded quotient for every integer below 2^16 and every n up to 16.
+
+BITS = 16
+"""Most bits of the code and of the divisor."""
+_LARGEST = (1 << BITS) - 1
+_DIVISORS = {
+    ir.Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1
+    for bits in range(1, BITS + 1)
+}
+
+
+def fraction(w: Writer, value: str, largest: int) -> str:
+    """Emit value / largest for integers of at most ``BITS`` bits and either sign."""
+    if not w.target.fused or largest > _LARGEST:
+        return w(f"fdiv {w.f} {value}, {_constant(largest)}")
+    about, beyond = (_constant(float(part)) for part in parts(largest))
+    return w.float_call("fma", value, about, w(f"fmul {w.f} {value}, {beyond}"))
+
+
+def parts(largest: int) -> tuple[np.float32, np.float32]:
+    """Return the reciprocal as a sum of two floats."""
+    about = np.float32(1) / np.float32(largest)
+    return about, np.float32((1 - float(about) * largest) / largest)
+
+
+def byte_fraction(w: Writer, words: str, number: int) -> str:
+    """Emit code / 255 for a byte of each word: 2^-32 times the byte four times over, rounded up.
+
+    The binary expansion of the quotient repeats the byte without end, and the float has at most 24
+    bits from the byte's first set bit on.  The remainder after these bits therefore always begins
+    with a set bit and exceeds half a unit in the last place: rounding up is rounding to nearest.
+    """
+    width = w.target.width
+    bytes, count = f"<{4 * width} x i8>", 4 * width
+    each = w(f"bitcast {w.i} {words} to {bytes}")
+    four = w.picked(bytes, each, "poison", tuple(n // 4 * 4 + number for n in range(count)))
+    repeated = w(f"bitcast {bytes} {four} to {w.i}")
+    name = "llvm.x86.avx512.uitofp.round.v16f32.v16i32"
+    value = w.call(name, w.f, (w.i, repeated), ("i32", str(_UP)))
+    return w(f"fmul {w.f} {value}, {_constant(2.0**-32)}")
+
+
+_UP = 10
+"""Rounding mode of the conversion: up, without exceptions."""
+_EXACT = frozenset((1 << bits) - 1 for bits in range(2, 17))
+"""Largest codes for which a single fma rounds as defined: the product is exact, and the only tie,
+at one half, rounds up to an even number."""
+
+
+def fraction_code(w: Writer, value: str, largest: float) -> str:
+    """Emit floor(c * largest + 0.5) as i32 for c within 0..1; ``largest`` is below 2^31."""
+    if largest in _EXACT and w.target.fused:
+        rounded = w.float_call("fma", value, _constant(largest), _constant(2.0**23))
+        # Clear the upper byte, which holds the exponent of 2^23; a later shift may do so anyway.
+        return w(f"and {w.i} {w(f'bitcast {w.f} {rounded} to {w.i}')}, splat (i32 {0xFFFFFF})")
+    factor, half = (constant(ir.Constant.of(Type.F64, each)) for each in (largest, 0.5))
+    scaled = w(f"fmul {w.d} {w(f'fpext {w.f} {value} to {w.d}')}, {factor}")
+    return w(f"fptosi {w.d} {w(f'fadd {w.d} {scaled}, {half}')} to {w.i}")
+
+
+def _constant(value: float) -> str:
+    return constant(ir.Constant.of(Type.F32, value))
+
+
+def divisor(operand: ir.Operand) -> int | None:
+    """Return the divisor that a constant is, None for other operands."""
+    return _DIVISORS.get(operand) if isinstance(operand, ir.Constant) else None
+
+
+@identity_cached()
+def made_once(program: ir.Program) -> dict[int, ir.Assign]:
+    """Return the assignment of each slot with a single assignment."""
+    statements = [*ir.walk(program.statements)]
+    places = Counter(slot for statement in statements for slot in ir.written(statement))
+    return {s.slot: s for s in statements if isinstance(s, ir.Assign) and places[s.slot] == 1}
+
+
+@identity_cached()
+def whole_numbers(program: ir.Program) -> frozenset[int]:
+    """Return the F32 slots that hold only integers of at most ``BITS`` bits.
+
+    Each has a single assignment, as do the slots it is computed from; before it they hold 0.
+    """
+    made = made_once(program)
+    small = {slot for slot, s in made.items() if _is_small(s)}
+    converted = {slot: s.operands[0] for slot, s in made.items() if s.op in ("itof", "utof")}
+    return frozenset(slot for slot, value in converted.items()
+                     if isinstance(value, ir.Slot) and value.number in small)  # fmt: skip
+
+
+def _is_small(statement: ir.Assign) -> bool:
+    """Whether the result is an integer of at most ``BITS`` bits by a mask or a shift."""
+    last = statement.operands[-1]
+    if not isinstance(last, ir.Constant):
+        return False
+    masked = statement.op == "iand" and 0 <= last.bits <= _LARGEST
+    return masked or (statement.op in ("ushr", "ishr") and BITS <= last.bits < 32)
+
+
+# Sign-of-zero analysis: mulz gives +0 where an operand is 0.  A plain product differs there by the
+# zero's sign, or if the other operand is infinite or NaN, so knowledge of signs and ranges allows
+# a plain product.
 
 _SIGN_BLIND = frozenset(
     ("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou")
@@ -39,12 +133,12 @@ _SIGN_PRESERVING = frozenset(
 
 
 @identity_cached()
-def unsigned_zeros(program: Program) -> frozenset[int]:
+def unsigned_zeros(program: ir.Program) -> frozenset[int]:
     """Return the slots whose zeros may have either sign without an observable effect."""
-    uses: dict[int, list[Statement]] = defaultdict(list)
-    for statement in walk(program.statements):
-        for operand in operands(statement):
-            if isinstance(operand, Slot):
+    uses: dict[int, list[ir.Statement]] = defaultdict(list)
+    for statement in ir.walk(program.statements):
+        for operand in ir.operands(statement):
+            if isinstance(operand, ir.Slot):
                 uses[operand.number].append(statement)
     signed = {slot for slot, each in uses.items() if not all(map(_may_ignore_sign, each))}
     # Iterate to the fixed point: a slot counts as signed if its sign reaches a signed slot.
@@ -57,52 +151,48 @@ def unsigned_zeros(program: Program) -> frozenset[int]:
     return frozenset(uses.keys() - signed)
 
 
-def _may_ignore_sign(statement: Statement) -> bool:
-    return isinstance(statement, Assign) and statement.op in _SIGN_BLIND | _SIGN_PRESERVING
+def _may_ignore_sign(statement: ir.Statement) -> bool:
+    return isinstance(statement, ir.Assign) and statement.op in _SIGN_BLIND | _SIGN_PRESERVING
 
 
-def _exposes_sign(statement: Statement, slot: int, signed: set[int]) -> bool:
+def _exposes_sign(statement: ir.Statement, slot: int, signed: set[int]) -> bool:
     """Whether the sign of a zero operand can be observed through a statement's result."""
-    assert isinstance(statement, Assign)
+    assert isinstance(statement, ir.Assign)
     if statement.op in _SIGN_BLIND:
         return False
     hides = _SIGN_HIDING.get(statement.op)
-    if hides is not None and any(hides(each) for each in statement.operands if each != Slot(slot)):
+    if hides is not None and any(
+        hides(each) for each in statement.operands if each != ir.Slot(slot)
+    ):
         return False
     return statement.slot in signed
 
 
-def number_of(operand: Operand) -> float | None:
+def number_of(operand: ir.Operand) -> float | None:
     """Return the value of a constant that is a finite float, otherwise None."""
-    if not isinstance(operand, Constant):
+    if not isinstance(operand, ir.Constant):
         return None
     value = operand.scalar
     return float(value) if np.isfinite(value) else None
 
 
-def _is(test: Callable[[float], bool]) -> Callable[[Operand], bool]:
-    def holds(operand: Operand) -> bool:
+def _is(test: Callable[[float], bool]) -> Callable[[ir.Operand], bool]:
+    def holds(operand: ir.Operand) -> bool:
         value = number_of(operand)
         return value is not None and test(value)
 
     return holds
 
 
-_SIGN_HIDING: dict[str, Callable[[Operand], bool]] = {
+_SIGN_HIDING: dict[str, Callable[[ir.Operand], bool]] = {
     "add": _is(lambda value: value != 0 or not np.signbit(value)),
     "sub": _is(lambda value: value != 0),
     "min": _is(lambda value: value < 0),
     "max": _is(lambda value: value > 0),
 }
 """Other operands for which a result is the same for zeros of either sign."""
-
-
-# Peephole rules; each computes the same bits as the row of ``operations``.
-
-Read = Callable[[Operand], str]
+Read = Callable[[ir.Operand], str]
 """Returns the name of an operand's value."""
-
-
 _NO_INPUTS: InputRanges = MappingProxyType({})
 
 
@@ -112,11 +202,11 @@ class Facts(msgspec.Struct, frozen=True):
     ranges: SlotRanges
     whole: frozenset[int]
     unsigned: frozenset[int]
-    made: Mapping[int, Assign]
+    made: Mapping[int, ir.Assign]
 
     @classmethod
     def of(
-        cls, program: Program, sampled: SampleRanges, inputs: InputRanges = _NO_INPUTS
+        cls, program: ir.Program, sampled: SampleRanges, inputs: InputRanges = _NO_INPUTS
     ) -> Facts:
         """Analyse a program; ``sampled`` and ``inputs`` have known ranges."""
         return cls(
@@ -126,26 +216,29 @@ class Facts(msgspec.Struct, frozen=True):
             made_once(program),
         )
 
-    def origin(self, operand: Operand, *ops: str) -> Assign | None:
+    def origin(self, operand: ir.Operand, *ops: str) -> ir.Assign | None:
         """Return the only assignment of a slot if its operation is one of ``ops``."""
-        found = self.made.get(operand.number) if isinstance(operand, Slot) else None
+        found = self.made.get(operand.number) if isinstance(operand, ir.Slot) else None
         return found if found is not None and found.op in ops else None
 
-    def range(self, operand: Operand) -> Range | None:
+    def range(self, operand: ir.Operand) -> Range | None:
         """Return the range of an operand if it is a slot with a known one."""
-        return self.ranges.get(operand.number) if isinstance(operand, Slot) else None
+        return self.ranges.get(operand.number) if isinstance(operand, ir.Slot) else None
 
 
-def peephole(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+Rule = Callable[[Writer, Facts, ir.Assign, Read], str | None]
+
+
+def peephole(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
     """Emit a cheaper equivalent of a statement; None if no rule applies."""
     rule = _RULES.get(statement.op)
     return None if rule is None else rule(w, facts, statement, read)
 
 
-def _quotient(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+def _quotient(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
     """Normalise an unsigned code without dividing."""
     value, largest = statement.operands[0], divisor(statement.operands[1])
-    whole = isinstance(value, Slot) and value.number in facts.whole
+    whole = isinstance(value, ir.Slot) and value.number in facts.whole
     if not largest or not whole:
         return None
     byte = _byte(facts, value) if largest == _BYTE and w.target.rounding else None
@@ -158,7 +251,7 @@ _BYTE, _WIDE = 0xFF, 16
 _BYTE_SHIFTS = (8, 16, 24)
 
 
-def _byte(facts: Facts, value: Operand) -> tuple[Operand, int] | None:
+def _byte(facts: Facts, value: ir.Operand) -> tuple[ir.Operand, int] | None:
     """Return the word and byte number that a float was converted from, None if it was not."""
     # Samplers convert by itof, excluded here: next to gathers, byte shuffles are slower.
     converted = facts.origin(value, "utof")
@@ -168,36 +261,35 @@ def _byte(facts: Facts, value: Operand) -> tuple[Operand, int] | None:
     if field is None:
         return None
     if field.op == "iand":
-        if field.operands[1] != Constant(Type.I32, _BYTE):
+        if field.operands[1] != ir.Constant(Type.I32, _BYTE):
             return None
         word = field.operands[0]
         field = facts.origin(word, "ushr") or field
         if field.op == "iand":
             return word, 0
     word, shift = field.operands
-    number = shift.bits if isinstance(shift, Constant) else 0
+    number = shift.bits if isinstance(shift, ir.Constant) else 0
     return (word, number // 8) if number in _BYTE_SHIFTS else None
 
 
-def _fraction_code(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+def _fraction_code(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
     """Convert a fraction to a code without saturating the result."""
     value, largest = statement.operands[0], number_of(statement.operands[1])
     if largest is None or not 1 <= largest < 2**31:
         return None
-    known = facts.range(value)
-    x = read(value)
+    known, x = facts.range(value), read(value)
     if known is None or not known.within:
         x = EMIT["saturate"](w, x)
     return fraction_code(w, x, largest)
 
 
-def _convert_double(word: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+def _convert_double(word: str) -> Rule:
     """Convert F64 to I32 without saturation if the value is in range.
 
     Unsigned values that fit a signed integer use fptosi, which more CPUs have an instruction for.
     """
 
-    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+    def rule(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
         known = facts.range(statement.operands[0])
         if known is None or known.nan:
             return None
@@ -211,28 +303,27 @@ def _convert_double(word: str) -> Callable[[Writer, Facts, Assign, Read], str | 
     return rule
 
 
-def _reinterpret(given: str, found: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+def _reinterpret(given: str, found: str) -> Rule:
     """Bit cast a float without NaN canonicalisation if it is not a NaN."""
 
-    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+    def rule(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
         known = facts.range(statement.operands[0])
         if known is None or known.nan:
             return None
-        return w(
-            f"bitcast {getattr(w, given)} {read(statement.operands[0])} to {getattr(w, found)}"
-        )
+        x = read(statement.operands[0])
+        return w(f"bitcast {getattr(w, given)} {x} to {getattr(w, found)}")
 
     return rule
 
 
-def _saturated(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+def _saturated(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
     """Omit the clamp of a value within 0..1."""
     (value,) = statement.operands
     known = facts.range(value)
     return read(value) if known is not None and known.within else None
 
 
-def _convert(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+def _convert(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
     """Convert to I32 without saturation if the value is in range."""
     (value,) = statement.operands
     known = facts.range(value)
@@ -244,10 +335,8 @@ def _convert(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
     return w(f"fptosi {w.f} {x} to {w.i}")
 
 
-def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """Replace mulz by a plain product: a square, or a product with a constant that cannot
-    differ.
-    """
+def _product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
+    """Replace mulz by a plain product: of a square, or with a constant that cannot differ."""
     x, y = statement.operands
     factor = number_of(y) or number_of(x)
     plain = x == y or (factor and statement.slot in facts.unsigned)
@@ -258,12 +347,12 @@ def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
     return value if plain else w(f"fadd {w.f} {value}, {ZERO}")
 
 
-def _min_max(how: str, letter: str = "f") -> Callable[[Writer, Facts, Assign, Read], str | None]:
+def _min_max(how: str, letter: str = "f") -> Rule:
     """Minimum or maximum with a nonzero constant: no zeros of two signs can meet."""
 
-    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+    def rule(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
         x, y = statement.operands
-        value, bound = (y, x) if isinstance(x, Constant) else (x, y)
+        value, bound = (y, x) if isinstance(x, ir.Constant) else (x, y)
         if not number_of(bound):
             return None
         given, limit, type = read(value), read(bound), getattr(w, letter)
@@ -272,7 +361,7 @@ def _min_max(how: str, letter: str = "f") -> Callable[[Writer, Facts, Assign, Re
     return rule
 
 
-_RULES: dict[str, Callable[[Writer, Facts, Assign, Read], str | None]] = {
+_RULES: dict[str, Rule] = {
     "div": _quotient,
     "saturate": _saturated,
     "ftoi": _convert,

@@ -16,18 +16,7 @@ import msgspec
 import numpy as np
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Assign,
-    Constant,
-    Input,
-    Operand,
-    Output,
-    Program,
-    Sample,
-    Slot,
-    walk,
-    written,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.jit.layout import Callee, callee_of
 from dp2emu.shader.types import FLOATS
 
@@ -72,7 +61,7 @@ _ANY_NUMBER = Range(-_INFINITE, _INFINITE, nan=True, minus=True)
 
 
 def ranges(
-    program: Program, sampled: SampleRanges = _NOTHING, inputs: InputRanges = _NOTHING
+    program: ir.Program, sampled: SampleRanges = _NOTHING, inputs: InputRanges = _NOTHING
 ) -> SlotRanges:
     """Return the ranges of slots with a single assignment, extended to the initial 0."""
     return _ranges(program, tuple(sampled.items()), tuple(inputs.items()))
@@ -80,42 +69,42 @@ def ranges(
 
 @identity_cached()
 def _ranges(
-    program: Program,
+    program: ir.Program,
     sampled: tuple[tuple[Callee, Components], ...],
     given: tuple[tuple[str, Range | None], ...],
 ) -> SlotRanges:
-    statements = [*walk(program.statements)]
-    places = Counter(slot for statement in statements for slot in written(statement))
-    told, made, found = dict(sampled), dict[int, Assign](), dict[int, Range]()
+    statements = [*ir.walk(program.statements)]
+    places = Counter(slot for statement in statements for slot in ir.written(statement))
+    told, made, found = dict(sampled), dict[int, ir.Assign](), dict[int, Range]()
     inputs = dict(given)
     for statement in statements:
         results: tuple[Range | None, ...] = ()
-        if isinstance(statement, Assign):
+        if isinstance(statement, ir.Assign):
             made[statement.slot] = statement
             results = (_result_range(statement, made, found),)
-        elif isinstance(statement, Input):
+        elif isinstance(statement, ir.Input):
             results = (inputs.get(statement.port),)
-        elif isinstance(statement, Sample):
+        elif isinstance(statement, ir.Sample):
             results = told.get(callee_of(statement), ())
-        for slot, range_ in zip(written(statement), results, strict=False):
+        for slot, range_ in zip(ir.written(statement), results, strict=False):
             if range_ is not None and places[slot] == 1:
                 found[slot] = _with_zero(range_)
     return found
 
 
 @identity_cached()
-def output_ranges(program: Program) -> dict[str, Range | None]:
+def output_ranges(program: ir.Program) -> dict[str, Range | None]:
     """Return the range of each output port, None if unknown."""
     found, given = ranges(program), dict[str, Range | None]()
-    for statement in walk(program.statements):
-        if isinstance(statement, Output):
+    for statement in ir.walk(program.statements):
+        if isinstance(statement, ir.Output):
             own = _operand_range(statement.value, found)
             before = given.get(statement.port, own)
             given[statement.port] = None if own is None or before is None else _hull(own, before)
     return given
 
 
-def clamped(program: Program, ports: tuple[str, ...]) -> bool:
+def clamped(program: ir.Program, ports: tuple[str, ...]) -> bool:
     """Whether all values written to the ports are numbers within 0..1."""
     found = output_ranges(program)
     given = [found[port] for port in ports if port in found]
@@ -132,8 +121,8 @@ def _hull(one: Range, other: Range) -> Range:
                  one.nan or other.nan, one.minus or other.minus)  # fmt: skip
 
 
-def _operand_range(operand: Operand, found: SlotRanges) -> Range | None:
-    if isinstance(operand, Slot):
+def _operand_range(operand: ir.Operand, found: SlotRanges) -> Range | None:
+    if isinstance(operand, ir.Slot):
         return found.get(operand.number)
     if operand.type not in FLOATS:
         return None
@@ -143,7 +132,9 @@ def _operand_range(operand: Operand, found: SlotRanges) -> Range | None:
     return Range(float(value), float(value), minus=bool(value == 0 and np.signbit(value)))
 
 
-def _result_range(statement: Assign, made: dict[int, Assign], found: SlotRanges) -> Range | None:
+def _result_range(
+    statement: ir.Assign, made: dict[int, ir.Assign], found: SlotRanges
+) -> Range | None:
     if statement.op in _INTEGER_RULES:
         return _INTEGER_RULES[statement.op](statement.operands[-1])
     if statement.op == "add" and _is_lerp(statement, made, found):
@@ -158,26 +149,30 @@ def _result_range(statement: Assign, made: dict[int, Assign], found: SlotRanges)
     return rule(*known) if len(known) == len(operands) else None
 
 
-def _mask_range(last: Operand) -> Range | None:
+def _mask_range(last: ir.Operand) -> Range | None:
     """Range of an I32 masked by a constant."""
-    return Range(0.0, last.bits) if isinstance(last, Constant) and last.bits <= _I32_MAX else None
-
-
-def _shift_range(last: Operand) -> Range | None:
-    """Range of an I32 shifted right by a constant."""
-    some = isinstance(last, Constant) and 0 < last.bits < _WORD
     return (
-        Range(0.0, (1 << _WORD - last.bits) - 1) if some and isinstance(last, Constant) else None
+        Range(0.0, last.bits) if isinstance(last, ir.Constant) and last.bits <= _I32_MAX else None
     )
 
 
-_INTEGER_RULES: dict[str, Callable[[Operand], Range | None]] = {
+def _shift_range(last: ir.Operand) -> Range | None:
+    """Range of an I32 shifted right by a constant."""
+    some = isinstance(last, ir.Constant) and 0 < last.bits < _WORD
+    return (
+        Range(0.0, (1 << _WORD - last.bits) - 1)
+        if some and isinstance(last, ir.Constant)
+        else None
+    )
+
+
+_INTEGER_RULES: dict[str, Callable[[ir.Operand], Range | None]] = {
     "iand": _mask_range,
     "ushr": _shift_range,
 }
 
 
-def _is_lerp(statement: Assign, made: dict[int, Assign], found: SlotRanges) -> bool:
+def _is_lerp(statement: ir.Assign, made: dict[int, ir.Assign], found: SlotRanges) -> bool:
     """Whether a sum is x + w (y - x) with all three within 0..1.
 
     The rounded result is within 0..1 too: for y >= x it is x + p with p <= y - x <= 1 - x after
@@ -195,8 +190,8 @@ def _is_lerp(statement: Assign, made: dict[int, Assign], found: SlotRanges) -> b
     return all(term is not None and term.within for term in terms)
 
 
-def _producer(operand: Operand, op: str, made: dict[int, Assign]) -> Assign | None:
-    found = made.get(operand.number) if isinstance(operand, Slot) else None
+def _producer(operand: ir.Operand, op: str, made: dict[int, ir.Assign]) -> ir.Assign | None:
+    found = made.get(operand.number) if isinstance(operand, ir.Slot) else None
     return found if found is not None and found.op == op else None
 
 

@@ -12,20 +12,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import (
-    Address,
-    Assign,
-    Constant,
-    File,
-    Load,
-    Operand,
-    Program,
-    Slot,
-    Statement,
-    blocks,
-    walk,
-    written,
-)
+from dp2emu.shader import ir
 from dp2emu.shader.jit.layout import BindingLayout, within
 from dp2emu.shader.jit.writer import ALL, ZERO, ZEROS, Writer
 from dp2emu.shader.types import Type
@@ -41,7 +28,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
     """The files of a program and their places in the bindings."""
 
     w: Writer
-    files: dict[str, File]
+    files: dict[str, ir.File]
     layout: BindingLayout
 
     def word(self, type: str, number: int) -> str:
@@ -58,7 +45,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
                 w.declared.add(ZEROS)
                 w.do(f"call void @zeros(ptr {self._start(file)}, i64 {size})")
 
-    def load(self, name: str, address: Address, index: str | None) -> str:
+    def load(self, name: str, address: ir.Address, index: str | None) -> str:
         """Load a scalar per lane; ``index`` is the value name of the address's index."""
         file = self.files[name]
         if index is None and not within(file, address):
@@ -67,7 +54,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
             return self._typed(file, self._fixed(file, address.offset))
         return self._typed(file, self._gathered(file, address, index))
 
-    def load_two(self, name: str, address: Address, one: str, other: str) -> tuple[str, str]:
+    def load_two(self, name: str, address: ir.Address, one: str, other: str) -> tuple[str, str]:
         """Load by two indices that are usually consecutive, as a pair of adjacent words if all
         lanes' are.
         """
@@ -96,13 +83,13 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         for place, value in zip(places, values, strict=True):
             self.w.do(f"store {type} {value}, ptr {place}")
 
-    def _gathered(self, file: File, address: Address, index: str) -> str:
+    def _gathered(self, file: ir.File, address: ir.Address, index: str) -> str:
         """Gather a scalar per lane, 0 out of range."""
         place, inside = self._place(file, address, index)
         place = place if file.uniform else self._columns(place)
         return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
 
-    def _words_of_two(self, file: File, places: str) -> list[str]:
+    def _words_of_two(self, file: ir.File, places: str) -> list[str]:
         """Load the scalars at places and their successors by 64-bit loads."""
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)
@@ -131,7 +118,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return w(f"bitcast {type} {words} to {w.i}")
 
     def store(
-        self, name: str, address: Address, index: str | None, value: str, active: str | None
+        self, name: str, address: ir.Address, index: str | None, value: str, active: str | None
     ) -> None:
         """Store a scalar per active lane; None means all."""
         file, w = self.files[name], self.w
@@ -146,29 +133,29 @@ class RegisterFiles(msgspec.Struct, frozen=True):
             row = self._row(file, address.offset)
             w.do(f"store {self._vector(file)} {value}, ptr {row}, align 4")
 
-    def _start(self, file: File) -> str:
+    def _start(self, file: ir.File) -> str:
         return self.word("ptr", self.layout.files[file.name])
 
-    def _vector(self, file: File) -> str:
+    def _vector(self, file: ir.File) -> str:
         return self.w.f if file.type is Type.F32 else self.w.i
 
-    def _typed(self, file: File, words: str) -> str:
+    def _typed(self, file: ir.File, words: str) -> str:
         """Convert a file's words to the slot's type."""
         return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
 
-    def _row(self, file: File, number: int) -> str:
+    def _row(self, file: ir.File, number: int) -> str:
         """Return the address of a scalar or, of a local file, of its vector."""
         size = 4 if file.uniform else self.w.target.row
         return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
 
-    def _fixed(self, file: File, number: int) -> str:
+    def _fixed(self, file: ir.File, number: int) -> str:
         """Load a scalar at a constant index in range."""
         row, stored = self._row(file, number), _STORED[file.type]
         if not file.uniform:
             return self.w(f"load {self._vector(file)}, ptr {row}, align 4")
         return self.w.spread(stored, self.w(f"load {stored}, ptr {row}, align 4"))
 
-    def _place(self, file: File, address: Address, index: str) -> tuple[str, str]:
+    def _place(self, file: ir.File, address: ir.Address, index: str) -> tuple[str, str]:
         """Return scalar indices, i32 and 0 out of range, and the mask of lanes in range."""
         w, type = self.w, self.w.i
         if address.stride == 1 and address.offset in _I32_OFFSETS:
@@ -183,7 +170,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
             number = w(f"trunc {type} {number} to {w.i}")
         return w.select(inside, w.i, number, ZERO), inside
 
-    def _count(self, file: File, type: str) -> str:
+    def _count(self, file: ir.File, type: str) -> str:
         """Return the number of scalars as a vector."""
         scalar = "i32" if type == self.w.i else "i64"
         if not file.uniform:
@@ -193,7 +180,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
             scalar, count if scalar == "i64" else self.w(f"trunc i64 {count} to i32")
         )
 
-    def _scalars(self, file: File) -> str:
+    def _scalars(self, file: ir.File) -> str:
         """Load the number of scalars of a uniform file, i64."""
         return self.word("i64", self.layout.files[file.name] + 1)
 
@@ -204,13 +191,13 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         lanes = ", ".join(f"i32 {lane}" for lane in range(width))
         return w(f"add {w.i} {row}, <{lanes}>")
 
-    def _pointers(self, file: File, place: str) -> tuple[str, str]:
+    def _pointers(self, file: ir.File, place: str) -> tuple[str, str]:
         w = self.w
         start = self._start(file)
         pointers = w(f"getelementptr i32, ptr {start}, {w.i} {place}")
         return f"<{w.target.width} x ptr>", pointers
 
-    def _gather(self, file: File, place: str) -> str:
+    def _gather(self, file: ir.File, place: str) -> str:
         w, width, letter = self.w, self.w.target.width, "f" if file.type is Type.F32 else "i"
         vector = self._vector(file)
         return w.call(
@@ -219,7 +206,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
     def _scatter(
-        self, file: File, address: Address, index: str, value: str, active: str | None
+        self, file: ir.File, address: ir.Address, index: str, value: str, active: str | None
     ) -> None:
         w, width = self.w, self.w.target.width
         place, inside = self._place(file, address, index)
@@ -238,35 +225,35 @@ class RegisterFiles(msgspec.Struct, frozen=True):
 # Paired loads: a filter reads a texel and the next one in the row.  One 64-bit load per lane is
 # far cheaper than two gathers.
 
-WORD_SHIFT = Constant(Type.I32, 2)
+WORD_SHIFT = ir.Constant(Type.I32, 2)
 """Shift from a byte address to a word index."""
-_WORD = Constant(Type.I32, 4)
+_WORD = ir.Constant(Type.I32, 4)
 
 
 class LoadPair(msgspec.Struct, frozen=True):
     """The second load of a pair: its result slot and the terms of its byte address."""
 
     slot: int
-    common: Slot
-    step: Slot
+    common: ir.Slot
+    step: ir.Slot
 
 
-_Made = dict[int, Statement]
+_Made = dict[int, ir.Statement]
 """The defining statement of each slot with a single assignment."""
-_Address = tuple[Slot, Slot]
+_Address = tuple[ir.Slot, ir.Slot]
 """Common and step: the index is (common + step) >> 2, and step is a multiple of 4."""
 
 
 @identity_cached()
-def load_pairs(program: Program) -> dict[int, LoadPair]:
+def load_pairs(program: ir.Program) -> dict[int, LoadPair]:
     """Return the second load of each pair, by the result slot of the first, which precedes it in
     its block.
 
     Both load from a uniform file at common + step, where step is a multiple of the word size; all
     terms are known at the first load.
     """
-    places = Counter(slot for s in walk(program.statements) for slot in written(s))
-    made: _Made = {slot: s for s in walk(program.statements) for slot in written(s)
+    places = Counter(slot for s in ir.walk(program.statements) for slot in ir.written(s))
+    made: _Made = {slot: s for s in ir.walk(program.statements) for slot in ir.written(s)
                    if places[slot] == 1}  # fmt: skip
     uniform = {file.name for file in program.files if file.uniform}
     found: dict[int, LoadPair] = {}
@@ -276,13 +263,13 @@ def load_pairs(program: Program) -> dict[int, LoadPair]:
 
 
 def _block_pairs(
-    block: tuple[Statement, ...], made: _Made, uniform: set[str]
+    block: tuple[ir.Statement, ...], made: _Made, uniform: set[str]
 ) -> dict[int, LoadPair]:
-    number = {slot: at for at, s in enumerate(block) for slot in written(s)}
-    first: dict[tuple[str, int, Slot], Load] = {}
+    number = {slot: at for at, s in enumerate(block) for slot in ir.written(s)}
+    first: dict[tuple[str, int, ir.Slot], ir.Load] = {}
     found: dict[int, LoadPair] = {}
     for statement in block:
-        if not isinstance(statement, Load) or statement.file not in uniform:
+        if not isinstance(statement, ir.Load) or statement.file not in uniform:
             continue
         address = _address(statement, made)
         if address is None:
@@ -296,13 +283,13 @@ def _block_pairs(
     return found
 
 
-def _all_blocks(statements: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+def _all_blocks(statements: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.Statement, ...]]:
     yield statements
-    for statement in walk(statements):
-        yield from blocks(statement)
+    for statement in ir.walk(statements):
+        yield from ir.blocks(statement)
 
 
-def _address(load: Load, made: _Made) -> _Address | None:
+def _address(load: ir.Load, made: _Made) -> _Address | None:
     """Return the terms of the index of a load, None if it has another form."""
     index = load.address.index
     if index is None or load.address.stride != 1 or load.address.offset < 0:
@@ -317,12 +304,16 @@ def _address(load: Load, made: _Made) -> _Address | None:
     stepped = _assigned(step, "imul", made)
     if stepped is None or stepped.operands[1] != _WORD:
         return None
-    if not isinstance(common, Slot) or not isinstance(step, Slot) or common.number not in made:
+    if (
+        not isinstance(common, ir.Slot)
+        or not isinstance(step, ir.Slot)
+        or common.number not in made
+    ):
         return None
     return common, step
 
 
-def _assigned(operand: Operand, op: str, made: _Made) -> Assign | None:
+def _assigned(operand: ir.Operand, op: str, made: _Made) -> ir.Assign | None:
     """Return the assignment that produces an operand if it is of operation ``op``."""
-    found = made.get(operand.number) if isinstance(operand, Slot) else None
-    return found if isinstance(found, Assign) and found.op == op else None
+    found = made.get(operand.number) if isinstance(operand, ir.Slot) else None
+    return found if isinstance(found, ir.Assign) and found.op == op else None

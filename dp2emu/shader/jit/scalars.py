@@ -27,7 +27,6 @@ Number = int | float
 _FLOATS = {"float": 32, "double": 64}
 _TYPES = {"float": Type.F32, "double": Type.F64, "i32": Type.I32, "i64": Type.I64, "i1": Type.BOOL}
 
-
 Operator = Callable[["Value", "Value | Number"], "Value"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.shader.bits import Bits
+from dp2emu.shader.cursor import Bits
 from dp2emu.shader.sm.modifiers import ResultModifier
 from dp2emu.shader.sm.program import Swizzle
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.shader.bits import Bits
+from dp2emu.shader.cursor import Bits
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
     Access,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.shader.bits import Bits
+from dp2emu.shader.cursor import Bits
 
 OPCODE = Bits(0, 11)
 LENGTH = Bits(24, 7)

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from dp2emu.shader.bits import Bits
+from dp2emu.shader.cursor import Bits
 
 Level = tuple[int, int]
 """Major and minor number."""

@@ -338,16 +338,16 @@ def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     The key of a one-dimensional texture is that of a texture one texel high; ``layers`` is the
     unit's.  Raises Unsupported for operations that are not reads of textures or buffers.
     """
-    if unit.ask not in _ANSWERS:
-        raise Unsupported(f"{unit.ask.value} of textures")
-    return _ANSWERS[unit.ask](unit, key, stage)
+    if unit.opcode not in _ANSWERS:
+        raise Unsupported(f"{unit.opcode.value} of textures")
+    return _ANSWERS[unit.opcode](unit, key, stage)
 
 
 def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
     """Return the program of a unit that is independent of the format: counts and sample
     positions.
     """
-    if unit.ask is ReadOpcode.SAMPLE_POSITION:
+    if unit.opcode is ReadOpcode.SAMPLE_POSITION:
         return ReadProgram(place_program(stage), ("number.x",))
     return facts(stage)
 

@@ -1,6 +1,6 @@
 """Texel decoders of every format: red, green, blue and alpha of the texel at a byte address.
 
-Block formats are decoded by the tables of ``d3d.blocks``.  Their 8-bit values use integer
+Block formats are decoded by the tables of ``d3d.block_formats``.  Their 8-bit values use integer
 arithmetic only, so that a texel is the same sampled by a program and converted to a picture
 (``decode``).
 """
@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.blocks import (
+from dp2emu.d3d.block_formats import (
     EIGHT_ALPHAS,
     FOUR_COLORS,
     PAIRS,

@@ -9,7 +9,7 @@ from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.dp2.resolve.programs import Source, vertex_stage, wraps
 from dp2emu.dp2.shaders import Function
 from dp2emu.dp2.states.raw_state import State
-from dp2emu.shader.fixed.cascade import CURRENT, Argument, Combination, FixedPixel, TextureStage
+from dp2emu.shader.fixed.pixel import CURRENT, Argument, Combination, FixedPixel, TextureStage
 from dp2emu.shader.fixed.pixel import pixel_program as generated
 from dp2emu.shader.ir import Program, TextureKind
 from dp2emu.shader.sm.assemble import assemble

@@ -11,8 +11,14 @@ from dp2emu.d3d.flags import ArgumentModifier
 from dp2emu.dp2.resolve.programs import cascade, cascade_uniforms, projection
 from dp2emu.dp2.states.raw_state import State
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed.cascade import CURRENT, DISABLED, Argument, Combination, TextureStage
-from dp2emu.shader.fixed.operations import OPERATIONS
+from dp2emu.shader.fixed.pixel import (
+    CURRENT,
+    DISABLED,
+    OPERATIONS,
+    Argument,
+    Combination,
+    TextureStage,
+)
 from dp2emu.shader.ir import TextureKind
 
 FLAT = TextureKind.TEX2D

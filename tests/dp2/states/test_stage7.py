@@ -10,7 +10,7 @@ from dp2emu.d3d.enums import TextureArgument, TextureOp
 from dp2emu.d3d.legacy import RenderState7, TextureBlend7, TextureFilter7, TextureStageState7
 from dp2emu.dp2.states.stage7 import blended_stage, stage_states, wrapped
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed.cascade import FixedPixel
+from dp2emu.shader.fixed.pixel import FixedPixel
 from dp2emu.shader.ir import TextureKind
 from tests.shader.fixed.stages import World, drawn, modelled
 

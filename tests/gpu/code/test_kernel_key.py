@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from dp2emu.gpu.code.kernel_key import REASONS, Key, reason
 from dp2emu.gpu.code.kernel_layout import setup_key
-from dp2emu.gpu.compile.kernel_plan import Writes, samplers_of, triangle_key
+from dp2emu.gpu.compile.kernel_plan import Writes, samplers_of, triangle_plan
 from dp2emu.gpu.output_merger.draw_targets import Targets
-from dp2emu.gpu.shader_resources.textures import Texturing
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Axis, Program, Stage
@@ -64,11 +64,13 @@ def _keys(seed: int) -> list[Key]:
     """Keys of what a random draw is drawn by."""
     drawn, found = random_draw(seed), []
     targets, run = Targets.of(drawn, reference.run), reference.run
-    sampler = Texturing.of(drawn, None, run).sampler(Stage.PIXEL)
+    sampler = StageSampler(Texturing.of(drawn, None, run), Stage.PIXEL)
     samplers = samplers_of(drawn.pipeline.pixel, sampler)
     for level in (False, True):
         writes = Writes.of(targets.colors, targets.depth)
-        found.append(triangle_key(drawn.pipeline, writes, samplers, ("color0.x",), level, level))
+        found.append(
+            triangle_plan(drawn.pipeline, writes, samplers, ("color0.x",), level, level).key
+        )
     return found
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.compile import checked_draw, kernel_draw, thread_pool
+from dp2emu.gpu.compile import kernel_draw, thread_pool
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
 from tests.gpu.drawing import color_surface, corner, draw
@@ -45,7 +45,7 @@ def test_what_differs_is_told_by_target_pixel_and_count() -> None:
         return Work(pixels=pixels)
 
     with pytest.raises(Disagreement) as raised:
-        checked_draw.compared(packet, lambda: drawn(7, 1), lambda: drawn(9, 2))
+        kernel_draw.compared(packet, lambda: drawn(7, 1), lambda: drawn(9, 2))
     assert "target 0 pixel 5, 3 sample 0 is 0x00000007 and 0x00000009" in str(raised.value)
     assert "pixels are 1 and 2" in str(raised.value)
 

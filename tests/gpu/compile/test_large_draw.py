@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from dp2emu.errors import Exceeded
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.queries import Counters
-from dp2emu.gpu.compile import kernel_draw, large_draw, thread_pool
-from dp2emu.gpu.compile.band_workers import crew
+from dp2emu.gpu.compile import kernel_draw, thread_pool
+from dp2emu.gpu.compile.band_workers import band_function
 from dp2emu.gpu.draw import draw_stages
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
@@ -29,13 +29,13 @@ from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
 
 @pytest.fixture(autouse=True)
 def every_draw_is_large() -> Iterator[None]:
-    for function in (vertices(), crew()):
+    for function in (vertices(), band_function()):
         function.ready()
     with (
         patch.object(draw_stages, "FEW", 0),
-        patch.object(large_draw, "EACH", 2),
-        patch.object(large_draw, "BATCH_BYTES", 1 << 12),
-        patch.object(large_draw, "BLOCK", 8),
+        patch.object(kernel_draw, "EACH", 2),
+        patch.object(kernel_draw, "BATCH_BYTES", 1 << 12),
+        patch.object(kernel_draw, "BLOCK", 8),
         patch.object(kernel_draw, "WORTH", 0),
         patch.object(thread_pool, "ROWS", 4),
     ):
@@ -45,7 +45,7 @@ def every_draw_is_large() -> Iterator[None]:
 def alone(packet: Draw, count: int = 1) -> list[tuple[int, int]]:
     """Draw, compared with the stages; which primitives were drawn alone, from and to."""
     found: list[tuple[int, int]] = []
-    batch = large_draw.Large.of
+    batch = kernel_draw.LargeDraw.of
 
     def watched(drawing: Any, draw: Draw, names: Any, by: Any) -> Any:
         def noted(start: int, stop: int) -> Any:
@@ -54,7 +54,7 @@ def alone(packet: Draw, count: int = 1) -> list[tuple[int, int]]:
 
         return batch(drawing, draw, names, noted)
 
-    with patch.object(large_draw.Large, "of", watched):
+    with patch.object(kernel_draw.LargeDraw, "of", watched):
         execute_draw(packet, Counters(), run=engine(CHECKED), threads=count)
     return sorted(set(found))
 

@@ -29,7 +29,7 @@ def test_any_number_of_threads_draws_the_same(count: int, monkeypatch: pytest.Mo
 
 def test_threads_are_no_more_than_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_draw, "WORTH", 0)
-    band_workers.crew().ready()
+    band_workers.band_function().ready()
     shared = []
     monkeypatch.setattr(band_workers, "share", lambda orders: shared.append(len(orders)))
     color = color_surface()

@@ -20,7 +20,7 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import by_work
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.resource_views import buffer_view, structured_view
-from dp2emu.gpu.shader_resources.memory_operations import in_any_order
+from dp2emu.gpu.shader_resources.unordered_access import in_any_order
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import assemble, decode
@@ -64,7 +64,7 @@ class Computing:
         bound[4] = Unordered(view, Dimension.STRUCTURED_BUFFER, 4, self.counter)
         stage = StageProgram(shader.program)
         self.gpu.submit(
-            Dispatch(stage, shader.deeds, shader.shared, shader.threads, groups,
+            Dispatch(stage, shader.memory_operations, shader.shared, shader.threads, groups,
                      fields.pop("unordered", bound), **fields)
         )  # fmt: skip
         self.gpu.finish()
@@ -227,7 +227,9 @@ def run_on(run: Any, body: str, group: int, groups: int, data: list[int]) -> Wor
     u0 = Unordered(buffer_view(found.buffers[0], DxgiFormat.R32_UINT, 0, 256),
                    Dimension.RAW_BUFFER)  # fmt: skip
     found.gpu.submit(
-        Dispatch(stage, shader.deeds, shader.shared, shader.threads, (groups, 1, 1), {0: u0})
+        Dispatch(
+            stage, shader.memory_operations, shader.shared, shader.threads, (groups, 1, 1), {0: u0}
+        )
     )
     found.gpu.finish()
     return found.buffers[0].words
@@ -347,15 +349,15 @@ store_raw u0.x, r0.y, r0.x"""
 def test_groups_run_side_by_side_only_if_nobody_can_tell(body: str, expected: bool) -> None:
     shader = compiled(body, (1, 1, 1), f"{APPEND}\ndcl_uav_raw u1")
     same = ((0, 0), (1, 1), (4, 4))
-    assert in_any_order(shader.program, shader.deeds, same, False) is expected
+    assert in_any_order(shader.program, shader.memory_operations, same, False) is expected
 
 
 def test_views_of_the_same_memory_count_as_one() -> None:
     body = "store_raw u0.x, l(0), l(1)\nstore_raw u1.x, l(4), l(1)"
     shader = compiled(body, (1, 1, 1), f"{APPEND}\ndcl_uav_raw u1")
-    assert not in_any_order(shader.program, shader.deeds, ((0, 0), (1, 0)), False)
+    assert not in_any_order(shader.program, shader.memory_operations, ((0, 0), (1, 0)), False)
     one = compiled("store_raw u0.x, l(0), l(1)", (1, 1, 1), APPEND)
-    assert not in_any_order(one.program, one.deeds, ((0, 0),), True)
+    assert not in_any_order(one.program, one.memory_operations, ((0, 0),), True)
 
 
 MANY = """dcl_uav_raw u0

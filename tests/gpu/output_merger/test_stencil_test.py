@@ -16,8 +16,7 @@ from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, StencilFace, StencilState
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
-from dp2emu.gpu.output_merger.depth_stencil import OPERATIONS, MergeTests, depth_stencil
-from dp2emu.gpu.output_merger.stencil_test import StencilTest
+from dp2emu.gpu.output_merger.depth_test import OPERATIONS, MergeTests, StencilTest, depth_stencil
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed

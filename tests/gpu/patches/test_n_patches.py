@@ -15,7 +15,7 @@ from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.arrays import F64
 from dp2emu.gpu.command.patches import Fineness, NPatch
-from dp2emu.gpu.patches.n_patches import interpolated
+from dp2emu.gpu.patches.patch_draws import interpolated
 from dp2emu.gpu.tessellation.patch_domains import triangle
 
 POSITION = Element(0, 0, DeclType.FLOAT4, DeclUsage.POSITION)

@@ -15,8 +15,7 @@ from dp2emu.gpu.command.pipeline import DepthState, RasterState
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.cascade import FixedPixel
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import FixedPixel, pixel_program
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value

@@ -14,9 +14,9 @@ from dp2emu.d3d.enums import Cull
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.rasterizer import multisample
+from dp2emu.gpu.rasterizer.lines_and_points import point_spans
 from dp2emu.gpu.rasterizer.multisample import POSITIONS, coverage, multisample_spans, rows_near
 from dp2emu.gpu.rasterizer.planes import Frame, sites
-from dp2emu.gpu.rasterizer.points import point_spans
 from dp2emu.gpu.rasterizer.spans import Offset, Spans, fragments, snap
 from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, triangle_spans
 from tests.gpu.rasterizer.test_points import position, size

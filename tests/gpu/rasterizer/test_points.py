@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import PointSize
-from dp2emu.gpu.rasterizer import points
-from dp2emu.gpu.rasterizer.points import point_sizes, point_spans
+from dp2emu.gpu.rasterizer import lines_and_points
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes, point_spans
 from dp2emu.gpu.rasterizer.spans import ONE, snap
 from tests.gpu.drawing import hits
 
@@ -86,5 +86,5 @@ def test_portions_do_not_change_points(monkeypatch: pytest.MonkeyPatch) -> None:
     lanes = [generator.uniform(-4, 14, 20).tolist(), generator.uniform(0, 14, 20).tolist(),
              generator.uniform(0, 6, 20).tolist()]  # fmt: skip
     whole = engine(*lanes)
-    monkeypatch.setattr(points, "ROWS", 5)
+    monkeypatch.setattr(lines_and_points, "ROWS", 5)
     np.testing.assert_array_equal(engine(*lanes), whole)

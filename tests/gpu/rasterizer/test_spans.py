@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.gpu.arrays import expand
 from dp2emu.gpu.rasterizer import spans
-from dp2emu.gpu.rasterizer.spans import Spans, batches, expand, slices
+from dp2emu.gpu.rasterizer.spans import Spans, batches, slices
 
 sizes = st.lists(st.integers(0, 20), max_size=30)
 

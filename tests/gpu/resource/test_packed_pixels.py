@@ -18,8 +18,8 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import CHECKED, engine
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.jit.fractions import parts
 from dp2emu.shader.jit.machine import machine
+from dp2emu.shader.jit.peephole import parts
 from dp2emu.shader.ops import fma
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import corner, draw

@@ -14,11 +14,24 @@ from hypothesis import strategies as st
 from dp2emu.d3d.dxgi import DXGI, ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import Channel, Coding, Use
-from dp2emu.gpu.resource.pixel_format import as_floats, decode, encode, pack_color, unpack_color
+from dp2emu.gpu.arrays import F32, Words
+from dp2emu.gpu.resource.pixel_format import as_floats, encode, pack_color, unpack_color
 from dp2emu.gpu.resource.srgb import decoded, encoded
+from dp2emu.shader import codings
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
 
 FLOATS = st.floats(width=32)
 WORDS = st.integers(0, 0xFFFFFFFF)
+
+
+def decode(channel: Channel, bits: Words) -> F32:
+    return computed(_decoded, channel, bits)[0]
+
+
+def _decoded(b: Builder, channel: Channel, word: Value) -> tuple[Value]:
+    return (codings.decoded([word], channel),)
 
 
 def stored(channel: Channel, value: float) -> int:

@@ -22,8 +22,8 @@ from dp2emu.gpu.resource.resource_views import (
     texture_view,
 )
 from dp2emu.gpu.resource.subresources import Subresource
-from dp2emu.gpu.transfer.clear import execute_clear
-from dp2emu.gpu.transfer.copy import execute_copy, execute_generate_levels
+from dp2emu.gpu.transfer.clear_blit import execute_clear
+from dp2emu.gpu.transfer.copy_resolve import execute_copy, execute_generate_levels
 from dp2emu.shader.texture.bindings import srgb_to_linear_table
 
 F = DxgiFormat

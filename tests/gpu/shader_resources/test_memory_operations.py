@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.gpu.shader_resources.memory_operations import COMMUTING, atomic
+from dp2emu.gpu.shader_resources.unordered_access import COMMUTING, atomic
 from dp2emu.shader.resources import MemoryOpcode
 
 MASK = 0xFFFFFFFF

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.tessellation.seams import RULER, Side, centre, square, strip, transition, trapezoid
+from dp2emu.gpu.tessellation.tessellate import (
+    CENTRE,
+    RULER,
+    SQUARE,
+    Side,
+    strip,
+    transition,
+    trapezoid,
+)
 from tests.gpu.tessellation.test_tessellate import drawn
 
 SIDES = st.builds(Side, st.integers(0, 31), st.booleans())
@@ -82,8 +90,8 @@ def test_strips_lean_one_way_but_in_the_middle() -> None:
 
 
 def test_what_is_innermost() -> None:
-    assert spoken(centre()) == [["o0", "o1", "o2"]]
-    assert spoken(square()) == [["o0", "o1", "o3"], ["o1", "o2", "o3"]]
+    assert spoken(CENTRE) == [["o0", "o1", "o2"]]
+    assert spoken(SQUARE) == [["o0", "o1", "o3"], ["o1", "o2", "o3"]]
 
 
 T, Q = Domain.DOMAIN_TRI, Domain.DOMAIN_QUAD

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellation, Tessellator
+from dp2emu.gpu.tessellation.factors import EDGES, INSIDES
+from dp2emu.gpu.tessellation.tessellate import Tessellation, Tessellator
 from tests.gpu.tessellation import model
 
 ONE = 65536

@@ -15,7 +15,7 @@ from dp2emu.gpu.command.packets import Clear
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.transfer.clear import FEW, execute_clear
+from dp2emu.gpu.transfer.clear_blit import FEW, execute_clear
 from tests.gpu.drawing import color_surface, depth_surface, surface
 
 ALL = (Rect(0, 0, 32, 32),)
@@ -200,7 +200,7 @@ def test_the_union_of_many_rectangles_is_filled_once() -> None:
 
 
 def test_bands_of_a_large_union_join(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dp2emu.gpu.transfer.clear._BAND", 300)
+    monkeypatch.setattr("dp2emu.gpu.transfer.clear_blit._UNION_BAND", 300)
     target = color_surface(width=100, height=50)
     rects = tuple(Rect(x, x // 2, x + 1, 50) for x in range(100))
     execute_clear(Clear(rects, (target,), 0xFFFFFFFF, None, None, None), Counters())

@@ -16,7 +16,7 @@ from dp2emu.gpu.command.packets import Compose, whole_part
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.transfer.compose import execute_compose
+from dp2emu.gpu.transfer.copy_resolve import execute_compose
 
 COPY, OR, AND, NEG = ComposeRectsOp
 TRUTH = {

@@ -24,7 +24,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import blocks
-from dp2emu.gpu.transfer.copy import (
+from dp2emu.gpu.transfer.copy_resolve import (
     execute_copy,
     execute_copy_bytes,
     execute_generate_levels,
@@ -220,7 +220,7 @@ def test_linear_stretches_mix_four_texels_also_from_beside_the_rectangle(
 def test_rows_beyond_a_band_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pictures = []
     for band in (1, 1 << 18):
-        monkeypatch.setattr("dp2emu.gpu.transfer.copy._BAND", band)
+        monkeypatch.setattr("dp2emu.gpu.transfer.copy_resolve._BAND", band)
         target = surface(A8, 13, 11, seed=2)
         moved(part(surface()), part(target), linear=True)
         pictures.append(words(target).tolist())

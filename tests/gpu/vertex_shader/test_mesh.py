@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.command.topology import PATCHES, TOPOLOGIES
-from dp2emu.gpu.vertex_shader.mesh import Mesh, three, whole, without_beside
+from dp2emu.gpu.vertex_shader.mesh import Mesh, corners_with_adjacent, three, without_adjacent
 
 SIMPLE = {
     Topology10.POINTLIST: [(0,), (1,), (2,)],
@@ -31,7 +31,10 @@ SIMPLE = {
 
 def listed(topology: Topology10, count: int) -> list[tuple[int, ...]]:
     numbers = np.arange(count)
-    return [tuple(row) for row in whole(topology, numbers, numbers == count - 1).T.tolist()]
+    return [
+        tuple(row)
+        for row in corners_with_adjacent(topology, numbers, numbers == count - 1).T.tolist()
+    ]
 
 
 @pytest.mark.parametrize("topology", list(Topology10))
@@ -69,7 +72,7 @@ def test_what_is_not_adjacent_is_what_is_drawn(topology: Topology10, count: int)
     given_ = Mesh({}, corners, Topology10(lists.get(plain, plain)), np.arange(count))
     if topology >= Topology10.LINELIST_ADJ:
         adjacent = Topology10.LINELIST_ADJ if plain == 2 else Topology10.TRIANGLELIST_ADJ
-        given_ = without_beside(Mesh({}, corners, adjacent, np.arange(count)))
+        given_ = without_adjacent(Mesh({}, corners, adjacent, np.arange(count)))
     wanted = np.stack(TOPOLOGIES[topology].corners(np.arange(count)))
     assert three(given_.corners).tolist() == wanted.tolist()
 

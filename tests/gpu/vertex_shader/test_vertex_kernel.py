@@ -22,7 +22,7 @@ from dp2emu.gpu.command.pipeline import Attribute, RasterState
 from dp2emu.gpu.input_assembler.vertex_fetch import VERTEX_TYPES
 from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.shader_resources.textures import Texturing
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.gpu.vertex_shader import vertex_kernel
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Stage, TextureKind
@@ -110,7 +110,7 @@ def test_programs_get_the_bits_of_every_format(format: DxgiFormat) -> None:
     (DxgiFormat.R8_UNORM, 7), (DxgiFormat.R8G8_SINT, 7), (DxgiFormat.R32G32_UINT, 3),
 ])  # fmt: skip
 def test_no_word_is_read_that_reaches_beyond_the_data(format: DxgiFormat, whole: int) -> None:
-    words = vertex_kernel._found(Element(0, 0, format, USED), Stream(bytes(10), 0, 1))
+    words = vertex_kernel._source_words(Element(0, 0, format, USED), Stream(bytes(10), 0, 1))
     assert words[SOURCE.index("whole")] == whole
 
 
@@ -324,7 +324,7 @@ def test_a_sampler_without_a_texture_gives_black() -> None:
     for component, value in zip("xyzw", texel, strict=True):
         b.output(f"color0.{component}", value)
     packet = programmed(draw(scattered(9)), program=b.program())
-    sampler = Texturing.of(packet).sampler(Stage.VERTEX)
+    sampler = StageSampler(Texturing.of(packet), Stage.VERTEX)
     names = tuple(f"color0.{component}" for component in "xyzw")
     found = vertex_kernel.checked(packet, 0, 3, names, sampler, run)
     assert found.vertices.varyings[:, 0, 0].tolist() == [0, 0, 0, 1]

@@ -10,7 +10,7 @@ from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.driver import Driver
 from dp2emu.retrace import importing  # noqa: F401  (registers the methods)
-from dp2emu.retrace.d3d9.held import Held
+from dp2emu.retrace.d3d9.objects import DeviceObject
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.resources import Resource
@@ -72,7 +72,7 @@ class Bench:
 
     def resource(self, address: int) -> Resource:
         """The resource at an address."""
-        found = self.program.objects.find(address, Held).thing
+        found = self.program.objects.find(address, DeviceObject).thing
         assert isinstance(found, Resource)
         return found
 

@@ -117,7 +117,7 @@ def test_objects_that_are_none_are_losses() -> None:
                  ppTexture=out(0x60))  # fmt: skip
     bench.device("SetSamplerState", Sampler=0, Type=99, Value=1)
     assert bench.losses() == [
-        "SetTexture: 0xbad is nothing known, not a Held",
+        "SetTexture: 0xbad is nothing known, not a DeviceObject",
         "CreateTexture: Format 0x3039",
         "SetSamplerState: SamplerState 0x63",
     ]

@@ -138,12 +138,12 @@ def test_the_last_release_destroys_and_the_address_may_come_again() -> None:
     played = Played()
     first = played.create(TARGET, surface_desc(PLAIN, format=RGB32))
     played.on(TARGET, "IDirectDrawSurface7::Release", 1)
-    assert not first.gone
+    assert not first.destroyed
     played.on(TARGET, "IDirectDrawSurface7::Release", 0)
-    assert first.gone
+    assert first.destroyed
     second = played.create(TARGET, surface_desc(PLAIN, format=RGB32))
     third = played.create(TARGET, surface_desc(PLAIN, format=RGB32))
-    assert (second.gone, third.gone) == (True, False)
+    assert (second.destroyed, third.destroyed) == (True, False)
 
 
 def test_an_object_lives_as_long_as_one_of_its_addresses() -> None:
@@ -151,9 +151,9 @@ def test_an_object_lives_as_long_as_one_of_its_addresses() -> None:
     surface = played.create(TARGET, surface_desc(PLAIN, format=RGB32))
     played.on(TARGET, "IDirectDrawSurface7::QueryInterface", ppvObj=out(OTHER))
     played.on(TARGET, "IDirectDrawSurface7::Release", 0)
-    assert not surface.gone
+    assert not surface.destroyed
     played.on(OTHER, "IDirect3DTexture2::Release", 0)
-    assert surface.gone
+    assert surface.destroyed
 
 
 def test_attached_surfaces_are_taken_off() -> None:

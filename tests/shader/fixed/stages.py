@@ -9,8 +9,14 @@ from fractions import Fraction
 import numpy as np
 
 from dp2emu.d3d.enums import TextureArgument, TextureOp
-from dp2emu.shader.fixed.cascade import Argument, Combination, FixedPixel, TextureStage
-from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
+from dp2emu.shader.fixed.pixel import (
+    Argument,
+    Combination,
+    FixedPixel,
+    TextureStage,
+    pixel_program,
+    stage_uniforms,
+)
 from dp2emu.shader.ir import Lod, TextureKind
 from dp2emu.shader.reference import run
 from dp2emu.shader.types import F32

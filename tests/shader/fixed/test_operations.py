@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import TextureArgument, TextureOp
-from dp2emu.shader.fixed.cascade import Argument, Combination, FixedPixel, TextureStage
-from dp2emu.shader.fixed.operations import OPERATIONS, arguments_of, reads_texture
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import (
+    OPERATIONS,
+    Argument,
+    Combination,
+    FixedPixel,
+    TextureStage,
+    pixel_program,
+    reads_texture,
+)
 from dp2emu.shader.ir import TextureKind
 from tests.shader.fixed.stages import MODEL, UNTOUCHED, World, drawn, modelled, rgba
 
@@ -125,4 +131,4 @@ def test_operation_says_which_arguments_it_reads(op: TextureOp) -> None:
         other[place] = Argument(TextureArgument.TEXTURE, complement=True)
         if result(*other) != result(*usual):
             read.append(place)
-    assert arguments_of(op) == tuple(read)
+    assert OPERATIONS[op].arguments == tuple(read)

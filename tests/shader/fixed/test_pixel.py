@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import FogMode, TextureArgument, TextureOp
-from dp2emu.shader.fixed.cascade import DISABLED, Argument, Combination, FixedPixel, TextureStage
 from dp2emu.shader.fixed.fog import Fog, FogSource, fog_uniforms
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import (
+    DISABLED,
+    Argument,
+    Combination,
+    FixedPixel,
+    TextureStage,
+    pixel_program,
+)
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.reference import run
 from tests.shader.fixed.stages import World, drawn, lane, modelled, rgba

@@ -78,7 +78,9 @@ def test_the_file_is_as_long_as_its_blocks_and_read_only() -> None:
     state = FixedState(clip_planes=((1, 0, 0, 0), (0, 1, 0, 0)))
     values = vertex_uniforms(key, state)["f"]
     assert (
-        len(values) == sum(scalars(key) for scalars in BLOCKS.values()) == uniform_layout(key).size
+        len(values)
+        == sum(scalars(key) for scalars, _ in BLOCKS.values())
+        == uniform_layout(key).size
     )
     with pytest.raises(ValueError, match="read-only"):
         values[0] = 1

@@ -9,7 +9,7 @@ from dp2emu.shader import checked
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.integers import ushr
 from dp2emu.shader.ir import Constant, Program, Stage
-from dp2emu.shader.jit.fractions import BITS, divisor, whole_numbers
+from dp2emu.shader.jit.peephole import BITS, divisor, whole_numbers
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 

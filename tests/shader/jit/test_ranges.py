@@ -10,8 +10,7 @@ import pytest
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.cascade import FixedPixel
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.pixel import FixedPixel, pixel_program
 from dp2emu.shader.ir import Assign, Lod, Program, Stage, TextureKind
 from dp2emu.shader.jit.engine import run_for
 from dp2emu.shader.jit.ranges import Range, clamped, output_ranges, ranges

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Coding, Use
 from dp2emu.shader.ir import Derivative, Lod, Stage, TextureKind, walk
-from dp2emu.shader.parsing import parse
 from dp2emu.shader.text import dump
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import needs_detail, sampler_program
+from tests.shader.parsing import parse
 from tests.shader.texture import model
 from tests.shader.texture.textures import INF, NAN, Memory, memory, sampled
 

@@ -73,9 +73,9 @@ class Lowered4(msgspec.Struct, frozen=True):
     Uniform files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``
     with ``immediates`` if the program has them.  ``units`` are by number.  ``forces_early``:
     depth and stencil tests precede the program.  ``per_sample``: it runs at sample frequency.
-    ``deeds`` are its memory operations by number, ``unordered`` the declared u#, ``shared`` the
-    g#; ``threads`` is the size of a group along x, y and z.  Hull and domain programs:
-    ``points_in`` is the control points of a patch, ``registers`` the registers of a point.
+    ``memory_operations`` are by number, ``unordered`` the declared u#, ``shared`` the g#;
+    ``threads`` is the size of a group along x, y and z.  Hull and domain programs: ``points_in``
+    is the control points of a patch, ``registers`` the registers of a point.
     """
 
     program: Program
@@ -92,7 +92,7 @@ class Lowered4(msgspec.Struct, frozen=True):
     forces_early: bool = False
     per_sample: bool = False
     emission: Emission | None = None
-    deeds: tuple[MemoryOperation, ...] = ()
+    memory_operations: tuple[MemoryOperation, ...] = ()
     unordered: tuple[Resource, ...] = ()
     shared: tuple[SharedMemory, ...] = ()
     threads: tuple[int, int, int] = (0, 0, 0)

@@ -97,7 +97,7 @@ def lowered(low: Lowering) -> Lowered4:
         forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
         per_sample=declared.per_sample,
         emission=None if low.emitter is None else low.emitter.emission,
-        deeds=tuple(low.operations),
+        memory_operations=tuple(low.operations),
         unordered=tuple(each for _, each in sorted(declared.unordered.items())),
         shared=tuple(each for _, each in sorted(declared.shared.items())),
         threads=declared.threads,

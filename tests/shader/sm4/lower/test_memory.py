@@ -37,7 +37,7 @@ def accesses(body: str, head: str = HEAD) -> list[tuple[MemoryOperation, list[in
     """What is done to memory, in order.  An access gives 1005 and on for number 1, and so on."""
     shader, around = lowered(f"{head}{body}\nret\n"), Surroundings()
     execute(shader, IDS, around=around)
-    return [(shader.deeds[unit], operands) for unit, operands in around.accesses]
+    return [(shader.memory_operations[unit], operands) for unit, operands in around.accesses]
 
 
 def deed(act: Op, number: int, dimension: Dimension, **more: Any) -> MemoryOperation:
@@ -135,7 +135,7 @@ def test_atomics_act_on_an_address_of_their_memory(
     name: str, place: str, at: str, wanted: MemoryOperation, address: list[int]
 ) -> None:
     plain = accesses(f"atomic_{name} {place}, {at}, vThreadID.z")
-    silent = wanted._replace(act=ATOMICS[name], silent=True)
+    silent = wanted._replace(opcode=ATOMICS[name], silent=True)
     assert plain == [(silent, [*address, 7])]
     told, shown = accesses(f"imm_atomic_{name} r0.x, {place}, {at}, vThreadID.z\n{SHOW}")
     assert told == (silent._replace(silent=False), [*address, 7])
@@ -178,7 +178,7 @@ sync_uglobal_g_t
 ld_raw r0.x, l(0), u1.xxxx
 store_raw u1.x, l(4), r0.x"""
     )
-    assert [each[0].act for each in done] == [Op.STORE, Op.LOAD, Op.STORE]
+    assert [each[0].opcode for each in done] == [Op.STORE, Op.LOAD, Op.STORE]
 
 
 def test_what_is_declared_is_told() -> None:
@@ -243,7 +243,7 @@ def test_without_memory_nothing_is_remembered_of_dropped_pixels() -> None:
     shader = lowered(ps_text("discard_nz v2.x"))
     assert not any(isinstance(each, Access) for each in walk(shader.program.statements))
     assert PIXEL_HEAD
-    assert shader.deeds == ()
+    assert shader.memory_operations == ()
 
 
 @pytest.mark.parametrize("version", ["vs_5_0", "gs_5_0"])

@@ -194,7 +194,7 @@ def test_gathered_texels(line: str, operands: list[int], fields: dict[str, int])
 def test_level_of_detail_is_two_numbers_and_zeros() -> None:
     run = Run("lod o0, r0, t5, s2", head("texture2darray"))
     assert run.around.fetches == [(0, float_bits(1, 2, 0, 0, 0, 0))]
-    assert run.units[0].ask is ReadOpcode.LOD
+    assert run.units[0].opcode is ReadOpcode.LOD
     # The answers 0 and 1 are floats too small for arithmetic.
     assert run.o0 == [0, 0, 0, 0]
 
@@ -333,7 +333,7 @@ def test_what_is_constant_is_so_everywhere(line: str) -> None:
 def test_equal_questions_share_a_unit() -> None:
     body = "ld o0, r0, t5\nld r1, r0, t5\nsample r2, r0, t5, s2\nadd o0, r1, r2"
     shader = lowered(ps_text(body, head("texture2d")))
-    assert [unit.ask for unit in shader.units] == [ReadOpcode.LOAD, ReadOpcode.SAMPLE]
+    assert [unit.opcode for unit in shader.units] == [ReadOpcode.LOAD, ReadOpcode.SAMPLE]
     assert shader.resources == (Resource(5, Dimension.TEXTURE2D, (ReturnType.FLOAT,) * 4),)
     assert shader.samplers == (DeclaredSampler(2, SamplerMode.MODE_DEFAULT),)
 

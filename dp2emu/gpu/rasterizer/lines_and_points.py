@@ -1,0 +1,273 @@
+"""Lines, one pixel wide, in exact integers.
+
+A line is worked out column by column, or row by row if it is steep.  ``diamond_exit`` is the rule
+of Direct3D: a line draws the pixels whose diamond (all points less than half a pixel away,
+measured along the axes) it leaves.  The diamond owns its two lower edges and its bottom corner,
+and for lines that are steeper than 45 degrees also its right corner.  A line therefore has at most
+one pixel in each column: the one whose diamond's diagonal it crosses there.
+
+``smooth`` is ours, since Direct3D leaves the coverage of antialiased lines open.  In each column a
+line is a box one pixel high around the point where it crosses the middle of the column, and as
+wide as the part of the column between the line's ends; coverage is the part of a pixel the box
+covers.  Ends are exact, so D3DRS_LASTPIXEL has nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, expand
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import SOLID, LinePattern, PointSize
+from dp2emu.gpu.rasterizer.spans import (
+    CENTRE,
+    HALF,
+    ONE,
+    Offset,
+    Spans,
+    after_centre,
+    first_centre,
+    fits_int64,
+    in_order,
+    integers,
+    slices,
+    snap,
+)
+
+STEPS = 1 << 16
+"""Columns (rows, if steep) of lines tried together, give or take one line."""
+
+PATTERN_BITS = 16
+
+
+_FAR = 1 << 40
+
+Point = tuple[Any, Any]
+"""Where it is along the longer axis, and across it, in grid units."""
+
+
+Hits = tuple[tuple[Any, Any], ...]
+"""Pixels of a column or row, and how much of each is covered, 0 to 1."""
+
+
+Rule = Callable[[Point, Point, Any, Any, Any], Hits]
+"""From both ends, the column, whether the line is steep, and whether it draws its last pixel.
+
+Arguments are arrays of bools and of int64 or Python integers: the formulas serve both.
+"""
+
+
+def line_spans(
+    x: F64,
+    y: F64,
+    last: Mask,
+    region: Rect,
+    rule: Rule | None = None,
+    pattern: LinePattern = SOLID,
+) -> Iterator[Spans]:
+    """Pixels within ``region`` of lines in grid coordinates, shape (2 or more, n), in order.
+
+    ``last`` says which lines also draw the pixel whose diamond they end in
+    (D3DRS_LASTPIXEL).  A line of no length draws nothing.  ``rule`` is ``diamond_exit`` unless
+    given; spans of other rules have their coverage.
+    """
+    x, y = x[:2], y[:2]
+    steep = np.abs(y[1] - y[0]) > np.abs(x[1] - x[0])
+    lines = _Lines(x, y, steep, last, region, rule or diamond_exit, pattern)
+    first, count = _steps(x, y, steep, region)
+    fits = fits_int64(x, y)
+    for i in np.flatnonzero(~fits & (count > 0)).tolist():
+        first[i], count[i] = lines.crossing(i, first[i], first[i] + count[i])
+    visible = np.flatnonzero(count)
+    for cut in slices(count[visible], STEPS):
+        part = visible[cut]
+        fast, slow = part[fits[part]], part[~fits[part]]
+        spans = lines.spans(fast, first[fast], count[fast], np.int64)
+        beyond = [lines.spans(slow, first[slow], count[slow], object)] if len(slow) else []
+        yield in_order(spans, beyond)
+
+
+def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
+    """First column (row) and number of columns (rows) a line can have pixels in."""
+    low = np.where(steep, region.top, region.left)
+    high = np.where(steep, region.bottom, region.right)
+    major = np.where(steep, y, x)
+    first = first_centre(major.min(axis=0) - HALF, low, high)
+    after = after_centre(major.max(axis=0) + HALF, low, high)
+    some = (x[0] != x[1]) | (y[0] != y[1])
+    return first.astype(np.int64), np.where(some, np.maximum(after - first, 0), 0).astype(np.int64)
+
+
+class _Lines(msgspec.Struct, frozen=True):
+    """Lines in grid coordinates and how they are drawn."""
+
+    x: F64
+    y: F64
+    steep: Mask
+    last: Mask
+    region: Rect
+    rule: Rule
+    pattern: LinePattern
+
+    def crossing(self, line: int, first: int, after: int) -> tuple[int, int]:
+        """First and number of the columns (rows) in which a line of any size can have pixels of
+        the region, among those from ``first`` to before ``after``.
+        """
+        (a_along, b_along), (a_across, b_across) = integers(self.x, line), integers(self.y, line)
+        low, high = self.region.top - 1, self.region.bottom + 1
+        if self.steep[line]:
+            a_along, b_along, a_across, b_across = a_across, b_across, a_along, b_along
+            low, high = self.region.left - 1, self.region.right + 1
+        if b_along < a_along:
+            a_along, b_along, a_across, b_across = b_along, a_along, b_across, a_across
+        run, rise = b_along - a_along, b_across - a_across
+        if not rise:
+            return (first, after - first) if low * ONE <= a_across <= high * ONE else (first, 0)
+        if rise < 0:
+            low, high, a_across, rise = -high, -low, -a_across, -rise
+        # A column's crossing is a_across + (column * ONE - a_along) * rise / run.
+        start, stop = ((side * ONE - a_across) * run + a_along * rise for side in (low, high))
+        begin, after = max(first, -(-start // (rise * ONE))), min(after, stop // (rise * ONE) + 1)
+        return (begin, after - begin) if begin < after else (first, 0)
+
+    def spans(self, chosen: I64, first: I64, count: I64, kind: type) -> Spans:
+        """Spans of some lines in columns (rows) from ``first`` on, in numbers of a ``kind``:
+        np.int64 where they fit, or object, which is Python integers of any size.
+        """
+        which, step = expand(count)
+        step += first[which]
+        line, turned = chosen[which], self.steep[chosen]
+        x, y = (_whole(ends[:, chosen], kind) for ends in (self.x, self.y))
+        major, minor = np.where(turned, y, x)[:, which], np.where(turned, x, y)[:, which]
+        a, b, turned = (major[0], minor[0]), (major[1], minor[1]), turned[which]
+        column: Any = step.astype(kind)
+        hits = self.rule(a, b, column, turned.astype(np.int64), self.last[line])
+        on = _in_pattern(a, b, column, self.pattern)
+        parts = [self._spans(line, turned, step, pixel, cover * on) for pixel, cover in hits]
+        return in_order(parts[0], parts[1:])
+
+    def _spans(self, line: I64, turned: Mask, step: I64, pixel: I64, cover: Any) -> Spans:
+        # A pixel may be beyond int64; then it is beyond the region too.
+        near = np.clip(pixel, -_FAR, _FAR).astype(np.int64)
+        left, row = np.where(turned, near, step), np.where(turned, step, near)
+        region = self.region
+        drawn = (cover > 0) & (region.left <= left) & (left < region.right)
+        drawn &= (region.top <= row) & (row < region.bottom)
+        coverage = None if self.rule is diamond_exit else cover.astype(np.float32)
+        spans = Spans(line, row, left, left + 1, coverage=coverage)
+        return spans.part(np.flatnonzero(drawn))
+
+
+def _whole(ends: F64, kind: type) -> Any:
+    """Whole numbers in float64 as numbers of a kind, with the same shape."""
+    return _integer(ends) if kind is object else ends.astype(kind)
+
+
+_integer = np.frompyfunc(int, 1, 1)
+
+
+def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
+    """Whether a pattern, begun in the pixel where the line from a to b begins, is on."""
+    if not pattern.repeat:
+        return True
+    along, end = a[0], b[0]
+    forward = 1 - 2 * (end < along)
+    behind = _lesser(((along + HALF) // ONE - step) * forward, 0)
+    bit = -behind // pattern.repeat % PATTERN_BITS
+    return (pattern.bits >> bit & 1) != 0
+
+
+def smooth(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
+    """The two pixels that share a column of an antialiased line, and their coverage."""
+    (a_along, a_across), (b_along, b_across) = a, b
+    centre = step * ONE
+    forward = 1 - 2 * (b_along < a_along)
+    run = (b_along - a_along) * forward
+    rise = (b_across - a_across) * forward
+    crossing = a_across * run + (centre - a_along) * rise
+    whole = run * ONE
+    pixel = crossing // whole
+    beyond = (crossing - pixel * whole) / whole
+    right = _lesser(2 * centre + ONE, a_along + b_along + run)
+    left = -_lesser(ONE - 2 * centre, run - a_along - b_along)
+    width = (right - left) / (2 * ONE)
+    return (pixel, (1 - beyond) * width), (pixel + 1, beyond * width)
+
+
+def _lesser(p: Any, q: Any) -> Any:
+    return (p + q - abs(p - q)) // 2
+
+
+def diamond_exit(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
+    """The pixel of a column that a line leaves, if it leaves one."""
+    (a_along, a_across), (b_along, b_across) = a, b
+    centre = step * ONE
+    forward = 1 - 2 * (b_along < a_along)
+    run = (b_along - a_along) * forward
+    rise = (b_across - a_across) * forward
+    # The crossing minus half a pixel, rounded up, times run * ONE: the lower edge is owned.
+    crossing = (a_across - HALF) * run + (centre - a_along) * rise
+    pixel = -(-crossing // (run * ONE))
+    starts_before = (centre - a_along) * forward >= 0
+    ends_after = (b_along - centre) * forward >= 0
+    begins = starts_before | _in_diamond(a_along - centre, a_across - pixel * ONE, steep)
+    stays = _in_diamond(b_along - centre, b_across - pixel * ONE, steep)
+    return ((pixel, begins & ((stays & last) | (ends_after & (stays ^ True)))),)
+
+
+def _in_diamond(along: Any, across: Any, steep: Any) -> Any:
+    """Whether a point, relative to a pixel's centre, belongs to the pixel's diamond."""
+    distance = abs(along) + abs(across)
+    below = across + (along - across) * steep
+    right_corner = (steep != 0) & (below == 0) & (across > 0)
+    return (distance < HALF) | ((distance == HALF) & ((below > 0) | right_corner))
+
+
+# Points: squares around the snapped position, filled by the top-left rule.
+
+ROWS = 1 << 16
+"""Rows of points expanded together, give or take one point."""
+
+
+def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:
+    """Sizes in grid units, shape (count,): the vertex's own or the state's, clamped.
+
+    A NaN takes the minimum, and no size exceeds the largest float32.
+    """
+    largest = float(np.finfo(np.float32).max)
+    size = np.full(count, point.size, np.float32) if own is None else own
+    size = np.where(size > point.min, size, np.float32(point.min))
+    size = np.where(size < point.max, size, np.float32(point.max))
+    return snap(np.where(size < largest, size, np.float32(largest)))
+
+
+def point_spans(
+    x: F64, y: F64, size: F64, region: Rect, sample: Offset = CENTRE
+) -> Iterator[Spans]:
+    """Pixels within ``region`` of squares around grid coordinates; all arrays shape (n,).
+
+    A pixel is covered if position - size / 2 <= sample < position + size / 2 on both axes.
+    """
+    left, right = _covered(x - sample[0], size, region.left, region.right)
+    top, bottom = _covered(y - sample[1], size, region.top, region.bottom)
+    height = np.where(right > left, np.maximum(bottom - top, 0), 0)
+    visible = np.flatnonzero(height)
+    for cut in slices(height[visible], ROWS):
+        which, step = expand(height[visible[cut]])
+        point = visible[cut][which]
+        yield Spans(point, top[point] + step, left[point], right[point])
+
+
+def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
+    """First pixel and one past the last pixel on one axis, within ``low``..``high``.
+
+    The terms are whole numbers, so float64 rounds no sum below 2**53, and any larger one is far
+    outside of every surface.
+    """
+    first = np.ceil((2 * centre - size) / (2 * ONE))
+    after = np.ceil((2 * centre + size) / (2 * ONE))
+    return (np.clip(first, low, high).astype(np.int64), np.clip(after, low, high).astype(np.int64))

@@ -1,0 +1,287 @@
+"""DirectDraw blits (fills, point-sampled copies, colour keys, rotations, raster operations) and
+clears of colour and depth surfaces.
+
+Source: the DirectX 7 documentation of IDirectDrawSurface7::Blt and DDBLTFX, and of ternary raster
+operations.  Blits copy stored pixels; only a copy to another format converts colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import astuple, replace
+from numpy.typing import NDArray
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Coding, FormatRow
+from dp2emu.gpu.arrays import F32, I64, Mask
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Blit, Clear, Part
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.resource import pixel_format
+from dp2emu.gpu.resource.heap import ColorKey, Surface
+from dp2emu.gpu.resource.resample import point
+from dp2emu.gpu.resource.srgb import encoded
+from dp2emu.gpu.resource.subresources import Box
+from dp2emu.gpu.resource.texels import Blocks, blocks, encode_texels, read_texels, whole_blocks
+from dp2emu.shader.ops import float_to_int, float_to_uint
+from dp2emu.shader.types import I32
+
+SOURCE_COPY = 0xCC
+"""Index of SRCCOPY among the ternary raster operations."""
+
+Pixels = NDArray[np.uint8]
+"""Bytes of pixels: (rows, columns, bytes)."""
+
+
+def needs_pattern(index: int) -> bool:
+    """Whether a ternary raster operation depends on the pattern."""
+    return index >> 4 != index & 0xF
+
+
+def execute_blit(blit: Blit, counters: Counters) -> Work:
+    """Execute a blit; the source is read in full before any write.  No query counts pixels."""
+    row = FORMATS[blit.target.surface.format]
+    if blit.source is None:
+        _fill(blit, row)
+    elif row.blocked:
+        _write_blocks(blit, blit.source, row)
+    else:
+        _write_pixels(blit, blit.source, row)
+    width, height, _ = blit.target.box.sides
+    accesses = 1 if blit.source is None else 2
+    moved = width * height * row.size * accesses // (row.block[0] * row.block[1])
+    counters.pixel_bytes += moved
+    return Work(pixels=width * height, pixel_bytes=moved)
+
+
+def _stored(part: Part) -> Blocks:
+    return blocks(part.surface, part.index)
+
+
+def _pixels(part: Part) -> Pixels:
+    """Return a writable view of the pixels of an uncompressed part."""
+    box = part.box
+    return _stored(part)[0, box.top : box.bottom, box.left : box.right, 0]
+
+
+def _fill(blit: Blit, row: FormatRow) -> None:
+    """Fill every pixel, or compressed block, with one value, by the raster operation."""
+    value = blit.fill.to_bytes(8, "little")[: min(row.size, 8)].ljust(row.size, b"\0")
+    one = np.frombuffer(value, np.uint8)
+    if row.blocked:
+        _stored(blit.target)[whole_blocks(row, blit.target.box)] = one
+        return
+    old = _pixels(blit.target)
+    new = np.broadcast_to(one, old.shape)
+    if blit.depth_only:
+        format = pixel_format.depth_format(blit.target.surface)
+        depth = pixel_format.depth_bits(format, depth=True, stencil=False)
+        changed = np.frombuffer(depth.to_bytes(row.size, "little"), np.uint8)
+        new = new & changed | old & ~changed
+    _store(blit, row, old, _operated(blit.rop, new, old), np.ones(old.shape[:2], np.bool_))
+
+
+def _write_pixels(blit: Blit, source: Part, row: FormatRow) -> None:
+    old = _pixels(blit.target)
+    y, x = _places(blit, source.box)
+    given = FORMATS[source.surface.format]
+    written = np.ones(old.shape[:2], np.bool_)
+    if given.blocked:
+        new = _converted(source, given, row, y, x)
+    else:
+        new = _stored(source)[0][y, x, 0]
+        if blit.source_key is not None:
+            written = ~_within(given, new, blit.source_key)
+        if given.format != row.format:
+            new = _converted(source, given, row, y, x)
+    _store(blit, row, old, _operated(blit.rop, new, old), written)
+
+
+def _write_blocks(blit: Blit, source: Part, row: FormatRow) -> None:
+    """Copy to a compressed target: blocks as stored if possible, otherwise compressed again."""
+    given, box = FORMATS[source.surface.format], blit.target.box
+    plain = not (blit.turns or blit.mirror_x or blit.mirror_y)
+    if given.format == row.format and source.box.sides == box.sides and plain:
+        read = _stored(source)[whole_blocks(given, source.box)].copy()
+        _stored(blit.target)[whole_blocks(row, box)] = read
+        return
+    y, x = _places(blit, source.box)
+    data = _converted(source, given, row, y, x)
+    _stored(blit.target)[whole_blocks(row, box)] = data[None, :, :, None]
+
+
+def _converted(source: Part, given: FormatRow, row: FormatRow, y: I64, x: I64) -> Pixels:
+    """Return the source's texels at positions (height, width), converted to another format."""
+    stored = _stored(source)
+    rows, columns = np.unique(y), np.unique(x)
+    lanes = read_texels(given, stored, np.zeros(1, np.int64), rows, columns)
+    at = np.searchsorted(rows, y), np.searchsorted(columns, x)
+    return encode_texels(row, tuple(lane[0][at] for lane in lanes))
+
+
+def _places(blit: Blit, box: Box) -> tuple[I64, I64]:
+    """Return the source row and column of each target pixel, shape (height, width).
+
+    Turns are clockwise quarters; mirrors come before turns.
+    """
+    width, height, _ = blit.target.box.sides
+    if blit.turns % 2:
+        width, height = height, width
+    across, down = (point(*sides).taps[0][0]
+                    for sides in zip(box.sides, (width, height), strict=False))  # fmt: skip
+    x, y = np.meshgrid(across[:: -1 if blit.mirror_x else 1], down[:: -1 if blit.mirror_y else 1])
+    return np.rot90(y + box.top, -blit.turns), np.rot90(x + box.left, -blit.turns)
+
+
+def _within(row: FormatRow, pixels: Pixels, key: ColorKey) -> Mask:
+    """Whether the colour bits of pixels lie in the range of a colour key."""
+    words = np.zeros(pixels.shape[:2], np.uint64)
+    for byte in range(min(row.size, 4)):
+        words |= pixels[..., byte].astype(np.uint64) << np.uint64(8 * byte)
+    bits = row.mask & ~(row.alpha.max << row.alpha.shift if row.alpha else 0)
+    words &= np.uint64(bits)
+    low, high = np.uint64(key[0] & bits), np.uint64(key[1] & bits)
+    inside: Mask = (low <= words) & (words <= high)
+    return inside
+
+
+def _operated(index: int, source: Pixels, target: Pixels) -> Pixels:
+    """Apply a ternary raster operation without a pattern to the bits of pixels."""
+    if index == SOURCE_COPY:
+        return source
+    terms = (~source & ~target, ~source & target, source & ~target, source & target)
+    result = np.zeros_like(target)
+    for bit, term in enumerate(terms):
+        if index >> bit & 1:
+            result |= term
+    return result
+
+
+def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask) -> None:
+    if blit.target_key is not None:
+        written = written & _within(row, old, blit.target_key)
+    old[...] = np.where(written[..., None], new, old)
+
+
+# Clears
+
+FEW = 32
+"""Most rectangles filled one by one; of more the union is filled, since each may be the whole
+surface."""
+
+_UNION_BAND = 1 << 20
+"""Pixels of a union whose coverage is computed together."""
+
+
+def execute_clear(clear: Clear, counters: Counters) -> Work:
+    """Fill, and count the bytes that filling each rectangle writes.  No query counts pixels.
+
+    Raises Unsupported, before any write, for formats that cannot be drawn to.
+    """
+    fills = [(surface, _Fill(_color_word(surface, clear.color)))
+             for surface in clear.colors
+             if surface is not None and clear.color is not None]  # fmt: skip
+    if clear.depth is not None and (clear.z is not None or clear.stencil is not None):
+        format = pixel_format.depth_format(clear.depth).format
+        fills.append((clear.depth, _depth_word(format, clear.z, clear.stencil)))
+    work = Work()
+    for surface, fill in fills:
+        whole, samples = Rect(0, 0, surface.width, surface.height), surface.samples
+        rects = [inside for rect in clear.rects if not (inside := rect.intersect(whole)).empty]
+        words = [replace(r, left=r.left * samples, right=r.right * samples) for r in rects]
+        _fill_rects(surface.pixels(), words, fill)
+        pixels = sum((r.right - r.left) * (r.bottom - r.top) for r in rects)
+        pixel_bytes = ROWS[surface.format].size * samples
+        work += Work(pixels=pixels, shaded=pixels, pixel_bytes=pixels * pixel_bytes)
+    counters.pixel_bytes += work.pixel_bytes
+    return work
+
+
+class _Fill(msgspec.Struct, frozen=True):
+    """The word or words of a pixel, and the mask of the bits to write; None writes all."""
+
+    word: Any
+    written: int | None = None
+
+    def put(self, pixels: Any) -> None:
+        """Fill a view of pixel words, in place."""
+        if self.written is None:
+            pixels[...] = self.word
+        elif self.written:
+            pixels &= ~pixels.dtype.type(self.written)
+            pixels |= self.word
+
+
+def _fill_rects(pixels: Any, rects: list[Rect], fill: _Fill) -> None:
+    if len(rects) <= FEW:
+        for rect in rects:
+            fill.put(pixels[rect.top : rect.bottom, rect.left : rect.right])
+        return
+    for top, covered in _union(rects, *pixels.shape[:2]):
+        band = pixels[top : top + len(covered)]
+        filled = band[covered]
+        fill.put(filled)
+        band[covered] = filled
+
+
+def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Mask]]:
+    """Yield bands of the union of rectangles: (first row, mask of whole rows).
+
+    A summed-area table of the corners makes the cost independent of the rectangles' areas.
+    """
+    left, top, right, bottom = np.array([astuple(rect) for rect in rects]).T
+    rows = max(1, _UNION_BAND // width)
+    for first in range(0, height, rows):
+        last = min(first + rows, height)
+        steps = np.zeros((last - first + 1, width + 1), np.int32)
+        hit = np.flatnonzero((top < last) & (bottom > first))
+        upper, lower = np.maximum(top[hit], first) - first, np.minimum(bottom[hit], last) - first
+        for row, column, step in (
+            (upper, left, 1), (upper, right, -1), (lower, left, -1), (lower, right, 1),
+        ):  # fmt: skip
+            np.add.at(steps, (row, column[hit]), step)
+        yield first, steps.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
+
+
+# Frames are cleared alike.  -0.0 and 0.0 are one key of the cache; both clear to 0.
+@lru_cache(maxsize=64)
+def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fill:
+    row = ROWS[format]
+    # A NaN fails the first comparison and clears to 0.
+    clamped = min(z, 1.0) if z is not None and z > 0 else 0.0
+    depth = pixel_format.quantise_depth(row, np.array([clamped], np.float64))
+
+    word: Any = np.zeros(1, row.word)
+    if z is not None:
+        word = pixel_format.with_depth(row, word, depth)
+    if stencil is not None:
+        word = pixel_format.with_stencil(row, word, stencil)
+    written = pixel_format.depth_bits(row, depth=z is not None, stencil=stencil is not None)
+    return _Fill(word[0], None if written == pixel_format.every_bit(row) else written)
+
+
+def _color_word(surface: Surface, color: int | pixel_format.Color) -> Any:
+    """Return the word or words of a pixel of a colour; integer formats truncate it."""
+    row = pixel_format.color_format(surface)
+    # Float colours are not cached: equal keys may have different bits (-0.0 and 0.0).
+    return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)
+
+
+@lru_cache(maxsize=64)
+def _code_word(format: AnyFormat, color: int) -> Any:
+    return _word(ROWS[format], color)
+
+
+def _word(row: FormatRow, color: int | pixel_format.Color) -> Any:
+    values = [np.array([value], np.float32) for value in pixel_format.floats_of(color)]
+    rgba: Sequence[F32 | I32] = encoded(row, values)
+    for coding, truncated in ((Coding.UINT, float_to_uint), (Coding.SINT, float_to_int)):
+        if any(channel.coding is coding for channel in row.channels.values()):
+            rgba = [truncated(lane) for lane in values]
+    return pixel_format.pack_color(row, rgba)[0]

@@ -1,0 +1,131 @@
+"""Objects of Direct3D 9 and 8 by address, and the arguments of their methods."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from dp2emu.capture.apitrace.values import Struct
+from dp2emu.capture.records import PictureKind
+from dp2emu.d3d.enums import Format, Pool
+from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.gpu.resource.heap import SurfaceDesc
+from dp2emu.retrace.arguments import Arguments, integer, members
+from dp2emu.retrace.losses import Inexpressible
+from dp2emu.retrace.program import Program
+from dp2emu.runtime.application import PROGRAMS, Application
+from dp2emu.runtime.device9 import Device9
+from dp2emu.runtime.resources import Resource
+
+T = TypeVar("T")
+E = TypeVar("E", bound=SdkEnum)
+Box = tuple[int, int, int, int]
+
+DEVICES = "IDirect3DDevice9 IDirect3DDevice9Ex"
+EVERY_DEVICE = f"{DEVICES} IDirect3DDevice8"
+_MANAGED_EX = 6
+
+
+class DeviceObject(msgspec.Struct, frozen=True):
+    """An object of a device, such as a resource, shader or query."""
+
+    app: Application
+    thing: Any
+
+
+class Direct3D:
+    """IDirect3D9 and IDirect3D8, which only create devices."""
+
+
+def application(call: Arguments) -> Application:
+    """The device of a method."""
+    return call.thing("this", Application)
+
+
+def device_of(call: Arguments) -> Device9:
+    """The runtime's device of a method."""
+    return application(call).device
+
+
+def object_of(call: Arguments, kind: type[T], name: str = "this") -> tuple[Application, T]:
+    """The object that an argument points to, and its device."""
+    found = call.thing(name, DeviceObject)
+    if not isinstance(found.thing, kind):
+        what = type(found.thing).__name__
+        raise Inexpressible(f"{name} is a {what}, not a {kind.__name__}")
+    return found.app, found.thing
+
+
+def optional(call: Arguments, kind: type[T], name: str) -> T | None:
+    """The object that an argument points to, None for NULL."""
+    return object_of(call, kind, name)[1] if call.address(name) else None
+
+
+def resources_of(call: Arguments, *names: str) -> list[Resource]:
+    """The resources that arguments point to."""
+    return [object_of(call, Resource, name)[1] for name in names]
+
+
+def described(resource: Resource) -> SurfaceDesc:
+    """The driver's surface of a resource.  Raises Inexpressible if it has none."""
+    if resource.desc is None:
+        raise Inexpressible("a surface without memory at the driver")
+    return resource.desc
+
+
+def hand_out(program: Program, call: Arguments, name: str, app: Application, thing: Any) -> None:
+    """Bind an object that the call returned through an argument; it is no longer released."""
+    address = call.address(name) if call.has(name) else 0
+    if not address or thing is None:
+        return
+    program.objects.bind(address, DeviceObject(app, thing))
+    if isinstance(thing, (Resource, *PROGRAMS)):
+        app.revive(thing)
+
+
+def picture(
+    call: Arguments, app: Application, kind: PictureKind, resource: Resource, index: int = 0
+) -> None:
+    """Record that the call shows or reads a subresource."""
+    desc = resource.root.desc
+    if desc is not None:
+        app.session.picture(call.number, kind, desc.handle, resource.index + index)
+
+
+def enumerator(enum: type[E], value: int) -> E:
+    """The member of an enumeration.  Raises Inexpressible for an unknown value."""
+    try:
+        return enum(value)
+    except ValueError:
+        raise Inexpressible(f"{enum.__name__} {value:#x}") from None
+
+
+def format_of(call: Arguments, name: str = "Format") -> Format:
+    """An argument as a D3DFORMAT."""
+    return enumerator(Format, call.integer(name))
+
+
+def pool_of(call: Arguments) -> Pool:
+    """The D3DPOOL argument; managed resources of Direct3D 9Ex are like others."""
+    value = call.integer("Pool")
+    return Pool.MANAGED if value == _MANAGED_EX else enumerator(Pool, value)
+
+
+def rect_of(found: Struct) -> Box:
+    """A RECT or D3DRECT, by the order of its members."""
+    if len(found.members) < 4:
+        raise Inexpressible(f"{found.signature.name} has {len(found.members)} members")
+    left, top, right, bottom = map(integer, found.members[:4])
+    return left, top, right, bottom
+
+
+def rect(call: Arguments, name: str) -> Box | None:
+    """A pointer to a RECT, None for NULL."""
+    return rect_of(call.struct(name)) if call.has(name) else None
+
+
+def point_of(found: Struct) -> tuple[int, int]:
+    """A POINT."""
+    x, y = members(found, ("x", "y"), integer)
+    return x, y
