@@ -136,7 +136,7 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
 
 
 def seeded(seed: int) -> Timing:
-    """A pseudo-random timing in ticks: 200..2,199 per call, 0..16,383 per packet and report."""
+    """Random ticks by ``seed``: 200..2,199 per call, 0..16,383 per packet and report."""
 
     def draw(stream: int, number: int, bound: int) -> int:
         return _splitmix(_splitmix(seed * 3 + stream) + number) % bound
@@ -173,7 +173,7 @@ _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, 
 
 
 def parse_timing(text: str) -> Timing:
-    """Parse the name of a timing model: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
+    """The timing model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
     ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.
 
     Raises UsageError for anything else.
