@@ -94,7 +94,7 @@ def test_results_have_the_values_of_the_code() -> None:
 
 def test_opcodes_of_shader_models_1_to_3_are_those_of_the_table() -> None:
     listed = {int(row[0], 0): row[1] for row in rows("sm1-3", "Opcodes", "number")}
-    assert listed == {int(row.op): row.op.name.lower() for row in sm.TABLE}
+    assert listed == {int(op): op.name.lower() for op in sm.Op}
 
 
 def test_opcodes_of_shader_models_4_and_5_are_those_of_the_table() -> None:
@@ -104,13 +104,13 @@ def test_opcodes_of_shader_models_4_and_5_are_those_of_the_table() -> None:
             letters = operands.replace(" ", "")
             listed[int(number)] = name, letters.rstrip("+"), "+" in letters, since.split()[0]
     assert listed == {
-        int(row.op): (
-            row.op.name.lower(),
-            "" if row.declares is not None else row.operands,
-            row.saturates,
-            "{}.{}".format(*row.since),
+        int(op): (
+            op.name.lower(),
+            "" if op.row.declares is not None else op.row.operands,
+            op.row.saturates,
+            "{}.{}".format(*op.row.since),
         )
-        for row in sm4.TABLE
+        for op in sm4.Op
     }
 
 

@@ -21,10 +21,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dp2emu.shader.sm.lower import flow
+from dp2emu.shader.sm import lower
 from dp2emu.shader.sm.lower.arithmetic import Evaluate
 from dp2emu.shader.sm.lower.lowering import Lowering, Result
-from dp2emu.shader.sm.opcodes import OPCODES, Op
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.versions import VERSIONS, Version
 from dp2emu.shader.types import Type
@@ -67,7 +67,7 @@ def _another(value: Value) -> Value:
 def noticed(op: Op) -> bool:
     """Whether the tests of an opcode fail now."""
     if op in MODELS:
-        return not all(_passes(op, version) for version in VERSIONS if OPCODES[op].form(version))
+        return not all(_passes(op, version) for version in VERSIONS if op.row.form(version))
     chosen = [str(FOLDER / f"{name}.py") for name in OTHERS]
     with contextlib.redirect_stdout(io.StringIO()):
         return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *chosen]) != 0
@@ -83,13 +83,13 @@ def _passes(op: Op, version: Version) -> bool:
 
 def broken(op: Op) -> Iterator[tuple[str, bool]]:
     """(what is wrong, whether a test notices), for each way to break an opcode."""
-    if op in flow.EFFECTS:
-        right = flow.EFFECTS[op]
-        flow.EFFECTS[op] = lambda low, instruction: None
+    if op in lower.EFFECTS:
+        right = lower.EFFECTS[op]
+        lower.EFFECTS[op] = lambda low, instruction: None
         yield "left out", noticed(op)
-        flow.EFFECTS[op] = right
+        lower.EFFECTS[op] = right
         return
-    for table in (flow._EVALUATE_1_0, flow._EVALUATE):
+    for table in (lower._EVALUATE_1_0, lower._EVALUATE):
         if op in table:
             yield from _broken_in(table, op)
 
@@ -107,7 +107,7 @@ def _broken_in(table: dict[Op, Evaluate], op: Op) -> Iterator[tuple[str, bool]]:
 def main() -> int:
     """Print a line for each opcode."""
     parser = argparse.ArgumentParser(description="Break every shader opcode on purpose.")
-    rows = {**flow.EFFECTS, **flow._EVALUATE_1_0, **flow._EVALUATE}
+    rows = {**lower.EFFECTS, **lower._EVALUATE_1_0, **lower._EVALUATE}
     every = {op.name: op for op in rows if op not in (Op.NOP, Op.PHASE)}
     parser.add_argument("names", nargs="*", metavar="NAME", default=list(every))
     total, missed = 0, []

@@ -15,9 +15,9 @@ from dp2emu.cli.options import FloatRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import targets
+from dp2emu.fuzz.afl import export as write_corpus
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
-from dp2emu.fuzz.dictionary import export as write_corpus
-from dp2emu.fuzz.guided import available
+from dp2emu.fuzz.worker import available
 
 
 @click.command("fuzz")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from enum import EnumMeta, IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class _SdkEnumMeta(EnumMeta):
@@ -62,9 +62,17 @@ def sdk_value(enum: type[SdkEnum], name: str) -> int | None:
 
 
 class Named(IntEnum):
-    """An enumeration whose assembly text is the member name in lower case."""
+    """An enumeration with assembly text: given after the value, or the name in lower case."""
+
+    _text: str
+
+    def __new__(cls, value: int, text: str = "") -> Self:
+        """Make a member."""
+        member = int.__new__(cls, value)
+        member._value_, member._text = value, text
+        return member
 
     @property
     def text(self) -> str:
         """The word of assembly text."""
-        return self.name.lower()
+        return self._text or self.name.lower()

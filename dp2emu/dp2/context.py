@@ -404,7 +404,8 @@ class Context:
         if seen is not extent or viewport is not state.viewport:
             rect = extent.intersect(rect_of(state.viewport))
             self._viewed = extent, state.viewport, rect
-        return rect.intersect(state.scissor) if state.scissor_enabled else rect
+        enabled = state.render_states[RenderState.SCISSORTESTENABLE]
+        return rect.intersect(state.scissor) if enabled else rect
 
     # Handles
 

@@ -22,8 +22,7 @@ from dp2emu import __version__
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.findings import Finding, Findings
-from dp2emu.fuzz.guided import reached
-from dp2emu.fuzz.worker import Board, Vitals
+from dp2emu.fuzz.worker import Board, Vitals, reached
 from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
 from dp2emu.process.child import Child
@@ -139,7 +138,7 @@ class _Job(msgspec.Struct):
 
     @property
     def output(self) -> Path:
-        """Return the file of what the worker prints."""
+        """Return the path of the worker's output."""
         return self.path.with_suffix(".txt")
 
 
@@ -159,8 +158,8 @@ class _Campaign:
             for number in range(plan.jobs)
             for path in (boards / f"{number}",)
         ]
-        module = "dp2emu.fuzz.guided" if plan.guided else "dp2emu.fuzz.worker"
-        self._function = f"{module}:main"
+        module = "dp2emu.fuzz.worker"
+        self._function = f"{module}:main_guided" if plan.guided else f"{module}:main"
         self._server = ForkServer(module, *(() if ":" in name else TARGET_MODULES))
 
     # Progress, and the summary that a later campaign continues

@@ -39,7 +39,7 @@ _RECORDS = 2000
 
 
 def capture(data: bytes) -> Hashable:
-    """A capture of any binary form has the same records as its text."""
+    """Check that a capture of any binary form has the same records as its text."""
     opened = open_capture(io.BytesIO(data), limits=FUZZING)
     records = list(islice(opened.records(), _RECORDS))
     return opened.kind, _kinds(records), opened.damage and opened.damage.what
@@ -57,12 +57,9 @@ def capture_file(rng: Random) -> bytes:
     """Return a capture of some calls: sealed, compressed or not, or a driver's log."""
     records = stage.records(stage.program(rng))[rng.choice((0, 10, -3)) :]
     out = io.BytesIO()
-    kind = rng.randrange(3)
-    with (
-        LogWriter(out)
-        if kind == 0
-        else CaptureWriter(out, compression=("zstd", "none")[kind - 1]) as writer
-    ):
+    kind = rng.choice(("", "zstd", "none"))
+    sink = CaptureWriter(out, compression=kind) if kind else LogWriter(out)
+    with sink as writer:
         for record in records:
             writer.write(record)
     return out.getvalue()
@@ -96,7 +93,7 @@ def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def text(data: bytes) -> Hashable:
-    """The records of a text are those of the text written from them."""
+    """Check that the records of a text are those of the text written from them."""
     opened = TextCapture(io.StringIO(data.decode("utf-8", "replace")))
     return _kinds(list(islice(opened.records(), _RECORDS)))
 
@@ -128,7 +125,7 @@ def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def shader(data: bytes) -> Hashable:
-    """The text of a shader assembles to the same code, and lowering does not crash."""
+    """Check that a shader's text assembles to the same code, and lowering does not crash."""
     shown = translate(data)
     if isinstance(shown, bytes):
         return len(shown) // 16
@@ -139,21 +136,15 @@ def shader(data: bytes) -> Hashable:
 
 def _lowered(data: bytes) -> str:
     """Return the error of lowering a shader, empty if there is none."""
-    lower: Callable[[bytes], object] = _lower4 if data[1:2] == b"\0" else _lower
     try:
-        lower(data)
+        if data[1:2] == b"\0":
+            lower(sm4.decode(data))
+        else:
+            decoded = sm.decode(data)
+            (lower_pixel if decoded.version.stage is Stage.PIXEL else lower_vertex)(decoded)
     except Dp2Error as error:
         return f"{type(error).__name__} {error.what[:20]}"
     return ""
-
-
-def _lower(data: bytes) -> object:
-    decoded = sm.decode(data)
-    return (lower_pixel if decoded.version.stage is Stage.PIXEL else lower_vertex)(decoded)
-
-
-def _lower4(data: bytes) -> object:
-    return lower(sm4.decode(data))
 
 
 def code(rng: Random) -> bytes:
@@ -185,7 +176,7 @@ def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def responses(data: bytes) -> Hashable:
-    """The two parsers of responses find the same blocks."""
+    """Check that the two parsers of responses find the same blocks."""
     blocks = list(response_blocks(data))
     whole = sum(block.place.end - block.place.offset for block in blocks) == len(data)
     try:
@@ -250,7 +241,7 @@ class _Canned(Served):
 
 
 def rig(data: bytes) -> Hashable:
-    """Every reply of a driver is an answer or an error."""
+    """Check that every reply of a driver is an answer or an error."""
     driver = _Canned(data)
     results: list[Hashable] = []
     call = next(stage.calls_of(b"\0"))

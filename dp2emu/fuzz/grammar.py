@@ -19,10 +19,8 @@ from dp2emu.fuzz.mutations import mutate as mutate_bytes
 
 VERTEX_SIZE = 28
 """Bytes of a vertex: XYZRHW, DIFFUSE and a texture coordinate."""
-
 Tokens = list[bytes]
 """The tokens of a stream; the last piece may be an incomplete one."""
-
 QUERIES = (Op.CREATEQUERY, Op.ISSUEQUERY, Op.DELETEQUERY)
 _ISSUING = bytes(QUERIES)
 _HEADER = 4

@@ -1,4 +1,8 @@
-"""Minimizing a capture that fails: fewer calls and records, then tokens, then bytes."""
+"""Minimizing a capture that fails: fewer calls and records, then tokens, then bytes.
+
+Delta debugging: runs of parts are left out, first halves, then quarters, down to single parts,
+from the end, since later parts seldom affect earlier ones.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,21 +19,81 @@ from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import UsageError
-from dp2emu.fuzz.shrinking import Budget, shrink, shrink_bytes
 from dp2emu.outputs import whole_output
 from dp2emu.process.child import Command, split_command
 from dp2emu.text.contexts import Contexts
+
+_T = TypeVar("_T")
+
+
+class Budget:
+    """The number of attempts that are left.  Mutable: it decreases."""
+
+    def __init__(self, tries: int) -> None:
+        self.left = tries
+
+    def spend(self) -> bool:
+        """Use an attempt; returns whether one was left."""
+        self.left -= 1
+        return self.left >= 0
+
+
+def shrink(parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: Budget) -> list[_T]:
+    """Return the fewest parts found, in order, for which ``still`` is true.
+
+    >>> shrink(range(100), lambda some: {3, 77} <= set(some), Budget(1000))
+    [3, 77]
+    """
+    kept = list(parts)
+    size = max(len(kept) // 2, 1)
+    while kept and budget.left > 0:
+        before = len(kept)
+        kept = _without(kept, size, still, budget)
+        if size == 1 and len(kept) == before:
+            break
+        size = max(min(size, len(kept)) // 2, 1)
+    return kept
+
+
+def _without(
+    parts: list[_T], size: int, still: Callable[[Sequence[_T]], bool], budget: Budget
+) -> list[_T]:
+    """Return the parts without each run of ``size`` that ``still`` does not need."""
+    end = len(parts)
+    while end > 0:
+        start = max(end - size, 0)
+        fewer = parts[:start] + parts[end:]
+        if not budget.spend():
+            break
+        if still(fewer):
+            parts = fewer
+        end = start
+    return parts
+
+
+def shrink_bytes(data: bytes, still: Callable[[bytes], bool], budget: Budget) -> bytes:
+    """Return the fewest bytes found for which ``still`` is true, as many of them zero as possible.
+
+    >>> shrink_bytes(b"one two three", lambda some: b"two" in some, Budget(1000))
+    b'two'
+    """
+    kept = bytes(shrink(data, lambda some: still(bytes(some)), budget))
+    for at, byte in enumerate(kept):
+        plainer = kept[:at] + b"\0" + kept[at + 1 :]
+        if byte and budget.spend() and still(plainer):
+            kept = plainer
+    return kept
+
 
 TRIES = 5000
 """Captures that are tried by default, at most."""
 _PLACEHOLDER = "{}"
 _TIMED_OUT = -1 << 16
-
 Fails = Callable[[Sequence[Record]], bool]
 
 
 class Check:
-    """A command that checks whether a capture fails as the first did.  Mutable: it stores how.
+    """A command that checks whether a capture fails as the first did.  Mutable: has the exit code.
 
     ``command`` is split as a shell does; ``{}`` is replaced by the capture's path, which otherwise
     is the last argument.  Taking longer than ``timeout`` seconds is a failure of its own kind.

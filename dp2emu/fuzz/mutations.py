@@ -10,13 +10,11 @@ from random import Random
 
 Mutation = Callable[[Random, bytes, bytes], bytes]
 """(random numbers, bytes, another input) -> mutated bytes."""
-
 BOUNDARIES: dict[int, tuple[int, ...]] = {
     width: (0, 1, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 2, (1 << bits) - 1)
     for width, bits in ((1, 8), (2, 16), (4, 32), (8, 64))
 }
 """Boundary values, signed and unsigned, by width in bytes."""
-
 _LONGEST_RUN = 32
 
 

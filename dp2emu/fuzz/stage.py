@@ -38,11 +38,9 @@ ROOM = 4096
 FVF = 0x144
 VERTICES = 64
 MOST_CALLS = 8
-
 _WORK = ("vertices", "primitives", "entered", "clipped", "fragments", "samples", "vertex_bytes",
          "pixel_bytes", "upload_bytes", "texture_cache_lookups")  # fmt: skip
 """Counters of the GPU that are features of a stream."""
-
 _KIND = SurfaceKind
 SURFACES = (
     SurfaceDesc(COLOR, _KIND.SURFACE, 64, 64, Format.X8R8G8B8),

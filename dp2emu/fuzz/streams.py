@@ -39,7 +39,7 @@ _START = (
 
 
 def walk(data: bytes) -> Hashable:
-    """Walk a stream: tokens are adjacent up to where the walk stops."""
+    """Check that tokens are adjacent up to where the walk stops."""
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
     at = 0
     for offset, _, _, start, stop in found.commands:
@@ -55,7 +55,7 @@ def walk(data: bytes) -> Hashable:
 
 
 def agree(data: bytes) -> Hashable:
-    """The walk and construct read the same tokens and fields."""
+    """Check that the walk and construct read the same tokens and fields."""
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
     parsed = parse(data, 0, len(data), grammar.VERTEX_SIZE)
     if found.stop != parsed.stop or (found.problem is None) != (parsed.problem is None):
@@ -79,7 +79,7 @@ def by_construct(fields: Container[Any]) -> tuple[Any, ...]:
 
 
 def by_view(token: Token, body: Body) -> tuple[Any, ...]:
-    """Return the same of a token that the walk read; an item's tail is its last fields."""
+    """Return the plain fields of a token that the walk read; an item's tail is its last fields."""
     items = _plain(body.items)
     if token.tail is not None:
         tails = zip(body.items, body.tails, strict=True)
@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
 
 
 def come_back(data: bytes) -> Hashable:
-    """The text of a call assembles to the same call."""
+    """Check that the text of a call assembles to the same call."""
     *_, called = records(data)
     text = stage.text_of([called])
     if [*TextCapture(io.StringIO(text)).records()] != [called]:
@@ -131,7 +131,7 @@ def records(data: bytes) -> Sequence[Record]:
 
 
 def execute(data: bytes) -> Hashable:
-    """Calls are answered, and dwErrorOffset lies in the commands."""
+    """Check that calls are answered, and dwErrorOffset lies in the commands."""
     played = Stage()
     played.enter(data)
     kinds = set[Hashable]()
@@ -158,7 +158,7 @@ def _ends(outcomes: Iterable[Outcome]) -> Hashable:
 
 
 def engines_agree(data: bytes) -> Hashable:
-    """Both engines give the same answers, memory and time."""
+    """Check that both engines give the same answers, memory and time."""
     stages = Stage(REFERENCE), Stage(JIT)
     outcomes = []
     for each in stages:
@@ -199,7 +199,7 @@ def _difference(
 
 
 def queries_answered(data: bytes) -> Hashable:
-    """Responses answer queries that were issued, each in the size of its type."""
+    """Check that responses answer issued queries, each in the size of its type."""
     played = Stage()
     played.enter(data)
     issued: set[int] = set()

@@ -5,9 +5,10 @@ bytes.
 from __future__ import annotations
 
 import re
+import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import integer
@@ -26,6 +27,7 @@ _LINES = 1 << 18
 _LONGEST = 1 << 20
 """Most characters of a line."""
 
+_V = TypeVar("_V")
 Line = tuple[int, str]
 """A line number, counted from 1, and the text of the line."""
 
@@ -93,6 +95,18 @@ def located(line: int, error: ShaderError) -> ShaderError:
     return ShaderError(f"line {line}: {error.what}")
 
 
+def version_of(
+    lines: list[Line], known: Mapping[str, _V], spelled: Callable[[str], str] = str.lower
+) -> _V:
+    """Return the version that the first line names.  Raises ShaderError."""
+    if not lines:
+        raise ShaderError("line 1: there is no shader version")
+    place, text = lines[0]
+    if spelled(text) not in known:
+        raise ShaderError(f"line {place}: {shown(text)} is no shader version")
+    return known[spelled(text)]
+
+
 class Assembled(NamedTuple):
     """The token words of a text without its version token, line positions, and trailing bytes."""
 
@@ -101,15 +115,18 @@ class Assembled(NamedTuple):
     """Byte offset in the code and line number of each line, the version line first."""
     trailing: bytes
 
-    def check(self, code: bytes, decode: Callable[[bytes], object]) -> None:
-        """Decode the assembled code.  Raises ShaderError, naming the line, if ``decode`` rejects
-        it.
+    def code(self, words: Sequence[int], decode: Callable[[bytes], object] | None) -> bytes:
+        """Return the bytes of all words.  Raises ShaderError, naming the line, if ``decode``
+        rejects them.
         """
+        code = struct.pack(f"<{len(words)}I", *words) + self.trailing
         try:
-            decode(code)
+            if decode is not None:
+                decode(code)
         except ShaderError as error:
             at = bisect_right(self.places, ((error.offset or 0), len(code))) - 1
             raise located(self.places[at][1], error) from None
+        return code
 
 
 def assemble_lines(

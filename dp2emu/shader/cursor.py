@@ -6,12 +6,35 @@ import struct
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
+import msgspec
+from msgspec.structs import astuple
+
 from dp2emu.errors import ShaderError
 
 Version = TypeVar("Version")
 
 CODE_BYTES = 1 << 22
 """Most bytes of shader code, with the container around it."""
+
+
+class Decoded(msgspec.Struct, frozen=True, kw_only=True):
+    """An instruction.  The decoder sets its byte offset and DWORDs; comparisons ignore both."""
+
+    offset: int = 0
+    words: tuple[int, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._meaning() == other._meaning()
+
+    def __hash__(self) -> int:
+        return hash(self._meaning())
+
+    def _meaning(self) -> tuple[object, ...]:
+        return astuple(self)[:-2]
+
+    def error(self, what: str) -> ShaderError:
+        """Return a ShaderError at the instruction."""
+        return ShaderError(what, offset=self.offset)
 
 
 class Cursor(Generic[Version]):

@@ -1,25 +1,156 @@
-"""Translation of shader files between code, containers, assembly text and quoted DWORDs."""
+"""Translation of shader files between code, containers, assembly text and quoted DWORDs.
+
+The text of a container packs to the same bytes.  Its first line is ``dxbc``.  Each chunk begins
+with ``chunk TAG``, followed by the program's assembly text or, for other chunks, by ``raw`` lines;
+remarks list signatures.  A container whose layout ``pack`` cannot reproduce is written as ``raw``
+lines without chunks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from dp2emu.errors import ShaderError
-from dp2emu.shader import sm, sm4
-from dp2emu.shader.assembly import keyword, source_lines
+from dp2emu.shader import assembly, sm, sm4
 from dp2emu.shader.cursor import CODE_BYTES
-from dp2emu.shader.sm4.container import MAGIC
-from dp2emu.shader.sm4.listing import CONTAINER, container_text, packed
+from dp2emu.shader.sm4.assemble import assemble
+from dp2emu.shader.sm4.container import (
+    INPUTS,
+    MAGIC,
+    OUTPUTS,
+    PATCH_CONSTANTS,
+    PROGRAM_TAGS,
+    Chunk,
+    Container,
+    Element,
+    pack,
+    unpack,
+)
+from dp2emu.shader.sm4.decode import decode
+from dp2emu.shader.sm4.disassemble import lines_of
+from dp2emu.shader.sm4.enums import SignatureName
+from dp2emu.shader.sm4.spelling import COMPONENTS
 from dp2emu.shader.sm4.versions import BY_NAME, Stage
+
+CONTAINER = "dxbc"
+_CHUNK = "chunk"
+_TAG_BYTES = 4
+_NAMES = {each.value: each.text for each in SignatureName}
+
+
+def container_text(data: bytes) -> str:
+    """The text of a container.  Raises ShaderError where ``unpack`` and ``decode`` do."""
+    return "".join(line + "\n" for line in _lines(data))
+
+
+def packed(text: str) -> bytes:
+    """Assemble text into a container.  Raises ShaderError, which names the line."""
+    lines = list(assembly.source_lines(text))
+    head, parts = _parts(lines)
+    source = text.split("\n")
+    chunks = (_chunk(part, source) for part in parts)
+    data = b"".join(map(assembly.raw_bytes, head)) if head else pack(chunks)
+    try:
+        unpack(data)
+    except ShaderError as error:
+        raise assembly.located(lines[0][0], error) from None
+    return data
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    container = unpack(data)
+    program = _program_lines(container)
+    yield CONTAINER
+    if not _can_be_packed(container, data):
+        yield from (f"// {line}" for line in program)
+        yield from assembly.raw_lines(data)
+        return
+    for chunk in container.chunks:
+        yield f"{_CHUNK} {chunk.tag}"
+        if chunk.tag in PROGRAM_TAGS:
+            yield from program
+            continue
+        yield from (f"    // {line}" for line in _signature(container, chunk.tag))
+        yield from (f"    {line}" for line in assembly.raw_lines(chunk.data))
+
+
+def _can_be_packed(container: Container, data: bytes) -> bool:
+    """Whether tags and content of the chunks reproduce the same bytes."""
+    spelled = all(chunk.tag.isascii() and chunk.tag.isalnum() for chunk in container.chunks)
+    return spelled and pack(container.chunks) == data
+
+
+def _program_lines(container: Container) -> list[str]:
+    """The program's text; offsets of errors are relative to the container."""
+    (chunk,) = (chunk for chunk in container.chunks if chunk.tag in PROGRAM_TAGS)
+    try:
+        return list(lines_of(decode(chunk.data)))
+    except ShaderError as error:
+        raise ShaderError(error.what, offset=(error.offset or 0) + chunk.offset) from None
+
+
+def _signature(container: Container, tag: str) -> Iterator[str]:
+    """Remarks that list a signature; the stage decides the meaning of patch constants' masks."""
+    for tags, signature, used in (
+        (INPUTS, container.inputs, "reads"),
+        (OUTPUTS, container.outputs, "leaves out"),
+        (PATCH_CONSTANTS, container.patch_constants, "uses"),
+    ):
+        if tag in tags:
+            yield from (_element(element, used) for element in signature)
+
+
+def _element(element: Element, used: str) -> str:
+    """Format an element: ``TEXCOORD1: register 2.xy float, undefined, reads .x``."""
+    register = "no register" if element.register is None else f"register {element.register}"
+    parts = [
+        f"{assembly.shown(element.semantic)}{element.index}: {register}.{_mask(element.mask)} "
+        f"{element.component.name.lower()}",
+        _NAMES.get(element.system_value, str(element.system_value)),
+    ]
+    parts += [f"{used} .{_mask(element.used)}"] if element.used else []
+    parts += [f"stream {element.stream}"] if element.stream else []
+    return ", ".join(parts)
+
+
+def _mask(mask: int) -> str:
+    return "".join(letter for i, letter in enumerate(COMPONENTS) if mask >> i & 1)
+
+
+def _parts(lines: list[assembly.Line]) -> tuple[list[assembly.Line], list[list[assembly.Line]]]:
+    """Split lines into those before the first chunk and those of each chunk."""
+    head: list[assembly.Line] = []
+    parts: list[list[assembly.Line]] = []
+    for line in lines[1:]:
+        if assembly.keyword(line[1]) == _CHUNK:
+            parts.append([line])
+        else:
+            (parts[-1] if parts else head).append(line)
+    if head and parts:
+        raise ShaderError(f"line {parts[0][0][0]}: only raw bytes may follow raw bytes")
+    return head, parts
+
+
+def _chunk(part: list[assembly.Line], source: list[str]) -> Chunk:
+    place, text = part[0]
+    tag = text[len(_CHUNK) :].strip()
+    if len(tag) != _TAG_BYTES or not tag.isascii():
+        raise ShaderError(f"line {place}: {assembly.shown(tag)} is no tag of a chunk")
+    if tag not in PROGRAM_TAGS:
+        return Chunk(tag, b"".join(map(assembly.raw_bytes, part[1:])))
+    # The lines keep their numbers, for errors that name them.
+    last = part[-1][0]
+    return Chunk(tag, assemble("\n" * place + "\n".join(source[place:last])))
+
+
+# Files
 
 FILE_BYTES = 1 << 24
 """Most bytes of a file; the text of the largest container has fewer."""
-
 _SM_KINDS = (b"\xfe\xff", b"\xff\xff")
 _SM4_KINDS = tuple(bytes((kind, 0)) for kind in range(len(Stage)))
 """Upper halves of version tokens, little-endian."""
-
 _WORD = re.compile(r"[^\s,;\"'{}\[\]]+")
 _DWORD = re.compile(r"0x[0-9a-f]{1,8}\Z", re.IGNORECASE | re.ASCII)
 
@@ -56,10 +187,10 @@ def _disassembler(data: bytes) -> Callable[[bytes], str] | None:
 
 def _assembler(text: str) -> Callable[[str], bytes]:
     """Return the assembler for a text, chosen by its first line."""
-    _, first = next(source_lines(text), (1, "none"))
-    if keyword(first) == CONTAINER:
+    _, first = next(assembly.source_lines(text), (1, "none"))
+    if assembly.keyword(first) == CONTAINER:
         return packed
-    return sm4.assemble if keyword(first) in BY_NAME else sm.assemble
+    return sm4.assemble if assembly.keyword(first) in BY_NAME else sm.assemble
 
 
 def _quoted(text: str) -> bytes | None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.shader.sm.decode import has_usage, index_files
 from dp2emu.shader.sm.encode import comment_words, instruction_words
 from dp2emu.shader.sm.fields import END, LENGTH
 from dp2emu.shader.sm.modifiers import (
@@ -25,17 +26,7 @@ from dp2emu.shader.sm.modifiers import (
     SourceModifier,
     TextureType,
 )
-from dp2emu.shader.sm.opcodes import (
-    OPCODES,
-    TABLE,
-    Control,
-    Form,
-    Group,
-    Op,
-    destination_files,
-    source_files,
-)
-from dp2emu.shader.sm.operands import has_usage, index_files
+from dp2emu.shader.sm.opcodes import Control, Form, Group, Op, destination_files, source_files
 from dp2emu.shader.sm.program import (
     FULL_MASK,
     IDENTITY,
@@ -96,7 +87,7 @@ class RandomOperands(msgspec.Struct, Chance):
 
     def can(self, op: Op) -> bool:
         """Whether the version has the opcode and registers for all its operands."""
-        form = OPCODES[op].form(self.version)
+        form = op.row.form(self.version)
         if form is None:
             return False
         wanted = [source_files(letter) for letter in form.sources]
@@ -108,7 +99,7 @@ class RandomOperands(msgspec.Struct, Chance):
         self, op: Op, *, mask: int | None = None, coissue: bool = False
     ) -> Instruction:
         """A random instruction; ``mask`` overrides its random write mask."""
-        row = OPCODES[op]
+        row = op.row
         form = row.form(self.version)
         assert form is not None
         compared = row.control is Control.COMPARISON
@@ -426,7 +417,7 @@ def _nested(chooser: RandomOperands, opener: Op, loops: int) -> Iterator[Instruc
 
 
 def _ops(chooser: RandomOperands, group: Group) -> list[Op]:
-    return [row.op for row in TABLE if row.group is group and chooser.can(row.op)]
+    return [op for op in Op if op.row.group is group and chooser.can(op)]
 
 
 def _early(chooser: RandomOperands, length: int) -> Iterator[Instruction]:

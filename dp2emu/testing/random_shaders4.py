@@ -16,7 +16,7 @@ import msgspec
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.shader.resources import Dimension
-from dp2emu.shader.sm4.declarations import PARTS
+from dp2emu.shader.sm4.declarations import parts_of
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import (
     Access,
@@ -34,16 +34,7 @@ from dp2emu.shader.sm4.enums import (
     UavFlags,
 )
 from dp2emu.shader.sm4.flow import OPENERS
-from dp2emu.shader.sm4.opcodes import (
-    ACCEPTED_DIMENSIONS,
-    DECLARED_DIMENSIONS,
-    OPCODES,
-    SIZED,
-    TABLE,
-    Opcode,
-    files,
-)
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import BINDINGS, SIZED, Op, files
 from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File, bank_of
 from dp2emu.shader.sm4.spelling import DECLARED_WITHOUT, SCALARS
@@ -100,18 +91,18 @@ class RandomOperands(msgspec.Struct, Chance):
 
     def can(self, op: Op) -> bool:
         """Whether the version has the opcode and registers for all its operands."""
-        row = OPCODES[op]
+        row = op.row
         known = row.exists(self.version) and op not in self.avoid
         return known and all(_fitting(op, letter, self.version) for letter in row.operands)
 
     def instruction(self, op: Op) -> Instruction:
         """A random instruction that is no declaration."""
-        row, rng = OPCODES[op], self.rng
+        row, rng = op.row, self.rng
         newest = self.version.level >= V5_0
         reads_memory = any(letter in "taRyw" for letter in row.operands)
         return Instruction(
             op,
-            tuple(self.operand(row, letter) for letter in row.operands),
+            tuple(self.operand(op, letter) for letter in row.operands),
             saturate=row.saturates and self.chance(4),
             nonzero=row.tests and self.chance(2),
             precise=rng.randrange(16) if newest and "d" in row.operands and self.chance(6) else 0,
@@ -134,13 +125,13 @@ class RandomOperands(msgspec.Struct, Chance):
         stride = 16 if dimension is Dimension.STRUCTURED_BUFFER else 0
         return View(dimension, stride, (self.rng.choice(list(ReturnType)),) * 4)
 
-    def operand(self, row: Opcode, letter: str) -> Operand:
-        """A random operand for a letter of an opcode's row."""
-        fit = _fitting(row.op, letter, self.version)
+    def operand(self, op: Op, letter: str) -> Operand:
+        """A random operand for a letter of an opcode."""
+        fit = _fitting(op, letter, self.version)
         if letter in _MEMORY_LETTERS:
-            return self._memory_operand(row, letter, fit)
+            return self._memory_operand(op, letter, fit)
         if letter == "d":
-            if row.operands.count("d") > 1 and self.chance(4):
+            if op.row.operands.count("d") > 1 and self.chance(4):
                 return Operand(File.NULL)
             usual = [file for file in fit if file in _MASKED]
             rare = [file for file in fit if file is not File.NULL]
@@ -148,7 +139,7 @@ class RandomOperands(msgspec.Struct, Chance):
         file = File.LABEL if letter == "l" else self.rng.choice(fit)
         if file in _IMMEDIATES:
             return self.immediate(file, letter)
-        return self._source(row, letter, file)
+        return self._source(op, letter, file)
 
     def _destination(self, file: File) -> Operand:
         if file not in _MASKED:
@@ -156,12 +147,12 @@ class RandomOperands(msgspec.Struct, Chance):
         components = [i for i in range(4) if self.chance(2)] or [self.rng.randrange(4)]
         return Operand(file, self._indices(file), Selection.MASK, tuple(components))
 
-    def _source(self, row: Opcode, letter: str, file: File) -> Operand:
+    def _source(self, op: Op, letter: str, file: File) -> Operand:
         indices = self._indices(file)
         if letter in "lmF":
             return Operand(file, indices)
         if letter == "p":
-            gathers = self.version.level >= V5_0 and row.op.name.startswith("GATHER4")
+            gathers = self.version.level >= V5_0 and op.name.startswith("GATHER4")
             if gathers and self.chance(2):
                 return Operand(file, indices, Selection.SELECT, (self.rng.randrange(4),))
             return Operand(file, indices)
@@ -218,15 +209,15 @@ class RandomOperands(msgspec.Struct, Chance):
         numbers = {"f": FLOATS, "i": _WORDS}.get(letter, FLOATS + _WORDS)
         return self.rng.choice(numbers * 4 + RARE_FLOATS + (self.rng.getrandbits(32),))
 
-    def _memory_operand(self, row: Opcode, letter: str, fit: Sequence[File]) -> Operand:
-        dimensions = ACCEPTED_DIMENSIONS.get(row.op, frozenset(Dimension))
+    def _memory_operand(self, op: Op, letter: str, fit: Sequence[File]) -> Operand:
+        dimensions = op.row.dimensions or frozenset(Dimension)
         wanted = [file for file in fit if any(self._can_be(file, each) for each in dimensions)]
         file = self.rng.choice(wanted)
         if file is File.RASTERIZER:
             return Operand(file)
         number = self._memory(file, [each for each in Dimension if each in dimensions])
         if letter in "Uu":
-            stores = row.op.name.startswith("STORE")
+            stores = op.name.startswith("STORE")
             components = tuple(range(self.rng.randrange(1, 5) if stores else 0))
             selection = Selection.MASK if stores else Selection.NONE
             return Operand(file, (Index(number),), selection, components)
@@ -267,7 +258,7 @@ class RandomOperands(msgspec.Struct, Chance):
 @cache
 def _fitting(op: Op, letter: str, version: Version) -> tuple[File, ...]:
     """The files of a version allowed for an operand."""
-    allowed = files(OPCODES[op], letter)
+    allowed = files(op, letter)
     return tuple(file for file in File if file in allowed and BY_FILE[file].exists(version))
 
 
@@ -292,7 +283,8 @@ _PLACED = OPENERS | {
 
 _XYZW = (0, 1, 2, 3)
 _SPECIAL = frozenset({File.INPUT, File.OUTPUT})
-_MADE = frozenset(DECLARED_DIMENSIONS) | {Op.CUSTOMDATA, Op.DCL_TEMPS, Op.DCL_INDEXABLETEMP}
+_BINDINGS = {op for op in Op if op.row.declares and op.row.declares <= BINDINGS}
+_MADE = _BINDINGS | {Op.CUSTOMDATA, Op.DCL_TEMPS, Op.DCL_INDEXABLETEMP}
 """Declarations derived from the operands used."""
 
 _NAMES = {
@@ -370,9 +362,7 @@ def _drawn(version: Version, avoid: frozenset[Op]) -> tuple[Op, ...]:
     """Opcodes that are valid in every position."""
     chooser = RandomOperands(Random(0), version, avoid)
     return tuple(
-        row.op
-        for row in TABLE
-        if row.declares is None and row.op not in _PLACED and chooser.can(row.op)
+        op for op in Op if op.row.declares is None and op not in _PLACED and chooser.can(op)
     )
 
 
@@ -470,20 +460,19 @@ def _temporaries(chooser: RandomOperands) -> Iterator[Instruction]:
 
 def _declarations(chooser: RandomOperands) -> Iterator[Instruction]:
     """A random selection of all other declarations of the version."""
-    for row in TABLE:
-        if row.declares is None or row.op in _MADE or not row.exists(chooser.version):
+    for op in Op:
+        if op.row.declares is None or op in _MADE or not op.row.exists(chooser.version):
             continue
         for number in range(PORTS):
             if chooser.chance(3):
-                yield _declared(chooser, row.op, tuple(_register(chooser, row.op, number)))
+                yield _declared(chooser, op, tuple(_register(chooser, op, number)))
 
 
 def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]:
     """The operand of a declaration, if it has one."""
-    row = OPCODES[op]
-    if not row.operands:
+    if not op.row.operands:
         return
-    known = [file for file in File if file in files(row, "D")]
+    known = [file for file in File if file in files(op, "D")]
     file = chooser.rng.choice([file for file in known if BY_FILE[file].exists(chooser.version)])
     limits = bank_of(file, chooser.version.stage).limits
     indices = tuple(Index(PORTS) for _ in limits[1:]) + tuple(Index(number) for _ in limits[:1])
@@ -499,7 +488,7 @@ def _declared(
     chooser: RandomOperands, op: Op, operands: tuple[Operand, ...], **known: Any
 ) -> Instruction:
     """A declaration with the attributes ``known``, the others at random."""
-    wanted = {part.name for part in PARTS[op]}
+    wanted = {part.name for part in parts_of(op)}
     values = {name: value for name, value in known.items() if name in wanted}
     for name in sorted(wanted - values.keys()):
         values[name] = _value(chooser, op, name)

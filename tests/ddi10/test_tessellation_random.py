@@ -11,7 +11,7 @@ from dp2emu.d3d.enums10 import OutputPrimitive, Partitioning
 from dp2emu.errors import Dp2Error
 from dp2emu.shader.sm4 import Instruction, assemble, decode
 from dp2emu.shader.sm4.encode import instruction_words
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
 from tests.ddi10.tessellating import FACTORS, Tessellating, domain, factor_phases, hull
 from tests.shader.sm4.lower.test_random import built

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dp2emu.fuzz.dictionary import export
+from dp2emu.fuzz.afl import export
 from tests.native.building import HERE, SAMPLE, built
 
 ROOT = HERE.parents[1]

@@ -10,7 +10,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
 from dp2emu.fuzz import afl, grammar
-from dp2emu.fuzz.dictionary import dictionary, export
+from dp2emu.fuzz.afl import dictionary, export
 from tests.dp2.rigging import END, create, issue
 
 

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.fuzz.shrinking import Budget, shrink, shrink_bytes
+from dp2emu.fuzz.minimize import Budget, shrink, shrink_bytes
 
 
 @given(st.sets(st.integers(0, 60), max_size=6))

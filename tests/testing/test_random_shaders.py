@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import WORDS
-from dp2emu.shader.sm.assemble import assemble
-from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.assemble import assemble, instruction_of
+from dp2emu.shader.sm.decode import decode, index_files
 from dp2emu.shader.sm.disassemble import disassemble, text_of
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.modifiers import (
@@ -27,11 +27,9 @@ from dp2emu.shader.sm.modifiers import (
     Sampling,
     SourceModifier,
 )
-from dp2emu.shader.sm.opcodes import TABLE, Op
-from dp2emu.shader.sm.operands import index_files
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
-from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
 from dp2emu.testing.random_shaders import generate
 from tests.shader.damaging import flipped, shuffled, survives
@@ -80,7 +78,7 @@ def indexed(version: Version) -> set[tuple[File, File]]:
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
 def test_everything_a_version_has_comes_out(version: Version) -> None:
     found = generated(version)
-    assert {each.op for each in found} == {row.op for row in TABLE if row.form(version)}
+    assert {each.op for each in found} == {op for op in Op if op.row.form(version)}
     operands = [o for each in found for o in (each.destination, *each.sources) if o is not None]
     relative = {(o.register.file, o.relative.register.file) for o in operands if o.relative}
     assert relative == indexed(version)

@@ -13,14 +13,13 @@ from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import WORDS
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import Instruction, assemble, decode, disassemble
+from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.disassemble import text_of
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import Precision, Sizes
-from dp2emu.shader.sm4.opcodes import TABLE
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Selection
 from dp2emu.shader.sm4.registers import BANKS, File
-from dp2emu.shader.sm4.syntax import instruction_of
 from dp2emu.shader.sm4.versions import V5_0, VERSIONS, Version
 from dp2emu.testing.random_shaders4 import generate
 from tests.shader.damaging import flipped, shuffled, survives
@@ -41,7 +40,7 @@ def test_text_of_a_program_is_the_same_program(seed: int, version: Version) -> N
 @given(SEEDS, ANY_VERSION)
 def test_instructions_survive_text_and_tokens(seed: int, version: Version) -> None:
     for instruction in decode(generate(Random(seed), version)).instructions:
-        assert instruction_words(instruction) == instruction.tokens
+        assert instruction_words(instruction) == instruction.words
         assert instruction_of(text_of(instruction)) == instruction
 
 
@@ -59,7 +58,7 @@ def generated(version: Version) -> list[Instruction]:
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
 def test_everything_a_version_has_comes_out(version: Version) -> None:
     found = generated(version)
-    assert {each.op for each in found} == {row.op for row in TABLE if row.exists(version)}
+    assert {each.op for each in found} == {op for op in Op if op.row.exists(version)}
     operands = [operand for each in found for operand in each.operands]
     known = {bank.file for bank in BANKS if bank.exists(version)}
     unused = {File.FUNCTION_BODY, File.FUNCTION_TABLE}
@@ -109,7 +108,7 @@ def test_cut_code_is_refused(seed: int, version: Version, data: st.DataObject) -
 def test_shuffled_instructions_are_refused_or_read(
     seed: int, version: Version, rng: Random
 ) -> None:
-    parts = [each.tokens for each in decode(generate(Random(seed), version)).instructions]
+    parts = [each.words for each in decode(generate(Random(seed), version)).instructions]
     words = shuffled(parts, rng)
     _survives(struct.pack(f"<{len(words) + 2}I", version.token, len(words) + 2, *words))
 

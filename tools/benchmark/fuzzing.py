@@ -11,7 +11,7 @@ from benchmark.place import Place
 from benchmark.promises import BENCHMARKS as BENCHMARKS
 from benchmark.promises import benchmark
 from dp2emu.fuzz.campaign import Plan, campaign
-from dp2emu.fuzz.guided import available
+from dp2emu.fuzz.worker import available
 
 START = 100
 """Inputs of a campaign that does little but start."""

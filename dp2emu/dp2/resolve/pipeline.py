@@ -310,7 +310,8 @@ class Resolutions:
             self._version = state.version
             self.forget()
         bound = tuple(textures.bound.items())
-        key = source, targets, bound, state.settings
+        settings = state.refresh() if state.stale else state.settings
+        key = source, targets, bound, settings
         found = self._resolved.get(key)
         if found is None:
             found = resolve(state, source, targets, self._interface, textures.at_stages())

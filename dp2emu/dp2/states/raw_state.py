@@ -63,6 +63,8 @@ class State:
     ``version`` grows with every change that can alter how a draw is resolved.  Exceptions are
     render states and stage states, which are in ``settings``, and the uniforms of the fixed
     function (matrices before the projection, the material), which count in ``numbers``.
+    ``settings`` has the DWORDs of the render states, then of each stage, as bytes, so that it is a
+    cheap cache key; ``refresh`` brings the parts numbered in ``stale`` up to date.
     ``plain`` has the settings of ``PLAIN``.  ``map_blend`` is D3DRENDERSTATE_TEXTUREMAPBLEND
     while it replaces stage operations, otherwise 0.
     """
@@ -81,9 +83,8 @@ class State:
         self.render_states[RenderState.ZENABLE] = int(zenable)
         self.stages = [row.copy() for row in _STAGE_DEFAULTS]
         self._words = [array("I", part) for part in (self.render_states, *self.stages)]
-        self._stale: set[int] = set()
-        self._settings = [words.tobytes() for words in self._words]
-        self._settled = tuple(self._settings)
+        self.stale: set[int] = set()
+        self.settings = tuple(words.tobytes() for words in self._words)
         self.map_blend = 0
         self.plain = {kind: row.default for kind, row in PLAIN.items()}
         self.viewport = Viewport(0, 0, 0, 0)
@@ -98,7 +99,7 @@ class State:
         """RENDERSTATE; numbers beyond the table are ignored."""
         if state < RENDER_STATES and self.render_states[state] != value:
             self.render_states[state] = self._words[0][state] = value
-            self._stale.add(0)
+            self.stale.add(0)
 
     def set_map_blend(self, mode: int) -> None:
         """Set the texture map blend, which lasts until an operation of stage 0 is set."""
@@ -110,11 +111,6 @@ class State:
         self.plain[kind] = value
         self.version += 1
 
-    @property
-    def scissor_enabled(self) -> bool:
-        """D3DRS_SCISSORTESTENABLE."""
-        return bool(self.render_states[RenderState.SCISSORTESTENABLE])
-
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
         """TEXTURESTAGESTATE; unknown stages and states are ignored."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
@@ -122,22 +118,19 @@ class State:
             row, words = self.stages[number], self._words[1 + number]
             for each in TOGETHER.get(state, (state,)):
                 row[each] = words[each] = value
-            self._stale.add(1 + number)
+            self.stale.add(1 + number)
             if stage == 0 and state in OPERATIONS and self.map_blend:
                 self.set_map_blend(0)
 
-    @property
-    def settings(self) -> tuple[bytes, ...]:
-        """Render states, then the states of each stage, as DWORDs; equal bytes are equal states.
-
-        It is the same object until a state changes, so that it is a cheap cache key.
-        """
-        if self._stale:
-            for number in self._stale:
-                self._settings[number] = self._words[number].tobytes()
-            self._stale.clear()
-            self._settled = tuple(self._settings)
-        return self._settled
+    def refresh(self) -> tuple[bytes, ...]:
+        """Return up-to-date ``settings``; the same object until a state changes."""
+        if self.stale:
+            settings = list(self.settings)
+            for number in self.stale:
+                settings[number] = self._words[number].tobytes()
+            self.stale.clear()
+            self.settings = tuple(settings)
+        return self.settings
 
     def stage(self, number: int) -> list[int]:
         """The states of a stage or sampler, as the wire numbers them."""

@@ -1,25 +1,182 @@
-"""Decoder of shader code of Direct3D 8 and 9 (SM1-3 tokens, "Instruction tokens").
+"""Decoder of shader code of Direct3D 8 and 9 (SM1-3 tokens, "Instruction tokens", "Parameter
+tokens" and "Registers").
 
 ``validate`` refuses what no driver could interpret: unbalanced flow control, recursive calls, two
 declarations of one register.  It accepts what a driver can ignore: exceeded read port limits,
 registers read before they are written or declared, results that are never written.
-
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
+from dp2emu.shader import cursor
 from dp2emu.shader.sm import fields
 from dp2emu.shader.sm.flow import INSTRUCTIONS, check_flow
-from dp2emu.shader.sm.modifiers import Comparison, Sampling
-from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
-from dp2emu.shader.sm.operands import Cursor, read_declaration, read_destination, read_source
-from dp2emu.shader.sm.program import FULL_MASK, Comment, Instruction, Shader, Source
-from dp2emu.shader.sm.registers import BY_FILE, File, Register
-from dp2emu.shader.sm.versions import BY_TOKEN, V1_4
+from dp2emu.shader.sm.modifiers import (
+    MODIFIERS,
+    SHIFT_SUFFIXES,
+    Comparison,
+    Sampling,
+    SourceModifier,
+    TextureType,
+)
+from dp2emu.shader.sm.opcodes import Control, Form, Group, Op, destination_files, source_files
+from dp2emu.shader.sm.program import (
+    FULL_MASK,
+    Comment,
+    Declaration,
+    Destination,
+    Instruction,
+    Relative,
+    Shader,
+    Source,
+)
+from dp2emu.shader.sm.registers import BY_FILE, File, Register, exists, register
+from dp2emu.shader.sm.versions import (
+    BY_TOKEN,
+    V1_1,
+    V1_4,
+    V2_0,
+    V3_0,
+    Level,
+    Stage,
+    Version,
+    entry,
+)
+
+Cursor = cursor.Cursor[Version]
+
+
+def parameter(cursor: Cursor) -> int:
+    """Read a parameter token.  Raises ShaderError if bit 31 of the next DWORD is clear."""
+    token = cursor.take()
+    if not token & fields.PARAMETER:
+        raise cursor.error(f"{token:#010x} is no parameter token: bit 31 is clear")
+    return token
+
+
+_Indexes = Mapping[tuple[Stage, File], Mapping[Level, frozenset[File]]]
+_A0, _AL = frozenset({File.ADDR}), frozenset({File.LOOP})
+
+_READ_BY: _Indexes = {
+    (Stage.VERTEX, File.CONST): {V1_1: _A0, V2_0: _A0 | _AL},
+    (Stage.VERTEX, File.INPUT): {V3_0: _A0 | _AL},
+    (Stage.PIXEL, File.INPUT): {V3_0: _AL},
+}
+
+_WRITTEN_BY: _Indexes = {(Stage.VERTEX, File.OUTPUT): {V3_0: _AL}}
+"""Index register files allowed for each indexed file, by version."""
+_LOGIC = frozenset({File.CONSTBOOL, File.PREDICATE})
+_SHIFTS = frozenset({0, *SHIFT_SUFFIXES.values()})
+_LOGICAL = frozenset({SourceModifier.NOT})
+_NUMERIC = frozenset(SourceModifier) - _LOGICAL
+_TEXTURES = frozenset(TextureType)
+_USAGES = frozenset(DeclUsage)
+_MASKLESS = frozenset({"k", "D"})
+"""Letters of destinations that are not written, so an empty mask is valid."""
+
+
+def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
+    """Read the next source; it covers ``rows`` consecutive registers."""
+    token = parameter(cursor)
+    found = _register(cursor, token)
+    if found.file not in source_files(letter):
+        raise cursor.error(f"{found} cannot be read here")
+    if not exists(cursor.version, found, rows):
+        what = f"{found}" if rows == 1 else f"{rows} registers from {found}"
+        raise cursor.error(f"{cursor.version.name} has no {what}")
+    modifier = _modifier(cursor, token, found.file)
+    relative = _relative(cursor, token, found, written=False)
+    return Source(found, fields.swizzle_of(token), modifier, relative)
+
+
+def read_destination(cursor: Cursor, letter: str) -> Destination:
+    """Read the next destination."""
+    token = parameter(cursor)
+    found = _register(cursor, token)
+    if found.file not in destination_files(letter, cursor.version):
+        raise cursor.error(f"{found} cannot be written here")
+    if not exists(cursor.version, found):
+        raise cursor.error(f"{cursor.version.name} has no {found}")
+    mask, shift = fields.MASK.of(token), fields.shift_of(token)
+    if mask == 0 and letter not in _MASKLESS:
+        raise cursor.error(f"nothing of {found} is written: its mask is empty")
+    if shift not in _SHIFTS or (shift and not cursor.version.is_ps_1_x):
+        raise cursor.error(f"{cursor.version.name} has no result shift {shift}")
+    relative = _relative(cursor, token, found, written=True)
+    return Destination(found, mask, fields.result_of(token), shift, relative)
+
+
+def read_declaration(cursor: Cursor) -> tuple[Declaration, Destination]:
+    """Read the usage token of a dcl and its register (SM1-3 tokens, "Shader declarations")."""
+    offset = cursor.offset
+    token = parameter(cursor)
+    destination = read_destination(cursor, "D")
+    return _declaration(cursor.version, destination.register, token, offset), destination
+
+
+def has_usage(version: Version, register: Register) -> bool:
+    """Whether the dcl of a register has a usage."""
+    if version.stage is Stage.PIXEL and version.level < V3_0:
+        return False
+    return register.file in (File.INPUT, File.OUTPUT)
+
+
+def _declaration(version: Version, register: Register, token: int, offset: int) -> Declaration:
+    if register.file is File.SAMPLER:
+        if fields.TEXTURE.of(token) not in _TEXTURES:
+            raise ShaderError(f"{fields.TEXTURE.of(token)} is no texture type", offset=offset)
+        return Declaration(texture=TextureType(fields.TEXTURE.of(token)))
+    if not has_usage(version, register):
+        return Declaration()
+    if fields.USAGE.of(token) not in _USAGES:
+        raise ShaderError(f"{fields.USAGE.of(token)} is no usage", offset=offset)
+    return Declaration(DeclUsage(fields.USAGE.of(token)), fields.USAGE_INDEX.of(token))
+
+
+def _register(cursor: Cursor, token: int) -> Register:
+    type = fields.TYPE_HIGH.of(token) << 3 | fields.TYPE_LOW.of(token)
+    found = register(cursor.version, type, fields.NUMBER.of(token))
+    if found is None:
+        raise cursor.error(f"{cursor.version.name} has no registers of type {type}")
+    return found
+
+
+def _modifier(cursor: Cursor, token: int, file: File) -> SourceModifier:
+    bits = fields.MODIFIER.of(token)
+    if bits == SourceModifier.NONE:
+        return SourceModifier.NONE
+    wanted = _LOGICAL if file in _LOGIC else _NUMERIC if file in source_files("v") else ()
+    if bits not in wanted or not MODIFIERS[SourceModifier(bits)].exists(cursor.version):
+        raise cursor.error(f"{file.value} registers have no source modifier {bits} here")
+    return SourceModifier(bits)
+
+
+def index_files(version: Version, file: File, *, written: bool) -> frozenset[File]:
+    """The register files that may index a file's registers."""
+    indexes = _WRITTEN_BY if written else _READ_BY
+    return entry(indexes.get((version.stage, file), {}), version.level) or frozenset()
+
+
+def _relative(cursor: Cursor, token: int, register: Register, *, written: bool) -> Relative | None:
+    """The index of a relative operand: a token of its own, or before 2.0 always a0.x."""
+    if not fields.RELATIVE.of(token):
+        return None
+    version = cursor.version
+    allowed = index_files(version, register.file, written=written)
+    if not allowed:
+        raise cursor.error(f"{register} cannot be indexed in {version.name}")
+    if not version.has_lengths:
+        return Relative(Register(File.ADDR))
+    index = parameter(cursor)
+    found = _register(cursor, index)
+    if found.file not in allowed or not exists(version, found) or fields.RELATIVE.of(index):
+        raise cursor.error(f"{register} cannot be indexed by this")
+    return Relative(found, fields.swizzle_of(index)[0] if found.file is File.ADDR else 0)
 
 
 def validate(shader: Shader) -> None:
@@ -50,9 +207,7 @@ def _declared_mask(instruction: Instruction) -> int:
 
 
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
-
 _OPS = frozenset(Op)
-
 _COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
 
 
@@ -94,9 +249,10 @@ def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
 
 
 def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
-    row, form = _form(cursor, token)
-    comparison, sampling = _control(cursor, row, token)
-    predicated, coissue = _predicated(cursor, row, token), _coissue(cursor, token)
+    op, form = _form(cursor, token)
+    row = op.row
+    comparison, sampling = _control(cursor, row.control, token)
+    predicated, coissue = _predicated(cursor, op, token), _coissue(cursor, token)
     if cursor.version.has_lengths:
         cursor.enter(fields.LENGTH.of(token))
     declaration = destination = None
@@ -105,10 +261,10 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
     elif form.destination:
         destination = read_destination(cursor, form.destination)
     predicate = read_source(cursor, "p") if predicated else None
-    sources = tuple(_sources(cursor, row, form))
+    sources = tuple(_sources(cursor, row.rows, form))
     constant = cursor.raw(row.raw)
     return Instruction(
-        op=row.op,
+        op=op,
         destination=destination,
         sources=sources,
         predicate=predicate,
@@ -122,37 +278,37 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
     )
 
 
-def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
+def _form(cursor: Cursor, token: int) -> tuple[Op, Form]:
     number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
-    row = OPCODES[Op(number)]
-    form = row.form(cursor.version)
+    op = Op(number)
+    form = op.row.form(cursor.version)
     if form is None:
-        raise cursor.error(f"{cursor.version.name} has no {row.op.sdk}")
-    return row, form
+        raise cursor.error(f"{cursor.version.name} has no {op.sdk}")
+    return op, form
 
 
-def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None, Sampling]:
+def _control(cursor: Cursor, control: Control, token: int) -> tuple[Comparison | None, Sampling]:
     bits = fields.CONTROL.of(token)
-    if row.control is Control.COMPARISON:
+    if control is Control.COMPARISON:
         if bits not in _COMPARISONS:
             raise cursor.error(f"{bits} is no comparison")
         return Comparison(bits), Sampling.PLAIN
-    if row.control is Control.SAMPLING and cursor.version.has_lengths:
+    if control is Control.SAMPLING and cursor.version.has_lengths:
         if bits not in _SAMPLINGS:
             raise cursor.error(f"{bits} is no way of sampling")
         return None, Sampling(bits)
     return None, Sampling.PLAIN
 
 
-def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
+def _predicated(cursor: Cursor, op: Op, token: int) -> bool:
     if not fields.PREDICATED.of(token):
         return False
     if not BY_FILE[File.PREDICATE].count(cursor.version):
         raise cursor.error(f"{cursor.version.name} has no predicate")
-    if row.group not in _PREDICABLE:
-        raise cursor.error(f"{row.op.sdk} cannot be predicated")
+    if op.row.group not in _PREDICABLE:
+        raise cursor.error(f"{op.sdk} cannot be predicated")
     return True
 
 
@@ -162,11 +318,11 @@ def _coissue(cursor: Cursor, token: int) -> bool:
     return bool(fields.COISSUE.of(token))
 
 
-def _sources(cursor: Cursor, row: Opcode, form: Form) -> Iterator[Source]:
+def _sources(cursor: Cursor, rows: int, form: Form) -> Iterator[Source]:
     for letter in form.sources[:-1]:
         yield read_source(cursor, letter)
     if form.sources:
-        yield read_source(cursor, form.sources[-1], row.rows)
+        yield read_source(cursor, form.sources[-1], rows)
     if form.optional and cursor.more():
         for letter in form.optional:
             yield read_source(cursor, letter)
@@ -186,7 +342,6 @@ _ROWS_BEFORE = {
 """Opcodes required before the last row of a matrix, in the preceding texture registers."""
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
-
 _DEPTH_REGISTER = 5
 
 
@@ -210,7 +365,7 @@ def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
     for instruction in instructions:
         if instruction.coissue:
             pair = (last, instruction)
-            if any(i is None or i.row.group is not Group.ARITHMETIC for i in pair):
+            if any(i is None or i.op.row.group is not Group.ARITHMETIC for i in pair):
                 raise instruction.error("only arithmetic instructions pair")
             assert last is not None
             if last.coissue:
@@ -223,8 +378,8 @@ def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
 def _check_textures_first(instructions: tuple[Instruction, ...]) -> None:
     arithmetic = False
     for instruction in instructions:
-        arithmetic |= instruction.row.group is Group.ARITHMETIC
-        if arithmetic and instruction.row.group is Group.TEXTURE:
+        arithmetic |= instruction.op.row.group is Group.ARITHMETIC
+        if arithmetic and instruction.op.row.group is Group.TEXTURE:
             raise instruction.error("texture operations come before arithmetic")
 
 
@@ -265,7 +420,7 @@ def _check_phases(instructions: tuple[Instruction, ...]) -> None:
 
 
 def _textures(instructions: tuple[Instruction, ...]) -> list[Instruction]:
-    return [i for i in instructions if i.row.group is Group.TEXTURE]
+    return [i for i in instructions if i.op.row.group is Group.TEXTURE]
 
 
 def _number(instruction: Instruction) -> int:

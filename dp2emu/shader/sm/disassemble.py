@@ -12,6 +12,14 @@ from collections.abc import Callable, Iterator
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_text
 from dp2emu.shader.assembly import raw_lines, words_line
+from dp2emu.shader.sm.assemble import (
+    COLORS,
+    COMMENT,
+    COMPONENTS,
+    Mnemonic,
+    instruction_of,
+    spellings,
+)
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.modifiers import MODIFIERS, RESULT_SUFFIXES, SHIFT_SUFFIXES, TextureType
@@ -28,13 +36,10 @@ from dp2emu.shader.sm.program import (
     Source,
 )
 from dp2emu.shader.sm.registers import File, Register
-from dp2emu.shader.sm.spelling import COLORS, COMMENT, COMPONENTS, Mnemonic, spellings
-from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import Version
 
 _PER_LINE = 8
 """DWORDs in a line of a comment."""
-
 _INWARD = frozenset({Op.IF, Op.IFC, Op.ELSE, Op.LOOP, Op.REP, Op.LABEL})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDREP, Op.RET})
 _SHIFTS = {shift: suffix for suffix, shift in SHIFT_SUFFIXES.items()}
@@ -120,7 +125,7 @@ def _operands(instruction: Instruction, version: Version) -> Iterator[str]:
         yield _destination(instruction.destination, letters)
     for source in instruction.sources:
         yield _source(source, letters)
-    if instruction.row.group is Group.CONSTANT:
+    if instruction.op.row.group is Group.CONSTANT:
         yield from map(_CONSTANTS[instruction.op], instruction.constant)
 
 

@@ -27,7 +27,7 @@ def instruction_words(instruction: Instruction, version: Version) -> tuple[int, 
         Control.NONE: 0,
         Control.COMPARISON: instruction.comparison or 0,
         Control.SAMPLING: instruction.sampling,
-    }[instruction.row.control]
+    }[instruction.op.row.control]
     token = (
         fields.OPCODE.put(instruction.op)
         | fields.CONTROL.put(control)

@@ -21,13 +21,11 @@ LOOP_ENDS = frozenset({Op.ENDLOOP, Op.ENDREP})
 CALLS = frozenset({Op.CALL, Op.CALLNZ})
 _BREAKS = frozenset({Op.BREAK, Op.BREAKC, Op.BREAKP})
 _CLOSED_BY = {Op.ENDIF: _IFS, Op.ENDLOOP: frozenset({Op.LOOP}), Op.ENDREP: frozenset({Op.REP})}
-
 _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
 INSTRUCTIONS = 1 << 15
 """Maximum number of instructions: the most slots that any hardware has."""
-
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
 
@@ -46,7 +44,7 @@ def routines(shader: Shader) -> Routines:
     body: list[Instruction] | None = main
     label: Instruction | None = None
     for instruction in shader.instructions:
-        if instruction.row.group in _SETUP:
+        if instruction.op.row.group in _SETUP:
             continue
         if instruction.op is Op.LABEL:
             if body is not None:

@@ -68,7 +68,6 @@ MODIFIERS = {
 
 MODIFIER_ALIASES = {"_db": "_dz", "_da": "_dw"}
 """Older spellings of the ps_1_4 division modifiers."""
-
 BY_SPELLING = {(row.before, row.after): modifier for modifier, row in MODIFIERS.items()}
 
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from enum import Enum
 from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.shader.sm.registers import File
@@ -37,93 +37,6 @@ from dp2emu.shader.sm.versions import (
     Version,
     entry,
 )
-
-
-class Op(SdkEnum, prefix="D3DSIO_"):
-    """Opcodes of instruction tokens."""
-
-    NOP = 0
-    MOV = 1
-    ADD = 2
-    SUB = 3
-    MAD = 4
-    MUL = 5
-    RCP = 6
-    RSQ = 7
-    DP3 = 8
-    DP4 = 9
-    MIN = 10
-    MAX = 11
-    SLT = 12
-    SGE = 13
-    EXP = 14
-    LOG = 15
-    LIT = 16
-    DST = 17
-    LRP = 18
-    FRC = 19
-    M4x4 = 20
-    M4x3 = 21
-    M3x4 = 22
-    M3x3 = 23
-    M3x2 = 24
-    CALL = 25
-    CALLNZ = 26
-    LOOP = 27
-    RET = 28
-    ENDLOOP = 29
-    LABEL = 30
-    DCL = 31
-    POW = 32
-    CRS = 33
-    SGN = 34
-    ABS = 35
-    NRM = 36
-    SINCOS = 37
-    REP = 38
-    ENDREP = 39
-    IF = 40
-    IFC = 41
-    ELSE = 42
-    ENDIF = 43
-    BREAK = 44
-    BREAKC = 45
-    MOVA = 46
-    DEFB = 47
-    DEFI = 48
-    TEXCOORD = 64
-    TEXKILL = 65
-    TEX = 66
-    TEXBEM = 67
-    TEXBEML = 68
-    TEXREG2AR = 69
-    TEXREG2GB = 70
-    TEXM3x2PAD = 71
-    TEXM3x2TEX = 72
-    TEXM3x3PAD = 73
-    TEXM3x3TEX = 74
-    TEXM3x3SPEC = 76
-    TEXM3x3VSPEC = 77
-    EXPP = 78
-    LOGP = 79
-    CND = 80
-    DEF = 81
-    TEXREG2RGB = 82
-    TEXDP3TEX = 83
-    TEXM3x2DEPTH = 84
-    TEXDP3 = 85
-    TEXM3x3 = 86
-    TEXDEPTH = 87
-    CMP = 88
-    BEM = 89
-    DP2ADD = 90
-    DSX = 91
-    DSY = 92
-    TEXLDD = 93
-    SETP = 94
-    TEXLDL = 95
-    BREAKP = 96
-    PHASE = 0xFFFD
 
 
 class Group(Enum):
@@ -160,9 +73,12 @@ Forms = Mapping[Level, Form | None]
 
 
 class Opcode(NamedTuple):
-    """A row of the table.  ``vs`` and ``ps`` are forms by version; None removes the opcode."""
+    """A row of the table of opcodes: attributes of an ``Op``.
 
-    op: Op
+    ``vs`` and ``ps`` are forms by version; None removes the opcode.
+    """
+
+    number: int
     group: Group
     vs: Forms
     ps: Forms
@@ -187,13 +103,13 @@ def _since(first: Level | None, form: Form, last_before: Level | None = None) ->
 
 
 def _row(
-    op: Op,
+    number: int,
+    name: str,
     destination: str,
     sources: str,
     vs: Level | None,
     ps: Level | None,
     *,
-    name: str = "",
     group: Group = Group.ARITHMETIC,
     until: Level | None = None,
     control: Control = Control.NONE,
@@ -201,139 +117,133 @@ def _row(
     rows: int = 1,
 ) -> Opcode:
     """An opcode with one form; ``until`` is the first pixel shader version without it."""
-    form = Form(name or op.name.lower(), destination, sources)
-    return Opcode(op, group, _since(vs, form), _since(ps, form, until), control, raw, rows)
+    form = Form(name, destination, sources)
+    return Opcode(number, group, _since(vs, form), _since(ps, form, until), control, raw, rows)
 
 
 def _flow(
-    op: Op, sources: str, vs: Level, ps: Level, *, name: str = "", control: Control = Control.NONE
+    number: int, name: str, sources: str, vs: Level, ps: Level, control: Control = Control.NONE
 ) -> Opcode:
-    return _row(op, "", sources, vs, ps, name=name, group=Group.FLOW, control=control)
+    return _row(number, name, "", sources, vs, ps, group=Group.FLOW, control=control)
 
 
-def _early(op: Op, sources: str, first: Level = V1_0) -> Opcode:
+def _early(number: int, name: str, sources: str, first: Level = V1_0) -> Opcode:
     """A texture addressing operation of ps_1_0 to ps_1_3."""
-    return _row(op, "t", sources, None, first, group=Group.TEXTURE, until=V1_4)
+    return _row(number, name, "t", sources, None, first, group=Group.TEXTURE, until=V1_4)
 
 
-def _texture(op: Op, vs: Forms, ps: Forms, control: Control = Control.NONE) -> Opcode:
-    return Opcode(op, Group.TEXTURE, vs, ps, control)
+def _texture(number: int, ps: Forms, control: Control = Control.NONE) -> Opcode:
+    return Opcode(number, Group.TEXTURE, _NOWHERE, ps, control)
 
 
 _SGN = Form("sgn", "d", "vvv")
 _SINCOS = {V2_0: Form("sincos", "d", "vvv"), V3_0: Form("sincos", "d", "v")}
-_MOV = Form("mov", "d", "v")
+_MOV = {V1_0: Form("mov", "m", "v"), V2_0: Form("mov", "d", "v")}
 
-TABLE: tuple[Opcode, ...] = (
-    _row(Op.NOP, "", "", V1_0, V1_0, group=Group.MARK),
-    Opcode(
-        Op.MOV, Group.ARITHMETIC, {V1_0: Form("mov", "m", "v"), V2_0: _MOV}, _since(V1_0, _MOV)
-    ),
-    _row(Op.ADD, "d", "vv", V1_0, V1_0),
-    _row(Op.SUB, "d", "vv", V1_0, V1_0),
-    _row(Op.MAD, "d", "vvv", V1_0, V1_0),
-    _row(Op.MUL, "d", "vv", V1_0, V1_0),
-    _row(Op.RCP, "d", "v", V1_0, V2_0),
-    _row(Op.RSQ, "d", "v", V1_0, V2_0),
-    _row(Op.DP3, "d", "vv", V1_0, V1_0),
-    _row(Op.DP4, "d", "vv", V1_0, V1_2),
-    _row(Op.MIN, "d", "vv", V1_0, V2_0),
-    _row(Op.MAX, "d", "vv", V1_0, V2_0),
-    _row(Op.SLT, "d", "vv", V1_0, None),
-    _row(Op.SGE, "d", "vv", V1_0, None),
-    _row(Op.EXP, "d", "v", V1_0, V2_0),
-    _row(Op.LOG, "d", "v", V1_0, V2_0),
-    _row(Op.LIT, "d", "v", V1_0, None),
-    _row(Op.DST, "d", "vv", V1_0, None),
-    _row(Op.LRP, "d", "vvv", V2_0, V1_0),
-    _row(Op.FRC, "d", "v", V1_0, V2_0),
-    _row(Op.M4x4, "d", "vv", V1_0, V2_0, rows=4),
-    _row(Op.M4x3, "d", "vv", V1_0, V2_0, rows=3),
-    _row(Op.M3x4, "d", "vv", V1_0, V2_0, rows=4),
-    _row(Op.M3x3, "d", "vv", V1_0, V2_0, rows=3),
-    _row(Op.M3x2, "d", "vv", V1_0, V2_0, rows=2),
-    _flow(Op.CALL, "l", V2_0, V2_X),
-    _flow(Op.CALLNZ, "lb", V2_0, V2_X),
-    _flow(Op.LOOP, "ni", V2_0, V3_0),
-    _flow(Op.RET, "", V2_0, V2_X),
-    _flow(Op.ENDLOOP, "", V2_0, V3_0),
-    _flow(Op.LABEL, "l", V2_0, V2_X),
-    _row(Op.DCL, "D", "", V1_0, V2_0, group=Group.DECLARATION),
-    _row(Op.POW, "d", "vv", V2_0, V2_0),
-    _row(Op.CRS, "d", "vv", V2_0, V2_0),
-    Opcode(Op.SGN, Group.ARITHMETIC, {V2_0: _SGN, V3_0: Form("sgn", "d", "v", "vv")}, _NOWHERE),
-    _row(Op.ABS, "d", "v", V2_0, V2_0),
-    _row(Op.NRM, "d", "v", V2_0, V2_0),
-    Opcode(Op.SINCOS, Group.ARITHMETIC, _SINCOS, _SINCOS),
-    _flow(Op.REP, "i", V2_0, V2_X),
-    _flow(Op.ENDREP, "", V2_0, V2_X),
-    _flow(Op.IF, "b", V2_0, V2_X),
-    _flow(Op.IFC, "vv", V2_X, V2_X, name="if", control=Control.COMPARISON),
-    _flow(Op.ELSE, "", V2_0, V2_X),
-    _flow(Op.ENDIF, "", V2_0, V2_X),
-    _flow(Op.BREAK, "", V2_X, V2_X),
-    _flow(Op.BREAKC, "vv", V2_X, V2_X, name="break", control=Control.COMPARISON),
-    _row(Op.MOVA, "a", "v", V2_0, None),
-    _row(Op.DEFB, "B", "", V2_0, V2_X, group=Group.CONSTANT, raw=1),
-    _row(Op.DEFI, "I", "", V2_0, V2_X, group=Group.CONSTANT, raw=4),
-    _texture(
-        Op.TEXCOORD,
-        _NOWHERE,
-        {V1_0: Form("texcoord", "t"), V1_4: Form("texcrd", "r", "t"), V2_0: None},
-    ),
-    _texture(Op.TEXKILL, _NOWHERE, {V1_0: Form("texkill", "t"), V1_4: Form("texkill", "k")}),
-    _texture(
-        Op.TEX,
-        _NOWHERE,
+
+class Op(SdkEnum, prefix="D3DSIO_"):
+    """Opcodes of instruction tokens, and their rows."""
+
+    row: Opcode
+
+    def __new__(cls, *row: Any) -> Op:
+        """Make the member of a row, which ``Enum`` passes field by field."""
+        member = int.__new__(cls, row[0])
+        member._value_, member.row = row[0], Opcode(*row)
+        return member
+
+    NOP = _row(0, "nop", "", "", V1_0, V1_0, group=Group.MARK)
+    MOV = Opcode(1, Group.ARITHMETIC, _MOV, {V1_0: _MOV[V2_0]})
+    ADD = _row(2, "add", "d", "vv", V1_0, V1_0)
+    SUB = _row(3, "sub", "d", "vv", V1_0, V1_0)
+    MAD = _row(4, "mad", "d", "vvv", V1_0, V1_0)
+    MUL = _row(5, "mul", "d", "vv", V1_0, V1_0)
+    RCP = _row(6, "rcp", "d", "v", V1_0, V2_0)
+    RSQ = _row(7, "rsq", "d", "v", V1_0, V2_0)
+    DP3 = _row(8, "dp3", "d", "vv", V1_0, V1_0)
+    DP4 = _row(9, "dp4", "d", "vv", V1_0, V1_2)
+    MIN = _row(10, "min", "d", "vv", V1_0, V2_0)
+    MAX = _row(11, "max", "d", "vv", V1_0, V2_0)
+    SLT = _row(12, "slt", "d", "vv", V1_0, None)
+    SGE = _row(13, "sge", "d", "vv", V1_0, None)
+    EXP = _row(14, "exp", "d", "v", V1_0, V2_0)
+    LOG = _row(15, "log", "d", "v", V1_0, V2_0)
+    LIT = _row(16, "lit", "d", "v", V1_0, None)
+    DST = _row(17, "dst", "d", "vv", V1_0, None)
+    LRP = _row(18, "lrp", "d", "vvv", V2_0, V1_0)
+    FRC = _row(19, "frc", "d", "v", V1_0, V2_0)
+    M4x4 = _row(20, "m4x4", "d", "vv", V1_0, V2_0, rows=4)
+    M4x3 = _row(21, "m4x3", "d", "vv", V1_0, V2_0, rows=3)
+    M3x4 = _row(22, "m3x4", "d", "vv", V1_0, V2_0, rows=4)
+    M3x3 = _row(23, "m3x3", "d", "vv", V1_0, V2_0, rows=3)
+    M3x2 = _row(24, "m3x2", "d", "vv", V1_0, V2_0, rows=2)
+    CALL = _flow(25, "call", "l", V2_0, V2_X)
+    CALLNZ = _flow(26, "callnz", "lb", V2_0, V2_X)
+    LOOP = _flow(27, "loop", "ni", V2_0, V3_0)
+    RET = _flow(28, "ret", "", V2_0, V2_X)
+    ENDLOOP = _flow(29, "endloop", "", V2_0, V3_0)
+    LABEL = _flow(30, "label", "l", V2_0, V2_X)
+    DCL = _row(31, "dcl", "D", "", V1_0, V2_0, group=Group.DECLARATION)
+    POW = _row(32, "pow", "d", "vv", V2_0, V2_0)
+    CRS = _row(33, "crs", "d", "vv", V2_0, V2_0)
+    SGN = Opcode(34, Group.ARITHMETIC, {V2_0: _SGN, V3_0: Form("sgn", "d", "v", "vv")}, _NOWHERE)
+    ABS = _row(35, "abs", "d", "v", V2_0, V2_0)
+    NRM = _row(36, "nrm", "d", "v", V2_0, V2_0)
+    SINCOS = Opcode(37, Group.ARITHMETIC, _SINCOS, _SINCOS)
+    REP = _flow(38, "rep", "i", V2_0, V2_X)
+    ENDREP = _flow(39, "endrep", "", V2_0, V2_X)
+    IF = _flow(40, "if", "b", V2_0, V2_X)
+    IFC = _flow(41, "if", "vv", V2_X, V2_X, control=Control.COMPARISON)
+    ELSE = _flow(42, "else", "", V2_0, V2_X)
+    ENDIF = _flow(43, "endif", "", V2_0, V2_X)
+    BREAK = _flow(44, "break", "", V2_X, V2_X)
+    BREAKC = _flow(45, "break", "vv", V2_X, V2_X, control=Control.COMPARISON)
+    MOVA = _row(46, "mova", "a", "v", V2_0, None)
+    DEFB = _row(47, "defb", "B", "", V2_0, V2_X, group=Group.CONSTANT, raw=1)
+    DEFI = _row(48, "defi", "I", "", V2_0, V2_X, group=Group.CONSTANT, raw=4)
+    TEXCOORD = _texture(
+        64, {V1_0: Form("texcoord", "t"), V1_4: Form("texcrd", "r", "t"), V2_0: None}
+    )
+    TEXKILL = _texture(65, {V1_0: Form("texkill", "t"), V1_4: Form("texkill", "k")})
+    TEX = _texture(
+        66,
         {V1_0: Form("tex", "t"), V1_4: Form("texld", "r", "x"), V2_0: Form("texld", "d", "vs")},
         Control.SAMPLING,
-    ),
-    _early(Op.TEXBEM, "t"),
-    _early(Op.TEXBEML, "t"),
-    _early(Op.TEXREG2AR, "t"),
-    _early(Op.TEXREG2GB, "t"),
-    _early(Op.TEXM3x2PAD, "t"),
-    _early(Op.TEXM3x2TEX, "t"),
-    _early(Op.TEXM3x3PAD, "t"),
-    _early(Op.TEXM3x3TEX, "t"),
-    _early(Op.TEXM3x3SPEC, "tv"),
-    _early(Op.TEXM3x3VSPEC, "t"),
-    _row(Op.EXPP, "d", "v", V1_0, None),
-    _row(Op.LOGP, "d", "v", V1_0, None),
-    _row(Op.CND, "d", "vvv", None, V1_0, until=V2_0),
-    _row(Op.DEF, "C", "", V1_0, V1_0, group=Group.CONSTANT, raw=4),
-    _early(Op.TEXREG2RGB, "t", V1_2),
-    _early(Op.TEXDP3TEX, "t", V1_2),
-    _early(Op.TEXM3x2DEPTH, "t", V1_3),
-    _early(Op.TEXDP3, "t", V1_2),
-    _early(Op.TEXM3x3, "t", V1_2),
-    _row(Op.TEXDEPTH, "r", "", None, V1_4, group=Group.TEXTURE, until=V2_0),
-    _row(Op.CMP, "d", "vvv", None, V1_2),
-    _row(Op.BEM, "d", "vv", None, V1_4, until=V2_0),
-    _row(Op.DP2ADD, "d", "vvv", None, V2_0),
-    _row(Op.DSX, "d", "v", None, V2_X),
-    _row(Op.DSY, "d", "v", None, V2_X),
-    _row(Op.TEXLDD, "d", "vsvv", None, V2_X, group=Group.TEXTURE),
-    _row(Op.SETP, "p", "vv", V2_X, V2_X, control=Control.COMPARISON),
-    _row(Op.TEXLDL, "d", "vs", V3_0, V3_0, group=Group.TEXTURE),
-    _flow(Op.BREAKP, "p", V2_X, V2_X),
-    _row(Op.PHASE, "", "", None, V1_4, group=Group.MARK, until=V2_0),
-)
+    )
+    TEXBEM = _early(67, "texbem", "t")
+    TEXBEML = _early(68, "texbeml", "t")
+    TEXREG2AR = _early(69, "texreg2ar", "t")
+    TEXREG2GB = _early(70, "texreg2gb", "t")
+    TEXM3x2PAD = _early(71, "texm3x2pad", "t")
+    TEXM3x2TEX = _early(72, "texm3x2tex", "t")
+    TEXM3x3PAD = _early(73, "texm3x3pad", "t")
+    TEXM3x3TEX = _early(74, "texm3x3tex", "t")
+    TEXM3x3SPEC = _early(76, "texm3x3spec", "tv")
+    TEXM3x3VSPEC = _early(77, "texm3x3vspec", "t")
+    EXPP = _row(78, "expp", "d", "v", V1_0, None)
+    LOGP = _row(79, "logp", "d", "v", V1_0, None)
+    CND = _row(80, "cnd", "d", "vvv", None, V1_0, until=V2_0)
+    DEF = _row(81, "def", "C", "", V1_0, V1_0, group=Group.CONSTANT, raw=4)
+    TEXREG2RGB = _early(82, "texreg2rgb", "t", V1_2)
+    TEXDP3TEX = _early(83, "texdp3tex", "t", V1_2)
+    TEXM3x2DEPTH = _early(84, "texm3x2depth", "t", V1_3)
+    TEXDP3 = _early(85, "texdp3", "t", V1_2)
+    TEXM3x3 = _early(86, "texm3x3", "t", V1_2)
+    TEXDEPTH = _row(87, "texdepth", "r", "", None, V1_4, group=Group.TEXTURE, until=V2_0)
+    CMP = _row(88, "cmp", "d", "vvv", None, V1_2)
+    BEM = _row(89, "bem", "d", "vv", None, V1_4, until=V2_0)
+    DP2ADD = _row(90, "dp2add", "d", "vvv", None, V2_0)
+    DSX = _row(91, "dsx", "d", "v", None, V2_X)
+    DSY = _row(92, "dsy", "d", "v", None, V2_X)
+    TEXLDD = _row(93, "texldd", "d", "vsvv", None, V2_X, group=Group.TEXTURE)
+    SETP = _row(94, "setp", "p", "vv", V2_X, V2_X, control=Control.COMPARISON)
+    TEXLDL = _row(95, "texldl", "d", "vs", V3_0, V3_0, group=Group.TEXTURE)
+    BREAKP = _flow(96, "breakp", "p", V2_X, V2_X)
+    PHASE = _row(0xFFFD, "phase", "", "", None, V1_4, group=Group.MARK, until=V2_0)
 
-OPCODES = {row.op: row for row in TABLE}
 
-_RESULTS = frozenset(
-    {
-        File.TEMP,
-        File.TEXTURE,
-        File.RASTOUT,
-        File.ATTROUT,
-        File.TEXCRDOUT,
-        File.OUTPUT,
-        File.COLOROUT,
-        File.DEPTHOUT,
-    }
-)
+_RESULTS = frozenset({File.TEMP, File.TEXTURE, File.RASTOUT, File.ATTROUT, File.TEXCRDOUT})
+_RESULTS |= {File.OUTPUT, File.COLOROUT, File.DEPTHOUT}
 _DESTINATIONS = {
     "d": _RESULTS,
     "m": _RESULTS | {File.ADDR},

@@ -6,10 +6,9 @@ The decoder and the assembler make them; the lowering, the encoder and the disas
 from __future__ import annotations
 
 import msgspec
-from msgspec.structs import astuple
 
 from dp2emu.d3d.enums import DeclUsage
-from dp2emu.errors import ShaderError
+from dp2emu.shader.cursor import Decoded
 from dp2emu.shader.sm.modifiers import (
     Comparison,
     ResultModifier,
@@ -17,13 +16,12 @@ from dp2emu.shader.sm.modifiers import (
     SourceModifier,
     TextureType,
 )
-from dp2emu.shader.sm.opcodes import OPCODES, Op, Opcode
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.registers import Register
 from dp2emu.shader.sm.versions import Version
 
 Swizzle = tuple[int, int, int, int]
 """The component, 0 to 3, read for each of x, y, z and w."""
-
 IDENTITY: Swizzle = (0, 1, 2, 3)
 FULL_MASK = 0b1111
 _PLAIN = ResultModifier(0)
@@ -80,12 +78,11 @@ class Declaration(msgspec.Struct, frozen=True):
     texture: TextureType | None = None
 
 
-class Instruction(msgspec.Struct, frozen=True):
+class Instruction(Decoded, frozen=True):
     """An instruction.
 
     ``destination`` of texkill is read.  ``coissue`` marks the second of a ps_1_x pair.
-    ``constant`` has the raw DWORDs of def, defi and defb.  The decoder sets ``offset``, in bytes,
-    and ``words``, the tokens; comparisons ignore both.
+    ``constant`` has the raw DWORDs of def, defi and defb.
     """
 
     op: Op
@@ -97,32 +94,11 @@ class Instruction(msgspec.Struct, frozen=True):
     coissue: bool = False
     constant: tuple[int, ...] = ()
     declaration: Declaration | None = None
-    offset: int = 0
-    words: tuple[int, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Instruction and self._meaning() == other._meaning()
-
-    def __hash__(self) -> int:
-        return hash(self._meaning())
-
-    def _meaning(self) -> tuple[object, ...]:
-        """All fields but the last two, which say where it was decoded."""
-        return astuple(self)[:-2]
-
-    @property
-    def row(self) -> Opcode:
-        """The row of the opcode table."""
-        return OPCODES[self.op]
 
     @property
     def name(self) -> str:
         """The name of the opcode in lower case."""
         return self.op.name.lower()
-
-    def error(self, what: str) -> ShaderError:
-        """A ShaderError at the instruction's byte offset."""
-        return ShaderError(what, offset=self.offset)
 
     @property
     def target(self) -> Destination:

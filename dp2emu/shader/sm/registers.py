@@ -58,7 +58,7 @@ class File(Enum):
 
 
 class Bank(NamedTuple):
-    """A row of the table: the ``type`` field of tokens, and register counts by version."""
+    """A register file: the ``type`` field of tokens, and register counts by version."""
 
     file: File
     type: int
@@ -100,11 +100,9 @@ BANKS = (
 )
 
 BY_FILE = {bank.file: bank for bank in BANKS}
-
 _CONST_TYPES = (2, 11, 12, 13)
 """Token types of float constants: 2048 registers each, numbered through."""
 _PER_TYPE = 2048
-
 _NAMED = {
     name.lower(): (bank.file, number) for bank in BANKS for number, name in enumerate(bank.names)
 }
@@ -149,7 +147,7 @@ def exists(version: Version, register: Register, rows: int = 1) -> bool:
 
 
 def named(text: str) -> Register | None:
-    """The register with a name, in either case; None if there is none."""
+    """The register with a name, in either case; None for an unknown name."""
     text = text.lower()
     if text in _NAMED:
         return Register(*_NAMED[text])

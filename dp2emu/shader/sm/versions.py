@@ -12,11 +12,9 @@ import msgspec
 
 Level = tuple[int, int]
 """Major and minor version number; versions of one stage are ordered by it."""
-
 V1_0, V1_1, V1_2, V1_3, V1_4 = (1, 0), (1, 1), (1, 2), (1, 3), (1, 4)
 V2_0, V2_X, V2_SW = (2, 0), (2, 1), (2, 0xFF)
 V3_0, V3_SW = (3, 0), (3, 0xFF)
-
 T = TypeVar("T")
 
 
@@ -74,9 +72,7 @@ _LEVELS = {
     Stage.VERTEX: (V1_0, V1_1, V2_0, V2_X, V2_SW, V3_0, V3_SW),
     Stage.PIXEL: (V1_0, V1_1, V1_2, V1_3, V1_4, V2_0, V2_X, V2_SW, V3_0, V3_SW),
 }
-
 VERSIONS = tuple(Version(stage, level) for stage, levels in _LEVELS.items() for level in levels)
 """Every version.  1_0 differs from 1_1 in that vs_1_0 has no address register."""
-
 BY_TOKEN = {version.token: version for version in VERSIONS}
 BY_NAME = {version.name: version for version in VERSIONS}

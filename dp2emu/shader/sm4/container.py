@@ -15,14 +15,10 @@ from dp2emu.errors import ShaderError
 from dp2emu.shader.cursor import CODE_BYTES
 
 _BLOCK = 64
-
 _TAIL = 56
 """Bytes of a last block that leave room for both length words."""
-
 _WORD = 0xFFFFFFFF
-
 _START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
-
 _SINES = tuple(int(abs(math.sin(i + 1)) * (1 << 32)) for i in range(64))
 
 _SHIFTS = tuple(
@@ -34,7 +30,6 @@ _SHIFTS = tuple(
 _PLACES = tuple(
     (step * i + first) % 16 for step, first in ((1, 0), (5, 1), (3, 5), (7, 0)) for i in range(16)
 )  # of the word that each of the 64 steps takes
-
 _State = tuple[int, int, int, int]
 
 
@@ -80,16 +75,11 @@ def _mix(turn: int, b: int, c: int, d: int) -> int:
 # Chunks: a program and the signatures of its inputs and outputs (SM4-5 tokens, "Containers").
 
 MAGIC = b"DXBC"
-
 PROGRAM_TAGS = ("SHDR", "SHEX")
-
 _HEADER = struct.Struct("<4s16sIII")
-
 _HASHED = 20
 """Offset of the hashed bytes: after the hash field."""
-
 _CHUNK = struct.Struct("<4sI")
-
 _VERSION = 1
 
 
@@ -226,19 +216,13 @@ class Form(msgspec.Struct, frozen=True):
 
 
 _PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precision=True)
-
 INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
-
 OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
-
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
 """Signature layouts by chunk tag."""
-
 _ELEMENTS = 8
 """Offset of a signature's elements, as its second word must say."""
-
 _NOWHERE = 0xFFFFFFFF
-
 _NAME_BYTES = 1 << 10
 """Maximum length of a semantic name."""
 
@@ -260,8 +244,6 @@ def _elements(chunk: Chunk, form: Form) -> Iterator[Element]:
     if begin != _ELEMENTS:
         raise ShaderError(f"elements of {chunk.tag} do not begin at {begin}", offset=offset + 4)
     size = 4 * form.words
-    if size > CODE_BYTES:
-        raise ShaderError(f"a container of more than {CODE_BYTES} bytes", offset=24)
     if count > (len(data) - begin) // size:
         raise ShaderError(f"{chunk.tag} has no room for {count} elements", offset=offset)
     for at in range(begin, begin + count * size, size):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from math import prod
 
 import msgspec
@@ -16,17 +17,8 @@ from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import declaration_of, words_after
 from dp2emu.shader.sm4.enums import CustomClass, Precision, ReturnType, Sizes, Sync
-from dp2emu.shader.sm4.flow import Phase, check_flow, phases
-from dp2emu.shader.sm4.opcodes import (
-    ACCEPTED_DIMENSIONS,
-    DECLARED_DIMENSIONS,
-    OPCODES,
-    SIZED,
-    WITH_DATA,
-    Opcode,
-    files,
-)
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.flow import check_flow, phases
+from dp2emu.shader.sm4.opcodes import BINDINGS, SIZED, WITH_DATA, Op, files
 from dp2emu.shader.sm4.program import (
     Declaration,
     Index,
@@ -41,17 +33,11 @@ from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
 """DWORDs of an immediate of one component."""
-
 _WORDS_OF_FOUR = 4
-
 _NONE = frozenset({Selection.NONE})
-
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
-
 _SOURCE = _SCALAR | {Selection.SWIZZLE}
-
 _MEMORY = frozenset({Selection.NONE, Selection.MASK})
-
 _DESTINATION = _MEMORY | {Selection.ONE}
 
 _SELECTIONS = {
@@ -70,19 +56,17 @@ _SELECTIONS = {
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """Files that are written with a mask."""
-
-_INDEXES = files(OPCODES[Op.MOV], "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
+_INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
 """Files that may be the run-time part of an index."""
-
 _NEGATE, _ABSOLUTE = 1, 2
 
 
-def read_operand(cursor: Cursor[Version], row: Opcode, letter: str) -> Operand:
+def read_operand(cursor: Cursor[Version], op: Op, letter: str) -> Operand:
     """Read the next operand of an instruction.  Raises ShaderError."""
     token = cursor.take()
     bank = _bank(cursor, token)
-    if bank.file not in files(row, letter):
-        raise cursor.error(f"{row.op.name.lower()} has no {bank.file.value} here")
+    if bank.file not in files(op, letter):
+        raise cursor.error(f"{op.text} has no {bank.file.value} here")
     selection, components = _components(cursor, token, bank.file)
     if letter == "d" and selection is Selection.MASK and not components:
         raise cursor.error(f"nothing of {bank.file.value} is written: its mask is empty")
@@ -202,10 +186,8 @@ def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ..
 
 
 _OPS = frozenset(Op)
-
 _INSTRUCTIONS = 1 << 16
 """Maximum number of instructions and declarations that hardware has to support."""
-
 _EXTENSIONS = 3
 """Maximum number of extended opcode tokens of an instruction."""
 
@@ -236,44 +218,45 @@ def _instructions(cursor: Cursor[Version]) -> Iterator[Instruction]:
 def _instruction(cursor: Cursor[Version]) -> Instruction:
     offset = cursor.offset
     token = cursor.take()
-    row = _row(cursor, token)
-    _enter(cursor, row, token, offset)
+    op = _op(cursor, token)
+    row = op.row
+    _enter(cursor, op, token, offset)
     texel, view = _extensions(cursor, token)
-    data: tuple[int, ...] = (cursor.take(),) if row.op is Op.FCALL else ()
-    operands = tuple(read_operand(cursor, row, letter) for letter in row.operands)
-    declaration = _declaration(cursor, row, token)
-    if row.declares is None or row.op in WITH_DATA:
+    data: tuple[int, ...] = (cursor.take(),) if op is Op.FCALL else ()
+    operands = tuple(read_operand(cursor, op, letter) for letter in row.operands)
+    declaration = _declaration(cursor, op, token)
+    if row.declares is None or op in WITH_DATA:
         data += cursor.rest()
     return Instruction(
-        op=row.op,
+        op=op,
         operands=operands,
         saturate=row.saturates and bool(fields.SATURATE.of(token)),
         nonzero=row.tests and bool(fields.NONZERO.of(token)),
         precise=fields.PRECISE.of(token) if "d" in row.operands else 0,
-        sizes=_sizes(cursor, row, token, offset),
-        sync=Sync(fields.SYNC.of(token)) if row.op is Op.SYNC else Sync(0),
+        sizes=_sizes(cursor, op, token, offset),
+        sync=Sync(fields.SYNC.of(token)) if op is Op.SYNC else Sync(0),
         texel=texel,
         view=view,
         declaration=declaration,
         data=data,
         offset=offset,
-        tokens=cursor.leave(offset, exact=True),
+        words=cursor.leave(offset, exact=True),
     )
 
 
-def _row(cursor: Cursor[Version], token: int) -> Opcode:
+def _op(cursor: Cursor[Version], token: int) -> Op:
     number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
-    row = OPCODES[Op(number)]
-    if not row.exists(cursor.version):
-        raise cursor.error(f"{cursor.version.name} has no {row.op.name.lower()}")
-    return row
+    op = Op(number)
+    if not op.row.exists(cursor.version):
+        raise cursor.error(f"{cursor.version.name} has no {op.text}")
+    return op
 
 
-def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> None:
+def _enter(cursor: Cursor[Version], op: Op, token: int, offset: int) -> None:
     """Begin the instruction; custom data and long tables have their length in the next word."""
-    length = 0 if row.op is Op.CUSTOMDATA else fields.LENGTH.of(token)
+    length = 0 if op is Op.CUSTOMDATA else fields.LENGTH.of(token)
     if not length:
         length = cursor.take()
     done = (cursor.offset - offset) // 4
@@ -315,23 +298,23 @@ def _view(cursor: Cursor[Version], token: int, view: View) -> View:
         raise cursor.error(str(error)) from None
 
 
-def _declaration(cursor: Cursor[Version], row: Opcode, token: int) -> Declaration | None:
-    if row.declares is None:
+def _declaration(cursor: Cursor[Version], op: Op, token: int) -> Declaration | None:
+    if op.row.declares is None:
         return None
-    words = cursor.raw(words_after(row.op))
+    words = cursor.raw(words_after(op))
     try:
-        return declaration_of(row.op, token, words)
+        return declaration_of(op, token, words)
     except ValueError as error:
-        raise cursor.error(f"{row.op.name.lower()}: {error}") from None
+        raise cursor.error(f"{op.text}: {error}") from None
 
 
-def _sizes(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Sizes:
-    if row.op not in SIZED:
+def _sizes(cursor: Cursor[Version], op: Op, token: int, offset: int) -> Sizes:
+    if op not in SIZED:
         return Sizes.FLOAT
     try:
         return Sizes(fields.SIZES.of(token))
     except ValueError:
-        what = f"{row.op.name.lower()} cannot answer in type {fields.SIZES.of(token)}"
+        what = f"{op.text} cannot answer in type {fields.SIZES.of(token)}"
         raise ShaderError(what, offset=offset) from None
 
 
@@ -341,13 +324,9 @@ def _sizes(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Siz
 
 _ROWS = 4096
 """Limit for temporaries plus all array rows, and for immediate constant buffer rows."""
-
 _SHARED_BYTES = 1 << 15
-
 _GROUP_THREADS = 1024
-
 _STRIDE = 2048
-
 _COMPONENTS = 4
 
 _COUNTS = {
@@ -364,11 +343,6 @@ _COUNTS = {
 """Inclusive bounds of declared counts."""
 
 _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_TGSM_STRUCTURED})
-
-_DECLARED = frozenset(
-    {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
-)
-"""Files whose registers must be declared before use."""
 
 
 class _Scope(msgspec.Struct):
@@ -392,14 +366,9 @@ def validate(program: Program) -> None:
             _check_numbers(instruction)
             _declare(scope, instruction)
             _check_range(instruction, program.version.stage)
-        for instruction in _executed(phase):
+        for instruction in chain(phase.main, *phase.subroutines.values()):
             _check_operands(scope, instruction)
             _check_resource(scope.known, instruction)
-
-
-def _executed(phase: Phase) -> Iterator[Instruction]:
-    for body in (phase.main, *phase.subroutines.values()):
-        yield from body
 
 
 def _check_numbers(instruction: Instruction) -> None:
@@ -408,7 +377,7 @@ def _check_numbers(instruction: Instruction) -> None:
     assert declaration is not None
     least, most = _COUNTS.get(op, (0, declaration.count))
     if not least <= declaration.count <= most:
-        raise instruction.error(f"{instruction.name} of {declaration.count}")
+        raise instruction.error(f"{instruction.op.text} of {declaration.count}")
     if op in _STRIDED and not (0 < declaration.stride <= _STRIDE and declaration.stride % 4 == 0):
         raise instruction.error(f"a stride of {declaration.stride} bytes")
     if op is Op.DCL_INDEXABLETEMP and not 1 <= declaration.components <= _COMPONENTS:
@@ -430,7 +399,7 @@ def _shared_bytes(instruction: Instruction) -> int:
 
 
 def _declare(scope: _Scope, instruction: Instruction) -> None:
-    declaration = instruction.declaration
+    declaration, row = instruction.declaration, instruction.op.row
     assert declaration is not None
     if instruction.op is Op.DCL_TEMPS:
         if scope.temps is not None:
@@ -442,12 +411,12 @@ def _declare(scope: _Scope, instruction: Instruction) -> None:
         scope.arrays[declaration.number] = declaration
     elif declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         _declare_constants(scope, instruction)
-    elif instruction.operands and instruction.op in DECLARED_DIMENSIONS:
+    elif row.declares and row.declares <= BINDINGS:
         operand = instruction.operands[0]
         register = operand.file, operand.number
         if register in scope.known:
             raise instruction.error(f"{operand.file.value}{operand.number} is declared twice")
-        scope.known[register] = DECLARED_DIMENSIONS[instruction.op] or declaration.dimension
+        scope.known[register] = declaration.dimension or next(iter(row.dimensions), None)
     if (scope.temps or 0) + sum(array.count for array in scope.arrays.values()) > _ROWS:
         raise instruction.error(f"more than {_ROWS} temporaries")
 
@@ -490,18 +459,16 @@ def _is_declared(scope: _Scope, operand: Operand) -> bool:
         return array is not None and (bool(element.relative) or element.offset < array.count)
     if file is File.IMMEDIATE_CONSTANT_BUFFER:
         return scope.constants
-    return file not in _DECLARED or (file, operand.number) in scope.known
+    return file not in BINDINGS or (file, operand.number) in scope.known
 
 
 def _check_resource(
     known: Mapping[tuple[File, int], Dimension | None], instruction: Instruction
 ) -> None:
     """Check that the opcode accepts the dimension of its resource."""
-    taken = ACCEPTED_DIMENSIONS.get(instruction.op)
-    if taken is None:
-        return
-    for operand in instruction.operands:
+    accepted = instruction.op.row.dimensions
+    for operand in instruction.operands if accepted else ():
         dimension = known.get((operand.file, operand.number)) if operand.indices else None
-        if dimension is not None and dimension not in taken:
-            what = f"{instruction.name} of {dimension.text} {operand.file.value}{operand.number}"
-            raise instruction.error(what)
+        if dimension is not None and dimension not in accepted:
+            register = f"{operand.file.value}{operand.number}"
+            raise instruction.error(f"{instruction.op.text} of {dimension.text} {register}")

@@ -12,35 +12,21 @@ from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.assembly import raw_lines, words_line
+from dp2emu.shader.sm4 import spelling
+from dp2emu.shader.sm4.assemble import instruction_of
+from dp2emu.shader.sm4.declarations import FIELD
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import CustomClass, Precision
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program, Selection
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.sm4.spelling import (
-    ATTACHED,
-    BRACKETED,
-    COMPONENTS,
-    FIELDS,
-    PHRASES,
-    SATURATE,
-    TEXEL,
-    VIEW,
-    Mnemonic,
-    returns_text,
-    spellings,
-    value_text,
-)
-from dp2emu.shader.sm4.syntax import instruction_of
 
 _PER_LINE = 8
 """DWORDs in a ``dword`` line."""
-
 _INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
 _CUSTOM = {each.value: each.name.lower() for each in CustomClass}
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def disassemble(code: bytes) -> str:
@@ -82,7 +68,7 @@ def _lines(instruction: Instruction) -> Iterator[str]:
     if _round_trips(text, instruction):
         yield from text.split("\n")
         return
-    words = instruction.tokens
+    words = instruction.words
     remark = "  // " + text.partition("\n")[0]
     for start in range(0, len(words), _PER_LINE):
         yield words_line(words[start : start + _PER_LINE]) + remark
@@ -91,7 +77,7 @@ def _lines(instruction: Instruction) -> Iterator[str]:
 
 def _round_trips(text: str, instruction: Instruction) -> bool:
     try:
-        return instruction_words(instruction_of(text)) == instruction.tokens
+        return instruction_words(instruction_of(text)) == instruction.words
     except ShaderError:
         return False
 
@@ -105,15 +91,15 @@ def _declaration(instruction: Instruction) -> str:
     def field(match: re.Match[str]) -> str:
         if match[1] == "operand":
             return _declared(instruction.operands[0])
-        spelled = FIELDS[match[1]]
+        spelled = spelling.FIELDS[match[1]]
         source = instruction if spelled.name == "data" else declaration
         return spelled.write(getattr(source, spelled.name))
 
-    return _FIELD.sub(field, PHRASES[instruction.op]).rstrip()
+    return FIELD.sub(field, instruction.op.phrase).rstrip()
 
 
 def _declared(operand: Operand) -> str:
-    """An operand of a declaration; constant buffers are declared without components."""
+    """Format the operand of a declaration; constant buffers are declared without components."""
     whole = operand.file is File.CONSTANT_BUFFER and operand.selection is Selection.SWIZZLE
     if whole and operand.components == (0, 1, 2, 3):
         operand = replace(operand, selection=Selection.NONE, components=())
@@ -121,20 +107,24 @@ def _declared(operand: Operand) -> str:
 
 
 def _mnemonic(instruction: Instruction) -> str:
-    name = Mnemonic(instruction.op, instruction.nonzero, instruction.sizes, instruction.sync)
-    text = spellings()[name] + (SATURATE if instruction.saturate else "")
+    name = spelling.Mnemonic(
+        instruction.op, instruction.nonzero, instruction.sizes, instruction.sync
+    )
+    text = spelling.spellings()[name] + (spelling.SATURATE if instruction.saturate else "")
     groups = ""
     if any(instruction.texel):
-        text += TEXEL
+        text += spelling.TEXEL
         groups += f"({','.join(map(str, instruction.texel))})"
     view = instruction.view
     if view is not None:
-        text += VIEW
+        text += spelling.VIEW
         stride = f", stride={view.stride}" if view.stride else ""
         groups += f"({view.dimension.text if view.dimension else ''}{stride})"
-        groups += returns_text(view.returns) if view.returns else ""
+        groups += spelling.returns_text(view.returns) if view.returns else ""
     if instruction.precise:
-        chosen = (letter for i, letter in enumerate(COMPONENTS) if instruction.precise >> i & 1)
+        chosen = (
+            letter for i, letter in enumerate(spelling.COMPONENTS) if instruction.precise >> i & 1
+        )
         groups += f" [precise({''.join(chosen)})]"
     return text + groups
 
@@ -142,7 +132,7 @@ def _mnemonic(instruction: Instruction) -> str:
 def _operands(instruction: Instruction) -> Iterator[str]:
     if instruction.op is Op.FCALL:
         yield from map(str, instruction.data)
-    yield from map(_operand, instruction.operands, instruction.row.operands)
+    yield from map(_operand, instruction.operands, instruction.op.row.operands)
 
 
 def _operand(operand: Operand, letter: str) -> str:
@@ -159,18 +149,18 @@ def _immediate(operand: Operand, letter: str) -> str:
     if operand.file is File.IMMEDIATE64:
         pairs = zip(words[::2], words[1::2], strict=True)
         return f"d({', '.join(f'{high << 32 | low:#018x}' for low, high in pairs)})"
-    return f"l({', '.join(value_text(word, letter) for word in words)})"
+    return f"l({', '.join(spelling.value_text(word, letter) for word in words)})"
 
 
 def _register(operand: Operand) -> str:
-    """The name with indices and components."""
-    chosen = "".join(COMPONENTS[component] for component in operand.components)
+    """Format a register: name, indices and components."""
+    chosen = "".join(spelling.COMPONENTS[component] for component in operand.components)
     suffix = f".{chosen}" if operand.selection not in (Selection.NONE, Selection.ONE) else ""
     return _indexed(operand.file, operand.indices) + suffix
 
 
 def _indexed(file: File, indices: tuple[Index, ...]) -> str:
-    attached = file in ATTACHED or (len(indices) == 1 and file not in BRACKETED)
+    attached = file in spelling.ATTACHED or (len(indices) == 1 and file not in spelling.BRACKETED)
     text = file.value
     if indices and attached and indices[0].relative is None:
         text += str(indices[0].offset)

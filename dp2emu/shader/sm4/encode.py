@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import control_bits, declaration_words
 from dp2emu.shader.sm4.enums import Precision
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File
 
@@ -16,7 +16,7 @@ _LONGEST = (1 << fields.LENGTH.width) - 1
 
 
 def instruction_words(instruction: Instruction) -> tuple[int, ...]:
-    """The tokens of an instruction; ``tokens`` of a decoded one are ignored."""
+    """The tokens of an instruction; ``words`` of a decoded one are ignored."""
     extensions = _chained(list(_extensions(instruction)))
     body = (*extensions, *_body(instruction))
     token = _token(instruction) | fields.EXTENDED.put(bool(extensions))
@@ -52,7 +52,7 @@ def _body(instruction: Instruction) -> Iterator[int]:
 
 
 def _chained(extensions: list[int]) -> list[int]:
-    """Extended tokens; all but the last have the bit that another follows."""
+    """Extended tokens; all but the last have the bit that says another follows."""
     return [token | fields.EXTENDED.put(1) for token in extensions[:-1]] + extensions[-1:]
 
 

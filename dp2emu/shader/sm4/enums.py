@@ -29,16 +29,11 @@ class Interpolation(Named):
     UNDEFINED = 0
     CONSTANT = 1
     LINEAR = 2
-    LINEAR_CENTROID = 3
-    LINEAR_NOPERSPECTIVE = 4
-    LINEAR_NOPERSPECTIVE_CENTROID = 5
-    LINEAR_SAMPLE = 6
-    LINEAR_NOPERSPECTIVE_SAMPLE = 7
-
-    @property
-    def text(self) -> str:
-        """The words of assembly text."""
-        return self.name.lower().replace("_", " ")
+    LINEAR_CENTROID = 3, "linear centroid"
+    LINEAR_NOPERSPECTIVE = 4, "linear noperspective"
+    LINEAR_NOPERSPECTIVE_CENTROID = 5, "linear noperspective centroid"
+    LINEAR_SAMPLE = 6, "linear sample"
+    LINEAR_NOPERSPECTIVE_SAMPLE = 7, "linear noperspective sample"
 
 
 class SystemValue(Named):
@@ -54,24 +49,19 @@ class SystemValue(Named):
     PRIMITIVE_ID = 7
     INSTANCE_ID = 8
     IS_FRONT_FACE = 9
-    SAMPLE_INDEX = 10
-    QUAD_U0_EDGE = 11
-    QUAD_V0_EDGE = 12
-    QUAD_U1_EDGE = 13
-    QUAD_V1_EDGE = 14
-    QUAD_U_INSIDE = 15
-    QUAD_V_INSIDE = 16
-    TRI_U0_EDGE = 17
-    TRI_V0_EDGE = 18
-    TRI_W0_EDGE = 19
-    TRI_INSIDE = 20
-    LINE_DETAIL = 21
-    LINE_DENSITY = 22
-
-    @property
-    def text(self) -> str:
-        """The word of assembly text."""
-        return _SYSTEM_VALUES.get(self.value, self.name.lower())
+    SAMPLE_INDEX = 10, "sampleIndex"
+    QUAD_U0_EDGE = 11, "finalQuadUeq0EdgeTessFactor"
+    QUAD_V0_EDGE = 12, "finalQuadVeq0EdgeTessFactor"
+    QUAD_U1_EDGE = 13, "finalQuadUeq1EdgeTessFactor"
+    QUAD_V1_EDGE = 14, "finalQuadVeq1EdgeTessFactor"
+    QUAD_U_INSIDE = 15, "finalQuadUInsideTessFactor"
+    QUAD_V_INSIDE = 16, "finalQuadVInsideTessFactor"
+    TRI_U0_EDGE = 17, "finalTriUeq0EdgeTessFactor"
+    TRI_V0_EDGE = 18, "finalTriVeq0EdgeTessFactor"
+    TRI_W0_EDGE = 19, "finalTriWeq0EdgeTessFactor"
+    TRI_INSIDE = 20, "finalTriInsideTessFactor"
+    LINE_DETAIL = 21, "finalLineDetailTessFactor"
+    LINE_DENSITY = 22, "finalLineDensityTessFactor"
 
 
 class SignatureName(Named):
@@ -103,33 +93,11 @@ class SignatureName(Named):
     INNER_COVERAGE = 70
 
 
-_SYSTEM_VALUES = {
-    10: "sampleIndex",
-    11: "finalQuadUeq0EdgeTessFactor",
-    12: "finalQuadVeq0EdgeTessFactor",
-    13: "finalQuadUeq1EdgeTessFactor",
-    14: "finalQuadVeq1EdgeTessFactor",
-    15: "finalQuadUInsideTessFactor",
-    16: "finalQuadVInsideTessFactor",
-    17: "finalTriUeq0EdgeTessFactor",
-    18: "finalTriVeq0EdgeTessFactor",
-    19: "finalTriWeq0EdgeTessFactor",
-    20: "finalTriInsideTessFactor",
-    21: "finalLineDetailTessFactor",
-    22: "finalLineDensityTessFactor",
-}
-
-
 class Access(Named):
     """Access pattern of a constant buffer."""
 
-    IMMEDIATE_INDEXED = 0
-    DYNAMIC_INDEXED = 1
-
-    @property
-    def text(self) -> str:
-        """The word of assembly text."""
-        return ("immediateIndexed", "dynamicIndexed")[self.value]
+    IMMEDIATE_INDEXED = 0, "immediateIndexed"
+    DYNAMIC_INDEXED = 1, "dynamicIndexed"
 
 
 class SamplerMode(Named):
@@ -157,37 +125,8 @@ class Primitive(Named):
     LINEADJ = 6
     TRIANGLEADJ = 7
     PATCH1 = 8
-    PATCH2 = 9
-    PATCH3 = 10
-    PATCH4 = 11
-    PATCH5 = 12
-    PATCH6 = 13
-    PATCH7 = 14
-    PATCH8 = 15
-    PATCH9 = 16
-    PATCH10 = 17
-    PATCH11 = 18
-    PATCH12 = 19
-    PATCH13 = 20
-    PATCH14 = 21
-    PATCH15 = 22
-    PATCH16 = 23
-    PATCH17 = 24
-    PATCH18 = 25
-    PATCH19 = 26
-    PATCH20 = 27
-    PATCH21 = 28
-    PATCH22 = 29
-    PATCH23 = 30
-    PATCH24 = 31
-    PATCH25 = 32
-    PATCH26 = 33
-    PATCH27 = 34
-    PATCH28 = 35
-    PATCH29 = 36
-    PATCH30 = 37
-    PATCH31 = 38
-    PATCH32 = 39
+    # Members by computed names: a class body's vars() is the mapping that Enum reads.
+    vars().update({f"PATCH{points}": 7 + points for points in range(2, 33)})
 
 
 class Precision(Named):

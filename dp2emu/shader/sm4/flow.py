@@ -10,14 +10,13 @@ from itertools import pairwise
 import msgspec
 
 from dp2emu.shader.calls import Body, Call, check_calls
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 
 Label = tuple[File, int]
 """A label, or a function body of an interface, and its number."""
-
 BREAKS = frozenset({Op.BREAK, Op.BREAKC})
 CONTINUES = frozenset({Op.CONTINUE, Op.CONTINUEC})
 CALLS = frozenset({Op.CALL, Op.CALLC})
@@ -27,7 +26,6 @@ _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 _MARKERS = (Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
 """Phases of a hull shader, in the required order."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
-
 _BLOCK_DEPTH = 64
 _CALL_DEPTH = 32
 
@@ -93,19 +91,19 @@ def _check_order(found: tuple[Phase, ...]) -> None:
         place = _MARKERS.index(phase.marker.op)
         again = place == last and phase is not found[0] and phase.marker.op in _ONCE
         if place < last or again:
-            raise phase.marker.error(f"{phase.marker.name} is out of place")
+            raise phase.marker.error(f"{phase.marker.op.text} is out of place")
         if phase.main and phase.marker.op is Op.HS_DECLS:
             raise phase.main[0].error("only declarations are in hs_decls")
         last = place
 
 
 def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) -> Phase:
-    declarations = tuple(each for each in instructions if each.row.declares is not None)
+    declarations = tuple(each for each in instructions if each.op.row.declares is not None)
     main: list[Instruction] = []
     subroutines: dict[Label, list[Instruction]] = {}
     body, last = main, None
     for each in instructions:
-        if each.row.declares is not None:
+        if each.op.row.declares is not None:
             continue
         if each.op is not Op.LABEL:
             body.append(each)
@@ -139,7 +137,7 @@ def _check_blocks(body: tuple[Instruction, ...]) -> None:
     for instruction in body:
         _step(blocks, instruction)
     if blocks:
-        raise blocks[-1].opener.error(f"{blocks[-1].opener.name} is not closed")
+        raise blocks[-1].opener.error(f"{blocks[-1].opener.op.text} is not closed")
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
@@ -149,7 +147,7 @@ def _step(blocks: list[_Block], instruction: Instruction) -> None:
         _case(last, instruction)
     elif op in CLOSED_BY:
         if last is None or last.opener.op is not CLOSED_BY[op]:
-            raise instruction.error(f"{instruction.name} closes nothing")
+            raise instruction.error(f"{instruction.op.text} closes nothing")
         blocks.pop()
     elif last is not None and not last.begun:
         raise instruction.error("switch begins with a case")
@@ -167,7 +165,7 @@ def _step(blocks: list[_Block], instruction: Instruction) -> None:
 
 def _case(last: _Block | None, instruction: Instruction) -> None:
     if last is None or last.opener.op is not Op.SWITCH:
-        raise instruction.error(f"{instruction.name} outside of switch")
+        raise instruction.error(f"{instruction.op.text} outside of switch")
     if instruction.op is Op.DEFAULT:
         if last.otherwise:
             raise instruction.error("a second default")
@@ -182,9 +180,9 @@ def _case(last: _Block | None, instruction: Instruction) -> None:
 def _check_leap(blocks: list[_Block], instruction: Instruction) -> None:
     around = {block.opener.op for block in blocks}
     if instruction.op in BREAKS and not around & {Op.LOOP, Op.SWITCH}:
-        raise instruction.error(f"{instruction.name} outside of loop and switch")
+        raise instruction.error(f"{instruction.op.text} outside of loop and switch")
     if instruction.op in CONTINUES and Op.LOOP not in around:
-        raise instruction.error(f"{instruction.name} outside of a loop")
+        raise instruction.error(f"{instruction.op.text} outside of a loop")
 
 
 def _body(instructions: tuple[Instruction, ...]) -> Body:

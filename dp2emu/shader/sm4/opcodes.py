@@ -11,97 +11,56 @@ Operands are spelled in letters, one an operand, in the order of their tokens::
     l  label                          u  UAV or shared memory that is written
     m  stream                         F  interface
 
-Types of sources guide the lowering and the text; registers are untyped.  ``declarations`` has the
-other attributes of declarations.
+Types of sources guide the lowering and the text; registers are untyped.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dp2emu.d3d.sdk import Named
 from dp2emu.shader.resources import Dimension
-from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level, Stage, Version
 
 _ALL = frozenset(Stage)
-
 _PS = frozenset({Stage.PIXEL})
-
-_VS = frozenset({Stage.VERTEX})
-
 _GS = frozenset({Stage.GEOMETRY})
-
 _HS = frozenset({Stage.HULL})
-
 _CS = frozenset({Stage.COMPUTE})
-
 _PATCHES = frozenset({Stage.HULL, Stage.DOMAIN})
-
-_INPUTS = _ALL - _PS
-
 _OUTPUTS = _ALL - _CS
 
-_SPECIAL_INPUTS = frozenset(
-    {
-        File.PRIMITIVE_ID,
-        File.OUTPUT_CONTROL_POINT_ID,
-        File.FORK_INSTANCE_ID,
-        File.JOIN_INSTANCE_ID,
-        File.DOMAIN_POINT,
-        File.THREAD_ID,
-        File.THREAD_GROUP_ID,
-        File.THREAD_ID_IN_GROUP,
-        File.COVERAGE,
-        File.THREAD_ID_IN_GROUP_FLATTENED,
-        File.GS_INSTANCE_ID,
-        File.CYCLE_COUNTER,
-        File.INNER_COVERAGE,
-    }
-)
 
+def _named(letter: str) -> frozenset[File]:
+    """Files with one register, whose name is a letter and a capitalised word: vPrim, oDepth."""
+    return frozenset(f for f in File if f.value[0] == letter and f.value[1:2].isupper())
+
+
+_SPECIAL_INPUTS, SCALAR_OUTPUTS = _named("v"), _named("o")
 _PATCH_INPUTS = frozenset(
     {File.INPUT_CONTROL_POINT, File.OUTPUT_CONTROL_POINT, File.PATCH_CONSTANT}
 )
-
-_SCALAR_OUTPUTS = frozenset(
-    {
-        File.DEPTH,
-        File.DEPTH_GREATER_EQUAL,
-        File.DEPTH_LESS_EQUAL,
-        File.COVERAGE_MASK,
-        File.STENCIL_REFERENCE,
-    }
-)
-
-_VALUES = (
-    frozenset(
-        {
-            File.TEMP,
-            File.INPUT,
-            File.INDEXABLE_TEMP,
-            File.IMMEDIATE,
-            File.IMMEDIATE64,
-            File.CONSTANT_BUFFER,
-            File.IMMEDIATE_CONSTANT_BUFFER,
-            File.THIS,
-        }
-    )
-    | _SPECIAL_INPUTS
-    | _PATCH_INPUTS
-)
-
 _IN = frozenset({File.INPUT}) | _SPECIAL_INPUTS | _PATCH_INPUTS
-
-_OUT = frozenset({File.OUTPUT}) | _SCALAR_OUTPUTS
-
+_IMMEDIATES = frozenset({File.IMMEDIATE, File.IMMEDIATE64, File.IMMEDIATE_CONSTANT_BUFFER})
+_VALUES = _IN | _IMMEDIATES | {File.TEMP, File.INDEXABLE_TEMP, File.CONSTANT_BUFFER, File.THIS}
+_OUT = frozenset({File.OUTPUT}) | SCALAR_OUTPUTS
 _RANGES = frozenset({File.INPUT, File.OUTPUT}) | _PATCH_INPUTS
+_MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
+_CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
+_RAW, _STRUCTURED = frozenset({Dimension.RAW_BUFFER}), frozenset({Dimension.STRUCTURED_BUFFER})
+_TYPED = frozenset(Dimension) - _RAW - _STRUCTURED
+_SAMPLED = _TYPED - _MULTISAMPLED - {Dimension.BUFFER}
+_COMPARED = _SAMPLED - {Dimension.TEXTURE3D}
+_GATHERED = _CUBES | {Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY}
+_LOADED = _TYPED - _MULTISAMPLED - _CUBES
+_COUNTED = _RAW | _STRUCTURED | {Dimension.BUFFER}
 
 
 class Opcode(NamedTuple):
-    """A row of the table."""
+    """A row of the table of opcodes: attributes of an ``Op``."""
 
-    op: Op
+    number: int
     operands: str = ""
     """Operand letters; ``D`` is the declared register."""
     since: Level = V4_0
@@ -112,260 +71,303 @@ class Opcode(NamedTuple):
     """Whether it is conditional on a source being zero or not (_z, _nz)."""
     declares: frozenset[File] | None = None
     """The files a declaration may name; None if the opcode is no declaration."""
+    phrase: str = ""
+    """Text of a declaration, without its name unless that has capitals; braces name a row of
+    ``spelling.FIELDS``, or ``operand``.  Attributes in words have the order of their tokens."""
+    dimensions: frozenset[Dimension] = frozenset()
+    """Resource dimensions that are accepted, any if empty; of a declaration, the one it implies
+    (SM4-5 tokens, "Reading resources" and "Declarations")."""
 
     def exists(self, version: Version) -> bool:
         """Whether a version has the opcode."""
         return version.level >= self.since and version.stage in self.stages
 
 
-def _dcl(op: Op, *files: File, since: Level = V4_0, stages: frozenset[Stage] = _ALL) -> Opcode:
-    return Opcode(op, "D" if files else "", since, stages, declares=frozenset(files))
+def _dcl(
+    number: int,
+    phrase: str,
+    *files: File,
+    since: Level = V4_0,
+    stages: frozenset[Stage] = _ALL,
+    dimensions: frozenset[Dimension] = frozenset(),
+) -> Opcode:
+    letters, declares = "D" if files else "", frozenset(files)
+    return Opcode(
+        number, letters, since, stages, declares=declares, phrase=phrase, dimensions=dimensions
+    )
 
 
-TABLE: tuple[Opcode, ...] = (
-    Opcode(Op.ADD, "dff", saturates=True),
-    Opcode(Op.AND, "dii"),
-    Opcode(Op.BREAK, ""),
-    Opcode(Op.BREAKC, "i", tests=True),
-    Opcode(Op.CALL, "l"),
-    Opcode(Op.CALLC, "il", tests=True),
-    Opcode(Op.CASE, "c"),
-    Opcode(Op.CONTINUE, ""),
-    Opcode(Op.CONTINUEC, "i", tests=True),
-    Opcode(Op.CUT, "", stages=_GS),
-    Opcode(Op.DEFAULT, ""),
-    Opcode(Op.DERIV_RTX, "df", stages=_PS, saturates=True),
-    Opcode(Op.DERIV_RTY, "df", stages=_PS, saturates=True),
-    Opcode(Op.DISCARD, "i", stages=_PS, tests=True),
-    Opcode(Op.DIV, "dff", saturates=True),
-    Opcode(Op.DP2, "dff", saturates=True),
-    Opcode(Op.DP3, "dff", saturates=True),
-    Opcode(Op.DP4, "dff", saturates=True),
-    Opcode(Op.ELSE, ""),
-    Opcode(Op.EMIT, "", stages=_GS),
-    Opcode(Op.EMITTHENCUT, "", stages=_GS),
-    Opcode(Op.ENDIF, ""),
-    Opcode(Op.ENDLOOP, ""),
-    Opcode(Op.ENDSWITCH, ""),
-    Opcode(Op.EQ, "dff"),
-    Opcode(Op.EXP, "df", saturates=True),
-    Opcode(Op.FRC, "df", saturates=True),
-    Opcode(Op.FTOI, "df"),
-    Opcode(Op.FTOU, "df"),
-    Opcode(Op.GE, "dff"),
-    Opcode(Op.IADD, "dii"),
-    Opcode(Op.IF, "i", tests=True),
-    Opcode(Op.IEQ, "dii"),
-    Opcode(Op.IGE, "dii"),
-    Opcode(Op.ILT, "dii"),
-    Opcode(Op.IMAD, "diii"),
-    Opcode(Op.IMAX, "dii"),
-    Opcode(Op.IMIN, "dii"),
-    Opcode(Op.IMUL, "ddii"),
-    Opcode(Op.INE, "dii"),
-    Opcode(Op.INEG, "di"),
-    Opcode(Op.ISHL, "dii"),
-    Opcode(Op.ISHR, "dii"),
-    Opcode(Op.ITOF, "di"),
-    Opcode(Op.LABEL, "l"),
-    Opcode(Op.LD, "dit"),
-    Opcode(Op.LDMS, "diti"),
-    Opcode(Op.LOG, "df", saturates=True),
-    Opcode(Op.LOOP, ""),
-    Opcode(Op.LT, "dff"),
-    Opcode(Op.MAD, "dfff", saturates=True),
-    Opcode(Op.MIN, "dff", saturates=True),
-    Opcode(Op.MAX, "dff", saturates=True),
-    _dcl(Op.CUSTOMDATA),
-    Opcode(Op.MOV, "ds", saturates=True),
-    Opcode(Op.MOVC, "diss", saturates=True),
-    Opcode(Op.MUL, "dff", saturates=True),
-    Opcode(Op.NE, "dff"),
-    Opcode(Op.NOP, ""),
-    Opcode(Op.NOT, "di"),
-    Opcode(Op.OR, "dii"),
-    Opcode(Op.RESINFO, "dia"),
-    Opcode(Op.RET, ""),
-    Opcode(Op.RETC, "i", tests=True),
-    Opcode(Op.ROUND_NE, "df", saturates=True),
-    Opcode(Op.ROUND_NI, "df", saturates=True),
-    Opcode(Op.ROUND_PI, "df", saturates=True),
-    Opcode(Op.ROUND_Z, "df", saturates=True),
-    Opcode(Op.RSQ, "df", saturates=True),
-    Opcode(Op.SAMPLE, "dftp", stages=_PS),
-    Opcode(Op.SAMPLE_C, "dftpf", stages=_PS),
-    Opcode(Op.SAMPLE_C_LZ, "dftpf"),
-    Opcode(Op.SAMPLE_L, "dftpf"),
-    Opcode(Op.SAMPLE_D, "dftpff"),
-    Opcode(Op.SAMPLE_B, "dftpf", stages=_PS),
-    Opcode(Op.SQRT, "df", saturates=True),
-    Opcode(Op.SWITCH, "i"),
-    Opcode(Op.SINCOS, "ddf", saturates=True),
-    Opcode(Op.UDIV, "ddii"),
-    Opcode(Op.ULT, "dii"),
-    Opcode(Op.UGE, "dii"),
-    Opcode(Op.UMUL, "ddii"),
-    Opcode(Op.UMAD, "diii"),
-    Opcode(Op.UMAX, "dii"),
-    Opcode(Op.UMIN, "dii"),
-    Opcode(Op.USHR, "dii"),
-    Opcode(Op.UTOF, "di"),
-    Opcode(Op.XOR, "dii"),
-    _dcl(Op.DCL_RESOURCE, File.RESOURCE),
-    _dcl(Op.DCL_CONSTANTBUFFER, File.CONSTANT_BUFFER),
-    _dcl(Op.DCL_SAMPLER, File.SAMPLER),
-    _dcl(Op.DCL_INDEXRANGE, *_RANGES),
-    _dcl(Op.DCL_OUTPUTTOPOLOGY, stages=_GS),
-    _dcl(Op.DCL_INPUTPRIMITIVE, stages=_GS),
-    _dcl(Op.DCL_MAXOUT, stages=_GS),
-    _dcl(Op.DCL_INPUT, *_IN),
-    _dcl(Op.DCL_INPUT_SGV, *_IN),
-    _dcl(Op.DCL_INPUT_SIV, *_IN),
-    _dcl(Op.DCL_INPUT_PS, File.INPUT, stages=_PS),
-    _dcl(Op.DCL_INPUT_PS_SGV, File.INPUT, stages=_PS),
-    _dcl(Op.DCL_INPUT_PS_SIV, File.INPUT, stages=_PS),
-    _dcl(Op.DCL_OUTPUT, *_OUT, stages=_OUTPUTS),
-    _dcl(Op.DCL_OUTPUT_SGV, File.OUTPUT, stages=_OUTPUTS),
-    _dcl(Op.DCL_OUTPUT_SIV, File.OUTPUT, stages=_OUTPUTS),
-    _dcl(Op.DCL_TEMPS),
-    _dcl(Op.DCL_INDEXABLETEMP),
-    _dcl(Op.DCL_GLOBALFLAGS),
-    Opcode(Op.LOD, "dftp", V4_1, stages=_PS),
-    Opcode(Op.GATHER4, "dftp", V4_1),
-    Opcode(Op.SAMPLEPOS, "dRi", V4_1),
-    Opcode(Op.SAMPLEINFO, "dR", V4_1),
-    Opcode(Op.HS_DECLS, "", V5_0, stages=_HS),
-    Opcode(Op.HS_CONTROL_POINT_PHASE, "", V5_0, stages=_HS),
-    Opcode(Op.HS_FORK_PHASE, "", V5_0, stages=_HS),
-    Opcode(Op.HS_JOIN_PHASE, "", V5_0, stages=_HS),
-    Opcode(Op.EMIT_STREAM, "m", V5_0, stages=_GS),
-    Opcode(Op.CUT_STREAM, "m", V5_0, stages=_GS),
-    Opcode(Op.EMITTHENCUT_STREAM, "m", V5_0, stages=_GS),
-    Opcode(Op.FCALL, "F", V5_0),
-    Opcode(Op.BUFINFO, "da"),
-    Opcode(Op.DERIV_RTX_COARSE, "df", V5_0, stages=_PS, saturates=True),
-    Opcode(Op.DERIV_RTX_FINE, "df", V5_0, stages=_PS, saturates=True),
-    Opcode(Op.DERIV_RTY_COARSE, "df", V5_0, stages=_PS, saturates=True),
-    Opcode(Op.DERIV_RTY_FINE, "df", V5_0, stages=_PS, saturates=True),
-    Opcode(Op.GATHER4_C, "dftpf", V5_0),
-    Opcode(Op.GATHER4_PO, "dfitp", V5_0),
-    Opcode(Op.GATHER4_PO_C, "dfitpf", V5_0),
-    Opcode(Op.RCP, "df", V5_0, saturates=True),
-    Opcode(Op.F32TOF16, "df", V5_0),
-    Opcode(Op.F16TOF32, "di", V5_0),
-    Opcode(Op.UADDC, "ddii", V5_0),
-    Opcode(Op.USUBB, "ddii", V5_0),
-    Opcode(Op.COUNTBITS, "di", V5_0),
-    Opcode(Op.FIRSTBIT_HI, "di", V5_0),
-    Opcode(Op.FIRSTBIT_LO, "di", V5_0),
-    Opcode(Op.FIRSTBIT_SHI, "di", V5_0),
-    Opcode(Op.UBFE, "diii", V5_0),
-    Opcode(Op.IBFE, "diii", V5_0),
-    Opcode(Op.BFI, "diiii", V5_0),
-    Opcode(Op.BFREV, "di", V5_0),
-    Opcode(Op.SWAPC, "ddiss", V5_0),
-    _dcl(Op.DCL_STREAM, File.STREAM, since=V5_0, stages=_GS),
-    _dcl(Op.DCL_FUNCTION_BODY, since=V5_0),
-    _dcl(Op.DCL_FUNCTION_TABLE, since=V5_0),
-    _dcl(Op.DCL_INTERFACE, since=V5_0),
-    _dcl(Op.DCL_INPUT_CONTROL_POINT_COUNT, since=V5_0, stages=_PATCHES),
-    _dcl(Op.DCL_OUTPUT_CONTROL_POINT_COUNT, since=V5_0, stages=_HS),
-    _dcl(Op.DCL_TESSELLATOR_DOMAIN, since=V5_0, stages=_PATCHES),
-    _dcl(Op.DCL_TESSELLATOR_PARTITIONING, since=V5_0, stages=_HS),
-    _dcl(Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE, since=V5_0, stages=_HS),
-    _dcl(Op.DCL_HS_MAX_TESSFACTOR, since=V5_0, stages=_HS),
-    _dcl(Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT, since=V5_0, stages=_HS),
-    _dcl(Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT, since=V5_0, stages=_HS),
-    _dcl(Op.DCL_THREAD_GROUP, stages=_CS),
-    _dcl(Op.DCL_UAV_TYPED, File.UAV, since=V5_0),
-    _dcl(Op.DCL_UAV_RAW, File.UAV),
-    _dcl(Op.DCL_UAV_STRUCTURED, File.UAV),
-    _dcl(Op.DCL_TGSM_RAW, File.SHARED_MEMORY, stages=_CS),
-    _dcl(Op.DCL_TGSM_STRUCTURED, File.SHARED_MEMORY, stages=_CS),
-    _dcl(Op.DCL_RESOURCE_RAW, File.RESOURCE),
-    _dcl(Op.DCL_RESOURCE_STRUCTURED, File.RESOURCE),
-    Opcode(Op.LD_UAV_TYPED, "diy", V5_0),
-    Opcode(Op.STORE_UAV_TYPED, "Uis", V5_0),
-    Opcode(Op.LD_RAW, "diw"),
-    Opcode(Op.STORE_RAW, "uis"),
-    Opcode(Op.LD_STRUCTURED, "diiw"),
-    Opcode(Op.STORE_STRUCTURED, "uiis"),
-    Opcode(Op.ATOMIC_AND, "uii", V5_0),
-    Opcode(Op.ATOMIC_OR, "uii", V5_0),
-    Opcode(Op.ATOMIC_XOR, "uii", V5_0),
-    Opcode(Op.ATOMIC_CMP_STORE, "uiii", V5_0),
-    Opcode(Op.ATOMIC_IADD, "uii", V5_0),
-    Opcode(Op.ATOMIC_IMAX, "uii", V5_0),
-    Opcode(Op.ATOMIC_IMIN, "uii", V5_0),
-    Opcode(Op.ATOMIC_UMAX, "uii", V5_0),
-    Opcode(Op.ATOMIC_UMIN, "uii", V5_0),
-    Opcode(Op.IMM_ATOMIC_ALLOC, "dU", V5_0),
-    Opcode(Op.IMM_ATOMIC_CONSUME, "dU", V5_0),
-    Opcode(Op.IMM_ATOMIC_IADD, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_AND, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_OR, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_XOR, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_EXCH, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_CMP_EXCH, "duiii", V5_0),
-    Opcode(Op.IMM_ATOMIC_IMAX, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_IMIN, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_UMAX, "duii", V5_0),
-    Opcode(Op.IMM_ATOMIC_UMIN, "duii", V5_0),
-    Opcode(Op.SYNC, ""),
-    Opcode(Op.DADD, "dss", V5_0, saturates=True),
-    Opcode(Op.DMAX, "dss", V5_0, saturates=True),
-    Opcode(Op.DMIN, "dss", V5_0, saturates=True),
-    Opcode(Op.DMUL, "dss", V5_0, saturates=True),
-    Opcode(Op.DEQ, "dss", V5_0),
-    Opcode(Op.DGE, "dss", V5_0),
-    Opcode(Op.DLT, "dss", V5_0),
-    Opcode(Op.DNE, "dss", V5_0),
-    Opcode(Op.DMOV, "ds", V5_0, saturates=True),
-    Opcode(Op.DMOVC, "diss", V5_0, saturates=True),
-    Opcode(Op.DTOF, "ds", V5_0),
-    Opcode(Op.FTOD, "ds", V5_0),
-    Opcode(Op.EVAL_SNAPPED, "dsi", V5_0, stages=_PS),
-    Opcode(Op.EVAL_SAMPLE_INDEX, "dsi", V5_0, stages=_PS),
-    Opcode(Op.EVAL_CENTROID, "ds", V5_0, stages=_PS),
-    _dcl(Op.DCL_GSINSTANCES, since=V5_0, stages=_GS),
-    Opcode(Op.ABORT, "", V5_0),
-    Opcode(Op.DEBUG_BREAK, "", V5_0),
-    Opcode(Op.DDIV, "dss", V5_0, saturates=True),
-    Opcode(Op.DFMA, "dsss", V5_0, saturates=True),
-    Opcode(Op.DRCP, "ds", V5_0, saturates=True),
-    Opcode(Op.MSAD, "diii", V5_0),
-    Opcode(Op.DTOI, "ds", V5_0),
-    Opcode(Op.DTOU, "ds", V5_0),
-    Opcode(Op.ITOD, "di", V5_0),
-    Opcode(Op.UTOD, "di", V5_0),
-    Opcode(Op.GATHER4_S, "ddftp", V5_0),
-    Opcode(Op.GATHER4_C_S, "ddftpf", V5_0),
-    Opcode(Op.GATHER4_PO_S, "ddfitp", V5_0),
-    Opcode(Op.GATHER4_PO_C_S, "ddfitpf", V5_0),
-    Opcode(Op.LD_S, "ddit", V5_0),
-    Opcode(Op.LDMS_S, "dditi", V5_0),
-    Opcode(Op.LD_UAV_TYPED_S, "ddiy", V5_0),
-    Opcode(Op.LD_RAW_S, "ddiw", V5_0),
-    Opcode(Op.LD_STRUCTURED_S, "ddiiw", V5_0),
-    Opcode(Op.SAMPLE_L_S, "ddftpf", V5_0),
-    Opcode(Op.SAMPLE_C_LZ_S, "ddftpf", V5_0),
-    Opcode(Op.SAMPLE_CL_S, "ddftpf", V5_0, stages=_PS),
-    Opcode(Op.SAMPLE_B_CL_S, "ddftpff", V5_0, stages=_PS),
-    Opcode(Op.SAMPLE_D_CL_S, "ddftpfff", V5_0),
-    Opcode(Op.SAMPLE_C_CL_S, "ddftpff", V5_0, stages=_PS),
-    Opcode(Op.CHECK_ACCESS_MAPPED, "di", V5_0),
-)
+class Op(Named):
+    """Opcodes of instruction tokens.  107, 112, 209 and 218 are reserved."""
 
-OPCODES = {row.op: row for row in TABLE}
+    row: Opcode
+
+    def __new__(cls, *row: Any) -> Op:
+        """Make the member of a row, which ``Enum`` passes field by field."""
+        member = int.__new__(cls, row[0])
+        member._value_, member._text, member.row = row[0], "", Opcode(*row)
+        return member
+
+    @property
+    def phrase(self) -> str:
+        """The text of a declaration with its name; empty for other opcodes."""
+        phrase = self.row.phrase
+        return self.text + phrase if phrase and not phrase.startswith("dcl_") else phrase
+
+    ADD = Opcode(0, "dff", saturates=True)
+    AND = Opcode(1, "dii")
+    BREAK = Opcode(2)
+    BREAKC = Opcode(3, "i", tests=True)
+    CALL = Opcode(4, "l")
+    CALLC = Opcode(5, "il", tests=True)
+    CASE = Opcode(6, "c")
+    CONTINUE = Opcode(7)
+    CONTINUEC = Opcode(8, "i", tests=True)
+    CUT = Opcode(9, stages=_GS)
+    DEFAULT = Opcode(10)
+    DERIV_RTX = Opcode(11, "df", stages=_PS, saturates=True)
+    DERIV_RTY = Opcode(12, "df", stages=_PS, saturates=True)
+    DISCARD = Opcode(13, "i", stages=_PS, tests=True)
+    DIV = Opcode(14, "dff", saturates=True)
+    DP2 = Opcode(15, "dff", saturates=True)
+    DP3 = Opcode(16, "dff", saturates=True)
+    DP4 = Opcode(17, "dff", saturates=True)
+    ELSE = Opcode(18)
+    EMIT = Opcode(19, stages=_GS)
+    EMITTHENCUT = Opcode(20, stages=_GS)
+    ENDIF = Opcode(21)
+    ENDLOOP = Opcode(22)
+    ENDSWITCH = Opcode(23)
+    EQ = Opcode(24, "dff")
+    EXP = Opcode(25, "df", saturates=True)
+    FRC = Opcode(26, "df", saturates=True)
+    FTOI = Opcode(27, "df")
+    FTOU = Opcode(28, "df")
+    GE = Opcode(29, "dff")
+    IADD = Opcode(30, "dii")
+    IF = Opcode(31, "i", tests=True)
+    IEQ = Opcode(32, "dii")
+    IGE = Opcode(33, "dii")
+    ILT = Opcode(34, "dii")
+    IMAD = Opcode(35, "diii")
+    IMAX = Opcode(36, "dii")
+    IMIN = Opcode(37, "dii")
+    IMUL = Opcode(38, "ddii")
+    INE = Opcode(39, "dii")
+    INEG = Opcode(40, "di")
+    ISHL = Opcode(41, "dii")
+    ISHR = Opcode(42, "dii")
+    ITOF = Opcode(43, "di")
+    LABEL = Opcode(44, "l")
+    LD = Opcode(45, "dit", dimensions=_LOADED)
+    LDMS = Opcode(46, "diti", dimensions=_MULTISAMPLED)
+    LOG = Opcode(47, "df", saturates=True)
+    LOOP = Opcode(48)
+    LT = Opcode(49, "dff")
+    MAD = Opcode(50, "dfff", saturates=True)
+    MIN = Opcode(51, "dff", saturates=True)
+    MAX = Opcode(52, "dff", saturates=True)
+    CUSTOMDATA = _dcl(53, "dcl_immediateConstantBuffer {rows}")
+    MOV = Opcode(54, "ds", saturates=True)
+    MOVC = Opcode(55, "diss", saturates=True)
+    MUL = Opcode(56, "dff", saturates=True)
+    NE = Opcode(57, "dff")
+    NOP = Opcode(58)
+    NOT = Opcode(59, "di")
+    OR = Opcode(60, "dii")
+    RESINFO = Opcode(61, "dia", dimensions=_TYPED)
+    RET = Opcode(62)
+    RETC = Opcode(63, "i", tests=True)
+    ROUND_NE = Opcode(64, "df", saturates=True)
+    ROUND_NI = Opcode(65, "df", saturates=True)
+    ROUND_PI = Opcode(66, "df", saturates=True)
+    ROUND_Z = Opcode(67, "df", saturates=True)
+    RSQ = Opcode(68, "df", saturates=True)
+    SAMPLE = Opcode(69, "dftp", stages=_PS, dimensions=_SAMPLED)
+    SAMPLE_C = Opcode(70, "dftpf", stages=_PS, dimensions=_COMPARED)
+    SAMPLE_C_LZ = Opcode(71, "dftpf", dimensions=_COMPARED)
+    SAMPLE_L = Opcode(72, "dftpf", dimensions=_SAMPLED)
+    SAMPLE_D = Opcode(73, "dftpff", dimensions=_SAMPLED)
+    SAMPLE_B = Opcode(74, "dftpf", stages=_PS, dimensions=_SAMPLED)
+    SQRT = Opcode(75, "df", saturates=True)
+    SWITCH = Opcode(76, "i")
+    SINCOS = Opcode(77, "ddf", saturates=True)
+    UDIV = Opcode(78, "ddii")
+    ULT = Opcode(79, "dii")
+    UGE = Opcode(80, "dii")
+    UMUL = Opcode(81, "ddii")
+    UMAD = Opcode(82, "diii")
+    UMAX = Opcode(83, "dii")
+    UMIN = Opcode(84, "dii")
+    USHR = Opcode(85, "dii")
+    UTOF = Opcode(86, "di")
+    XOR = Opcode(87, "dii")
+    DCL_RESOURCE = _dcl(88, "_{dimension}{samples} {returns} {operand}", File.RESOURCE)
+    DCL_CONSTANTBUFFER = _dcl(89, " {operand}, {access}", File.CONSTANT_BUFFER)
+    DCL_SAMPLER = _dcl(90, " {operand}, {mode}", File.SAMPLER)
+    DCL_INDEXRANGE = _dcl(91, " {operand} {count}", *_RANGES)
+    DCL_OUTPUTTOPOLOGY = _dcl(92, " {topology}", stages=_GS)
+    DCL_INPUTPRIMITIVE = _dcl(93, " {primitive}", stages=_GS)
+    DCL_MAXOUT = _dcl(94, " {count}", stages=_GS)
+    DCL_INPUT = _dcl(95, " {operand}", *_IN)
+    DCL_INPUT_SGV = _dcl(96, " {operand}, {name}", *_IN)
+    DCL_INPUT_SIV = _dcl(97, " {operand}, {name}", *_IN)
+    DCL_INPUT_PS = _dcl(98, " {interpolation} {operand}", File.INPUT, stages=_PS)
+    DCL_INPUT_PS_SGV = _dcl(99, " {constant}{operand}, {name}", File.INPUT, stages=_PS)
+    DCL_INPUT_PS_SIV = _dcl(100, " {interpolation} {operand}, {name}", File.INPUT, stages=_PS)
+    DCL_OUTPUT = _dcl(101, " {operand}", *_OUT, stages=_OUTPUTS)
+    DCL_OUTPUT_SGV = _dcl(102, " {operand}, {name}", File.OUTPUT, stages=_OUTPUTS)
+    DCL_OUTPUT_SIV = _dcl(103, " {operand}, {name}", File.OUTPUT, stages=_OUTPUTS)
+    DCL_TEMPS = _dcl(104, " {count}")
+    DCL_INDEXABLETEMP = _dcl(105, "dcl_indexableTemp x{number}[{count}], {components}")
+    DCL_GLOBALFLAGS = _dcl(106, "dcl_globalFlags {flags}")
+    LOD = Opcode(108, "dftp", V4_1, stages=_PS, dimensions=_SAMPLED)
+    GATHER4 = Opcode(109, "dftp", V4_1, dimensions=_GATHERED)
+    SAMPLEPOS = Opcode(110, "dRi", V4_1, dimensions=_MULTISAMPLED)
+    SAMPLEINFO = Opcode(111, "dR", V4_1, dimensions=_MULTISAMPLED)
+    HS_DECLS = Opcode(113, "", V5_0, stages=_HS)
+    HS_CONTROL_POINT_PHASE = Opcode(114, "", V5_0, stages=_HS)
+    HS_FORK_PHASE = Opcode(115, "", V5_0, stages=_HS)
+    HS_JOIN_PHASE = Opcode(116, "", V5_0, stages=_HS)
+    EMIT_STREAM = Opcode(117, "m", V5_0, stages=_GS)
+    CUT_STREAM = Opcode(118, "m", V5_0, stages=_GS)
+    EMITTHENCUT_STREAM = Opcode(119, "m", V5_0, stages=_GS)
+    FCALL = Opcode(120, "F", V5_0)
+    BUFINFO = Opcode(121, "da", dimensions=_COUNTED)
+    DERIV_RTX_COARSE = Opcode(122, "df", V5_0, stages=_PS, saturates=True)
+    DERIV_RTX_FINE = Opcode(123, "df", V5_0, stages=_PS, saturates=True)
+    DERIV_RTY_COARSE = Opcode(124, "df", V5_0, stages=_PS, saturates=True)
+    DERIV_RTY_FINE = Opcode(125, "df", V5_0, stages=_PS, saturates=True)
+    GATHER4_C = Opcode(126, "dftpf", V5_0, dimensions=_GATHERED)
+    GATHER4_PO = Opcode(127, "dfitp", V5_0, dimensions=_GATHERED)
+    GATHER4_PO_C = Opcode(128, "dfitpf", V5_0, dimensions=_GATHERED)
+    RCP = Opcode(129, "df", V5_0, saturates=True)
+    F32TOF16 = Opcode(130, "df", V5_0)
+    F16TOF32 = Opcode(131, "di", V5_0)
+    UADDC = Opcode(132, "ddii", V5_0)
+    USUBB = Opcode(133, "ddii", V5_0)
+    COUNTBITS = Opcode(134, "di", V5_0)
+    FIRSTBIT_HI = Opcode(135, "di", V5_0)
+    FIRSTBIT_LO = Opcode(136, "di", V5_0)
+    FIRSTBIT_SHI = Opcode(137, "di", V5_0)
+    UBFE = Opcode(138, "diii", V5_0)
+    IBFE = Opcode(139, "diii", V5_0)
+    BFI = Opcode(140, "diiii", V5_0)
+    BFREV = Opcode(141, "di", V5_0)
+    SWAPC = Opcode(142, "ddiss", V5_0)
+    DCL_STREAM = _dcl(143, " {operand}", File.STREAM, since=V5_0, stages=_GS)
+    DCL_FUNCTION_BODY = _dcl(144, " fb{number}", since=V5_0)
+    DCL_FUNCTION_TABLE = _dcl(145, " ft{number}, {count} {data}", since=V5_0)
+    DCL_INTERFACE = _dcl(146, " fp{number}, {access}, {count} {data}", since=V5_0)
+    DCL_INPUT_CONTROL_POINT_COUNT = _dcl(147, " {points}", since=V5_0, stages=_PATCHES)
+    DCL_OUTPUT_CONTROL_POINT_COUNT = _dcl(148, " {points}", since=V5_0, stages=_HS)
+    DCL_TESSELLATOR_DOMAIN = _dcl(149, " {domain}", since=V5_0, stages=_PATCHES)
+    DCL_TESSELLATOR_PARTITIONING = _dcl(150, " {partitioning}", since=V5_0, stages=_HS)
+    DCL_TESSELLATOR_OUTPUT_PRIMITIVE = _dcl(151, " {output}", since=V5_0, stages=_HS)
+    DCL_HS_MAX_TESSFACTOR = _dcl(152, " l({factor})", since=V5_0, stages=_HS)
+    DCL_HS_FORK_PHASE_INSTANCE_COUNT = _dcl(153, " {count}", since=V5_0, stages=_HS)
+    DCL_HS_JOIN_PHASE_INSTANCE_COUNT = _dcl(154, " {count}", since=V5_0, stages=_HS)
+    DCL_THREAD_GROUP = _dcl(155, " {threads}", stages=_CS)
+    DCL_UAV_TYPED = _dcl(156, "_{dimension}{uav} {returns} {operand}", File.UAV, since=V5_0)
+    DCL_UAV_RAW = _dcl(157, "{uav} {operand}", File.UAV, dimensions=_RAW)
+    DCL_UAV_STRUCTURED = _dcl(158, "{uav} {operand}, {stride}", File.UAV, dimensions=_STRUCTURED)
+    DCL_TGSM_RAW = _dcl(
+        159, " {operand}, {stride}", File.SHARED_MEMORY, stages=_CS, dimensions=_RAW
+    )
+    DCL_TGSM_STRUCTURED = _dcl(
+        160,
+        " {operand}, {stride}, {count}",
+        File.SHARED_MEMORY,
+        stages=_CS,
+        dimensions=_STRUCTURED,
+    )
+    DCL_RESOURCE_RAW = _dcl(161, " {operand}", File.RESOURCE, dimensions=_RAW)
+    DCL_RESOURCE_STRUCTURED = _dcl(
+        162, " {operand}, {stride}", File.RESOURCE, dimensions=_STRUCTURED
+    )
+    LD_UAV_TYPED = Opcode(163, "diy", V5_0, dimensions=_LOADED)
+    STORE_UAV_TYPED = Opcode(164, "Uis", V5_0, dimensions=_LOADED)
+    LD_RAW = Opcode(165, "diw", dimensions=_RAW)
+    STORE_RAW = Opcode(166, "uis", dimensions=_RAW)
+    LD_STRUCTURED = Opcode(167, "diiw", dimensions=_STRUCTURED)
+    STORE_STRUCTURED = Opcode(168, "uiis", dimensions=_STRUCTURED)
+    ATOMIC_AND = Opcode(169, "uii", V5_0)
+    ATOMIC_OR = Opcode(170, "uii", V5_0)
+    ATOMIC_XOR = Opcode(171, "uii", V5_0)
+    ATOMIC_CMP_STORE = Opcode(172, "uiii", V5_0)
+    ATOMIC_IADD = Opcode(173, "uii", V5_0)
+    ATOMIC_IMAX = Opcode(174, "uii", V5_0)
+    ATOMIC_IMIN = Opcode(175, "uii", V5_0)
+    ATOMIC_UMAX = Opcode(176, "uii", V5_0)
+    ATOMIC_UMIN = Opcode(177, "uii", V5_0)
+    IMM_ATOMIC_ALLOC = Opcode(178, "dU", V5_0, dimensions=_STRUCTURED)
+    IMM_ATOMIC_CONSUME = Opcode(179, "dU", V5_0, dimensions=_STRUCTURED)
+    IMM_ATOMIC_IADD = Opcode(180, "duii", V5_0)
+    IMM_ATOMIC_AND = Opcode(181, "duii", V5_0)
+    IMM_ATOMIC_OR = Opcode(182, "duii", V5_0)
+    IMM_ATOMIC_XOR = Opcode(183, "duii", V5_0)
+    IMM_ATOMIC_EXCH = Opcode(184, "duii", V5_0)
+    IMM_ATOMIC_CMP_EXCH = Opcode(185, "duiii", V5_0)
+    IMM_ATOMIC_IMAX = Opcode(186, "duii", V5_0)
+    IMM_ATOMIC_IMIN = Opcode(187, "duii", V5_0)
+    IMM_ATOMIC_UMAX = Opcode(188, "duii", V5_0)
+    IMM_ATOMIC_UMIN = Opcode(189, "duii", V5_0)
+    SYNC = Opcode(190)
+    DADD = Opcode(191, "dss", V5_0, saturates=True)
+    DMAX = Opcode(192, "dss", V5_0, saturates=True)
+    DMIN = Opcode(193, "dss", V5_0, saturates=True)
+    DMUL = Opcode(194, "dss", V5_0, saturates=True)
+    DEQ = Opcode(195, "dss", V5_0)
+    DGE = Opcode(196, "dss", V5_0)
+    DLT = Opcode(197, "dss", V5_0)
+    DNE = Opcode(198, "dss", V5_0)
+    DMOV = Opcode(199, "ds", V5_0, saturates=True)
+    DMOVC = Opcode(200, "diss", V5_0, saturates=True)
+    DTOF = Opcode(201, "ds", V5_0)
+    FTOD = Opcode(202, "ds", V5_0)
+    EVAL_SNAPPED = Opcode(203, "dsi", V5_0, stages=_PS)
+    EVAL_SAMPLE_INDEX = Opcode(204, "dsi", V5_0, stages=_PS)
+    EVAL_CENTROID = Opcode(205, "ds", V5_0, stages=_PS)
+    DCL_GSINSTANCES = _dcl(206, " {count}", since=V5_0, stages=_GS)
+    ABORT = Opcode(207, "", V5_0)
+    DEBUG_BREAK = Opcode(208, "", V5_0)
+    DDIV = Opcode(210, "dss", V5_0, saturates=True)
+    DFMA = Opcode(211, "dsss", V5_0, saturates=True)
+    DRCP = Opcode(212, "ds", V5_0, saturates=True)
+    MSAD = Opcode(213, "diii", V5_0)
+    DTOI = Opcode(214, "ds", V5_0)
+    DTOU = Opcode(215, "ds", V5_0)
+    ITOD = Opcode(216, "di", V5_0)
+    UTOD = Opcode(217, "di", V5_0)
+    GATHER4_S = Opcode(219, "ddftp", V5_0, dimensions=_GATHERED)
+    GATHER4_C_S = Opcode(220, "ddftpf", V5_0, dimensions=_GATHERED)
+    GATHER4_PO_S = Opcode(221, "ddfitp", V5_0, dimensions=_GATHERED)
+    GATHER4_PO_C_S = Opcode(222, "ddfitpf", V5_0, dimensions=_GATHERED)
+    LD_S = Opcode(223, "ddit", V5_0, dimensions=_LOADED)
+    LDMS_S = Opcode(224, "dditi", V5_0, dimensions=_MULTISAMPLED)
+    LD_UAV_TYPED_S = Opcode(225, "ddiy", V5_0, dimensions=_LOADED)
+    LD_RAW_S = Opcode(226, "ddiw", V5_0, dimensions=_RAW)
+    LD_STRUCTURED_S = Opcode(227, "ddiiw", V5_0, dimensions=_STRUCTURED)
+    SAMPLE_L_S = Opcode(228, "ddftpf", V5_0, dimensions=_SAMPLED)
+    SAMPLE_C_LZ_S = Opcode(229, "ddftpf", V5_0, dimensions=_COMPARED)
+    SAMPLE_CL_S = Opcode(230, "ddftpf", V5_0, stages=_PS, dimensions=_SAMPLED)
+    SAMPLE_B_CL_S = Opcode(231, "ddftpff", V5_0, stages=_PS, dimensions=_SAMPLED)
+    SAMPLE_D_CL_S = Opcode(232, "ddftpfff", V5_0, dimensions=_SAMPLED)
+    SAMPLE_C_CL_S = Opcode(233, "ddftpff", V5_0, stages=_PS, dimensions=_COMPARED)
+    CHECK_ACCESS_MAPPED = Opcode(234, "di", V5_0)
+
 
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
 """Opcodes with a result type (``Sizes``)."""
-
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
 """Declarations followed by a variable number of words."""
+BINDINGS = frozenset(
+    {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
+)
+"""Files whose registers must be declared before use."""
 
 _LETTERS = {
-    "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | _SCALAR_OUTPUTS,
+    "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | SCALAR_OUTPUTS,
     "s": _VALUES,
     "f": _VALUES,
     "i": _VALUES,
@@ -384,81 +386,6 @@ _LETTERS = {
 }
 
 
-def files(row: Opcode, letter: str) -> frozenset[File]:
+def files(op: Op, letter: str) -> frozenset[File]:
     """The register files allowed for an operand letter."""
-    return (row.declares or frozenset()) if letter == "D" else _LETTERS[letter]
-
-
-# Resource dimensions by opcode (SM4-5 tokens, "Reading resources" and "Declarations").
-
-DECLARED_DIMENSIONS: dict[Op, Dimension | None] = {
-    Op.DCL_CONSTANTBUFFER: None,
-    Op.DCL_SAMPLER: None,
-    Op.DCL_RESOURCE: None,
-    Op.DCL_UAV_TYPED: None,
-    Op.DCL_RESOURCE_RAW: Dimension.RAW_BUFFER,
-    Op.DCL_UAV_RAW: Dimension.RAW_BUFFER,
-    Op.DCL_TGSM_RAW: Dimension.RAW_BUFFER,
-    Op.DCL_RESOURCE_STRUCTURED: Dimension.STRUCTURED_BUFFER,
-    Op.DCL_UAV_STRUCTURED: Dimension.STRUCTURED_BUFFER,
-    Op.DCL_TGSM_STRUCTURED: Dimension.STRUCTURED_BUFFER,
-}
-"""Declarations of resources, samplers and buffers; the dimension, or None if the token has it."""
-
-_MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
-
-_CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
-
-_RAW, _STRUCTURED = frozenset({Dimension.RAW_BUFFER}), frozenset({Dimension.STRUCTURED_BUFFER})
-
-_TYPED = frozenset(Dimension) - _RAW - _STRUCTURED
-
-_SAMPLED = _TYPED - _MULTISAMPLED - {Dimension.BUFFER}
-
-_COMPARED = _SAMPLED - {Dimension.TEXTURE3D}
-
-_GATHERED = _CUBES | {Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY}
-
-_LOADED = _TYPED - _MULTISAMPLED - _CUBES
-
-_COUNTED = _RAW | _STRUCTURED | {Dimension.BUFFER}
-
-_COMPARISONS = (Op.SAMPLE_C, Op.SAMPLE_C_LZ, Op.SAMPLE_C_LZ_S, Op.SAMPLE_C_CL_S)
-
-_SAMPLES = (
-    Op.SAMPLE,
-    Op.SAMPLE_L,
-    Op.SAMPLE_D,
-    Op.SAMPLE_B,
-    Op.LOD,
-    Op.SAMPLE_L_S,
-    Op.SAMPLE_CL_S,
-    Op.SAMPLE_B_CL_S,
-    Op.SAMPLE_D_CL_S,
-)
-
-_GATHERS = (
-    Op.GATHER4,
-    Op.GATHER4_C,
-    Op.GATHER4_PO,
-    Op.GATHER4_PO_C,
-    Op.GATHER4_S,
-    Op.GATHER4_C_S,
-    Op.GATHER4_PO_S,
-    Op.GATHER4_PO_C_S,
-)
-
-ACCEPTED_DIMENSIONS: dict[Op, frozenset[Dimension]] = {
-    **dict.fromkeys(_SAMPLES, _SAMPLED),
-    **dict.fromkeys(_COMPARISONS, _COMPARED),
-    **dict.fromkeys(_GATHERS, _GATHERED),
-    **dict.fromkeys((Op.LD, Op.LD_S), _LOADED),
-    **dict.fromkeys((Op.LDMS, Op.LDMS_S, Op.SAMPLEINFO, Op.SAMPLEPOS), _MULTISAMPLED),
-    **dict.fromkeys((Op.LD_RAW, Op.LD_RAW_S, Op.STORE_RAW), _RAW),
-    **dict.fromkeys((Op.LD_STRUCTURED, Op.LD_STRUCTURED_S, Op.STORE_STRUCTURED), _STRUCTURED),
-    **dict.fromkeys((Op.LD_UAV_TYPED, Op.LD_UAV_TYPED_S, Op.STORE_UAV_TYPED), _LOADED),
-    **dict.fromkeys((Op.IMM_ATOMIC_ALLOC, Op.IMM_ATOMIC_CONSUME), _STRUCTURED),
-    Op.RESINFO: _TYPED,
-    Op.BUFINFO: _COUNTED,
-}
-"""The dimensions each opcode accepts; opcodes without an entry accept any."""
+    return (op.row.declares or frozenset()) if letter == "D" else _LETTERS[letter]

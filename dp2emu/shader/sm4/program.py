@@ -9,36 +9,20 @@ from __future__ import annotations
 from enum import Enum
 
 import msgspec
-from msgspec.structs import astuple
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.errors import ShaderError
+from dp2emu.shader.cursor import Decoded
 from dp2emu.shader.resources import Dimension
-from dp2emu.shader.sm4.enums import (
-    Access,
-    GlobalFlags,
-    Interpolation,
-    Precision,
-    Primitive,
-    ReturnType,
-    SamplerMode,
-    Sizes,
-    Sync,
-    SystemValue,
-    Topology,
-    UavFlags,
-)
-from dp2emu.shader.sm4.opcodes import OPCODES, Opcode
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4 import enums
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Version
 
 Swizzle = tuple[int, int, int, int]
 """The component, 0 to 3, read for each of x, y, z and w."""
-Returns = tuple[ReturnType, ReturnType, ReturnType, ReturnType]
+Returns = tuple[enums.ReturnType, enums.ReturnType, enums.ReturnType, enums.ReturnType]
 """Data types of a resource's four components."""
-
-_NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = GlobalFlags(0), UavFlags(0), Sync(0)
+_NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = enums.GlobalFlags(0), enums.UavFlags(0), enums.Sync(0)
 
 
 class Selection(Enum):
@@ -77,7 +61,7 @@ class Operand(msgspec.Struct, frozen=True):
     components: tuple[int, ...] = ()
     negate: bool = False
     absolute: bool = False
-    precision: Precision = Precision.DEFAULT
+    precision: enums.Precision = enums.Precision.DEFAULT
     words: tuple[int, ...] = ()
 
     @property
@@ -119,21 +103,21 @@ class View(msgspec.Struct, frozen=True):
 class Declaration(msgspec.Struct, frozen=True):
     """Attributes of a declaration besides its operand; ``declarations.PARTS`` lists them."""
 
-    interpolation: Interpolation | None = None
-    name: SystemValue | None = None
+    interpolation: enums.Interpolation | None = None
+    name: enums.SystemValue | None = None
     dimension: Dimension | None = None
     samples: int = 0
     """Sample count in dcl_resource of multisampled textures; compilers write 0."""
     returns: Returns | None = None
-    access: Access | None = None
-    mode: SamplerMode | None = None
-    topology: Topology | None = None
-    primitive: Primitive | None = None
+    access: enums.Access | None = None
+    mode: enums.SamplerMode | None = None
+    topology: enums.Topology | None = None
+    primitive: enums.Primitive | None = None
     domain: Domain | None = None
     partitioning: Partitioning | None = None
     output: OutputPrimitive | None = None
-    flags: GlobalFlags = _NO_FLAGS
-    uav: UavFlags = _NO_UAV_FLAGS
+    flags: enums.GlobalFlags = _NO_FLAGS
+    uav: enums.UavFlags = _NO_UAV_FLAGS
     number: int = 0
     """Number of an indexable array, a function body, a function table or an interface."""
     count: int = 0
@@ -151,14 +135,13 @@ class Declaration(msgspec.Struct, frozen=True):
     """A CustomClass, or an unknown number, whose data are ignored."""
 
 
-class Instruction(msgspec.Struct, frozen=True):
+class Instruction(Decoded, frozen=True):
     """An instruction or declaration.
 
-    ``operands`` match the letters of ``row.operands``.  ``data`` are the words after them: rows of
-    the immediate constant buffer (four words each) and other custom data, the entries of a
-    function table or interface, the function number of fcall.  Compilers leave unused words after
-    samplepos and sampling with feedback.  The decoder sets ``offset``, in bytes from the version
-    token, and ``tokens``, the DWORDs; comparisons ignore both.
+    ``operands`` match the letters of ``op.row``.  ``data`` are the words after them: rows of the
+    immediate constant buffer (four words each) and other custom data, the entries of a function
+    table or interface, the function number of fcall.  Compilers leave unused words after samplepos
+    and sampling with feedback.
     """
 
     op: Op
@@ -168,50 +151,24 @@ class Instruction(msgspec.Struct, frozen=True):
     """Condition of an opcode that tests: true if any bit is set, else if none is."""
     precise: int = 0
     """Mask of components that must not be refactored; x is bit 0."""
-    sizes: Sizes = Sizes.FLOAT
+    sizes: enums.Sizes = enums.Sizes.FLOAT
     """Result type of resinfo and sampleinfo."""
-    sync: Sync = _NO_SYNC
+    sync: enums.Sync = _NO_SYNC
     texel: tuple[int, int, int] = (0, 0, 0)
     """Offsets added to the texel address u, v, w, each from -8 to 7."""
     view: View | None = None
     declaration: Declaration | None = None
     data: tuple[int, ...] = ()
-    offset: int = 0
-    tokens: tuple[int, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Instruction and self._meaning() == other._meaning()
-
-    def __hash__(self) -> int:
-        return hash(self._meaning())
-
-    def _meaning(self) -> tuple[object, ...]:
-        """All fields but the last two, which say where it was decoded."""
-        return astuple(self)[:-2]
-
-    @property
-    def row(self) -> Opcode:
-        """The row of the opcode table."""
-        return OPCODES[self.op]
-
-    @property
-    def name(self) -> str:
-        """The name of the opcode in lower case."""
-        return self.op.name.lower()
-
-    def error(self, what: str) -> ShaderError:
-        """A ShaderError at the instruction's byte offset."""
-        return ShaderError(what, offset=self.offset)
 
     @property
     def destinations(self) -> tuple[Operand, ...]:
         """The register operands that are written; memory operands are sources."""
-        return self.operands[: self.row.operands.count("d")]
+        return self.operands[: self.op.row.operands.count("d")]
 
     @property
     def sources(self) -> tuple[Operand, ...]:
         """All other operands in order; for stores and atomics the memory comes first."""
-        return self.operands[self.row.operands.count("d") :]
+        return self.operands[self.op.row.operands.count("d") :]
 
 
 class Program(msgspec.Struct, frozen=True):

@@ -66,7 +66,6 @@ _CS = frozenset({Stage.COMPUTE})
 _PATCHES = _HS | _DS
 _PER_VERTEX = _GS | _HS
 """The stages whose v# are v[vertex][register]."""
-
 _ANY = 1 << 32
 _ROWS = 4096
 _REGISTERS = 32
@@ -75,7 +74,7 @@ _TARGETS = 8
 
 
 class Bank(NamedTuple):
-    """A row of the table."""
+    """A register file: its token type, its indices, and the versions and stages that have it."""
 
     file: File
     type: int
@@ -140,13 +139,12 @@ BANKS = (
 
 BY_FILE = {bank.file: bank for bank in BANKS}
 BY_TYPE = {bank.type: bank for bank in BANKS}
-
 _BY_VERTEX = Bank(File.INPUT, 1, (_VERTICES, _REGISTERS), relative=_BOTH)
 _BY_TARGET = Bank(File.OUTPUT, 2, (_TARGETS,), relative=_FIRST)
 
 
 def bank_of(file: File, stage: Stage) -> Bank:
-    """The row of a file in a stage: v# of GS and HS are indexed by vertex, o# of PS by target."""
+    """The ``Bank`` of a file: v# of GS and HS are indexed by vertex, o# of PS by target."""
     if file is File.INPUT and stage in _PER_VERTEX:
         return _BY_VERTEX
     if file is File.OUTPUT and stage is Stage.PIXEL:

@@ -11,58 +11,33 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.d3d.sdk import Named
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_bits, float_text, integer, unsigned_text
 from dp2emu.shader.assembly import shown
-from dp2emu.shader.resources import Dimension
-from dp2emu.shader.sm4.enums import (
-    Access,
-    GlobalFlags,
-    Interpolation,
-    Precision,
-    Primitive,
-    ReturnType,
-    SamplerMode,
-    Sizes,
-    Sync,
-    SystemValue,
-    Topology,
-    UavFlags,
-)
-from dp2emu.shader.sm4.opcodes import SIZED, TABLE, Opcode
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4 import enums
+from dp2emu.shader.sm4.declarations import PARTS
+from dp2emu.shader.sm4.opcodes import SCALAR_OUTPUTS, SIZED, Op
 from dp2emu.shader.sm4.program import Returns
 from dp2emu.shader.sm4.registers import File
 
 COMPONENTS = "xyzw"
 TEXEL, VIEW, SATURATE = "_aoffimmi", "_indexable", "_sat"
 """Suffixes of mnemonics: texel offsets, copied resource declaration, saturation."""
-
 BRACKETED = frozenset({File.IMMEDIATE_CONSTANT_BUFFER})
 """Files whose only index is bracketed even if it is a number."""
 ATTACHED = frozenset({File.CONSTANT_BUFFER, File.INDEXABLE_TEMP, File.INTERFACE})
 """Files whose first index of two is part of the name."""
-SCALARS = frozenset(
-    {
-        File.PRIMITIVE_ID,
-        File.OUTPUT_CONTROL_POINT_ID,
-        File.COVERAGE,
-        File.INNER_COVERAGE,
-        File.DEPTH,
-        File.DEPTH_GREATER_EQUAL,
-        File.DEPTH_LESS_EQUAL,
-        File.COVERAGE_MASK,
-        File.STENCIL_REFERENCE,
-    }
-)
+SCALARS = SCALAR_OUTPUTS | {
+    File.PRIMITIVE_ID,
+    File.OUTPUT_CONTROL_POINT_ID,
+    File.COVERAGE,
+    File.INNER_COVERAGE,
+}
 """Scalar files, whose component is implied."""
 DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
 """Scalar files that compilers declare without components."""
-
-PRECISIONS = {each.text: each for each in Precision if each is not Precision.DEFAULT}
-
+PRECISIONS = {each.text: each for each in enums.Precision if each is not enums.Precision.DEFAULT}
 _Kind = TypeVar("_Kind", bound=Named)
 _WORD = 0xFFFFFFFF
 _SMALL = 0x10000
@@ -75,15 +50,15 @@ class Mnemonic(NamedTuple):
 
     op: Op
     nonzero: bool = False
-    sizes: Sizes = Sizes.FLOAT
-    sync: Sync = Sync(0)
+    sizes: enums.Sizes = enums.Sizes.FLOAT
+    sync: enums.Sync = enums.Sync(0)
 
 
 @cache
 def mnemonics() -> Mapping[str, Mnemonic]:
     """Every mnemonic of instructions in lower case: ``mad``, ``if_nz``, ``resinfo_uint``."""
-    rows = (row for row in TABLE if row.declares is None)
-    return MappingProxyType({name: each for row in rows for name, each in _of(row)})
+    ops = (op for op in Op if op.row.declares is None)
+    return MappingProxyType({name: each for op in ops for name, each in _of(op)})
 
 
 @cache
@@ -92,75 +67,30 @@ def spellings() -> Mapping[Mnemonic, str]:
     return MappingProxyType({each: name for name, each in mnemonics().items()})
 
 
-def _of(row: Opcode) -> Iterator[tuple[str, Mnemonic]]:
-    name = row.op.name.lower()
-    if row.tests:
-        yield f"{name}_z", Mnemonic(row.op)
-        yield f"{name}_nz", Mnemonic(row.op, nonzero=True)
-    elif row.op in SIZED:
-        for sizes in Sizes:
-            suffix = "" if sizes is Sizes.FLOAT else f"_{sizes.text}"
-            yield name + suffix, Mnemonic(row.op, sizes=sizes)
-    elif row.op is Op.SYNC:
+def _of(op: Op) -> Iterator[tuple[str, Mnemonic]]:
+    name = op.text
+    if op.row.tests:
+        yield f"{name}_z", Mnemonic(op)
+        yield f"{name}_nz", Mnemonic(op, nonzero=True)
+    elif op in SIZED:
+        for sizes in enums.Sizes:
+            suffix = "" if sizes is enums.Sizes.FLOAT else f"_{sizes.text}"
+            yield name + suffix, Mnemonic(op, sizes=sizes)
+    elif op is Op.SYNC:
         for bits in range(1 << len(_SYNC)):
-            sync = Sync(bits)
+            sync = enums.Sync(bits)
             suffixes = (suffix for suffix, flag in _SYNC.items() if flag in sync)
-            yield name + "".join(suffixes), Mnemonic(row.op, sync=sync)
+            yield name + "".join(suffixes), Mnemonic(op, sync=sync)
     else:
-        yield name, Mnemonic(row.op)
+        yield name, Mnemonic(op)
 
 
 _SYNC = {
-    "_uglobal": Sync.UAV_GLOBAL,
-    "_ugroup": Sync.UAV_GROUP,
-    "_g": Sync.GROUP_MEMORY,
-    "_t": Sync.THREADS,
+    "_uglobal": enums.Sync.UAV_GLOBAL,
+    "_ugroup": enums.Sync.UAV_GROUP,
+    "_g": enums.Sync.GROUP_MEMORY,
+    "_t": enums.Sync.THREADS,
 }
-
-PHRASES = {
-    Op.CUSTOMDATA: "dcl_immediateConstantBuffer {rows}",
-    Op.DCL_RESOURCE: "dcl_resource_{dimension}{samples} {returns} {operand}",
-    Op.DCL_CONSTANTBUFFER: "dcl_constantbuffer {operand}, {access}",
-    Op.DCL_SAMPLER: "dcl_sampler {operand}, {mode}",
-    Op.DCL_INDEXRANGE: "dcl_indexrange {operand} {count}",
-    Op.DCL_OUTPUTTOPOLOGY: "dcl_outputtopology {topology}",
-    Op.DCL_INPUTPRIMITIVE: "dcl_inputprimitive {primitive}",
-    Op.DCL_MAXOUT: "dcl_maxout {count}",
-    Op.DCL_INPUT: "dcl_input {operand}",
-    Op.DCL_INPUT_SGV: "dcl_input_sgv {operand}, {name}",
-    Op.DCL_INPUT_SIV: "dcl_input_siv {operand}, {name}",
-    Op.DCL_INPUT_PS: "dcl_input_ps {interpolation} {operand}",
-    Op.DCL_INPUT_PS_SGV: "dcl_input_ps_sgv {constant}{operand}, {name}",
-    Op.DCL_INPUT_PS_SIV: "dcl_input_ps_siv {interpolation} {operand}, {name}",
-    Op.DCL_OUTPUT: "dcl_output {operand}",
-    Op.DCL_OUTPUT_SGV: "dcl_output_sgv {operand}, {name}",
-    Op.DCL_OUTPUT_SIV: "dcl_output_siv {operand}, {name}",
-    Op.DCL_TEMPS: "dcl_temps {count}",
-    Op.DCL_INDEXABLETEMP: "dcl_indexableTemp x{number}[{count}], {components}",
-    Op.DCL_GLOBALFLAGS: "dcl_globalFlags {flags}",
-    Op.DCL_STREAM: "dcl_stream {operand}",
-    Op.DCL_FUNCTION_BODY: "dcl_function_body fb{number}",
-    Op.DCL_FUNCTION_TABLE: "dcl_function_table ft{number}, {count} {data}",
-    Op.DCL_INTERFACE: "dcl_interface fp{number}, {access}, {count} {data}",
-    Op.DCL_INPUT_CONTROL_POINT_COUNT: "dcl_input_control_point_count {count}",
-    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: "dcl_output_control_point_count {count}",
-    Op.DCL_TESSELLATOR_DOMAIN: "dcl_tessellator_domain {domain}",
-    Op.DCL_TESSELLATOR_PARTITIONING: "dcl_tessellator_partitioning {partitioning}",
-    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: "dcl_tessellator_output_primitive {output}",
-    Op.DCL_HS_MAX_TESSFACTOR: "dcl_hs_max_tessfactor l({factor})",
-    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: "dcl_hs_fork_phase_instance_count {count}",
-    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: "dcl_hs_join_phase_instance_count {count}",
-    Op.DCL_THREAD_GROUP: "dcl_thread_group {threads}",
-    Op.DCL_UAV_TYPED: "dcl_uav_typed_{dimension}{uav} {returns} {operand}",
-    Op.DCL_UAV_RAW: "dcl_uav_raw{uav} {operand}",
-    Op.DCL_UAV_STRUCTURED: "dcl_uav_structured{uav} {operand}, {stride}",
-    Op.DCL_TGSM_RAW: "dcl_tgsm_raw {operand}, {stride}",
-    Op.DCL_TGSM_STRUCTURED: "dcl_tgsm_structured {operand}, {stride}, {count}",
-    Op.DCL_RESOURCE_RAW: "dcl_resource_raw {operand}",
-    Op.DCL_RESOURCE_STRUCTURED: "dcl_resource_structured {operand}, {stride}",
-    Op.DCL_GSINSTANCES: "dcl_gsinstances {count}",
-}
-"""Phrases of declarations; braces name a row of ``FIELDS``, or ``operand``."""
 
 
 class Spelled(NamedTuple):
@@ -206,7 +136,7 @@ def returns_text(returns: Returns) -> str:
 
 def read_returns(text: str) -> Returns:
     """Parse the types of a resource's components.  Raises ValueError or ShaderError."""
-    x, y, z, w = (_member(ReturnType, part) for part in text.strip("()").split(","))
+    x, y, z, w = (member(enums.ReturnType, part) for part in text.strip("()").split(","))
     return x, y, z, w
 
 
@@ -218,12 +148,8 @@ def read_count(text: str) -> int:
     return found
 
 
-def read_dimension(text: str) -> Dimension:
-    """Parse a dimension.  Raises ShaderError."""
-    return _member(Dimension, text)
-
-
-def _member(kind: type[_Kind], text: str) -> _Kind:
+def member(kind: type[_Kind], text: str) -> _Kind:
+    """Parse a word of an enumeration.  Raises ShaderError."""
     wanted = " ".join(text.split())
     for each in kind:
         if each.text.lower() == wanted:
@@ -234,59 +160,51 @@ def _member(kind: type[_Kind], text: str) -> _Kind:
 def _named(name: str, kind: type[Named]) -> Spelled:
     known = sorted((each.text.lower() for each in kind), key=len, reverse=True)
     pattern = "|".join(re.escape(each).replace(r"\ ", r"\s+") for each in known)
-    return Spelled(name, pattern, lambda value: value.text, lambda text: _member(kind, text))
+    return Spelled(name, pattern, lambda value: value.text, lambda text: member(kind, text))
 
 
-def _number(name: str) -> Spelled:
-    return Spelled(name, r"[0-9a-fx]+", str, read_count)
-
-
-def _group(name: str) -> Spelled:
-    numbers = r"[0-9a-fx]+\s*,\s*[0-9a-fx]+\s*,\s*[0-9a-fx]+"
-    return Spelled(name, numbers, lambda value: ", ".join(map(str, value)), _numbers)
+_THREADS = r"[0-9a-fx]+\s*,\s*[0-9a-fx]+\s*,\s*[0-9a-fx]+"
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(read_count(part.strip()) for part in text.split(",")) if text.strip() else ()
 
 
-def _flagged(name: str, kind: Callable[[int], Any], words: Mapping[str, int]) -> Spelled:
-    """A field of flags spelled as suffixes."""
-
-    def write(value: int) -> str:
-        return "".join(word for word, flag in words.items() if flag & value)
-
-    def read(text: str) -> Any:
-        return kind(sum(flag for word, flag in words.items() if word in text))
-
-    return Spelled(name, "".join(f"(?:{word})?" for word in words), write, read)
-
-
 _UAV = {
-    "_glc": UavFlags.GLOBALLY_COHERENT,
-    "_rov": UavFlags.RASTERIZER_ORDERED,
-    "_opc": UavFlags.COUNTER,
+    "_glc": enums.UavFlags.GLOBALLY_COHERENT,
+    "_rov": enums.UavFlags.RASTERIZER_ORDERED,
+    "_opc": enums.UavFlags.COUNTER,
 }
+
+
+def _write_uav(flags: enums.UavFlags) -> str:
+    return "".join(word for word, flag in _UAV.items() if flag & flags)
+
+
+def _read_uav(text: str) -> enums.UavFlags:
+    return enums.UavFlags(sum(flag for word, flag in _UAV.items() if word in text))
+
+
 _GLOBAL = {
-    "refactoringAllowed": GlobalFlags.REFACTORING_ALLOWED,
-    "enableDoublePrecisionFloatOps": GlobalFlags.DOUBLE_PRECISION,
-    "forceEarlyDepthStencil": GlobalFlags.FORCE_EARLY_DEPTH_STENCIL,
-    "enableRawAndStructuredBuffers": GlobalFlags.RAW_AND_STRUCTURED_BUFFERS,
-    "skipOptimization": GlobalFlags.SKIP_OPTIMIZATION,
-    "enableMinimumPrecision": GlobalFlags.MINIMUM_PRECISION,
-    "enable11_1DoubleExtensions": GlobalFlags.DOUBLE_EXTENSIONS,
-    "enable11_1ShaderExtensions": GlobalFlags.SHADER_EXTENSIONS,
-    "allResourcesBound": GlobalFlags.ALL_RESOURCES_BOUND,
+    "refactoringAllowed": enums.GlobalFlags.REFACTORING_ALLOWED,
+    "enableDoublePrecisionFloatOps": enums.GlobalFlags.DOUBLE_PRECISION,
+    "forceEarlyDepthStencil": enums.GlobalFlags.FORCE_EARLY_DEPTH_STENCIL,
+    "enableRawAndStructuredBuffers": enums.GlobalFlags.RAW_AND_STRUCTURED_BUFFERS,
+    "skipOptimization": enums.GlobalFlags.SKIP_OPTIMIZATION,
+    "enableMinimumPrecision": enums.GlobalFlags.MINIMUM_PRECISION,
+    "enable11_1DoubleExtensions": enums.GlobalFlags.DOUBLE_EXTENSIONS,
+    "enable11_1ShaderExtensions": enums.GlobalFlags.SHADER_EXTENSIONS,
+    "allResourcesBound": enums.GlobalFlags.ALL_RESOURCES_BOUND,
 }
 _GLOBAL_READ = {word.lower(): flag for word, flag in _GLOBAL.items()}
 
 
-def _write_flags(flags: GlobalFlags) -> str:
+def _write_flags(flags: enums.GlobalFlags) -> str:
     return " | ".join(word for word, flag in _GLOBAL.items() if flag in flags)
 
 
-def _read_flags(text: str) -> GlobalFlags:
-    found = GlobalFlags(0)
+def _read_flags(text: str) -> enums.GlobalFlags:
+    found = enums.GlobalFlags(0)
     for word in (part.strip() for part in text.split("|") if text):
         if word not in _GLOBAL_READ:
             raise ShaderError(f"{shown(word)} is no global flag")
@@ -321,9 +239,13 @@ def _write_data(words: tuple[int, ...]) -> str:
 
 
 FIELDS = {
+    name: _named(part.name, part.read)
+    if isinstance(part.read, type) and issubclass(part.read, Named)
+    else Spelled(part.name, r"[0-9a-fx]+", str, read_count)
+    for name, part in PARTS.items()
+} | {
     "rows": Spelled("data", r"\{.*\}", _write_rows, _read_rows),
     "data": Spelled("data", r"\{[^{}]*\}", _write_data, lambda text: _numbers(text.strip("{}"))),
-    "dimension": _named("dimension", Dimension),
     "samples": Spelled(
         "samples",
         r"(?:\([0-9]+\))?",
@@ -331,27 +253,15 @@ FIELDS = {
         lambda text: read_count(text.strip("()") or "0"),
     ),
     "returns": Spelled("returns", r"\([a-z,\s]*\)", returns_text, read_returns),
-    "access": _named("access", Access),
-    "mode": _named("mode", SamplerMode),
-    "topology": _named("topology", Topology),
-    "primitive": _named("primitive", Primitive),
-    "name": _named("name", SystemValue),
-    "interpolation": _named("interpolation", Interpolation),
     "constant": Spelled(
         "interpolation",
-        f"(?:(?:{_named('', Interpolation).pattern})\\s+)?",
-        lambda value: "" if value is Interpolation.CONSTANT else f"{value.text} ",
-        lambda text: _member(Interpolation, text) if text else Interpolation.CONSTANT,
+        f"(?:(?:{_named('', enums.Interpolation).pattern})\\s+)?",
+        lambda value: "" if value is enums.Interpolation.CONSTANT else f"{value.text} ",
+        lambda text: member(enums.Interpolation, text) if text else enums.Interpolation.CONSTANT,
     ),
-    "domain": _named("domain", Domain),
-    "partitioning": _named("partitioning", Partitioning),
-    "output": _named("output", OutputPrimitive),
-    "count": _number("count"),
-    "number": _number("number"),
-    "components": _number("components"),
-    "stride": _number("stride"),
     "flags": Spelled("flags", r"[\w|\s]*", _write_flags, _read_flags),
     "factor": Spelled("factor", r"[^()]*(?:\([^()]*\))?", float_text, value_of),
-    "threads": _group("threads"),
-    "uav": _flagged("uav", UavFlags, _UAV),
+    "threads": Spelled("threads", _THREADS, lambda value: ", ".join(map(str, value)), _numbers),
+    "uav": Spelled("uav", "".join(f"(?:{word})?" for word in _UAV), _write_uav, _read_uav),
 }
+"""Fields of phrases: most are words of an enumeration or numbers."""

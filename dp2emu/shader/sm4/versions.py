@@ -10,9 +10,7 @@ from dp2emu.shader.cursor import Bits
 
 Level = tuple[int, int]
 """Major and minor number."""
-
 V4_0, V4_1, V5_0 = (4, 0), (4, 1), (5, 0)
-
 _TYPE, _MAJOR, _MINOR = Bits(16, 16), Bits(4, 4), Bits(0, 4)
 
 
@@ -42,7 +40,7 @@ class Version(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """As assembly text spells it: ``vs_4_0``."""
+        """The name in assembly text: ``vs_4_0``."""
         major, minor = self.level
         return f"{self.stage.value}_{major}_{minor}"
 

@@ -219,21 +219,21 @@ def test_a_source_is_one_object_for_a_format() -> None:
 
 def test_settings_are_one_object_until_something_changes() -> None:
     state = State(has_depth=False)
-    before = state.settings
+    before = state.refresh()
     state.set_render_state(RenderState.ZFUNC, state.render_states[RenderState.ZFUNC])
-    assert state.settings is before
+    assert state.refresh() is before
     state.set_render_state(RenderState.ZFUNC, 1)
-    changed = state.settings
-    assert changed != before and state.settings is changed
+    changed = state.refresh()
+    assert changed != before and state.refresh() is changed
     state.set_render_state(RenderState.ZFUNC, 4)
-    assert state.settings == before
+    assert state.refresh() == before
 
 
 @given(st.integers(0, 255), st.integers(0, 0xFFFFFFFF))
 def test_every_render_state_is_in_the_settings(number: int, value: int) -> None:
     state = State(has_depth=False)
     state.set_render_state(number, value)
-    words = np.frombuffer(b"".join(state.settings), np.uint32)
+    words = np.frombuffer(b"".join(state.refresh()), np.uint32)
     assert words[number] == value and (words[:256] == state.render_states).all()
 
 
@@ -241,7 +241,7 @@ def test_every_render_state_is_in_the_settings(number: int, value: int) -> None:
 def test_every_stage_state_is_in_the_settings(stage: int, number: int, value: int) -> None:
     state = State(has_depth=False)
     state.set_texture_stage_state(stage, number, value)
-    rows = np.frombuffer(b"".join(state.settings), np.uint32)[256:].reshape(len(state.stages), -1)
+    rows = np.frombuffer(b"".join(state.refresh()), np.uint32)[256:].reshape(len(state.stages), -1)
     assert (rows == state.stages).all() and state.stage(stage)[number] == value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.shader.sm.opcodes import OPCODES, TABLE, Op, Opcode
+from dp2emu.shader.sm.opcodes import Op, Opcode
 from dp2emu.shader.sm.versions import BY_NAME, VERSIONS, Version
 
 NEVER = "-"
@@ -126,13 +126,13 @@ def first(row: Opcode, stage: str) -> str:
 
 
 def test_opcodes_are_exactly_these() -> None:
-    assert [int(number) for number, *_ in CELLS] == [row.op for row in TABLE] == list(Op)
+    assert [int(number) for number, *_ in CELLS] == list(Op)
 
 
 @pytest.mark.parametrize("cells", CELLS, ids=[f"{cells[0]}-{cells[1]}" for cells in CELLS])
 def test_row_has_its_name_operands_and_first_versions(cells: list[str]) -> None:
     number, name, destinations, sources, vertex, pixel = cells
-    row = OPCODES[Op(int(number))]
+    row = Op(int(number)).row
     assert (first(row, "vs"), first(row, "ps")) == (vertex, pixel)
     for version in (vertex, pixel):
         if version != NEVER:
@@ -143,13 +143,13 @@ def test_row_has_its_name_operands_and_first_versions(cells: list[str]) -> None:
 @pytest.mark.parametrize(("name", "version"), LATER)
 def test_row_changes_with_the_version(name: str, version: str) -> None:
     number = next(int(cells[0]) for cells in CELLS if cells[1] == name)
-    assert shape(OPCODES[Op(number)], BY_NAME[version]) == LATER[name, version]
+    assert shape(Op(number).row, BY_NAME[version]) == LATER[name, version]
 
 
 def test_opcodes_of_is_ps_1_x_shaders_end() -> None:
     pixel = [version for version in VERSIONS if version.name.startswith("ps")]
     ends: dict[str, set[str]] = {}
-    for row in TABLE:
+    for row in (op.row for op in Op):
         having = [version for version in pixel if row.form(version)]
         if having and having[-1] is not pixel[-1]:
             form = row.form(having[-1])
@@ -159,9 +159,9 @@ def test_opcodes_of_is_ps_1_x_shaders_end() -> None:
 
 
 def test_matrices_read_as_many_registers_as_they_have_rows() -> None:
-    rows = {row.op.name: row.rows for row in TABLE if row.rows > 1}
+    rows = {op.name: op.row.rows for op in Op if op.row.rows > 1}
     assert rows == {"M4x4": 4, "M4x3": 3, "M3x4": 4, "M3x3": 3, "M3x2": 2}
 
 
 def test_constants_are_four_words_or_one() -> None:
-    assert {row.op.name: row.raw for row in TABLE if row.raw} == {"DEF": 4, "DEFI": 4, "DEFB": 1}
+    assert {op.name: op.row.raw for op in Op if op.row.raw} == {"DEF": 4, "DEFI": 4, "DEFB": 1}

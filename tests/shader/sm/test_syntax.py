@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.sm.assemble import instruction_of
 from dp2emu.shader.sm.disassemble import text_of
 from dp2emu.shader.sm.encode import instruction_words
-from dp2emu.shader.sm.opcodes import TABLE
-from dp2emu.shader.sm.syntax import instruction_of
+from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.versions import BY_NAME, VERSIONS
 from tests.shader.sm.instructions import INSTRUCTIONS
 from tests.shader.sm.making import words_of
@@ -113,9 +113,9 @@ def test_error_says_what_cannot_be_read(version: str, text: str, what: str) -> N
 
 
 def test_every_kind_of_opcode_is_among_the_hand_made_ones() -> None:
-    tried = [instruction_of(text, BY_NAME[version]).row for version, text, _ in INSTRUCTIONS]
+    tried = [instruction_of(text, BY_NAME[version]).op.row for version, text, _ in INSTRUCTIONS]
     kinds = {(row.group, row.control, row.raw) for row in tried}
-    assert {(row.group, row.control, row.raw) for row in TABLE} <= kinds
+    assert {(op.row.group, op.row.control, op.row.raw) for op in Op} <= kinds
 
 
 def test_every_version_has_a_plain_move() -> None:

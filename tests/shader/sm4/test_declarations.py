@@ -6,9 +6,7 @@ import pytest
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.sm4 import assemble, disassemble
-from dp2emu.shader.sm4.declarations import PARTS
-from dp2emu.shader.sm4.opcodes import TABLE
-from dp2emu.shader.sm4.spelling import PHRASES
+from dp2emu.shader.sm4.opcodes import Op
 from tests.shader.sm4.making import code_of
 
 T, U, S, G, M = 0x107000, 0x11E000, 0x106000, 0x11F000, 0x110000
@@ -118,8 +116,8 @@ def test_declaration_reads_as_a_line(version: str, words: tuple[int, ...], line:
 
 
 def test_every_declaration_is_among_them() -> None:
-    declared = {row.op for row in TABLE if row.declares is not None}
-    assert declared == PARTS.keys() == PHRASES.keys()
+    declared = {op for op in Op if op.row.declares is not None}
+    assert declared == {op for op in Op if op.phrase}
     seen = {words[0] & 0x7FF for _, words, _ in ROWS} | {53}
     assert seen == set(map(int, declared))
 

@@ -17,7 +17,7 @@ from dp2emu.shader.sm4.enums import (
     Sizes,
     SystemValue,
 )
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import File
 from tests.shader.sm4.making import code_of, packed, recorded, words_of
@@ -37,7 +37,7 @@ def test_recorded_program_is_cut_into_its_instructions(row: dict[str, Any]) -> N
     code = bytes.fromhex(row["tokens"])
     program = decode(code)
     assert program.version.name == row["asm"].split("\n")[0]
-    ends = [each.offset + 4 * len(each.tokens) for each in program.instructions]
+    ends = [each.offset + 4 * len(each.words) for each in program.instructions]
     assert [8, *ends] == [each.offset for each in program.instructions] + [len(code)]
     assert program.trailing == b""
     assert decode(code + b"more").trailing == b"more"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.shader.sm4.opcodes import ACCEPTED_DIMENSIONS, OPCODES, TABLE
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.versions import BY_NAME, V4_0, VERSIONS, Stage
 
 LIST = """
@@ -128,8 +127,8 @@ def listed() -> list[list[str]]:
 def test_opcode_is_as_listed(row: list[str]) -> None:
     number, spelled, operands, first = row
     name = spelled.removesuffix("_sat")
-    found = OPCODES[Op(int(number))]
-    assert found.op.name == name.upper()
+    assert Op(int(number)).name == name.upper()
+    found = Op(int(number)).row
     assert found.saturates == spelled.endswith("_sat")
     assert (found.declares is not None) == (operands == "*")
     if operands != "*":
@@ -140,18 +139,17 @@ def test_opcode_is_as_listed(row: list[str]) -> None:
 
 
 def test_every_opcode_is_listed_once() -> None:
-    assert sorted(int(row[0]) for row in listed()) == sorted(row.op for row in TABLE)
-    assert len(TABLE) == len(OPCODES) == len(Op) == 231
+    assert sorted(int(row[0]) for row in listed()) == list(Op)
+    assert len(Op) == len(Op.__members__) == 231
 
 
 def test_what_tests_a_source_is_known() -> None:
-    tests = {row.op for row in TABLE if row.tests}
+    tests = {op for op in Op if op.row.tests}
     assert tests == {Op.IF, Op.BREAKC, Op.CONTINUEC, Op.RETC, Op.CALLC, Op.DISCARD}
 
 
 def test_memory_is_checked_where_a_resource_is_read() -> None:
-    readers = {row.op for row in TABLE if set(row.operands) & set("taRyw")}
-    assert readers <= ACCEPTED_DIMENSIONS.keys()
+    assert all(op.row.dimensions for op in Op if set(op.row.operands) & set("taRyw"))
 
 
 def test_version_tokens_hold_stage_and_level() -> None:

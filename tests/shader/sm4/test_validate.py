@@ -7,7 +7,7 @@ import pytest
 from dp2emu.errors import ShaderError
 from dp2emu.shader.calls import CALLED
 from dp2emu.shader.sm4 import assemble, decode, phases
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.registers import File
 
 STRUCTURED = "dcl_resource_structured t0, 16"

@@ -7,7 +7,7 @@ source swizzle selects no single component reads w, pow reads x (SM1-3 tokens, "
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from dp2emu.shader import functions
 from dp2emu.shader.sm.lower.lowering import Lowering, Result
@@ -21,6 +21,7 @@ from dp2emu.shader.values import Value
 
 Evaluate = Callable[[Lowering, Instruction], Result]
 """Computes the result of an instruction without writing it."""
+Vector = Operand | Sequence[Value]
 
 LIT_POWER = 127.9961
 """Magnitude that the exponent of lit is clamped to."""
@@ -43,7 +44,7 @@ def compared(instruction: Instruction, x: Value, y: Value) -> Value:
     return COMPARISONS[instruction.comparison](x, y)
 
 
-def dot(low: Lowering, x: Operand, y: Operand, size: int) -> Value:
+def dot(low: Lowering, x: Vector, y: Vector, size: int) -> Value:
     """The sum of the first ``size`` products."""
     total = low.mul(x[0], y[0])
     for c in range(1, size):
@@ -52,7 +53,7 @@ def dot(low: Lowering, x: Operand, y: Operand, size: int) -> Value:
 
 
 def _each(value: Callable[..., Value]) -> Evaluate:
-    """Component-wise: ``value`` takes one component of each source."""
+    """Return a component-wise rule: ``value`` takes one component of each source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         sources = operands(low, instruction)
@@ -62,7 +63,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _all(value: Callable[..., Value]) -> Evaluate:
-    """One scalar, replicated to every component: ``value`` takes whole sources."""
+    """Return a rule for one scalar in every component: ``value`` takes whole sources."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         result = value(low, *operands(low, instruction))
@@ -72,7 +73,7 @@ def _all(value: Callable[..., Value]) -> Evaluate:
 
 
 def _named(*values: Callable[..., Value]) -> Evaluate:
-    """A function for each component from x on; later components are not written."""
+    """Return a rule with a function for each component from x on; others are not written."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         sources = operands(low, instruction)
@@ -83,7 +84,7 @@ def _named(*values: Callable[..., Value]) -> Evaluate:
 
 
 def before(level: tuple[int, int], early: Evaluate, late: Evaluate) -> Evaluate:
-    """``early`` in versions before a level, ``late`` from it on."""
+    """Return a rule that is ``early`` in versions before a level, ``late`` from it on."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         return (early if low.version.level < level else late)(low, instruction)
@@ -100,13 +101,14 @@ def _truth(low: Lowering, condition: Value) -> Value:
 
 
 def _mov(low: Lowering, instruction: Instruction) -> Result:
-    """A copy; into the address register of vs_1_1 it rounds down (SM1-3 tokens, "Opcodes")."""
+    """Copy; into the address register of vs_1_1 round down (SM1-3 tokens, "Opcodes")."""
     if instruction.target.register.file is File.ADDR:
         return _MOV_ADDRESS(low, instruction)
-    return _MOV(low, instruction)
+    return COPY(low, instruction)
 
 
-_MOV = _each(lambda low, x: x)
+COPY = _each(lambda low, x: x)
+"""Copies the source after its modifier: mov, texcrd."""
 _MOV_ADDRESS = _each(lambda low, x: low.b.ftoi(low.b.floor(x)))
 
 
@@ -115,7 +117,7 @@ def _lrp(low: Lowering, s: Value, x: Value, y: Value) -> Value:
 
 
 def _sgn(low: Lowering, instruction: Instruction) -> Result:
-    """-1, 0 or 1; before 3.0 the other two sources are scratch registers."""
+    """Evaluate sgn: -1, 0 or 1; before 3.0 the other two sources are scratch registers."""
     source = operands(low, instruction)[0]
     b = low.b
     return {
@@ -197,14 +199,14 @@ def _cross(first: int, second: int) -> Callable[..., Value]:
 
 
 def _nrm(low: Lowering, instruction: Instruction) -> Result:
-    """The vector over the length of xyz; mulz makes a zero vector stay zero, in 3.0 too."""
+    """Divide by the length of xyz; mulz makes a zero vector stay zero, in 3.0 too."""
     (x,) = operands(low, instruction)
     factor = functions.rsqrt(dot(low, x, x, 3))
     return {c: low.b.mulz(x[c], factor) for c in instruction.target.components}
 
 
 def _matrix(size: int, rows: int) -> Evaluate:
-    """Dot products with the rows of a matrix: consecutive registers from the second source on."""
+    """Return a rule of dot products with matrix rows: registers from the second source on."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         vector, matrix = (Operand(low, source) for source in instruction.sources)
@@ -218,7 +220,7 @@ def _matrix(size: int, rows: int) -> Evaluate:
 
 
 def _sincos(low: Lowering, instruction: Instruction) -> Result:
-    """x is the cosine, y the sine; the coefficients that 2.x passes are ignored."""
+    """Evaluate sincos: x is the cosine, y the sine; the coefficients of 2.x are ignored."""
     sine, cosine = functions.sincos(operands(low, instruction)[0][0])
     return {0: cosine, 1: sine}
 
@@ -271,7 +273,7 @@ _EXP, _LOG = _all(_exp), _all(_log)
 
 
 def _frc(low: Lowering, instruction: Instruction) -> Result:
-    """In vs_1_1 only x and y are written."""
+    """Evaluate frc; in vs_1_1 only x and y are written."""
     result = _FRC(low, instruction)
     if low.version.level >= V2_0 or low.version.stage is Stage.PIXEL:
         return result

@@ -1,31 +1,102 @@
-"""State of a lowering: registers as variables of the builder, open blocks, constants."""
+"""State and result of a lowering: registers as variables, open blocks, constants, ports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
+from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget, Loops, Step, loops_of
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
+from dp2emu.shader.ir import Program, TextureKind
 from dp2emu.shader.ports import CENTROID
 from dp2emu.shader.sm.flow import CALLS, LOOP_ENDS, LOOPS, Routines, routines
-from dp2emu.shader.sm.lower.lowered import InputRegister
 from dp2emu.shader.sm.modifiers import ResultModifier, TextureType
 from dp2emu.shader.sm.opcodes import Group
 from dp2emu.shader.sm.program import Instruction, Relative, Shader
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
 from dp2emu.shader.sm.versions import V3_0, Stage
 from dp2emu.shader.stages import STAGE_FILE, STAGE_SCALARS, STAGES
-from dp2emu.shader.types import Type
+from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value, Variable
 from dp2emu.shader.verify import MAX_DEPTH
+
+
+class InputRegister(msgspec.Struct, frozen=True):
+    """An input register that the program reads, with the usage of its dcl.
+
+    Shaders of DirectX 8 have no dcl and name inputs by number alone.  If dcl gives the components
+    of a register ``several`` usages, each usage is an input of its own.
+    """
+
+    register: int
+    usage: DeclUsage | None = None
+    index: int = 0
+    several: bool = False
+
+    @property
+    def name(self) -> str:
+        """Prefix of its ports: ``v3``, or with several usages ``v3_texcoord1``."""
+        if self.usage is None or not self.several:
+            return f"v{self.register}"
+        return f"v{self.register}_{self.usage.name.lower()}{self.index}"
+
+
+class DefinedConstant(NamedTuple):
+    """A register set by def, defi or defb: its file ``c``, ``i`` or ``b``, and raw DWORDs."""
+
+    file: str
+    register: int
+    words: tuple[int, ...]
+
+
+class Lowered(msgspec.Struct, frozen=True):
+    """A shader as a program.  Frozen and hashable, as the program is.
+
+    ``outputs`` are registers by name, such as ``texcoord0`` or ``target0``; their components are
+    ports.  ``samplers`` have the shader's numbers.  ``constants`` override uploaded registers:
+    the program has them built in, except where it indexes the file at run time.
+    """
+
+    program: Program
+    inputs: tuple[InputRegister, ...]
+    outputs: tuple[str, ...]
+    samplers: tuple[tuple[int, TextureKind], ...]
+    constants: tuple[DefinedConstant, ...]
+    kills: bool
+
+
+def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConstant, ...]) -> Lanes:
+    """Uploaded registers of a file, shape (n, 4), or (n,) for ``b``, with a shader's constants on
+    top.
+
+    Returns the same array if the shader defines none; registers beyond the array are dropped.
+    """
+    registers, values = _own(constants, file, len(uploaded), uploaded.dtype)
+    if not registers:
+        return uploaded
+    result = uploaded.copy()
+    result[registers] = values
+    return result
+
+
+@identity_cached()
+def _own(
+    constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
+) -> tuple[list[int], Lanes]:
+    """Register numbers below ``count`` that a shader defines in a file, and their values."""
+    own = [each for each in constants if each.file == file and each.register < count]
+    words = np.array([each.words for each in own], np.uint32)
+    found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)
+    return [each.register for each in own], found
 
 
 def measure_loops(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
@@ -45,19 +116,13 @@ def _expanded(body: Iterable[Instruction], parts: Routines) -> Iterator[Instruct
 
 
 COMPONENTS = "xyzw"
-
 Result = dict[int, Value]
 """Values of a result by component, 0 to 3; missing components are not written."""
-
 DEPTH = Register(File.DEPTHOUT)
-
 SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
 """Scalar registers: fog factor, point size and depth."""
-
 _STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
-
 _TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
-
 _INDEXABLE = frozenset({File.INPUT, File.OUTPUT})
 
 _KINDS = {
@@ -111,7 +176,7 @@ class Lowering:
         self.own = {
             i.target.register: i.constant
             for i in shader.instructions
-            if i.row.group is Group.CONSTANT
+            if i.op.row.group is Group.CONSTANT
         }
         self.usages = _usages(shader)
         self.centroids = _centroids(shader)
@@ -136,14 +201,14 @@ class Lowering:
         return self.b.constant(Type.F32, value)
 
     def integer(self, register: Register, component: int) -> Value:
-        """A component of i#."""
+        """Read a component of i#."""
         if register in self.own:
             return self.b.constant(Type.I32, self.own[register][component])
         file = self.b.uniform("i", Type.I32, 4 * self.count(File.CONSTINT))
         return self.b.load(file, 4 * register.number + component)
 
     def boolean(self, register: Register) -> Value:
-        """A b#."""
+        """Read a b#."""
         if register in self.own:
             return self.b.constant(Type.BOOL, self.own[register][0] != 0)
         file = self.b.uniform("b", Type.BOOL, self.count(File.CONSTBOOL))

@@ -89,7 +89,7 @@ def _temporary(low: Lowering, register: Register, component: int, index: Value |
 
 
 def _constant(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """c#, from -1 to 1 in ps_1_x (SM1-3 tokens, "Pixel shaders 1.x")."""
+    """Read c#, from -1 to 1 in ps_1_x (SM1-3 tokens, "Pixel shaders 1.x")."""
     if register in low.own and index is None:
         (number,) = struct.unpack("<f", struct.pack("<I", low.own[register][component]))
         value = low.number(number)
@@ -134,14 +134,14 @@ def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
 
 
 def _texture(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """t#: coordinates; in ps_1_0 to ps_1_3 the last value written, if any."""
+    """Read t#: coordinates; in ps_1_0 to ps_1_3 the last value written, if any."""
     if low.version.level < V1_4 and (register, component) in low.variables:
         return low.variable(register, component).value
     return low.coordinate(register.number, component)
 
 
 def _misc(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """vPos, which has x and y, or vFace, replicated to every component."""
+    """Read vPos, which has x and y, or vFace, replicated to every component."""
     if register != V_POS:
         return low.b.input("vface.x")
     return low.b.input(f"vpos.{COMPONENTS[component]}") if component < 2 else low.number(0.0)
@@ -165,7 +165,7 @@ def _signed(o: Operand, c: int) -> Value:
 
 
 def _divided_by(divisor: int) -> Callable[[Operand, int], Value]:
-    """Divides x and y by another component; z and w are unchanged."""
+    """Return a modifier that divides x and y by another component; z and w are unchanged."""
     return lambda o, c: o.plain(c) / o.plain(divisor) if c < 2 else o.plain(c)
 
 

@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 
 from dp2emu.shader.ir import Lod, TextureKind
-from dp2emu.shader.sm.lower.arithmetic import Evaluate, before, bumped
+from dp2emu.shader.sm.lower.arithmetic import COPY, Evaluate, before, bumped, dot
 from dp2emu.shader.sm.lower.lowering import DEPTH, Lowering, Result
 from dp2emu.shader.sm.lower.reading import Operand, operands
 from dp2emu.shader.sm.modifiers import Sampling
@@ -22,7 +22,6 @@ from dp2emu.shader.values import Value
 
 Effect = Callable[[Lowering, Instruction], None]
 """Lowers an instruction with side effects besides its destination, or without a destination."""
-
 At = Callable[[int], Value]
 """A texture coordinate by component."""
 
@@ -83,12 +82,6 @@ def _sampled(
     return {c: texel[place] for c, place in enumerate(source.swizzle)}
 
 
-def _texcrd(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates, unclamped, divided if the source modifier says so."""
-    (at,) = operands(low, instruction)
-    return {c: at[c] for c in instruction.target.components}
-
-
 def _texkill(low: Lowering, instruction: Instruction) -> None:
     """Kill the pixel if any component is below 0: of all four, in 1.x of the first three.
 
@@ -111,26 +104,23 @@ def _test(low: Lowering, instruction: Instruction, component: int) -> Value:
 
 
 def _texdepth(low: Lowering, instruction: Instruction) -> None:
-    """Depth r5.r / min(r5.g, 1); 1 where r5.g is 0."""
+    """Set the depth to r5.r / min(r5.g, 1); 1 where r5.g is 0."""
     r5 = Operand(low, Source(instruction.target.register))
     divisor = low.b.min(r5[1], 1.0)
     set_depth(low, divisor, r5[0])
 
 
 def set_depth(low: Lowering, w: Value, z: Value) -> None:
-    """Depth z / w, but 1 where w is 0."""
+    """Set the depth to z / w, but 1 where w is 0."""
     low.variable(DEPTH, 0).value = low.b.select(w.eq(0.0), 1.0, z / w)
 
 
 EVALUATE: dict[Op, Evaluate] = {
     Op.TEX: before(V2_0, _texld_1_4, _texld),
-    Op.TEXCOORD: _texcrd,
+    Op.TEXCOORD: COPY,
     Op.TEXLDD: _texldd,
     Op.TEXLDL: _texldl,
 }
-
-EFFECTS: dict[Op, Effect] = {Op.TEXKILL: _texkill, Op.TEXDEPTH: _texdepth}
-
 
 # ps_1_0 to ps_1_3 (SM1-3 tokens, "Pixel shaders 1.x").  The register written, tN, also names the
 # stage that is sampled and its coordinate set.
@@ -154,7 +144,7 @@ def _tex(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texcoord(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates clamped to 0..1; w is 1."""
+    """Evaluate texcoord: coordinates clamped to 0..1; w is 1."""
     xyz = {c: low.b.saturate(low.coordinate(_stage(instruction), c)) for c in range(3)}
     return {**xyz, 3: low.number(1.0)}
 
@@ -168,7 +158,7 @@ def _texbem(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texbeml(low: Lowering, instruction: Instruction) -> Result:
-    """texbem, whose colour is multiplied by blue of the source times scale plus offset."""
+    """Evaluate texbem, its colour multiplied by blue of the source times scale plus offset."""
     (by,) = operands(low, instruction)
     stage, texel = _stage(instruction), _texbem(low, instruction)
     scale, offset = low.stage(stage, LUMINANCE_SCALE), low.stage(stage, LUMINANCE_OFFSET)
@@ -183,7 +173,7 @@ def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> 
 
 
 def _texreg(*components: int) -> Evaluate:
-    """Sample at components of the source."""
+    """Return a rule that samples at components of the source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
@@ -215,7 +205,7 @@ def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
 def _sampled_at(
     coordinates: Callable[[Lowering, Instruction, list[Value]], list[Value]],
 ) -> Evaluate:
-    """Sample at coordinates computed from the rows of the matrix."""
+    """Return a rule that samples at coordinates computed from the rows of the matrix."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         return _sample_at(low, instruction, coordinates(low, instruction, _rows(low, instruction)))
@@ -228,25 +218,21 @@ def _as_they_are(low: Lowering, instruction: Instruction, rows: list[Value]) -> 
 
 
 def _spec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """The eye vector is the second source."""
+    """Reflect the eye vector, the second source, at the normal in the matrix rows."""
     eye = Operand(low, instruction.sources[1])
     return _reflected(low, rows, [eye[c] for c in range(3)])
 
 
 def _vspec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """The eye vector is w of the three sets of coordinates."""
+    """Reflect the eye vector, w of the three sets of coordinates, at the normal in the rows."""
     last = _stage(instruction)
     return _reflected(low, rows, [low.coordinate(set, 3) for set in range(last - 2, last + 1)])
 
 
 def _reflected(low: Lowering, normal: list[Value], eye: list[Value]) -> list[Value]:
-    """2 (n.e / n.n) n - e."""
-    factor = _dot(low, normal, eye) / _dot(low, normal, normal) * 2.0
+    """The reflection 2 (n.e / n.n) n - e."""
+    factor = dot(low, normal, eye, 3) / dot(low, normal, normal, 3) * 2.0
     return [low.mul(factor, n) - e for n, e in zip(normal, eye, strict=True)]
-
-
-def _dot(low: Lowering, x: list[Value], y: list[Value]) -> Value:
-    return low.mul(x[0], y[0]) + low.mul(x[1], y[1]) + low.mul(x[2], y[2])
 
 
 def _texm3x3(low: Lowering, instruction: Instruction) -> Result:
@@ -281,7 +267,9 @@ EVALUATE_1_0: dict[Op, Evaluate] = {
     Op.TEXDP3: _texdp3,
 }
 
-EFFECTS_1_0: dict[Op, Effect] = {
+EFFECTS: dict[Op, Effect] = {
+    Op.TEXKILL: _texkill,
+    Op.TEXDEPTH: _texdepth,
     Op.TEXM3x2PAD: _pad,
     Op.TEXM3x3PAD: _pad,
     Op.TEXM3x2DEPTH: _texm3x2depth,

@@ -1,9 +1,10 @@
 """Lowering of shaders of Direct3D 10 and 11 into programs of the intermediate representation
-(SM4-5 tokens, "Floats", "Flow control" and "Stages").
+(SM4-5 tokens, "Floats", "Flow control", "Stages" and "Tessellation").
 
 Registers are I32 slots whatever their type.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
-``position0.<c>`` in clip space, ``clip<n>.x`` and ``cull<n>.x``.
+``position0.<c>`` in clip space, ``clip<n>.x`` and ``cull<n>.x``.  Declared components that are
+never written are 0.
 
 Ports of pixel programs: inputs ``v<register>.<c>``, an I32 where interpolation is constant, else
 an F32 whose name says how it is interpolated (``ports``); F32 ``position.<c>``; I32
@@ -16,18 +17,31 @@ Ports of geometry programs, all I32: inputs ``vertex<n>.v<register>.<c>``, ``pri
 Ports of compute programs: inputs ``vThreadID.<c>``, ``vThreadGroupID.<c>``,
 ``vThreadIDInGroup.<c>`` and ``vThreadIDInGroupFlattened.x``, I32.
 
-Ports of domain programs: I32 inputs ``patch.x`` (``patches``) and ``primitive_id.x``, F32
-``domain.<c>``; outputs as of vertex programs.  Hull shaders have several programs (``hull``).
+Ports of domain programs: I32 inputs ``patch.x`` (``reading``) and ``primitive_id.x``, F32
+``domain.<c>``; outputs as of vertex programs.
+
+Hull shaders have a program for each phase, with I32 ports: inputs ``patch.x``, ``primitive_id.x``,
+``output_control_point.x`` or ``phase_instance.x``; outputs ``o<register>.<c>``.  A phase of patch
+constants starts with the constants of earlier phases and instances, so components that it does not
+write keep their values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from dp2emu.errors import Unsupported
+from msgspec.structs import replace
+
+from dp2emu.d3d.enums10 import Domain
+from dp2emu.errors import ShaderError, Unsupported
+from dp2emu.shader.sampling import COMPONENTS
+from dp2emu.shader.sm4.enums import GlobalFlags, SystemValue
+from dp2emu.shader.sm4.flow import Phase, phases
+from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.flow import lower_routine
-from dp2emu.shader.sm4.lower.hull import lower_hull
 from dp2emu.shader.sm4.lower.lowered import (
+    Component,
+    Constants,
     DeclaredSampler,
     Emission,
     Lowered4,
@@ -35,18 +49,13 @@ from dp2emu.shader.sm4.lower.lowered import (
     Register,
     Resource,
 )
-from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.lower.outputs import (
-    geometry_outputs,
-    lowered,
-    pixel_outputs,
-    vertex_outputs,
-)
-from dp2emu.shader.sm4.lower.patches import registers_of
-from dp2emu.shader.sm4.lower.reading import store_inputs
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.lower.lowering import Lowering, Place
+from dp2emu.shader.sm4.lower.reading import patch_word, registers_of, store_inputs
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Program
+from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
+from dp2emu.shader.values import Value
 
 __all__ = [
     "DeclaredSampler",
@@ -59,9 +68,175 @@ __all__ = [
     "lower_hull",
 ]
 
+DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
+"""Depth output registers; the promise of the last two about its direction is unused."""
+_DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
+
+
+def vertex_outputs(low: Lowering) -> None:
+    """Write every declared component by register, as bits, for the next stage; as floats the
+    position and the clip and cull distances, numbered in the order of their components.
+    """
+    counts = dict.fromkeys(_DISTANCES, 0)
+    for number, component, value in _declared(low):
+        name = low.declared.output_of[number, component].name
+        low.b.output(f"o{number}.{COMPONENTS[component]}", value)
+        if name is SystemValue.POSITION:
+            low.b.output(f"position0.{COMPONENTS[component]}", low.b.asfloat(value))
+        elif name in counts:
+            low.b.output(f"{_DISTANCES[name]}{counts[name]}.x", low.b.asfloat(value))
+            counts[name] += 1
+
+
+def _geometry_outputs(low: Lowering) -> None:
+    assert low.emitter is not None
+    low.emitter.write_outputs()
+
+
+def pixel_outputs(low: Lowering) -> None:
+    """Write the targets as bits (the target's format gives the type), depth and coverage mask."""
+    for number, component, value in _declared(low):
+        low.b.output(f"target{number}.{COMPONENTS[component]}", value)
+    for file in DEPTHS:
+        if file in low.declared.scalars:
+            low.b.output("depth.x", low.b.asfloat(_value(low, Place(file, 0, 0))))
+    if File.COVERAGE_MASK in low.declared.scalars:
+        low.b.output("coverage.x", _value(low, Place(File.COVERAGE_MASK, 0, 0)))
+
+
+def _declared(low: Lowering) -> Iterator[tuple[int, int, Value]]:
+    """Declared components of o# in order, with their values."""
+    for number, component in sorted(low.declared.output_of):
+        if File.OUTPUT in low.indexed:
+            yield number, component, low.output(number, component)
+        else:
+            yield number, component, _value(low, Place(File.OUTPUT, number, component))
+
+
+def _value(low: Lowering, place: Place) -> Value:
+    return low.variable(place).value if place in low.variables else low.word(0)
+
+
+def lowered(low: Lowering) -> Lowered4:
+    """The finished program with its declarations."""
+    declared = low.declared
+    return Lowered4(
+        program=low.b.program(),
+        inputs=tuple(declared.inputs),
+        outputs=tuple(declared.outputs),
+        constant_buffers=tuple(sorted(declared.constant_buffers)),
+        immediates=declared.immediates,
+        resources=tuple(each for _, each in sorted(declared.resources.items())),
+        samplers=tuple(sorted(declared.samplers, key=lambda each: each.number)),
+        units=tuple(low.units),
+        kills=low.kills,
+        forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
+        per_sample=declared.per_sample,
+        emission=None if low.emitter is None else low.emitter.emission,
+        memory_operations=tuple(low.operations),
+        unordered=tuple(each for _, each in sorted(declared.unordered.items())),
+        shared=tuple(each for _, each in sorted(declared.shared.items())),
+        threads=declared.threads,
+        points_in=declared.points_in,
+        registers=low.registers,
+    )
+
+
+# Hull shaders: a program for each phase, and the tessellator's settings
+
+MAX_RUNS = 1024
+"""Maximum number of instances of all patch constant phases together."""
+
+_EDGES: dict[Domain, tuple[SystemValue, ...]] = {
+    Domain.DOMAIN_ISOLINE: (SystemValue.LINE_DENSITY, SystemValue.LINE_DETAIL),
+    Domain.DOMAIN_TRI: (SystemValue.TRI_U0_EDGE, SystemValue.TRI_V0_EDGE, SystemValue.TRI_W0_EDGE),
+    Domain.DOMAIN_QUAD: (
+        SystemValue.QUAD_U0_EDGE,
+        SystemValue.QUAD_V0_EDGE,
+        SystemValue.QUAD_U1_EDGE,
+        SystemValue.QUAD_V1_EDGE,
+    ),
+}
+_INSIDES: dict[Domain, tuple[SystemValue, ...]] = {
+    Domain.DOMAIN_ISOLINE: (),
+    Domain.DOMAIN_TRI: (SystemValue.TRI_INSIDE,),
+    Domain.DOMAIN_QUAD: (SystemValue.QUAD_U_INSIDE, SystemValue.QUAD_V_INSIDE),
+}
+_OF_CONSTANTS = frozenset({Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE})
+
+
+def lower_hull(program: Program) -> LoweredHull:
+    """Lower a hull program.
+
+    Raises ShaderError for missing declarations and for blocks that nest too deep, Unsupported for
+    instructions that are not implemented and too many phase instances.
+    """
+    first, *others = phases(program)
+    head = declared(first.declarations)
+    if head.domain is None or head.partitioning is None or head.output is None:
+        raise ShaderError("a hull shader without its domain, partitioning or output primitive")
+    registers = registers_of(program.instructions, program.version.stage)
+    lows = [_lowering(program, first, phase, registers) for phase in others]
+    constants = [low for low in lows if _of_constants(low.parts)]
+    if sum(low.declared.instances for low in constants) > MAX_RUNS:
+        raise Unsupported(f"hull shaders of more than {MAX_RUNS:,} instances of phases")
+    places = _named(constants)
+    return LoweredHull(
+        points=next((_lowered(low) for low in lows if not _of_constants(low.parts)), None),
+        constants=tuple(Constants(_lowered(low), low.declared.instances) for low in constants),
+        takes=head.points_in,
+        makes=head.points_out,
+        registers=registers,
+        domain=head.domain,
+        partitioning=head.partitioning,
+        output=head.output,
+        most=head.most,
+        edges=tuple(map(places.get, _EDGES[head.domain])),
+        inside=tuple(map(places.get, _INSIDES[head.domain])),
+    )
+
+
+def _of_constants(phase: Phase) -> bool:
+    return phase.marker is not None and phase.marker.op in _OF_CONSTANTS
+
+
+def _lowering(program: Program, first: Phase, phase: Phase, registers: int) -> Lowering:
+    """The lowering of a phase; declarations of the first phase apply to all."""
+    known = replace(phase, declarations=first.declarations + phase.declarations)
+    return Lowering(program, known, registers)
+
+
+def _lowered(low: Lowering) -> Lowered4:
+    if _of_constants(low.parts):
+        _begin_with_constants(low)
+    lower_routine(low, low.parts.main)
+    for number, component, value in _declared(low):
+        low.b.output(f"o{number}.{COMPONENTS[component]}", value)
+    return lowered(low)
+
+
+def _begin_with_constants(low: Lowering) -> None:
+    """Initialize o# with the constants written by earlier phases and instances."""
+    for number, component in low.declared.output_of:
+        value = patch_word(low, File.PATCH_CONSTANT, 0, number, component)
+        if File.OUTPUT in low.indexed:
+            low.b.store(low.indexed[File.OUTPUT], value, 4 * number + component)
+        else:
+            low.variable(Place(File.OUTPUT, number, component)).value = value
+
+
+def _named(lows: list[Lowering]) -> dict[SystemValue, Component]:
+    """Registers and components of the tessellation factors, by system value."""
+    outputs = [each for low in lows for each in low.declared.outputs]
+    lowest = [(each.mask & -each.mask).bit_length() - 1 for each in outputs]
+    return {each.name: (each.number, c) for each, c in zip(outputs, lowest, strict=True)}
+
+
+# Shaders of one program
+
 _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
     Stage.VERTEX: vertex_outputs,
-    Stage.GEOMETRY: geometry_outputs,
+    Stage.GEOMETRY: _geometry_outputs,
     Stage.DOMAIN: vertex_outputs,
     Stage.PIXEL: pixel_outputs,
     Stage.COMPUTE: lambda low: None,

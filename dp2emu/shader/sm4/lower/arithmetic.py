@@ -15,7 +15,7 @@ from dp2emu.shader.codings import half
 from dp2emu.shader.ir import Axis
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
@@ -25,12 +25,11 @@ Result = Mapping[int, Value]
 become masks of 32 bits."""
 Evaluate = Callable[[Lowering, Instruction], tuple[Result, ...]]
 """Computes the results of an instruction, one for each destination, without writing them."""
-
 _BEFORE_ONE = 1.0 - 2.0**-24
 
 
 def _each(value: Callable[..., Value]) -> Evaluate:
-    """Component-wise: ``value`` takes the builder and one component of each source."""
+    """Return a component-wise rule: ``value`` takes the builder and a component of each source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         read = sources(low, instruction)
@@ -41,7 +40,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
-    """Component-wise with two destinations, whose masks may differ."""
+    """Return a component-wise rule with two destinations, whose masks may differ."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         read = sources(low, instruction)
@@ -54,7 +53,7 @@ def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
 
 
 def _dot(size: int) -> Evaluate:
-    """The dot product of the first ``size`` components, replicated."""
+    """Return a rule for the dot product of the first ``size`` components, replicated."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -67,7 +66,7 @@ def _dot(size: int) -> Evaluate:
 
 
 def _mov(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """A bitwise copy; with saturation the value is a float."""
+    """Copy bits; with saturation the value is a float."""
     (target,) = instruction.destinations
     source = Source(low, instruction.sources[0], _letter(instruction))
     return ({c: source[c] for c in target.written},)
@@ -103,12 +102,12 @@ def _sincos(b: Builder, x: Value) -> tuple[Value, Value]:
 
 
 def _op(name: str) -> Evaluate:
-    """Component-wise, by an operation of ``shader.ops``."""
+    """Return a component-wise rule by an operation of ``shader.ops``."""
     return _each(lambda b, *operands: b.apply(name, *operands))
 
 
 def _two(first: str, second: str) -> Evaluate:
-    """Two operations on the same operands; one of the destinations may be null."""
+    """Return a rule of two operations on the same operands; a destination may be null."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -123,7 +122,7 @@ def _two(first: str, second: str) -> Evaluate:
 
 
 def _chosen(test: str) -> Evaluate:
-    """x where the comparison ``test`` holds, else y."""
+    """Return a rule: x where the comparison ``test`` holds, else y."""
     return _each(lambda b, x, y: b.select(b.apply(test, x, y), x, y))
 
 

@@ -11,17 +11,18 @@ import msgspec
 from msgspec.structs import replace
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.shader.resources import Dimension, SharedMemory
+from dp2emu.shader.resources import SharedMemory
 from dp2emu.shader.sm4.enums import (
     CustomClass,
     GlobalFlags,
     Interpolation,
     Primitive,
+    ReturnType,
     SystemValue,
     Topology,
 )
 from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction
 from dp2emu.shader.sm4.registers import File
 
@@ -160,36 +161,19 @@ def _array(found: Declared, instruction: Instruction, declaration: Declaration) 
 
 def _resource(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     operand = instruction.operands[0]
-    assert declaration.dimension is not None
-    assert declaration.returns is not None
-    resource = Resource(operand.number, declaration.dimension, declaration.returns)
-    _resources(found, operand.file)[operand.number] = resource
-
-
-def _resources(found: Declared, file: File) -> dict[int, Resource]:
-    return found.unordered if file is File.UAV else found.resources
-
-
-def _untyped(dimension: Dimension) -> _Declare:
-    def declare(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-        operand = instruction.operands[0]
-        resource = Resource(operand.number, dimension)
-        resources = _resources(found, operand.file)
-        resources[operand.number] = replace(resource, stride=declaration.stride)
-
-    return declare
-
-
-def _shared_raw(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    number = instruction.operands[0].number
-    memory = SharedMemory(number, Dimension.RAW_BUFFER, 1, declaration.stride)
-    found.shared[number] = memory
+    (dimension,) = instruction.op.row.dimensions or {declaration.dimension}
+    assert dimension is not None
+    returns = declaration.returns or (ReturnType.UINT,) * 4
+    resources = found.unordered if operand.file is File.UAV else found.resources
+    resources[operand.number] = Resource(operand.number, dimension, returns, declaration.stride)
 
 
 def _shared(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    number, dimension = instruction.operands[0].number, Dimension.STRUCTURED_BUFFER
-    memory = SharedMemory(number, dimension, declaration.stride, declaration.count)
-    found.shared[number] = memory
+    number, (dimension,) = instruction.operands[0].number, instruction.op.row.dimensions
+    sizes = declaration.stride, declaration.count
+    if instruction.op is Op.DCL_TGSM_RAW:
+        sizes = 1, declaration.stride
+    found.shared[number] = SharedMemory(number, dimension, *sizes)
 
 
 def _sampler(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -211,7 +195,7 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
 
 
 def _stored(name: str, source: str = "") -> _Declare:
-    """Stores one attribute of a declaration, ``source``, as ``name``; by default the same one."""
+    """Return a function that stores the attribute ``source``, by default ``name``, as ``name``."""
 
     def store(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
         setattr(found, name, getattr(declaration, source or name))
@@ -220,7 +204,7 @@ def _stored(name: str, source: str = "") -> _Declare:
 
 
 def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    """The maximum tessellation factor; NaN means no limit."""
+    """Store the maximum tessellation factor; NaN means no limit."""
     (most,) = struct.unpack("<f", struct.pack("<I", declaration.factor))
     found.most = math.inf if math.isnan(most) else most
 
@@ -245,12 +229,12 @@ _DECLARE: dict[Op, _Declare] = {
     Op.DCL_CONSTANTBUFFER: _constant_buffer,
     Op.DCL_INDEXABLETEMP: _array,
     Op.DCL_RESOURCE: _resource,
-    Op.DCL_RESOURCE_RAW: _untyped(Dimension.RAW_BUFFER),
-    Op.DCL_RESOURCE_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
+    Op.DCL_RESOURCE_RAW: _resource,
+    Op.DCL_RESOURCE_STRUCTURED: _resource,
     Op.DCL_UAV_TYPED: _resource,
-    Op.DCL_UAV_RAW: _untyped(Dimension.RAW_BUFFER),
-    Op.DCL_UAV_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
-    Op.DCL_TGSM_RAW: _shared_raw,
+    Op.DCL_UAV_RAW: _resource,
+    Op.DCL_UAV_STRUCTURED: _resource,
+    Op.DCL_TGSM_RAW: _shared,
     Op.DCL_TGSM_STRUCTURED: _shared,
     Op.DCL_THREAD_GROUP: _stored("threads"),
     Op.DCL_SAMPLER: _sampler,

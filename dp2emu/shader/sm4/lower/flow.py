@@ -14,12 +14,11 @@ from operator import or_
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
-from dp2emu.shader.sm4.lower import arithmetic, interpolants, memory, resources
-from dp2emu.shader.sm4.lower.frames import Frame, FrameKind, Switch
+from dp2emu.shader.sm4.lower import arithmetic, resources
 from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
-from dp2emu.shader.sm4.lower.lowering import Lowering, Write
+from dp2emu.shader.sm4.lower.lowering import Frame, FrameKind, Lowering, Switch, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.types import Type
@@ -28,7 +27,6 @@ from dp2emu.shader.verify import MAX_DEPTH
 
 MAX_SLOTS = 1 << 18
 """Maximum number of slots: four for each of 65,536 instructions, the most of any hardware."""
-
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 
@@ -84,9 +82,11 @@ def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]
 
 
 def _assign(low: Lowering, instruction: Instruction) -> None:
-    """Compute all results, then write them."""
-    _check(instruction)
-    results = EVALUATE[instruction.op](low, instruction)
+    """Compute all results, then write them.  Raises Unsupported for an opcode without lowering."""
+    op = instruction.op
+    if op not in EVALUATE:
+        raise Unsupported(_REFUSED.get(op, f"opcode {op.text}"))
+    results = EVALUATE[op](low, instruction)
     indices: dict[Operand, Value | None] = {}
     writes: list[Write] = []
     for operand, result in zip(instruction.destinations, results, strict=True):
@@ -99,12 +99,6 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
             if operand.file is not File.NULL
         ]
     low.commit(writes, indices)
-
-
-def _check(instruction: Instruction) -> None:
-    """Raise Unsupported for an opcode without a lowering."""
-    if instruction.op not in EVALUATE:
-        raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.name.lower()}"))
 
 
 def _written(
@@ -193,7 +187,7 @@ def _else(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """An endless loop, bounded by the work budget that all loops share."""
+    """Open an endless loop, bounded by the work budget that all loops share."""
     _open(low, FrameKind.LOOP, instruction, EXECUTED)
     low.budget.spend()
     if own:
@@ -207,7 +201,7 @@ def _endloop(low: Lowering, instruction: Instruction) -> None:
 
 
 def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """A loop of one iteration; each case's body runs for lanes that have reached their case."""
+    """Open a loop of one iteration; a case's body runs for lanes that have reached their case."""
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
     running.value = False
@@ -216,7 +210,7 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """case and default; lanes of the previous body fall through."""
+    """Lower case and default; lanes of the previous body fall through."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
@@ -247,10 +241,10 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
-    """Leaves the innermost frame of one of the kinds; with a condition where the opcode tests."""
+    """Return an effect that leaves the innermost frame of one of the kinds."""
 
     def effect(low: Lowering, instruction: Instruction) -> None:
-        tests = instruction.row.tests
+        tests = instruction.op.row.tests
         test = condition(low, instruction) if tests else low.b.constant(Type.BOOL, True)
         _leave(low, kinds, test)
 
@@ -268,7 +262,7 @@ def _callc(low: Lowering, instruction: Instruction) -> None:
 
 
 def _discard(low: Lowering, instruction: Instruction) -> None:
-    """The lane continues: derivatives of its neighbours read it."""
+    """Kill lanes; they go on, since derivatives of their neighbours read them."""
     test = condition(low, instruction)
     if low.dropped is not None:
         low.dropped.value = low.dropped.value | test
@@ -277,7 +271,7 @@ def _discard(low: Lowering, instruction: Instruction) -> None:
 
 
 def _emit(low: Lowering, instruction: Instruction) -> None:
-    """emit, cut and their variants, in geometry programs."""
+    """Lower emit, cut and their variants, in geometry programs."""
     assert low.emitter is not None
     low.emitter.lower(instruction)
 
@@ -288,12 +282,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
     """
 
 
-EVALUATE = {
-    **arithmetic.EVALUATE,
-    **resources.EVALUATE,
-    **interpolants.EVALUATE,
-    **memory.EVALUATE,
-}
+EVALUATE = {**arithmetic.EVALUATE, **resources.EVALUATE}
 """Opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
@@ -312,7 +301,7 @@ _EFFECTS: dict[Op, Effect] = {
     Op.NOP: _nothing,
     Op.SYNC: _nothing,
     **dict.fromkeys(EMITS | CUTS, _emit),
-    **memory.EFFECTS,
+    **resources.EFFECTS,
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
@@ -320,7 +309,7 @@ CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
 
 
 def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:
-    return {op: f"{what}: {op.name.lower()}" for op in ops}
+    return {op: f"{what}: {op.text}" for op in ops}
 
 
 _REFUSED: dict[Op, str] = {

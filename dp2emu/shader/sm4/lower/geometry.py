@@ -16,14 +16,13 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.ports import STARTS
 from dp2emu.shader.sm4.lower.declared import Declared
 from dp2emu.shader.sm4.lower.lowered import Emission
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 MAX_WORDS = 1024
 """Limit for the words of all vertices of an invocation, and for the vertices of all instances."""
-
 EMITS = frozenset({Op.EMIT, Op.EMIT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 CUTS = frozenset({Op.CUT, Op.CUT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 

@@ -86,8 +86,6 @@ class Lowered4(msgspec.Struct, frozen=True):
     resources: tuple[Resource, ...]
     samplers: tuple[DeclaredSampler, ...]
     units: tuple[Unit, ...]
-    writes_depth: bool = False
-    writes_coverage: bool = False
     kills: bool = False
     forces_early: bool = False
     per_sample: bool = False

@@ -1,8 +1,17 @@
-"""State of a lowering: registers as untyped I32 variables, local files, units, open frames."""
+"""State of a lowering: registers as untyped I32 variables, local files, units, open frames.
+
+Frames are blocks that lanes can leave early: routines, loops, iterations and switches.  The
+intermediate representation can only break out of the innermost loop.  So every frame is a loop,
+most of a single iteration.  To leave an outer frame, lanes set its flag and break out of the inner
+one; after the inner one, lanes with the flag set break again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -13,14 +22,48 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.resources import MemoryOperation, Unit
 from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
 from dp2emu.shader.sm4.lower.declared import declared
-from dp2emu.shader.sm4.lower.frames import Frame
 from dp2emu.shader.sm4.lower.geometry import Emitter
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
+
+
+class FrameKind(Enum):
+    """Kind of a frame."""
+
+    ROUTINE = "routine"
+    LOOP = "loop"
+    ITERATION = "iteration"
+    """One iteration of a loop, the target of continue."""
+    SWITCH = "switch"
+    BRANCH = "branch"
+    """An if, or the body of a case; lanes cannot leave it early."""
+
+
+class Frame(msgspec.Struct, eq=False):
+    """An open block.  Mutable: it collects the jumps out of it.
+
+    ``flag`` is set for lanes that leave it from inside other frames.  ``outer_exits`` are the
+    outer frames that lanes inside this one leave.
+    """
+
+    kind: FrameKind
+    exit: ExitStack
+    flag: Variable | None = None
+    outer_exits: list[Frame] = msgspec.field(default_factory=list)
+    switch: Switch | None = None
+
+
+class Switch(msgspec.Struct, eq=False):
+    """An open switch: the value, the case labels, and the lanes that have reached their case."""
+
+    value: Value
+    words: tuple[int, ...]
+    """Labels of all cases; default takes every other value."""
+    running: Variable
 
 
 def measure_loops(parts: Phase) -> Loops:
@@ -40,7 +83,6 @@ def _expanded(body: Iterable[Instruction], parts: Phase) -> Iterator[Instruction
 
 ROWS = 4096
 """Maximum number of rows of a constant buffer."""
-
 _FAR = 1 << 16
 """Row offset beyond the end of every file."""
 
@@ -55,8 +97,6 @@ _STAGES = {
 
 REGISTERS = 32
 """Number of registers of v# and o#, and of each vertex."""
-
-_MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 
 
 class Place(NamedTuple):
@@ -120,19 +160,14 @@ class Lowering:
 
     def _indexed(self) -> set[File]:
         """Input and output files that some instruction indexes, patch registers excluded."""
+        of_patch = self.version.stage in (Stage.HULL, Stage.DOMAIN)
+        files = {File.OUTPUT} if of_patch else {File.INPUT, File.OUTPUT}
         return {
             operand.file
-            for body in (self.parts.main, *self.parts.subroutines.values())
-            for instruction in body
+            for instruction in chain(self.parts.main, *self.parts.subroutines.values())
             for operand in instruction.operands
-            if operand.file in self._may_be_indexed
-            and any(each.relative for each in operand.indices)
+            if operand.file in files and any(each.relative for each in operand.indices)
         }
-
-    @property
-    def _may_be_indexed(self) -> frozenset[File]:
-        own = {File.INPUT} if self.version.stage in (Stage.HULL, Stage.DOMAIN) else set()
-        return _MAY_BE_INDEXED - own
 
     def _size(self, file: File) -> int:
         """Number of words of a file's registers, of all vertices."""

@@ -3,15 +3,19 @@
 
 Registers are untyped.  Float operands flush subnormals to zeros of the same sign; abs and negation
 change the sign bit only.  Negation of integer operands is two's complement.
+
+The registers of all patches of a draw are in the uniform files ``vicp``, ``vocp`` and ``vpc``, in
+the order patch, control point, register, component.  The I32 input ``patch.x`` is the number of a
+lane's patch.  Reads out of range are 0.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE, SAMPLE
+from dp2emu.shader.ports import CENTROID, CONSTANTS, NOPERSPECTIVE, POINTS_IN, POINTS_OUT, SAMPLE
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
 from dp2emu.shader.sm4.lower.lowering import (
@@ -22,12 +26,78 @@ from dp2emu.shader.sm4.lower.lowering import (
     file_address,
     place_of,
 )
-from dp2emu.shader.sm4.lower.patches import is_of_patch, patch_word
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
+
+PATCH = "patch.x"
+_WORDS = 1 << 28
+"""Declared size of a patch file; the bound array has the words of the patches of a draw."""
+
+_FILES = {
+    File.INPUT: POINTS_IN,
+    File.INPUT_CONTROL_POINT: POINTS_IN,
+    File.OUTPUT_CONTROL_POINT: POINTS_OUT,
+    File.PATCH_CONSTANT: CONSTANTS,
+}
+
+Number = int | Value
+"""Number of a point or a register: constant, or computed at run time."""
+
+
+def is_of_patch(stage: Stage, operand: Operand) -> bool:
+    """Whether an operand is a patch register; in hull programs v# is one too."""
+    own = operand.file in _FILES and operand.file is not File.INPUT
+    return own or (operand.file is File.INPUT and stage is Stage.HULL)
+
+
+def registers_of(instructions: Iterable[Instruction], stage: Stage) -> int:
+    """Registers of a point in the patch files: the highest number declared plus one, including the
+    outputs of a hull program.
+    """
+    made = {File.OUTPUT} if stage is Stage.HULL else set()
+    named = [
+        operand.indices[-1].offset + _count(each)
+        for each in instructions
+        if each.declaration is not None
+        for operand in each.operands
+        if is_of_patch(stage, operand) or operand.file in made
+    ]
+    return max(named, default=1)
+
+
+def _count(instruction: Instruction) -> int:
+    """Number of registers that a declaration covers."""
+    ranged = instruction.op is Op.DCL_INDEXRANGE
+    return instruction.declaration.count if ranged and instruction.declaration else 1
+
+
+def patch_word(
+    low: Lowering, file: File, point: Number, register: Number, component: int
+) -> Value:
+    """Read a component of a control point's register, or of a patch constant, with point 0."""
+    name, declared = _FILES[file], low.declared
+    points = {POINTS_IN: declared.points_in, POINTS_OUT: declared.points_out}.get(name, 1)
+    patch = low.b.input(PATCH, Type.I32)
+    words = low.b.uniform(name, Type.I32, _WORDS)
+    if isinstance(point, int) and isinstance(register, int):
+        if point >= points or register >= low.registers:
+            return low.word(0)
+        at = 4 * (point * low.registers + register) + component
+        return low.b.load(words, at, patch, 4 * points * low.registers)
+    there = _below(low, point, points) & _below(low, register, low.registers)
+    row = (patch * points + point) * low.registers + register
+    return low.b.load(words, component, low.b.select(there, row, -1), 4)
+
+
+def _below(low: Lowering, number: Number, limit: int) -> Value:
+    """Unsigned ``number < limit``."""
+    number = low.word(number) if isinstance(number, int) else number
+    return low.b.apply("ult", number, limit)
+
 
 SIGN, SIZE = 0x80000000, 0x7FFFFFFF
 _EXPONENT = 0x7F800000
@@ -121,7 +191,7 @@ def sources(low: Lowering, instruction: Instruction) -> tuple[Source, ...]:
     """The value operands of an instruction, without resources and samplers."""
     return tuple(
         Source(low, operand, letter)
-        for letter, operand in zip(instruction.row.operands, instruction.operands, strict=True)
+        for letter, operand in zip(instruction.op.row.operands, instruction.operands, strict=True)
         if letter in "fisc"
     )
 
@@ -214,7 +284,7 @@ def _variable(low: Lowering, operand: Operand, place: int, index: Value | None) 
 
 
 def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """x#; a component that its rows lack is 0."""
+    """Read x#; a component that its rows lack is 0."""
     file, components, row = low.file_of(operand)
     if place >= components:
         return low.word(0)
@@ -222,7 +292,7 @@ def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> 
 
 
 def _of_patch(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """A register of a control point, or a patch constant."""
+    """Read a register of a control point, or a patch constant."""
     *points, register = (_known_or_sum(low, each) for each in operand.indices)
     return patch_word(low, operand.file, points[0] if points else 0, register, place)
 
@@ -232,7 +302,7 @@ def _known_or_sum(low: Lowering, index: Index) -> int | Value:
 
 
 def _domain(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """vDomain, which has three components."""
+    """Read vDomain, which has three components."""
     return low.b.input(f"domain.{COMPONENTS[place]}") if place < 3 else low.word(0)
 
 
@@ -254,14 +324,14 @@ def _immediate(low: Lowering, operand: Operand, place: int, index: Value | None)
 
 
 def _constant(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """cb#: rows beyond the declared ones are read too; 0 beyond the end of the bound buffer."""
+    """Read cb#, beyond the declared rows too; 0 beyond the end of the bound buffer."""
     slot, row = operand.indices
     file = low.b.uniform(f"cb{slot.offset}", Type.I32, 4 * ROWS)
     return _row(low, file.name, 4 * ROWS, row, place, index)
 
 
 def _own_constant(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """icb; 0 out of bounds."""
+    """Read icb; 0 out of bounds."""
     words, (row,) = low.declared.immediates, operand.indices
     at = 4 * row.offset + place
     if index is None:
@@ -293,7 +363,7 @@ def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) ->
 
 
 def _thread(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """Thread and group IDs: ``vThreadID.x`` and so on; w is 0."""
+    """Read thread and group IDs: ``vThreadID.x`` and so on; w is 0."""
     if place == 3:
         return low.word(0)
     return low.b.input(f"{operand.file.value}.{COMPONENTS[place]}", Type.I32)

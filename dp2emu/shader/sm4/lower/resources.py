@@ -1,18 +1,23 @@
-"""Instructions that read resources or query their sizes (SM4-5 tokens, "Reading resources").
+"""Instructions that access resources, memory and interpolated inputs (SM4-5 tokens, "Reading
+resources" and "Unordered access").
 
 Plain textures become Sample statements, one-dimensional ones as two-dimensional textures one texel
 high.  Every other read becomes a Fetch, with the derivatives that its level of detail needs.
+Stores, atomics and typed loads become Access statements, which an engine finishes for all lanes
+before any lane executes the next statement, so barriers need no code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from dp2emu.errors import Unsupported
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.ir import Axis, Lod, TextureKind
+from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE
 from dp2emu.shader.resources import (
     ADDRESS_SHAPES,
     CUBES,
@@ -23,13 +28,14 @@ from dp2emu.shader.resources import (
     ReadOpcode,
     Unit,
 )
-from dp2emu.shader.sm4.enums import Sizes
+from dp2emu.shader.sm4.enums import Interpolation, Sizes
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
 from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.lower.reading import Source, sources
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.lower.reading import Source, input_of, signed, sources
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 BIAS_LOW, BIAS_HIGH = -16.0, 15.99
@@ -68,7 +74,7 @@ def _operand(instruction: Instruction, file: File) -> Operand:
 
 
 def _unit(low: Lowering, instruction: Instruction, read: ReadOpcode) -> tuple[Unit, AddressShape]:
-    """The unit for the instruction's resource and sampler, and the shape of its addresses."""
+    """The unit of the instruction's resource and sampler, and the shape of its addresses."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
     shape = ADDRESS_SHAPES[resource.dimension]
@@ -165,7 +171,7 @@ def _biased(low: Lowering, bias: Value) -> Value:
 
 
 def _lod(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """lod: the clamped level, the unclamped level, 0, 0."""
+    """Evaluate lod: the clamped level, the unclamped level, 0, 0."""
     unit, shape = _unit(low, instruction, ReadOpcode.LOD)
     (at,) = sources(low, instruction)
     place = _address(at, shape, slices=False)
@@ -237,14 +243,14 @@ def _read(
 
 
 def _loading(read: ReadOpcode) -> Evaluate:
-    """ld_raw and ld_structured."""
+    """Return a rule for ld_raw or ld_structured."""
     return lambda low, instruction: swizzled(
         instruction, _read(low, instruction, read, MemoryOpcode.LOAD)[0]
     )
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Sizes in the type that the instruction names; rcpFloat inverts lengths only."""
+    """Evaluate resinfo: sizes in the instruction's type; rcpFloat inverts lengths only."""
     words, shape = _read(low, instruction, ReadOpcode.SIZE, MemoryOpcode.SIZE)
     if instruction.sizes is Sizes.UINT:
         return swizzled(instruction, words)
@@ -278,6 +284,182 @@ def _samplepos(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     return swizzled(instruction, (*_floats(low, x, y), *[low.word(0)] * 2))
 
 
+# Unordered access views and group shared memory
+
+Effect = Callable[[Lowering, Instruction], None]
+_ATOMICS = (
+    MemoryOpcode.IADD,
+    MemoryOpcode.AND,
+    MemoryOpcode.OR,
+    MemoryOpcode.XOR,
+    MemoryOpcode.IMAX,
+    MemoryOpcode.IMIN,
+    MemoryOpcode.UMAX,
+    MemoryOpcode.UMIN,
+)
+"""Atomics whose opcodes have the same names, with and without a result."""
+_UNTYPED = {Dimension.RAW_BUFFER: 1, Dimension.STRUCTURED_BUFFER: 2}
+"""Number of address components of raw and structured buffers."""
+
+
+def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) -> MemoryOperation:
+    operation = memory_operation(low, instruction, opcode)
+    assert operation is not None
+    return operation
+
+
+def _at(operation: MemoryOperation, source: Source) -> list[Value]:
+    """Address components, as many as the memory's dimension has."""
+    shape = ADDRESS_SHAPES[operation.dimension]
+    count = _UNTYPED.get(operation.dimension, shape.axes + shape.slices)
+    return [source[c] for c in range(count)]
+
+
+def _write_access(low: Lowering, operation: MemoryOperation, operands: list[Value]) -> Words:
+    """The words of an access that may write; discarded pixels do not execute it."""
+    if low.dropped is None:
+        return low.access(operation, operands)
+    results = [low.b.variable(low.word(0).type, 0) for _ in range(4)]
+    with low.b.if_(~low.dropped.value):
+        for result, word in zip(results, low.access(operation, operands), strict=True):
+            result.value = word
+    x, y, z, w = (low.b.copy(result.value) for result in results)
+    return x, y, z, w
+
+
+def _ld_typed(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+    operation = _operation(low, instruction, MemoryOpcode.LOAD)
+    (at,) = sources(low, instruction)
+    return swizzled(instruction, low.access(operation, _at(operation, at)))
+
+
+def _store(low: Lowering, instruction: Instruction) -> None:
+    """Store the components of the mask from the address on; typed stores write all four."""
+    operation = _operation(low, instruction, MemoryOpcode.STORE)
+    *places, value = sources(low, instruction)
+    typed = operation.dimension not in _UNTYPED
+    address = _at(operation, places[0]) if typed else [each[0] for each in places]
+    components = range(4) if typed else instruction.operands[0].written
+    _write_access(low, operation, [*address, *(value[c] for c in components)])
+
+
+def _atomic(opcode: MemoryOpcode) -> Effect:
+    def effect(low: Lowering, instruction: Instruction) -> None:
+        _atomic_access(low, instruction, opcode, silent=True)
+
+    return effect
+
+
+def _immediate(opcode: MemoryOpcode) -> Evaluate:
+    """Return a rule for an atomic whose result is the previous value."""
+
+    def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+        old, *_ = _atomic_access(low, instruction, opcode, silent=False)
+        return (dict.fromkeys(instruction.destinations[0].written, old),)
+
+    return evaluate
+
+
+def _atomic_access(
+    low: Lowering, instruction: Instruction, opcode: MemoryOpcode, *, silent: bool
+) -> Words:
+    operation = _operation(low, instruction, opcode)._replace(silent=silent)
+    at, *given = sources(low, instruction)
+    return _write_access(low, operation, [*_at(operation, at), *(each[0] for each in given)])
+
+
+def _counter(opcode: MemoryOpcode) -> Evaluate:
+    """Return a rule for a view's hidden counter; the result is the counter value."""
+
+    def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+        number, *_ = _write_access(low, _operation(low, instruction, opcode), [])
+        return (dict.fromkeys(instruction.destinations[0].written, number),)
+
+    return evaluate
+
+
+# Pull-model interpolation: an input at another position than its declaration says
+
+_FLAT = frozenset(
+    {
+        Interpolation.LINEAR_NOPERSPECTIVE,
+        Interpolation.LINEAR_NOPERSPECTIVE_CENTROID,
+        Interpolation.LINEAR_NOPERSPECTIVE_SAMPLE,
+    }
+)
+_SIGN_SHIFT = 32 - 4
+"""Shift that sign-extends a 4-bit offset, in units of 1/16 pixel."""
+
+
+def _snapped(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+    """Evaluate eval_snapped: an offset from the pixel's centre in two signed 4-bit numbers."""
+    at = Source(low, instruction.sources[1], "i")
+    return _pulled(
+        low,
+        instruction,
+        ReadOpcode.SNAPPED,
+        [(at[c] << _SIGN_SHIFT) >> _SIGN_SHIFT for c in range(2)],
+    )
+
+
+def _at_sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+    number = Source(low, instruction.sources[1], "i")[0]
+    return _pulled(low, instruction, ReadOpcode.AT_SAMPLE, [number])
+
+
+def _pulled(
+    low: Lowering, instruction: Instruction, read: ReadOpcode, where: Sequence[Value]
+) -> tuple[Result, ...]:
+    """The attribute at a position, by Fetch: the rasterizer has its plane equations.
+
+    A constant input is returned unchanged.
+    """
+    operand = instruction.sources[0]
+    if not _is_interpolated(low, operand):
+        return _copied(low, instruction)
+    unit = Unit(read, register=operand.number)
+    return _result(low, instruction, low.fetch(unit, *where))
+
+
+def _centroid(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+    """Evaluate eval_centroid."""
+    operand = instruction.sources[0]
+    if not _is_interpolated(low, operand):
+        return _copied(low, instruction)
+    number = operand.number
+    found = [input_of(low, number, c, _prefix(low, number, c)) for c in range(4)]
+    return _result(low, instruction, found)
+
+
+def _prefix(low: Lowering, number: int, component: int) -> str:
+    register = low.declared.input_of.get((number, component))
+    flat = register is not None and register.interpolation in _FLAT
+    return CENTROID + NOPERSPECTIVE if flat else CENTROID
+
+
+def _is_interpolated(low: Lowering, operand: Operand) -> bool:
+    """Whether an operand is an interpolated input.  Raises Unsupported for v[r0.x]."""
+    if operand.file is not File.INPUT:
+        return False
+    if operand.indices[0].relative is not None:
+        raise Unsupported("evaluation of indexed inputs")
+    modes = {each.interpolation for each in low.declared.inputs if each.number == operand.number}
+    return not modes <= {Interpolation.CONSTANT}
+
+
+def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+    (target,) = instruction.destinations
+    source = Source(low, instruction.sources[0], "s")
+    return ({c: source[c] for c in target.written},)
+
+
+def _result(low: Lowering, instruction: Instruction, found: Sequence[Value]) -> tuple[Result, ...]:
+    """Words after swizzle and sign modifiers of the source."""
+    operand, (target,) = instruction.sources[0], instruction.destinations
+    words = [low.b.asint(each) if each.type is Type.F32 else each for each in found]
+    return ({c: signed(operand, words[operand.swizzle[c]]) for c in target.written},)
+
+
 EVALUATE: dict[Op, Evaluate] = {
     **dict.fromkeys(_SAMPLINGS, _sample),
     **dict.fromkeys((Op.GATHER4, Op.GATHER4_C, Op.GATHER4_PO, Op.GATHER4_PO_C), _gather),
@@ -290,4 +472,18 @@ EVALUATE: dict[Op, Evaluate] = {
     Op.BUFINFO: _bufinfo,
     Op.SAMPLEINFO: _sampleinfo,
     Op.SAMPLEPOS: _samplepos,
+    Op.EVAL_SNAPPED: _snapped,
+    Op.EVAL_SAMPLE_INDEX: _at_sample,
+    Op.EVAL_CENTROID: _centroid,
+    Op.LD_UAV_TYPED: _ld_typed,
+    Op.IMM_ATOMIC_ALLOC: _counter(MemoryOpcode.ALLOC),
+    Op.IMM_ATOMIC_CONSUME: _counter(MemoryOpcode.CONSUME),
+    Op.IMM_ATOMIC_EXCH: _immediate(MemoryOpcode.EXCHANGE),
+    Op.IMM_ATOMIC_CMP_EXCH: _immediate(MemoryOpcode.COMPARE),
+    **{Op[f"IMM_ATOMIC_{each.name}"]: _immediate(each) for each in _ATOMICS},
+}
+EFFECTS: dict[Op, Effect] = {
+    **dict.fromkeys((Op.STORE_UAV_TYPED, Op.STORE_RAW, Op.STORE_STRUCTURED), _store),
+    Op.ATOMIC_CMP_STORE: _atomic(MemoryOpcode.COMPARE),
+    **{Op[f"ATOMIC_{each.name}"]: _atomic(each) for each in _ATOMICS},
 }

@@ -7,10 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dp2emu.shader.sm.lower import arithmetic, texture
-from dp2emu.shader.sm.lower import texture as early
-from dp2emu.shader.sm.lower.flow import EFFECTS
-from dp2emu.shader.sm.opcodes import OPCODES, TABLE, Group, Op
+from dp2emu.shader.sm.lower import EFFECTS, arithmetic, texture
+from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.versions import V1_4, V2_0, V3_0, VERSIONS, Stage, Version
 from tests.shader.sm.lower.models import MODELS, nearly
 from tests.shader.sm.lower.running import execute, inputs, lowered, vs
@@ -22,12 +20,12 @@ EDGES = (
 )  # fmt: skip
 LANES = 64
 
-MULTIPLE_ROWS = {row.op: row.rows for row in TABLE if row.rows > 1}
+MULTIPLE_ROWS = {op: op.row.rows for op in Op if op.row.rows > 1}
 CASES = [
     pytest.param(op, version, id=f"{op.name}-{version.name}")
     for op in MODELS
     for version in VERSIONS
-    if OPCODES[op].form(version)
+    if op.row.form(version)
 ]
 
 
@@ -66,7 +64,7 @@ def result_lines(version: Version) -> tuple[list[str], list[str], str]:
 
 def run_op(op: Op, version: Version) -> np.ndarray:
     """r0 after an instruction, shape (4, LANES)."""
-    row = OPCODES[op]
+    row = op.row
     form = row.form(version)
     assert form is not None
     registers, before, name = sources(version)
@@ -97,7 +95,7 @@ def same(found: np.float32, wanted: float) -> bool:
 def test_opcode_computes_what_its_model_does(op: Op, version: Version) -> None:
     found = run_op(op, version)
     equal = [close if nearly(op, version, c) else same for c in range(4)]
-    count = MULTIPLE_ROWS.get(op, 1) + len(OPCODES[op].form(version).sources) - 1
+    count = MULTIPLE_ROWS.get(op, 1) + len(op.row.form(version).sources) - 1
     with np.errstate(all="ignore"):
         for lane in range(LANES):
             vectors = [list(VALUES[n, :, lane]) for n in range(count)]
@@ -115,7 +113,7 @@ def test_power_of_lit_is_clamped(power: float, wanted: float) -> None:
 
 def test_every_opcode_that_does_something_is_lowered() -> None:
     setup = {Group.CONSTANT, Group.DECLARATION}
-    done = {*arithmetic.EVALUATE, *texture.EVALUATE, *early.EVALUATE_1_0, *EFFECTS}
-    left = {row.op for row in TABLE if row.group not in setup} - done
+    done = {*arithmetic.EVALUATE, *texture.EVALUATE, *texture.EVALUATE_1_0, *EFFECTS}
+    left = {op for op in Op if op.row.group not in setup} - done
     assert left == {Op.LABEL, Op.RET}
     assert set(arithmetic.EVALUATE) - set(MODELS) == {Op.MOVA, Op.SETP, Op.BEM, Op.DSX, Op.DSY}

@@ -7,9 +7,9 @@ import pytest
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader import budget
+from dp2emu.shader.sm import lower
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
-from dp2emu.shader.sm.lower import flow
 from dp2emu.shader.sm.lower.lowering import Lowering, SamplerBindings, measure_loops
 from tests.shader.sm.lower.running import execute, inputs, lowered, vs
 
@@ -269,9 +269,9 @@ def test_a_program_that_cannot_spend_its_budget_does_without(
 def test_programs_have_a_limited_size(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "vs_2_0\nmov r0, c0\npow r0, r0.x, r0.y\nadd r0, r0, c1\nmov oT0, r0"
     size = len(lowered(text).program.slots)
-    monkeypatch.setattr(flow, "MAX_SLOTS", size)
+    monkeypatch.setattr(lower, "MAX_SLOTS", size)
     lowered(text)
-    monkeypatch.setattr(flow, "MAX_SLOTS", 40)
+    monkeypatch.setattr(lower, "MAX_SLOTS", 40)
     with pytest.raises(ShaderError, match="more than 40 operations") as raised:
         lowered(text)
     # version, mov, and pow, after which it is too much.

@@ -10,7 +10,7 @@ import pytest
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.lower import InputRegister
-from dp2emu.shader.sm.lower.lowered import DefinedConstant, overlay_constants
+from dp2emu.shader.sm.lower.lowering import DefinedConstant, overlay_constants
 from tests.shader.sm.lower.running import execute, inputs, lowered, ps, vector, vs
 
 V = (0.25, -2.0, 3.0, 8.0)

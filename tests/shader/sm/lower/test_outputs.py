@@ -70,7 +70,7 @@ def test_targets_and_depth() -> None:
     text = "ps_2_0\nmov oC0, t0\nmov oC2.yzw, t1\nmov oDepth, t1.y"
     shader = lowered(text)
     assert shader.outputs == ("target0", "target2", "depth")
-    assert shader.writes_depth and not shader.kills
+    assert "depth" in shader.outputs and not shader.kills
     given = inputs(texcoord0=(1, 2, 3, 4), texcoord1=(5, 6, 7, 8))
     result = execute(shader.program, given, lanes=4)
     assert vector(result, "target2") == [0, 6, 7, 8]
@@ -80,7 +80,7 @@ def test_targets_and_depth() -> None:
 def test_result_of_ps_1_is_r0() -> None:
     shader = lowered("ps_1_1\nmov r0, v0")
     assert shader.outputs == ("target0",)
-    assert not shader.writes_depth
+    assert "depth" not in shader.outputs
     given = inputs(color0=(0.5, 0, 1, 0.25))
     assert vector(execute(shader.program, given, lanes=4), "target0") == [0.5, 0, 1, 0.25]
 

@@ -15,7 +15,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4 import Instruction, Program, assemble, decode
 from dp2emu.shader.sm4.lower import Lowered4, lower, lower_hull
 from dp2emu.shader.sm4.lower.flow import CONTROL, EVALUATE
-from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Operand, Selection
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
@@ -45,7 +45,7 @@ ONE = Operand(File.IMMEDIATE, selection=Selection.ONE, words=(1,))
 
 def is_built(version: Version, instruction: Instruction) -> bool:
     """Whether an instruction is none of those that are refused by name."""
-    if instruction.row.declares is not None:
+    if instruction.op.row.declares is not None:
         return version.stage in WRITING or instruction.op not in UNORDERED
     if version.stage not in WRITING and any(o.file is File.UAV for o in instruction.operands):
         return False
@@ -56,7 +56,7 @@ def is_built(version: Version, instruction: Instruction) -> bool:
 
 def with_operands_that_are(instruction: Instruction) -> Instruction:
     """The same with 1 in the place of registers that are refused by name."""
-    if instruction.row.declares is not None:
+    if instruction.op.row.declares is not None:
         return instruction
     operands = (ONE if each.file in REFUSED else each for each in instruction.operands)
     return replace(instruction, operands=tuple(operands))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.files import container_text, packed
 from dp2emu.shader.sm4 import disassemble, pack, unpack
 from dp2emu.shader.sm4.container import Chunk, digest
-from dp2emu.shader.sm4.listing import container_text, packed
 from tests.shader.sm4.making import code_of, container, recorded
 
 

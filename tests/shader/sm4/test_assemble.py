@@ -6,8 +6,8 @@ import pytest
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.sm4 import assemble
+from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.disassemble import text_of
-from dp2emu.shader.sm4.syntax import instruction_of
 
 CANONICAL = [
     "mov r0.x, l(0)",
