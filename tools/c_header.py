@@ -25,7 +25,6 @@ from dp2emu.d3d.flags import (
     PatchFlags,
 )
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.structs import ALIASES
 from dp2emu.dp2.header_scan import row_of
 from dp2emu.dp2.table import TABLE
 
@@ -168,6 +167,7 @@ def _defines(rows: Iterable[tuple[str, int]], base: int = 10) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+_ALIASES = dp2structs.ALIASES | hal.ALIASES
 _GEOMETRY = {name: getattr(dp2structs, name) for name in ("POINT", "RECT")}
 
 
@@ -228,7 +228,7 @@ def _assert(name: str, what: str, narrow: int, wide: int) -> str:
 
 def _others(structure: str, member: str) -> str:
     names = [
-        other for (name, other), shown in ALIASES.items() if (name, shown) == (structure, member)
+        other for (name, other), shown in _ALIASES.items() if (name, shown) == (structure, member)
     ]
     return f" /* also {', '.join(names)} */" if names else ""
 

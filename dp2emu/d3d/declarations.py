@@ -178,7 +178,7 @@ class _Reader:
         return replace(found, usage=usage, index=index, method=DeclMethod.CROSSUV)
 
     def _skip(self, token: int) -> None:
-        """NOP."""
+        """NOP: skip the token."""
 
     def _select(self, token: int) -> None:
         """STREAM: select a stream, at offset 0; the tessellator's stream has no number."""
@@ -212,7 +212,7 @@ class _Reader:
             raise self._fault(f"register {register} has an element already")
 
     def _load(self, token: int) -> None:
-        """CONSTMEM: constants follow."""
+        """CONSTMEM: load the constants that follow."""
         self._constants.append(Constants(token & 0x7F, self._take(4 * (token >> 25 & 0xF))))
 
     def _extend(self, token: int) -> None:

@@ -87,7 +87,7 @@ class DxgiRow(msgspec.Struct, frozen=True):
 
     @property
     def ddi_support(self) -> DdiSupport:
-        """The answer of CheckFormatSupport."""
+        """The CheckFormatSupport bits of this format."""
         if not self.support:
             return DdiSupport(0) if self.typeless else DdiSupport.NOT_SUPPORTED
         bits = (answer for own, answer in _DDI.items() if own in self.support)

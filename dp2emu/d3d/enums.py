@@ -201,26 +201,26 @@ class LightType(SdkEnum, prefix="D3DLIGHT_"):
 
 
 class Basis(SdkEnum, prefix="D3DBASIS_"):
-    """Patch bases."""
+    """Basis functions of patches."""
 
     BEZIER, BSPLINE, INTERPOLATE = 0, 1, 2
 
 
 class Degree(SdkEnum, prefix="D3DDEGREE_"):
-    """Patch orders."""
+    """Polynomial degrees of patches."""
 
     LINEAR, QUADRATIC, CUBIC = 1, 2, 3
     QUINTIC = 5
 
 
 class PatchEdgeStyle(SdkEnum, prefix="D3DPATCHEDGE_"):
-    """Patch edge styles."""
+    """Edge tessellation of patches: whole or fractional segments."""
 
     DISCRETE, CONTINUOUS = 0, 1
 
 
 class VertexBlend(SdkEnum):
-    """Number of blend weights."""
+    """Vertex blending: number of blend weights, or tweening."""
 
     D3DVBF_DISABLE, D3DVBF_1WEIGHTS, D3DVBF_2WEIGHTS, D3DVBF_3WEIGHTS = 0, 1, 2, 3
     D3DVBF_TWEENING, D3DVBF_0WEIGHTS = 255, 256

@@ -27,15 +27,6 @@ class PixelFormat(NamedTuple):
 _KINDS = PixelFlags.RGB, PixelFlags.LUMINANCE, PixelFlags.BUMPDUDV, PixelFlags.ZBUFFER
 
 _INDEXED = PixelFlags.PALETTEINDEXED1 | PixelFlags.PALETTEINDEXED2 | PixelFlags.PALETTEINDEXED4
-_DISPLAY = {8: Format.P8, 15: Format.X1R5G5B5, 16: Format.R5G6B5, 24: Format.R8G8B8,
-            32: Format.X8R8G8B8}  # fmt: skip
-
-
-def display_format(bits: int) -> Format:
-    """The display format of ``bits`` per pixel.  Raises Unsupported for unknown numbers."""
-    if bits not in _DISPLAY:
-        raise Unsupported(f"display of {bits} bits")
-    return _DISPLAY[bits]
 
 
 def format_of(pixels: PixelFormat) -> Format:

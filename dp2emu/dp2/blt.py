@@ -61,28 +61,28 @@ class Blt(msgspec.Struct, frozen=True):
 
     @property
     def target_box(self) -> Box:
-        """The rectangle that is written."""
+        """The rectangle to write."""
         return Box(self.left, self.top, self.right, self.bottom)
 
     @property
     def source_box(self) -> Box:
-        """The rectangle that is read."""
+        """The rectangle to read."""
         return Box(self.source_left, self.source_top, self.source_right, self.source_bottom)
 
     @property
     def source_key(self) -> ColorKey | None:
-        """The key of source pixels that are not copied, or None."""
+        """The colour key of source pixels to skip, or None."""
         return (self.low, self.high) if self.flags & BltFlags.KEYSRCOVERRIDE else None
 
     @property
     def target_key(self) -> ColorKey | None:
-        """The key of the target pixels to write, or None to write all."""
+        """The colour key of target pixels to write, or None to write all."""
         keyed = self.flags & BltFlags.KEYDESTOVERRIDE
         return (self.dest_low, self.dest_high) if keyed else None
 
 
 def blit_packet(heap: Heap, blt: Blt) -> Blit:
-    """The packet of a blit.  Raises Fault for an invalid blit, Unsupported by name."""
+    """The packet of a blit.  Raises Fault for an invalid one, Unsupported for missing features."""
     if blt.flags & ~_EXPRESSED:
         raise Unsupported(f"blit with flags {blt.flags & ~_EXPRESSED:#x}")
     fills = blt.flags & (BltFlags.COLORFILL | BltFlags.DEPTHFILL)
@@ -110,7 +110,7 @@ def _turns(effects: int) -> int:
 
 
 def _operation(blt: Blt, source: Part | None) -> int:
-    """The index of the ternary raster operation, which must not read a missing source."""
+    """The index of the ternary raster operation.  Raises Fault if it reads a missing source."""
     fills = blt.flags & (BltFlags.COLORFILL | BltFlags.DEPTHFILL)
     rop = blt.rop if blt.flags & BltFlags.ROP and not fills else SRCCOPY
     index = rop >> 16 & 0xFF

@@ -94,7 +94,7 @@ def _all(flags: Flags) -> int:
 
 
 def _bits(enum: Iterable[int]) -> int:
-    """Bit n - 1 for each member n."""
+    """A mask with bit n - 1 for each member n."""
     return sum(1 << int(member) - 1 for member in enum)
 
 

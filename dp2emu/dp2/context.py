@@ -1,4 +1,4 @@
-"""One D3D context: what its tokens have set, its queries, and how its draws become packets."""
+"""A D3D context: the state its tokens set, its queries, and the packets of its draws."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Context:
 
     ``call`` and ``shadow`` belong to the call that is being executed: its vertices, and its
     lpdwRStates memory if it has any.  The methods named after tokens are called by ``dp2.tokens``;
-    they raise Fault for calls that the driver must refuse and Unsupported for what is not built.
+    they raise Fault for calls that the driver must refuse and Unsupported for missing features.
     """
 
     def __init__(
@@ -104,13 +104,13 @@ class Context:
         self._shadowed.clear()
 
     def destroy(self) -> None:
-        """Delete the queries of the context, which dies."""
+        """Delete the queries of the context, before it is dropped."""
         self.queries.destroy()
 
     # State tokens
 
     def put(self, kind: Kind, index: int, value: Any) -> None:
-        """Write a setting, or record it in the state block that is being recorded."""
+        """Write a setting, or record it while a state block is being recorded."""
         if self.blocks.recording is None:
             write(self, (kind, index), value)
             return
@@ -126,7 +126,7 @@ class Context:
             self.put(*key, transform_product(matrix, current))
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE, copied to lpdwRStates by execute buffers (wire format, "The call")."""
+        """RENDERSTATE: set a state, which execute buffers copy to lpdwRStates."""
         self.state.set_render_state(state, value)
         if self.interface < 8:
             self._set_stage_0(state, value)
@@ -138,7 +138,7 @@ class Context:
             self._shadowed[state] = value
 
     def _set_stage_0(self, state: int, value: int) -> None:
-        """Set the states of texture stage 0 that a render state of DirectX 5 stands for."""
+        """Set the states of texture stage 0 that correspond to a render state of DirectX 5."""
         for number, setting in stage_states(state, value):
             self.set_texture_stage_state(0, number, setting)
         if state in WRAPS:
@@ -163,7 +163,7 @@ class Context:
         self.textures.bind(stage, surface)
 
     def set_render_target(self, index: int, handle: int) -> None:
-        """SETRENDERTARGET and SETRENDERTARGET2; a new target 0 resets viewport and scissor."""
+        """SETRENDERTARGET(2): bind a colour target; target 0 resets viewport and scissor."""
         if index >= TARGETS:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"render target {index}")
         surface = self._target(handle, COLOR, "render target")
@@ -175,25 +175,25 @@ class Context:
             self._reset_target_rects()
 
     def set_depth_stencil(self, handle: int) -> None:
-        """SETDEPTHSTENCIL; 0 unbinds."""
+        """SETDEPTHSTENCIL: bind the depth-stencil surface; 0 unbinds."""
         depth = self._target(handle, DEPTH, "depth-stencil surface")
         self.targets = Targets(self.targets.colors, depth)
         self.recent.note(depth)
 
     def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
-        """SETSTREAMSOURCE and SETSTREAMSOURCE2; handle 0 unbinds."""
+        """SETSTREAMSOURCE and SETSTREAMSOURCE2: bind a vertex buffer; handle 0 unbinds."""
         self.streams.bind(stream, self._surface(handle) if handle else None, offset, stride)
 
     def set_stream_um(self, stream: int, stride: int) -> None:
-        """SETSTREAMSOURCEUM."""
+        """SETSTREAMSOURCEUM: a stream reads the user memory of the drawing call."""
         self.streams.bind_user_memory(stream, stride)
 
     def set_stream_frequency(self, stream: int, value: int) -> None:
-        """SETSTREAMSOURCEFREQ."""
+        """SETSTREAMSOURCEFREQ: set the advance rate of a stream."""
         self.streams.set_frequency(stream, value)
 
     def set_indices(self, handle: int, size: int) -> None:
-        """SETINDICES; handle 0 unbinds."""
+        """SETINDICES: bind the index buffer; handle 0 unbinds."""
         if handle == 0:
             self.indices = None
             return
@@ -204,7 +204,7 @@ class Context:
     # Textures
 
     def set_palette(self, palette: int, flags: int, handle: int) -> None:
-        """SETPALETTE; palette 0 detaches."""
+        """SETPALETTE: attach a palette to a surface; palette 0 detaches."""
         self.textures.attach(self._surface(handle), palette, flags)
         self.state.version += 1
 
@@ -214,12 +214,12 @@ class Context:
         self.state.version += 1
 
     def set_texture_lod(self, handle: int, level: int) -> None:
-        """SETTEXLOD."""
+        """SETTEXLOD: set the finest level to sample."""
         self.textures.set_most_detailed(self._surface(handle), level)
         self.state.version += 1
 
     def set_texture_priority(self, handle: int, priority: int) -> None:
-        """SETPRIORITY."""
+        """SETPRIORITY: set the eviction priority of a managed texture."""
         self.textures.set_priority(self._surface(handle), priority)
 
     def mark_dirty(self, handle: int, texels: Sequence[int]) -> None:
@@ -281,7 +281,7 @@ class Context:
         self._draw(self._call_source(), topology, 0, count, [(stream,)], None, edges)
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
-        """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
+        """DRAWPRIMITIVE from vertex ``first``, and DRAWPRIMITIVE2 from ``byte_offset``."""
         shape = _topology(topology)
         divided = self.shaders.has_dividers
         streams = self.streams.instances(self.call, byte_offset, first=first, dividers=divided)
@@ -303,7 +303,7 @@ class Context:
         base_bytes: int = 0,
         start_bytes: int = 0,
     ) -> None:
-        """DRAWINDEXEDPRIMITIVE (base and start in elements) and its 2 form (bytes)."""
+        """DRAWINDEXEDPRIMITIVE (offsets in elements) and DRAWINDEXEDPRIMITIVE2 (in bytes)."""
         if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices
@@ -453,9 +453,9 @@ RECENT = 64
 
 
 class RecentTargets:
-    """Surfaces that became targets since the last ``take``, for watchers of a replay.  Mutable.
+    """Surfaces that became targets since the last ``take``, for replay observers.  Mutable.
 
-    It has their serial numbers only, so that it keeps no memory alive.
+    It stores serial numbers only, so that it keeps no memory alive.
     """
 
     def __init__(self) -> None:
@@ -471,8 +471,8 @@ class RecentTargets:
             del self._serials[next(iter(self._serials))]
 
     def take(self, heap: Heap) -> list[int]:
-        """Handles of the live surfaces in the order in which they last became targets; the list
-        starts anew.
+        """Handles of the live surfaces in the order in which they last became targets; forgets
+        them.
         """
         serials, self._serials = self._serials, {}
         found = ((heap.get(handle), serial) for handle, serial in serials.items())

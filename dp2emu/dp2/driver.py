@@ -41,10 +41,10 @@ from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
-"""Contexts an adapter holds at a time; beyond that D3DHAL_OUTOFCONTEXTS."""
+"""Live contexts of an adapter; one more is D3DHAL_OUTOFCONTEXTS."""
 
 SCAN_TOKENS = 1 << 16
-"""Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
+"""Tokens scanned ahead of execution, which bounds the memory for a huge buffer."""
 
 _EXIT_OPCODE = 11
 """EXIT of execute buffers before DirectX 6, which some runtimes leave in; ends the commands (wire
@@ -70,9 +70,9 @@ class Driver:
     """The emulated display driver and its adapter.
 
     ``unknown_command``, if set, is D3dParseUnknownCommand (wire format, "Unknown opcodes"): it
-    returns the offset to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` are called with
-    every command before it executes; they cannot change it.  ``limits`` default to those of the
-    options.
+    returns the offset to continue at, or None for COMMAND_UNPARSED.  ``command_taps`` are called
+    with every command before it executes; they cannot change it.  ``limits`` default to those of
+    the options.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Driver:
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """ContextCreate.  Raises Fault: a used number, bad surfaces, too many contexts."""
+        """ContextCreate.  Raises Fault for a used number, bad surfaces or too many contexts."""
         if context in self._contexts:
             raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"context {context} exists")
         if len(self._contexts) >= CONTEXTS:
@@ -193,7 +193,7 @@ class Driver:
         return found
 
     def _live(self, surfaces: Iterable[Surface | None]) -> tuple[int, ...]:
-        """The handles of the surfaces that are not destroyed."""
+        """The handles of those surfaces that are not destroyed."""
         heap = self.gpu.heap
         return tuple(s.handle for s in surfaces if s is not None and heap.get(s.handle) is s)
 
@@ -235,7 +235,7 @@ class Driver:
         self.gpu.run()
 
     def _owned(self, handle: int, part: Part) -> Part:
-        """A part of the level that a handle names, as a part of its texture."""
+        """``part`` of the level ``handle``, as a part of the texture that owns the level."""
         surface = self._surface(handle, "surface")
         if surface.parent is None:
             return Part(surface, part.index, part.box)
@@ -287,7 +287,7 @@ class Driver:
         try:
             return self._execute(context, call)
         finally:
-            # The call returns: nothing may refer to its memory any more.
+            # The call returns: drop all references to its memory.
             if context.shadow is not None:
                 context.write_shadow()
             context.call, context.shadow = NO_CALL, None
@@ -338,7 +338,7 @@ class Driver:
                 return _Walked(None, base + end)
 
     def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
-        """Count scanned tokens.  Raises Exceeded before any of them executes."""
+        """Count scanned tokens.  Raises Exceeded beyond a limit, before they execute."""
         self._tokens += more
         limits = self.gpu.heap.limits
         if of_call <= limits.call_tokens and self._tokens <= limits.capture_tokens:
@@ -350,7 +350,7 @@ class Driver:
             raise error.at(offset=offset) from None
 
     def _resume(self, call: Call, left: memoryview, offset: int) -> int | None:
-        """The offset to go on at after a malformed token at ``offset``, or None to stop there.
+        """The offset to continue at after a malformed token at ``offset``, or None to stop there.
 
         ``left`` are the remaining bytes of the commands, from that token on.
         """
@@ -436,7 +436,7 @@ def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
 
 
 def _out_flags(call: Call) -> int:
-    """dwFlags as returned, without VIDMEM bits: the driver never swaps buffers."""
+    """The dwFlags to return: without VIDMEM bits, because the driver never swaps buffers."""
     return call.dwFlags & ~int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
 
 
@@ -472,13 +472,13 @@ class _InfoRow(NamedTuple):
 
 
 def _query_type(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """The member is a union: the index goes in, the type comes out."""
+    """The query type of an index; both are in the member QueryType, a union."""
     index = request.QueryType
     return {"QueryType": types[index]} if index < len(types) else None
 
 
 def _ddi_version(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """A DirectX 9 runtime expects the number of the DirectX 9 DDI."""
+    """The DDI version, which must be the one a DirectX 9 runtime expects."""
     if request.dwDXVersion != DX9_RUNTIME_VERSION:
         return None
     return {"dwDDIVersion": DX9_DDI_VERSION}
@@ -490,7 +490,7 @@ _INFO_ROWS = {
     0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
     0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
 }
-"""By D3DGDI2_TYPE.  DXVERSION tells the driver the runtime's version, and has no answer."""
+"""By D3DGDI2_TYPE.  DXVERSION passes the runtime's version to the driver, without an answer."""
 
 
 def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:

@@ -22,10 +22,10 @@ from dp2emu.dp2 import tokens
 from dp2emu.dp2.table import TABLE, Token
 
 COUNTS = (0, 1, 1, 1, 2, 3, 8)
-"""The choice of values of n."""
+"""Choices of the header's n."""
 
 _LENGTHS = (0, 1, 2, 3, 5, 12)
-"""The choice of values of fields that count the bytes of a tail."""
+"""Choices of fields that count the bytes of a tail."""
 
 _FLOATS = (0.0, -0.0, 0.5, 1.0, -1.0, 1e-45, 3.4028234663852886e38, math.inf, math.nan)
 _ASSIGNED = sorted(set(range(256)) - set(tokens.GAPS))
@@ -34,7 +34,7 @@ _ASSIGNED = sorted(set(range(256)) - set(tokens.GAPS))
 def generate(
     token: Token, rng: Random, *, n: int | None = None, at: int = 0, vertex_size: int = 32
 ) -> bytes:
-    """One whole token, header included.
+    """The bytes of a random token, header included.
 
     ``n`` is the header's count, drawn from ``COUNTS`` if None; ``at`` the offset the token will
     have, which decides the padding of the _IMM tokens; ``vertex_size`` their vertex in bytes.
@@ -62,7 +62,7 @@ def generate_stream(
     start: int = 0,
     vertex_size: int = 32,
 ) -> bytes:
-    """``length`` tokens with opcodes from ``ops``, to lie at offset ``start`` of a buffer."""
+    """``length`` random tokens with opcodes from ``ops``, for offset ``start`` of a buffer."""
     choices = sorted(ops)
     data = b""
     for _ in range(length):
@@ -124,7 +124,7 @@ def _value(leaf: np.dtype[Any], enum: type[SdkEnum] | None, rng: Random) -> byte
 
 
 class _AllOnes(dict[str, int]):
-    """An item with all bits set in every field; its keys are the fields that have been read."""
+    """An item with all bits set in every field; its keys record the fields read."""
 
     def __missing__(self, name: str) -> int:
         self[name] = 0xFFFFFFFF

@@ -1,9 +1,9 @@
-"""The header walk as machine code, for callers that need only the offsets of tokens.
+"""The header walk as machine code, for callers that need only token offsets.
 
     i64 headers(ptr words)      ``WORDS`` -> number of tokens; ``at`` is the offset it stopped at
 
-The token table is compiled into rows of numbers.  Tokens that these cannot describe, such as
-payloads whose size depends on flags, and malformed ones are left to ``dp2.walk``, one at a time.
+The token table is compiled into rows of numbers.  ``dp2.walk`` handles tokens that rows cannot
+describe, such as payloads whose size depends on flags, and malformed ones.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ STRETCH = 1 << 16
 _I64 = NDArray[np.int64]
 
 WORDS = ("data", "at", "end", "vertex_size", "table", "offsets", "limit")
-"""Addresses of the bytes, of 256 rows of ``ROW`` words and of an array of ``limit`` i64; the
-offset of the walk and its end; bytes of a vertex."""
+"""``data``: address of the bytes; ``at``, ``end``: offsets of the walk and its end;
+``vertex_size`` in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address of
+``limit`` i64 for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
 """The payload size of an opcode, by the header's n."""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
-"""Kinds of payload: left to ``dp2.walk``; ``base + each * n`` bytes; ``item`` bytes and, aligned,
-``base + each * n`` vertices; and ``base + each * n`` items of ``item`` bytes, with up to two
-32-bit fields that count elements of ``bytes`` after the item."""
+"""Kinds of payload.  OTHER: only ``dp2.walk`` knows.  LINEAR: ``base + each * n`` bytes.
+VERTICES: ``item`` bytes and, aligned, ``base + each * n`` vertices.  TAILS: ``base + each * n``
+items of ``item`` bytes, with up to two 32-bit fields that count elements of ``bytes`` after the
+item."""
 _LOG_ROW = 6
 
 _PROBES = 64
@@ -59,7 +61,7 @@ def headers(
 ) -> Headers:
     """The offsets of the tokens in ``buffer[start:end]``, equal to those of ``walk.scan``.
 
-    Raises ImportError without llvmlite, and never for what the bytes contain.
+    Raises ImportError without llvmlite; malformed bytes raise nothing.
     """
     data = np.frombuffer(buffer, np.uint8)
     room = max(min(limit, (end - start) // HEADER_BYTES), 0)
@@ -72,7 +74,7 @@ def headers(
         found += _compiled()(_address(words))
         if found >= limit:
             break
-        # A token that rows cannot describe, a malformed one, or the end.
+        # The compiled walk stopped at a token of kind OTHER, a malformed one, or the end.
         rest = scan(buffer, int(words[1]), end, vertex_size, limit=1)
         if not rest.commands:
             return Headers(offsets[:found], rest.stop, rest.problem)
@@ -108,7 +110,7 @@ def _table() -> _I64:
 
 
 def row_of(token: Token) -> tuple[int, ...]:
-    """The words of a row, without trailing zeros."""
+    """The ``ROW`` words of a token, without trailing zeros."""
     head = token.head_dtype.itemsize if token.head_dtype is not None else 0
     item = token.item_dtype.itemsize if token.item_dtype is not None else 0
     if token.vertices is not None:
@@ -125,7 +127,7 @@ def row_of(token: Token) -> tuple[int, ...]:
 
 
 def _line(count: Callable[[int], int]) -> tuple[int, int]:
-    """The base and slope of a linear function of n."""
+    """The base and slope of a count that is linear in n."""
     base = count(0)
     each = count(1) - base
     if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):
@@ -134,9 +136,9 @@ def _line(count: Callable[[int], int]) -> tuple[int, int]:
 
 
 def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Offset and bytes of each field that counts what is behind an item.
+    """Offset and element bytes of each field that counts elements after an item.
 
-    None if no sum of products of at most two DWORDs is what ``Tail.size`` says for many numbers.
+    None unless ``Tail.size``, probed with random numbers, is a weighted sum of at most two DWORDs.
     """
     names = [name for name in item.names or () if item[name] == np.dtype("<u4")]
     nothing = dict.fromkeys(item.names or (), 0)
@@ -154,7 +156,7 @@ def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
 
 
 def _reads_others(tail: Tail, item: np.dtype[Any], names: list[str]) -> bool:
-    """Whether fields that are no DWORDs have a say in what is behind an item."""
+    """Whether the bytes after an item depend on fields that are no DWORDs."""
     nothing = dict.fromkeys(item.names or (), 0)
     others = [name for name in nothing if name not in names]
     return any(tail.size(nothing | {name: value}) for name in others for value in (1, 255))
@@ -172,7 +174,7 @@ def _headers() -> tuple[str, Writer]:
     vertex_size = k.load("i64", words, WORDS.index("vertex_size"))
     place = k.at(words, WORDS.index("at"), "i64")
     at, found = k.variable("i64", k.load("i64", place)), k.variable("i64", 0)
-    # Both stay in registers; the caller's copy is written once, at the end.
+    # Both are in registers; the caller's copy is written once, at the end.
     going = k.variable("i1", 1)
     with k.while_(lambda: going.get() & (at.get() + HEADER_BYTES <= end) & (found.get() < limit)):
         here = at.get()
@@ -197,7 +199,7 @@ def _headers() -> tuple[str, Writer]:
 
 
 def _vertices() -> tuple[str, Writer]:
-    """The end of inline vertices, which begin at a multiple of 4."""
+    """Emit the function that computes the end of inline vertices, aligned to 4."""
     k = Code("vertices", ("ptr row", "i64 at", "i64 number", "i64 vertex_size"), "i64")
     body = k["at"] + k.load("i64", k["row"], ROW.index("item")) + HEADER_BYTES
     aligned = (body + (VERTEX_ALIGNMENT - 1)) & -VERTEX_ALIGNMENT
@@ -206,7 +208,7 @@ def _vertices() -> tuple[str, Writer]:
 
 
 def _tails() -> tuple[str, Writer]:
-    """The end of items with tails, beyond the end of the buffer if they do not fit."""
+    """Emit the function that finds the end of items with tails, beyond ``end`` if truncated."""
     k = Code("tails", ("ptr row", "ptr data", "i64 at", "i64 end", "i64 number"), "i64")
     row, data, end = k["row"], k["data"], k["end"]
     item = k.load("i64", row, ROW.index("item"))
@@ -222,6 +224,6 @@ def _tails() -> tuple[str, Writer]:
 
 
 def _behind(k: Code, row: Value, data: Value, item: Value, field: int) -> Value:
-    """Bytes of the elements that a field of an item counts."""
+    """Emit the bytes of the elements that a field of an item counts."""
     place, bytes = (k.load("i64", row, ROW.index(f"{what}{field}")) for what in ("field", "bytes"))
     return k.load("i32", k.at(data, item + place)).unsigned("i64") * bytes

@@ -19,7 +19,7 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.subresources import Box
 
 MARKS = 512
-"""Dirty boxes of one texture; with more it is uploaded before it is used."""
+"""Dirty boxes of a texture; one more uploads it at once."""
 
 Mark = tuple[int, Box]
 """Number of a subresource, and a box of texels in it."""
@@ -49,7 +49,7 @@ class Managed:
                 self.wrote(Part(owner, index, part))
 
     def wrote(self, part: Part) -> None:
-        """Mark one box dirty; a texture without video copy is uploaded whole in any case."""
+        """Mark one box dirty; a texture without video copy is later uploaded completely anyway."""
         marks = self._marks.get(part.surface)
         if marks is None:
             return
@@ -71,7 +71,7 @@ class Managed:
             self._gpu.submit(Copy(Part(system, index, box), Part(owner, index, box)))
 
     def evict(self) -> None:
-        """Drop every video copy; textures are uploaded whole when they are used again."""
+        """Drop every video copy; the next use uploads the complete texture."""
         for surface in self._marks:
             self._gpu.heap.count_eviction(surface)
         self._marks.clear()
@@ -87,7 +87,7 @@ def _everything(surface: Surface) -> Iterator[Mark]:
 
 
 def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
-    """A box and the boxes below it, down to the last level of the face."""
+    """A box and the corresponding boxes of the lower mip levels of the face."""
     levels = surface.desc.levels
     yield first, box
     for index in range(first + 1, first - first % levels + levels):
@@ -97,7 +97,7 @@ def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
 
 
 def _below(box: Box, edge: Box) -> Box:
-    """The box in the next level, of bounds ``edge``, that covers the texels of a box."""
+    """The box of the next mip level, with bounds ``edge``, that covers the texels of a box."""
     return Box(
         min(box.left >> 1, edge.right - 1), min(box.top >> 1, edge.bottom - 1),
         box.right + 1 >> 1, box.bottom + 1 >> 1,

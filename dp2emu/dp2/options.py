@@ -1,9 +1,11 @@
-"""Options of the driver where the documents allow several readings."""
+"""Options of the driver where the documents allow several readings, and its object limits."""
 
 from __future__ import annotations
 
 import msgspec
 
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import JIT
 
@@ -30,3 +32,10 @@ class Options(msgspec.Struct, frozen=True):
     threads: int = 0
     query_types: tuple[int, ...] | None = None
     limits: Limits = msgspec.field(default_factory=Limits)
+
+
+def check_memory(limits: Limits, name: str, amount: int, what: str) -> None:
+    """Raises Fault (DDERR_OUTOFMEMORY), about ``what``, if ``amount`` exceeds limit ``name``."""
+    most = getattr(limits, name)
+    if amount > most:
+        raise Fault(HResult.DDERR_OUTOFMEMORY, f"{what}, limit {name} {most}")

@@ -1,4 +1,4 @@
-"""A parser of command streams by construct alone: slow, simple, and an oracle for ``walk``.
+"""A command-stream parser in construct alone: slow and simple, the oracle for ``walk``.
 
 Each row of the token table becomes one construct of the whole token.  It shares no code with the
 compiled scan or the NumPy views; both must agree on every byte string.
@@ -50,7 +50,7 @@ def parse(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Parsed:
 
 @cache
 def token_construct(op: Op) -> Any:
-    """The construct of one whole token, header included.
+    """The construct of a token, header included.
 
     Its context needs ``vertex_size``, in bytes; _IMM padding counts from the stream's start.
     """

@@ -1,10 +1,9 @@
 """Asynchronous queries: their types and states, and the responses over the command buffer.
 
 Each query type is one row, from GPU counters to payload bytes.  A payload is packed little-endian
-in the member order of its structure.  Nothing outside of this module knows the two meanings of
-dwErrorOffset: size of the response buffer on success, offset of the first unhandled command on
-failure.  Sources: wire format, "Query types", "Queries" and "Responses"; driver documentation,
-"Handling Asynchronous Queries".
+in the member order of its structure.  dwErrorOffset is the size of the response buffer on success,
+the offset of the first unhandled command on failure.  Sources: wire format, "Query types",
+"Queries" and "Responses"; driver documentation, "Handling Asynchronous Queries".
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY, O
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.options import Options
+from dp2emu.dp2.options import Options, check_memory
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import Observes, QuerySlot, Report
@@ -69,12 +68,12 @@ class Kind(msgspec.Struct, frozen=True):
     observes: Observes
 
     def payload(self, report: Report, options: Options) -> bytes:
-        """The bytes that follow D3DHAL_DP2RESPONSEQUERY."""
+        """The payload after D3DHAL_DP2RESPONSEQUERY."""
         return self.layout.pack(*self.values(report, options))
 
 
 def _percent(usage: Usage) -> float:
-    """100 * part / whole, at most 100; 0 if the whole is 0."""
+    """Usage in percent, at most 100; 0 if the whole is 0."""
     part, whole = usage
     return min(100.0, 100.0 * part / whole) if whole > 0 else 0.0
 
@@ -113,7 +112,7 @@ def _pipeline_timings(report: Report, options: Options) -> tuple[float, ...]:
 
 
 def _interface_timings(report: Report, options: Options) -> tuple[float, ...]:
-    """The host waits for two things only: a resource in use, and room in the FIFO."""
+    """Percentages of host waits: the emulator has those for resources and for FIFO space."""
     resource = _percent(busy(report, "wait_resource_ticks"))
     queue = _percent(busy(report, "wait_queue_ticks"))
     return resource, queue, 0.0, 0.0, 0.0
@@ -197,7 +196,7 @@ HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
 """wCount is 16 bits; more records open a new block."""
 _DROPPED_KEPT = 64
-"""Dropped answers that a queue may hold in addition to as many as it has wanted ones."""
+"""Dropped answers that a queue may hold beyond twice the number of wanted ones."""
 
 
 class Result(NamedTuple):
@@ -256,7 +255,7 @@ class Outbox:
 
 
 class _Layout(msgspec.Struct):
-    """The response blocks of one call.  Mutable: a cursor that advances over the buffer."""
+    """The response blocks of one call.  Mutable: a cursor over the buffer."""
 
     capacity: int
     blocks: list[list[bytes]] = msgspec.field(default_factory=list)
@@ -268,7 +267,7 @@ class _Layout(msgspec.Struct):
         return (HEADER if opens else 0) + _RECORD.size + len(payload)
 
     def fits(self, payload: bytes, more: bool) -> bool:
-        """cursor + 8 + size <= capacity, less 8 for RESPONSECONTINUE if answers remain."""
+        """Whether a record fits, with 8 bytes for RESPONSECONTINUE if ``more`` answers remain."""
         return self.size + self.needs(payload) <= self.capacity - (HEADER if more else 0)
 
     def add(self, result: Result) -> None:
@@ -287,7 +286,7 @@ class _Layout(msgspec.Struct):
 
 
 def lay_out(outbox: Outbox, capacity: int) -> bytes:
-    """The bytes of a response buffer of ``capacity``; what is in it leaves the outbox.
+    """The bytes of a response buffer of ``capacity``; its answers leave the outbox.
 
     Answers go in completion order.  One too large for an empty buffer stays and holds back only
     its own type; otherwise the first that does not fit ends the buffer with RESPONSECONTINUE.
@@ -302,7 +301,7 @@ def lay_out(outbox: Outbox, capacity: int) -> bytes:
             break
         else:
             held_back.add(result.kind)
-    # RESPONSECONTINUE alone would make the runtime call again, for ever.
+    # RESPONSECONTINUE without an answer would make the runtime call again forever.
     return b"".join(layout.parts(more=bool(layout.blocks) and len(outbox) > 0))
 
 
@@ -332,23 +331,21 @@ class Queries:
             self.delete(query_id)
 
     def create(self, query_id: int, kind: int) -> None:
-        """CREATEQUERY; a live id is replaced, and its unsent answer dropped."""
+        """CREATEQUERY: create a query; a live id is replaced, and its unsent answer dropped."""
         why = refused_type(kind, self._interface, self._options)
         if why is not None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, why)
         if query_id in self._live:
             self.delete(query_id)
-        most = self._gpu.heap.limits.queries
-        if len(self._live) >= most:
-            what = f"query {query_id} is too many, limit queries {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        limits, number = self._gpu.heap.limits, len(self._live) + 1
+        check_memory(limits, "queries", number, f"query {query_id} is too many")
         slot = QuerySlot(kind, self, query_id, KINDS[kind].observes)
         self._live[query_id] = slot
         if KINDS[kind].window is Window.SINCE:
             self._gpu.submit(BeginQuery(slot, 1))
 
     def delete(self, query_id: int) -> None:
-        """DELETEQUERY; an answer under way is discarded."""
+        """DELETEQUERY: delete a query; its pending answer is discarded."""
         slot = self._query(query_id)
         del self._live[query_id]
         self._building.discard(query_id)
@@ -410,7 +407,7 @@ class Queries:
         return lay_out(self._outbox, capacity)
 
     def _supersede(self, slot: QuerySlot) -> None:
-        """Drop the unsent answer of a query, and the one under way."""
+        """Drop the unsent and the pending answer of a query."""
         slot.generation += 1
         self._due.discard(slot.key)
         self._outbox.drop(slot.key)

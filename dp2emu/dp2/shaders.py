@@ -14,6 +14,7 @@ import msgspec
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.limits import GENEROUS, Limits
@@ -32,7 +33,7 @@ _T = TypeVar("_T", "Function", "Format")
 
 
 class Function(msgspec.Struct, frozen=True, eq=False):
-    """A program: its bytes, and decoded.  Compared and hashed by identity."""
+    """A created shader: its code and decoded program.  Compared and hashed by identity."""
 
     handle: int
     code: bytes
@@ -40,7 +41,7 @@ class Function(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """Bytes of its code."""
+        """Bytes of the shader's code."""
         return len(self.code)
 
 
@@ -72,16 +73,14 @@ class Table(Generic[_T]):
         old = self._live.get(created.handle)
         total = self._bytes + created.size - (old.size if old else 0)
         number = len(self._live) + (old is None)
-        for name, amount in (("shader_bytes", total), ("objects", number)):
-            if amount > getattr(self._limits, name):
-                most = getattr(self._limits, name)
-                what = f"{self.noun} {created.handle} is too much, limit {name} {most}"
-                raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        what = f"{self.noun} {created.handle} is too much"
+        check_memory(self._limits, "shader_bytes", total, what)
+        check_memory(self._limits, "objects", number, what)
         self._live[created.handle] = created
         self._bytes = total
 
     def delete(self, handle: int) -> None:
-        """Delete a handle; an object that is set stays set.  Raises Fault if it is unknown."""
+        """Delete a handle; a current object stays current.  Raises Fault if it is unknown."""
         self._bytes -= self.find(handle, HResult.DDERR_INVALIDPARAMS).size
         del self._live[handle]
 
@@ -127,11 +126,11 @@ class Shaders:
         self._shaders8.add(Format(handle, size, tokens.layout, tokens, function))
 
     def delete_vertex_shader(self, handle: int) -> None:
-        """DELETEVERTEXSHADER."""
+        """DELETEVERTEXSHADER: delete a DirectX 8 shader handle."""
         self._shaders8.delete(handle)
 
     def set_vertex_shader(self, handle: int) -> None:
-        """SETVERTEXSHADER: an FVF code or a created shader, whose constants are loaded."""
+        """SETVERTEXSHADER: set an FVF code or a shader, and load its constants."""
         self._set_format(handle, self._shaders8)
         self._use(self.format.function if self.format else None)
         tokens = self.format.tokens if self.format else None
@@ -141,29 +140,29 @@ class Shaders:
     # DirectX 9
 
     def create_declaration(self, handle: int, elements: bytes) -> None:
-        """CREATEVERTEXSHADERDECL."""
+        """CREATEVERTEXSHADERDECL: create a DirectX 9 vertex declaration."""
         _check(handle, len(elements), bit=True)
         self._declarations.add(Format(handle, len(elements), declaration9(elements)))
 
     def delete_declaration(self, handle: int) -> None:
-        """DELETEVERTEXSHADERDECL."""
+        """DELETEVERTEXSHADERDECL: delete a vertex declaration handle."""
         self._declarations.delete(handle)
 
     def set_declaration(self, handle: int) -> None:
-        """SETVERTEXSHADERDECL: an FVF code or a created declaration."""
+        """SETVERTEXSHADERDECL: set an FVF code or a created declaration."""
         self._set_format(handle, self._declarations)
 
     def create_function(self, handle: int, code: bytes) -> None:
-        """CREATEVERTEXSHADERFUNC."""
+        """CREATEVERTEXSHADERFUNC: create a DirectX 9 vertex shader."""
         _check(handle, len(code))
         self._functions.add(_function(handle, code, Stage.VERTEX))
 
     def delete_function(self, handle: int) -> None:
-        """DELETEVERTEXSHADERFUNC."""
+        """DELETEVERTEXSHADERFUNC: delete a vertex shader handle."""
         self._functions.delete(handle)
 
     def set_function(self, handle: int) -> None:
-        """SETVERTEXSHADERFUNC; 0 is fixed function."""
+        """SETVERTEXSHADERFUNC: set a vertex shader; 0 is fixed function."""
         self._use(self._functions.find(handle) if handle else None)
         self.version += 1
 
@@ -176,16 +175,16 @@ class Shaders:
     # Pixel shaders
 
     def create_pixel_shader(self, handle: int, code: bytes) -> None:
-        """CREATEPIXELSHADER."""
+        """CREATEPIXELSHADER: create a pixel shader."""
         _check(handle, len(code))
         self._pixels.add(_function(handle, code, Stage.PIXEL))
 
     def delete_pixel_shader(self, handle: int) -> None:
-        """DELETEPIXELSHADER."""
+        """DELETEPIXELSHADER: delete a pixel shader handle."""
         self._pixels.delete(handle)
 
     def set_pixel_shader(self, handle: int) -> None:
-        """SETPIXELSHADER; 0 is fixed function."""
+        """SETPIXELSHADER: set a pixel shader; 0 is fixed function."""
         self.pixel = self._pixels.find(handle) if handle else None
         self.version += 1
 
@@ -196,7 +195,7 @@ class Shaders:
 
 
 def _check(handle: int, size: int, *, bit: bool = False) -> None:
-    """Handle 0 is never created; vertex formats have bit 0 set, else they would be FVF codes."""
+    """Raises Fault for more than ``CODE_BYTES``, handle 0, or an even handle (FVF) if ``bit``."""
     if handle == 0 or (bit and not handle & 1):
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"handle {handle:#x} cannot be created")
     if size > CODE_BYTES:

@@ -44,7 +44,7 @@ _FIRST_OPCODES = Op.ZRANGE, Op.CREATEVERTEXSHADER, Op.CREATEVERTEXSHADERDECL
 class Body(msgspec.Struct, eq=False):
     """A decoded payload, as views into the command buffer: valid only while it executes.
 
-    Not frozen: one is made for each token, and a frozen one costs three times as much.
+    Not frozen: one is created per token, and frozen creation takes three times as long.
 
     ``count`` is the header's n; ``head`` a NumPy record or None; ``items`` a structured (or plain
     uint16) array; ``tails`` one view per item for tokens with tails, else empty; ``vertices`` the
@@ -73,7 +73,7 @@ class Tail(msgspec.Struct, frozen=True):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """One row of the table."""
+    """A row of the token table: payload layout, samples and the executing function."""
 
     op: Op
     since: Since
@@ -96,13 +96,12 @@ class Token(msgspec.Struct, frozen=True):
         return self.op.name
 
     def number(self, n: int, head: Any) -> int:
-        """The number of items after the head, for a header that counts n (rule ``count``)."""
+        """The number of items after the head, for count n in the header (rule ``count``)."""
         return self.implied(head) if n == 0 and self.implied else self.count(n)
 
 
 _Execute = TypeVar("_Execute", bound=Callable[[Any, Body], None])
-"""A function of (context, body).  Its parameter says which part of a context it needs: naming
-``Context`` here would close an import circle, because a context writes responses."""
+"""A function of (context, body).  Importing the type ``Context`` would close an import circle."""
 
 TABLE: dict[int, Token] = {}
 """Every token that may come from a runtime, by opcode.  Filled by importing ``dp2.tokens``."""

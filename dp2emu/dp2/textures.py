@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.resolve.samplers import BoundTexture
 from dp2emu.errors import Fault
 from dp2emu.gpu.resource.heap import Surface
@@ -29,7 +30,7 @@ _OPAQUE_BLACK = np.full(ENTRIES, 0xFF000000, np.uint32)
 
 
 class Palette(msgspec.Struct, frozen=True, eq=False):
-    """256 A8R8G8B8 words that are not written again; ``alpha`` says if their alphas count."""
+    """256 A8R8G8B8 words, which never change; ``alpha``: their alpha is used."""
 
     words: NDArray[np.uint32]
     alpha: bool
@@ -60,7 +61,7 @@ class Textures:
         self._priorities: WeakKeyDictionary[Surface, int] = WeakKeyDictionary()
 
     def bind(self, stage: int, surface: Surface | None) -> None:
-        """Texture stage state 0; None unbinds."""
+        """Bind a texture to a stage (texture stage state 0); None unbinds."""
         if surface is None:
             self.bound.pop(stage, None)
         else:
@@ -77,7 +78,7 @@ class Textures:
         return BoundTexture(surface, palette.words, palette.alpha, most_detailed)
 
     def attach(self, surface: Surface, palette: int, flags: int) -> None:
-        """SETPALETTE; palette 0 detaches.  Raises Fault for surfaces that index no palette."""
+        """SETPALETTE: attach a palette; 0 detaches.  Raises Fault for a format without palette."""
         row = FORMATS.get(surface.format)
         if row is None or Use.PALETTE not in row.uses:
             what = f"surface {surface.handle} ({surface.format.sdk}) takes no palette"
@@ -92,10 +93,8 @@ class Textures:
         alpha in the highest (wire format, "Palettes").  Those beyond 255 are dropped.
         """
         known = self._palettes.get(palette)
-        most = self._limits.objects
-        if known is None and len(self._palettes) >= most:
-            what = f"palette {palette} is too many, limit objects {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        number = len(self._palettes) + (known is None)
+        check_memory(self._limits, "objects", number, f"palette {palette} is too many")
         words = (_OPAQUE_BLACK if known is None else known).copy()
         used = entries[: max(ENTRIES - first, 0)]
         green_alpha, red, blue = used & 0xFF00FF00, used & 0xFF, used >> 16 & 0xFF
@@ -111,11 +110,11 @@ class Textures:
         return Palette(self._palettes.get(handle, _OPAQUE_BLACK), alpha)
 
     def set_most_detailed(self, surface: Surface, level: int) -> None:
-        """SETTEXLOD: no finer level than this is sampled."""
+        """SETTEXLOD: the finest level that is sampled."""
         self._most_detailed[surface] = level
 
     def most_detailed(self, surface: Surface) -> int:
-        """The level SETTEXLOD named, 0 by default."""
+        """The finest level to sample (SETTEXLOD), 0 by default."""
         return self._most_detailed.get(surface, 0)
 
     def set_priority(self, surface: Surface, priority: int) -> None:
@@ -127,7 +126,7 @@ class Textures:
         return self._priorities.get(surface, 0)
 
     def palettes(self) -> Mapping[int, NDArray[np.uint32]]:
-        """The words of every palette that was given entries, by handle."""
+        """The words of every palette with entries, by handle."""
         return self._palettes
 
     def facts(self) -> list[TextureFacts]:

@@ -1,8 +1,7 @@
 """Packets of CLEAR and of tokens that move memory: blits, fills, generated levels, composition.
 
-The runtime has checked rectangles; one outside of its surface, or a pair of formats without a
-conversion, is refused all the same before a packet is queued (wire format, "Clearing" and
-"Copies").
+Rectangles outside of their surface, and pairs of formats without a conversion, raise Fault before
+a packet is queued (wire format, "Clearing" and "Copies").
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def _wanted(
 
 
 def rect_of(view: Viewport) -> Rect:
-    """The pixels of a viewport."""
+    """The rectangle of a viewport."""
     return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
 
 
@@ -97,16 +96,10 @@ def rect_of(view: Viewport) -> Rect:
 
 RectTuple = tuple[int, int, int, int]
 """RECTL: left, top, right, bottom."""
-
-
 Point3 = tuple[int, int, int]
 """x, y, z."""
-
-
 Place = tuple[int, RectTuple, int]
 """The source or target of a BLT: a surface handle, a rectangle and a mip level."""
-
-
 BoxTuple = tuple[int, ...]
 """RECTL, or D3DBOX: left, top, right, bottom, front, back."""
 
@@ -136,7 +129,7 @@ class Moves:
         self._write(target[0], Copy(given, made, bool(flags & DP2BLT_LINEAR)), made)
 
     def surface_blit(self, source: Place, target: Place) -> None:
-        """SURFACEBLT: between surfaces of one format, never stretched."""
+        """SURFACEBLT: copy between surfaces of one format, unstretched."""
         given, made = self._part(source), self._part(target)
         _check_alike(given.surface, made.surface)
         if given.box.sides != made.box.sides:
@@ -145,7 +138,7 @@ class Moves:
         self._write(target[0], Copy(given, made), made)
 
     def fill(self, handle: int, rect: RectTuple, color: int) -> None:
-        """COLORFILL with an A8R8G8B8 colour."""
+        """COLORFILL: fill a rectangle with an A8R8G8B8 colour."""
         surface = self._pixels(handle)
         if surface.format not in COLOR:
             raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, f"fill of {surface.format.sdk}")
@@ -182,7 +175,9 @@ class Moves:
         made = self._pixels(target)
         _check_alike(given, made)
         if _faces_of(given) != _faces_of(made):
-            raise Fault(HResult.DDERR_INVALIDSURFACETYPE, "a cube and what is none")
+            raise Fault(
+                HResult.DDERR_INVALIDSURFACETYPE, "TEXBLT between a cube and another texture"
+            )
         _inside(given, 0, box)
         if min(point) < 0:
             raise Fault(HResult.DDERR_INVALIDRECT, f"{point} is outside of surface {target}")
@@ -190,7 +185,7 @@ class Moves:
             self._write(target, copy, copy.target)
 
     def buffer_blit(self, target: int, source: int, offset: int, start: int, size: int) -> None:
-        """BUFFERBLT: a range of bytes; both must have it."""
+        """BUFFERBLT: copy a byte range."""
         given, made = self._buffer(source), self._buffer(target)
         if start + size > given.data.nbytes or offset + size > made.data.nbytes:
             what = f"{size} bytes from {start:#x} to {offset:#x} leave their buffers"
@@ -201,7 +196,7 @@ class Moves:
         self, surfaces: tuple[int, int], buffers: tuple[int, int], count: int,
         operation: int, offset: tuple[int, int],
     ) -> None:  # fmt: skip
-        """COMPOSERECTS: ``surfaces`` and ``buffers`` are pairs of source and target.
+        """COMPOSERECTS: combine rectangles; ``surfaces`` and ``buffers`` are (source, target).
 
         With more than ``MAX_RECTS`` rectangles it does nothing (driver documentation).
         """
@@ -248,7 +243,7 @@ class Moves:
         return surface
 
     def _monochrome(self, handle: int) -> Part:
-        """A level of format A1: the one that a handle names, or the first of a texture."""
+        """The level of format A1 that ``handle`` names, or the first level of a texture."""
         surface = self._pixels(handle)
         if surface.format is not Format.A1:
             what = f"composition of {surface.format.sdk}"
@@ -259,20 +254,20 @@ class Moves:
         return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
-        """A level of a texture's first face, or of the face that a level's own handle is in."""
+        """The part of a BLT; the level counts from the level of ``handle``, in its face."""
         handle, rect, level = place
         surface = self._pixels(handle)
         owner = surface.parent or surface
         levels = owner.desc.levels
         first = surface.desc.index if surface.parent else 0
         if level >= levels - first % levels:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface {handle} has no {level}")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface {handle} has no level {level}")
         index = first + level
         return Part(owner, index, _inside(owner, index, Box(*rect)))
 
 
 def _inside(surface: Surface, index: int, box: Box) -> Box:
-    """The box, if it is not empty and lies in a subresource; raises Fault otherwise."""
+    """``box``, which must not be empty and lie inside the subresource.  Raises Fault."""
     bounds = whole_part(surface, index).box
     if min(box.sides) <= 0 or _intersect(box, bounds) != box:
         raise Fault(HResult.DDERR_INVALIDRECT, f"{box} of surface {surface.handle}")
@@ -311,13 +306,13 @@ def _check_blocks(given: Part, made: Part) -> None:
 
 
 def _unit(surface: Surface) -> tuple[int, int]:
-    """The width and height of a block that is copied as a whole; bits of A1 are copied singly."""
+    """The copy granularity in pixels: a block of the format, or a single bit of A1."""
     return (1, 1) if surface.format is Format.A1 else FORMATS[surface.format].block
 
 
 def _check_conversion(given: Part, made: Part) -> None:
-    """Raises Fault unless texture colours are converted to a render target's format; several
-    samples are resolved to one.
+    """Raises Fault unless texture colours can be converted to a render target's format, and
+    samples copied or resolved to one.
     """
     if given.surface.samples > 1 < made.surface.samples:
         what = f"{given.surface.samples} samples to {made.surface.samples}"
@@ -330,7 +325,7 @@ def _check_conversion(given: Part, made: Part) -> None:
 
 
 def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[Copy]:
-    """The copies of a TEXBLT.  Source levels larger than the target's top are skipped."""
+    """The copies of a TEXBLT, from the source level that has the size of the target's top."""
     top = whole_part(made, 0).box
     sizes = [whole_part(given, level).box for level in range(given.desc.levels)]
     if top not in sizes:
@@ -357,7 +352,7 @@ def _below(box: Box) -> Box:
 def _faces(
     given: Surface, level: int, made: Surface, into: int, point: Point3, box: Box
 ) -> Iterator[Copy]:
-    """The copies of one level of each face: whole blocks, clipped to both levels."""
+    """The copies of one level of each face, rounded to blocks and clipped to both levels."""
     wide, high = _unit(made)
     inside = _intersect(
         replace(

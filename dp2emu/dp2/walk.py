@@ -1,4 +1,4 @@
-"""The bounds-checked walk: command bytes -> where each token is -> its fields as views.
+"""The bounds-checked walk: command bytes -> token offsets -> fields as views.
 
 ``scan`` finds every token by arithmetic on headers; ``decode`` reads one token's payload through
 NumPy views.  The token table is the only source of sizes: each row is compiled into a few numbers
@@ -31,7 +31,7 @@ _END = Callable[[Buffer, int, int, int, int], int]
 fit."""
 
 _SIZE = Callable[[Buffer, int], int]
-"""(buffer, offset of an item) -> bytes behind that item."""
+"""(buffer, offset of an item) -> bytes after that item."""
 
 
 class Command(NamedTuple):
@@ -165,7 +165,7 @@ def _aligned(offset: int) -> int:
 
 
 def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
-    """The error for a ``Wrong``."""
+    """The exception for the members of a ``Wrong``."""
     left = end - at
     if op is None:
         return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)

@@ -243,3 +243,11 @@ class Arguments:
     def bind(self, name: str, thing: object) -> None:
         """Bind the object that the call returned through an argument."""
         self._objects.bind(self.address(name), thing)
+
+
+def plane(call: Arguments, name: str) -> list[float]:
+    """The four floats of a clip plane."""
+    found = call.reals(name)
+    if len(found) != 4:
+        raise Inexpressible(f"a plane of {len(found)} numbers")
+    return found

@@ -14,7 +14,7 @@ from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.d3d9.drawing import code_of, put_constants
 from dp2emu.retrace.d3d9.objects import application, enumerator, optional
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, Program, inert, method
+from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
 from dp2emu.runtime.objects import PixelShader, VertexShader
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.settings9 import SAMPLER_OF_WIRE
@@ -25,13 +25,13 @@ inert(
     DEVICE,
     "GetInfo GetVertexShader GetPixelShader GetVertexShaderConstant GetVertexShaderDeclaration "
     "GetVertexShaderFunction GetPixelShaderConstant GetPixelShaderFunction",
-    INFORMATION,
+    NO_EFFECT,
 )
 
 
 @method(DEVICE, "SetRenderTarget")
 def set_render_target(program: Program, call: Arguments) -> None:
-    """Both surfaces in one token; without a target the current one and its viewport stay."""
+    """Sets target and depth surface in one token; without a target the current one stays."""
     app = application(call)
     color = optional(call, Resource, "pRenderTarget")
     depth = optional(call, Resource, "pNewZStencil")
@@ -48,7 +48,7 @@ def set_render_target(program: Program, call: Arguments) -> None:
 
 @method(DEVICE, "SetTextureStageState")
 def set_texture_stage_state(program: Program, call: Arguments) -> None:
-    """A texture stage state, or a sampler state if it is one in Direct3D 9."""
+    """Sets a texture stage state, or a sampler state if it is one in Direct3D 9."""
     state = enumerator(TextureStageState8, call.integer("Type"))
     stage, value = call.integer("Stage"), call.dword("Value")
     sampler = SAMPLER_OF_WIRE.get(state)
@@ -61,7 +61,7 @@ def set_texture_stage_state(program: Program, call: Arguments) -> None:
 
 @method(DEVICE, "CreateVertexShader")
 def create_vertex_shader(program: Program, call: Arguments) -> None:
-    """Declaration and function in one object; without a function processing is fixed-function."""
+    """Creates a vertex shader with its declaration; without code it is fixed-function."""
     app = application(call)
     declaration = [word & 0xFFFFFFFF for word in call.integers("pDeclaration")]
     code = code_of(call) if call.has("pFunction") else []
@@ -71,7 +71,7 @@ def create_vertex_shader(program: Program, call: Arguments) -> None:
 
 @method(DEVICE, "CreatePixelShader")
 def create_pixel_shader(program: Program, call: Arguments) -> None:
-    """A pixel shader."""
+    """Creates a pixel shader."""
     app = application(call)
     made = app.device.create_pixel_shader(code_of(call))
     app.numbered["pixel", call.address("pHandle")] = made
@@ -79,7 +79,7 @@ def create_pixel_shader(program: Program, call: Arguments) -> None:
 
 @method(DEVICE, "SetVertexShader")
 def set_vertex_shader(program: Program, call: Arguments) -> None:
-    """A vertex shader by its number, or a vertex format."""
+    """Sets a vertex shader by its number, or a vertex format."""
     app, number = application(call), call.integer("Handle")
     made = app.numbered.get(("vertex", number))
     if not isinstance(made, VertexShader) and number & 1:
@@ -89,7 +89,7 @@ def set_vertex_shader(program: Program, call: Arguments) -> None:
 
 @method(DEVICE, "SetPixelShader")
 def set_pixel_shader(program: Program, call: Arguments) -> None:
-    """A pixel shader by its number, or the texture stages."""
+    """Sets a pixel shader by its number; 0 means the texture stages."""
     app, number = application(call), call.integer("Handle")
     made = app.numbered.get(("pixel", number))
     if number and not isinstance(made, PixelShader):
@@ -120,7 +120,6 @@ def delete_pixel_shader(program: Program, call: Arguments) -> None:
 
 
 def _set_constants(setting: str, program: Program, call: Arguments) -> None:
-    """Float constants of a shader."""
     if isinstance(call.value("pConstantData"), bytes):
         data = call.blob("pConstantData")
         flat = list(struct.unpack(f"<{len(data) // 4}f", data[: len(data) // 4 * 4]))
@@ -133,13 +132,13 @@ def _set_constants(setting: str, program: Program, call: Arguments) -> None:
 
 for _stage in ("vertex", "pixel"):
     _act = partial(_set_constants, f"{_stage}_floats")
-    _act.__doc__ = f"Constant floats of the {_stage} shader."
+    _act.__doc__ = f"Sets constant floats of the {_stage} shader."
     method(DEVICE, f"Set{_stage.title()}ShaderConstant")(_act)
 
 
 @method(DEVICE, "SetIndices")
 def set_indices(program: Program, call: Arguments) -> None:
-    """An index buffer or none, and the base vertex of indexed draws."""
+    """Sets the index buffer, or none, and the base vertex of indexed draws."""
     app, buffer = application(call), optional(call, Resource, "pIndexData")
     app.mirror.put("indices", app.index_buffer(buffer, buffer.format) if buffer else None)
     app.mirror.put("base", call.integer("BaseVertexIndex"))

@@ -38,7 +38,7 @@ class Method(msgspec.Struct, frozen=True):
 METHODS: dict[str, Method] = {}
 """Every known method by ``Interface::Method``, and every plain function."""
 
-INFORMATION = "Returns information only."
+NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
@@ -75,6 +75,20 @@ def forward(
     _add(interfaces, names, act, says)
 
 
+def method_of(
+    find: Callable[[Arguments], object], name: str
+) -> Callable[[Arguments], Callable[..., object]]:
+    """A function for ``forward`` that returns a method, by name, of the object that ``find``
+    returns.
+    """
+
+    def bound(call: Arguments) -> Callable[..., object]:
+        found: Callable[..., object] = getattr(find(call), name)
+        return found
+
+    return bound
+
+
 def inert(interfaces: str, names: str, says: str) -> None:
     """Register methods of which nothing reaches the driver, with the reason."""
     _add(interfaces, names, None, says)
@@ -89,9 +103,9 @@ def lost(interfaces: str, names: str, reason: str) -> None:
     _add(interfaces, names, lose, f"A loss: {reason}.")
 
 
-_TOOLS = "Remarks for tools; nothing for the driver."
+_TOOLS = "Passes a remark to tools; nothing for the driver."
 
-inert("", "malloc free realloc", "Memory of the program.")
+inert("", "malloc free realloc", "Manages memory of the program.")
 inert("", "D3DPERF_BeginEvent D3DPERF_EndEvent D3DPERF_SetMarker D3DPERF_SetRegion", _TOOLS)
 inert("", "D3DPERF_QueryRepeatFrame D3DPERF_SetOptions D3DPERF_GetStatus", _TOOLS)
 inert("", "DebugSetMute DebugSetLevel", _TOOLS)
@@ -99,7 +113,7 @@ inert("", "DebugSetMute DebugSetLevel", _TOOLS)
 
 @method("", "memcpy")
 def store(program: Program, call: Arguments) -> None:
-    """The program's stores to locked memory, which the Unlock writes."""
+    """Keeps the program's stores to locked memory, which Unlock writes."""
     if not program.locks.store(call.address("dest"), call.blob("src")):
         raise Inexpressible("memory that is not locked")
 

@@ -436,7 +436,7 @@ class Application:
             self.device.textures.set_filter(texture.texture, filter)
 
     def index_buffer(self, buffer: Resource | None, format: Format) -> IndexBuffer | None:
-        """The argument of SetIndices."""
+        """The index buffer for SetIndices, None without memory in the driver."""
         if buffer is None or buffer.desc is None:
             return None
         return IndexBuffer(buffer.desc, INDEX_BYTES[format])

@@ -279,7 +279,7 @@ class Device9(DeviceStates):
         return VertexShader(self._create_object(op, b"".join(parts), *sizes))
 
     def _create_object(self, op: Op, data: bytes, *sizes: int) -> int:
-        """Create an object in a separate call, whose failure means that of the creation.
+        """Create an object in a separate call, so that its failure means a failed creation.
 
         Returns its handle, which is odd; even ones are vertex formats (wire format, "Shaders and
         constants").

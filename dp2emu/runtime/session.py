@@ -12,27 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from dp2emu.capture.records import (
-    WAIT,
-    Annotation,
-    Answered,
-    Blitted,
-    Called,
-    ColorKeyRemoved,
-    ColorKeySet,
-    ContextCreated,
-    ContextDestroyed,
-    Flipped,
-    FrameMarker,
-    Locked,
-    MemoryWritten,
-    Observed,
-    Pictured,
-    PictureKind,
-    Record,
-    SurfaceCreated,
-    SurfaceDestroyed,
-)
+from dp2emu.capture import records
+from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import hr_name
@@ -96,7 +77,7 @@ class Numbers:
 
 
 def _no_vertices() -> CallVertices | None:
-    """Applications since DirectX 8 draw from streams."""
+    """No vertices: applications since DirectX 8 draw from streams."""
     return None
 
 
@@ -146,44 +127,46 @@ class Session:
         desc = SurfaceDesc(self._numbers.handle + 1, kind, width, height, format, **more)
         self.rig.create_surface(desc)
         self._numbers.handle += 1
-        self._log(SurfaceCreated(desc, self._now()))
+        self._log(records.SurfaceCreated(desc, self._now()))
         return desc
 
     def destroy_surface(self, handle: int) -> None:
         """Submit the command buffer, then destroy a surface."""
         self.flush()
-        self._log(SurfaceDestroyed(handle, self._now()))
+        self._log(records.SurfaceDestroyed(handle, self._now()))
         self.rig.destroy_surface(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """Set a texture's colour key behind all submitted commands; None removes it."""
         self.flush()
         now = self._now()
-        self._log(ColorKeySet(handle, *key, now) if key else ColorKeyRemoved(handle, now))
+        self._log(
+            records.ColorKeySet(handle, *key, now) if key else records.ColorKeyRemoved(handle, now)
+        )
         self.rig.set_color_key(handle, key)
 
     def lock(self, handle: int) -> None:
         """Submit, and wait until the GPU no longer uses the surface."""
         self.flush()
         self.rig.lock(handle)
-        self._log(Locked(handle, self._now()))
+        self._log(records.Locked(handle, self._now()))
 
     def flip(self, front: int, back: int) -> None:
         """Exchange the contents of two surfaces behind all submitted commands."""
         self.flush()
-        self._log(Flipped(front, back, self._now()))
+        self._log(records.Flipped(front, back, self._now()))
         self.rig.flip(front, back)
 
     def blit(self, blt: Blt) -> None:
         """Fill or copy a rectangle behind all submitted commands."""
         self.flush()
-        self._log(Blitted(blt, self._now()))
+        self._log(records.Blitted(blt, self._now()))
         self.rig.blit(blt)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write behind all submitted commands, without waiting for the GPU."""
         self.flush()
-        self._log(MemoryWritten(handle, offset, data, self._now()))
+        self._log(records.MemoryWritten(handle, offset, data, self._now()))
         self.rig.write(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
@@ -192,14 +175,14 @@ class Session:
 
     def open(self, color: int = 0, depth: int = 0) -> None:
         """Create the context; ``color`` and ``depth`` are the handles of its first targets."""
-        self._log(ContextCreated(self.context, self.interface, color, depth, self._now()))
+        self._log(records.ContextCreated(self.context, self.interface, color, depth, self._now()))
         self.rig.create_context(self.context, interface=self.interface, color=color, depth=depth)
 
     def close(self) -> None:
         """Submit the command buffer and destroy the context with its queries."""
         self.flush()
         self._listeners.clear()
-        self._log(ContextDestroyed(self.context, self._now()))
+        self._log(records.ContextDestroyed(self.context, self._now()))
         self.rig.destroy_context(self.context)
 
     # Calls
@@ -234,7 +217,7 @@ class Session:
     def finish(self) -> None:
         """Submit, and let time pass until the GPU is idle and all responses are ready."""
         self.flush()
-        self.annotate(WAIT, "idle")
+        self.annotate(records.WAIT, "idle")
         self.rig.finish()
 
     def _send(self, commands: bytes, vertices: UserMemory | None = None) -> None:
@@ -271,11 +254,11 @@ class Session:
         call = self._compose(commands, vertices)
         number = self.calls
         self.calls += 1
-        self._log(Called(call, time=self._now()))
+        self._log(records.Called(call, time=self._now()))
         try:
             answer = self.rig.submit(call)
             if self._answers:
-                self._log(Answered(answer))
+                self._log(records.Answered(answer))
             return self._accept(answer)
         except Dp2Error as error:
             raise error.at(call=number) from None
@@ -311,7 +294,7 @@ class Session:
     # Queries
 
     def register(self, listener: Listener) -> int:
-        """A new query id, whose responses go to ``listener``.  Raises UsageError at 2**32 - 1."""
+        """A new query id with responses to ``listener``.  Raises UsageError if none is left."""
         if self._query_ids == 0xFFFFFFFF:
             raise UsageError("query ids are used up")
         self._query_ids += 1
@@ -331,7 +314,7 @@ class Session:
     def mark_frame(self, surface: int = 0) -> None:
         """Submit, and mark the end of a frame that shows ``surface``."""
         self.flush()
-        self._log(FrameMarker(self._numbers.frame, surface, self._now()))
+        self._log(records.FrameMarker(self._numbers.frame, surface, self._now()))
         self._numbers.frame += 1
 
     def picture(
@@ -341,7 +324,7 @@ class Session:
         ``handle``; ``data`` is what the application read, if known.
         """
         self.flush()
-        self._log(Pictured(call, kind, handle, index, data, self._now()))
+        self._log(records.Pictured(call, kind, handle, index, data, self._now()))
 
     def observe(self, call: int, query: int, hr: int, data: bytes = b"") -> None:
         """Record that API call number ``call`` was GetData of query id ``query``, which returned
@@ -350,11 +333,11 @@ class Session:
         Fetch the response first if it is S_OK (``Query.wait``): a replay compares with it.
         """
         self.flush()
-        self._log(Observed(call, self.context, query, hr, data, self._now()))
+        self._log(records.Observed(call, self.context, query, hr, data, self._now()))
 
     def annotate(self, key: str, text: str) -> None:
         """Record a remark: ``text`` under a ``key``."""
-        self._log(Annotation(key, text, self._now()))
+        self._log(records.Annotation(key, text, self._now()))
 
     def _log(self, record: Record) -> None:
         if self._record is not None:

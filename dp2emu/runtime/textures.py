@@ -211,7 +211,7 @@ class Textures:
     # Palettes
 
     def set_palette(self, number: int, entries: Sequence[Entry]) -> None:
-        """SetPaletteEntries: all 256."""
+        """SetPaletteEntries.  Raises Refused unless there are 256 entries."""
         if not 0 <= number < PALETTES or len(entries) != PALETTE_ENTRIES:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"{len(entries)} entries of a palette")
         tail = b"".join(bytes(entry) for entry in entries)

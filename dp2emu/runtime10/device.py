@@ -321,9 +321,7 @@ Call = tuple[str, tuple[Any, ...]]
 
 _Handle = bytearray | None
 
-
 _ALL = 0xFFFFFFFF
-
 
 _STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
 

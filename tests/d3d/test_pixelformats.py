@@ -6,7 +6,7 @@ import pytest
 
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS
-from dp2emu.d3d.pixelformats import PixelFormat, described, display_format, format_of
+from dp2emu.d3d.pixelformats import PixelFormat, described, format_of
 from dp2emu.errors import Unsupported
 
 RGB, ALPHAPIXELS, ALPHA, FOURCC, Z, STENCIL = 0x40, 0x1, 0x2, 0x4, 0x400, 0x4000
@@ -75,16 +75,6 @@ def test_masks_mean_a_format(pixels: PixelFormat, format: Format) -> None:
 def test_other_pixels_are_named(pixels: PixelFormat) -> None:
     with pytest.raises(Unsupported, match=r"pixels of|palette indexes"):
         format_of(pixels)
-
-
-@pytest.mark.parametrize(("bits", "format"), [(8, "P8"), (16, "R5G6B5"), (32, "X8R8G8B8")])
-def test_displays(bits: int, format: str) -> None:
-    assert display_format(bits).name == format
-
-
-def test_other_displays_are_named() -> None:
-    with pytest.raises(Unsupported, match="12 bits"):
-        display_format(12)
 
 
 @pytest.mark.parametrize("format", FORMATS)

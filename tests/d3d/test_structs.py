@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.enums import QueryType
-from dp2emu.d3d.structs import ALIASES, BY_ABI, STRUCTS, struct
+from tests.d3d.structs import ALIASES, BY_ABI, STRUCTS, struct
 from tests.reference import layout
 
 ABIS = {32: "i686", 64: "x86_64"}

@@ -14,12 +14,12 @@ import pytest
 
 import dp2emu
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.structs import STRUCTS
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.table import TABLE, Since, Token, token
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.layout import dtype_of
+from tests.d3d.structs import STRUCTS
 from tests.reference import layout
 
 TIMES: dict[str, Callable[[int], int]] = {

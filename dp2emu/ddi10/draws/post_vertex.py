@@ -51,7 +51,6 @@ _TAKES = {
     **{Primitive(Primitive.PATCH1 - 1 + points): patch_list(points) for points in range(1, 33)},
 }
 
-
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
 _INTEGERS = {

@@ -354,13 +354,11 @@ _VERTEX_INPUTS: dict[str, _Inputs] = {
     "instance_id": _instance,
 }
 
-
 _DOMAIN_INPUTS: dict[str, _Inputs] = {
     "patch": _unchanged,
     "domain": _unchanged,
     "primitive_id": _unchanged,
 }
-
 
 _PIXEL_INPUTS: dict[str, _Inputs] = {
     "v": _interpolated,

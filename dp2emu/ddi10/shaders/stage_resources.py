@@ -32,7 +32,6 @@ from dp2emu.shader.texture.records import MAX_ANISOTROPY, SamplerKey
 
 _MIP_LINEAR, _MAG_LINEAR, _MIN_LINEAR, _ANISOTROPIC, _COMPARISON = 0x01, 0x04, 0x10, 0x40, 0x80
 
-
 _EVERY_LINEAR = _MIP_LINEAR | _MAG_LINEAR | _MIN_LINEAR
 """Bits of D3D10_FILTER that ``_ANISOTROPIC`` implies."""
 
@@ -50,7 +49,6 @@ _KINDS: dict[Dimension, tuple[ResourceType, TextureKind]] = {
     Dimension.TEXTURECUBE: (ResourceType.TEXTURECUBE, TextureKind.CUBE),
     Dimension.TEXTURECUBEARRAY: (ResourceType.TEXTURECUBE, TextureKind.CUBE),
 }
-
 
 _MULTISAMPLED = (Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY)
 _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)

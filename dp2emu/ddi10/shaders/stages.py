@@ -123,7 +123,7 @@ class Stages:
             "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,
             "CalcPrivateTessellationShaderSize": self.objects.size,
             "CreateVertexShader": partial(self._create, vertex_shader),
-            "CreateHullShader": self._create_hull,
+            "CreateHullShader": partial(self._create, hull_shader),
             "CreateDomainShader": partial(self._create, domain_shader),
             "CreateGeometryShader": partial(self._create, geometry_shader),
             "CreatePixelShader": partial(self._create, pixel_shader),
@@ -137,7 +137,7 @@ class Stages:
 
     def _create(
         self,
-        make: Callable[[bytes], Shader],
+        make: Callable[[bytes], Shader | HullShader],
         code: bytes,
         memory: bytearray,
         runtime: int = 0,
@@ -148,18 +148,11 @@ class Stages:
         Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
         """
         self.objects.check(memory)
-        self.objects.add(memory, ShaderObject(make(_tokens(code))))
-
-    def _create_hull(
-        self,
-        code: bytes,
-        memory: bytearray,
-        runtime: int = 0,
-        signatures: TessellationSignatures | None = None,
-    ) -> None:
-        """CreateHullShader.  Raises as ``_create`` does."""
-        self.objects.check(memory)
-        self.objects.add(memory, ShaderObject(None, hull=hull_shader(_tokens(code))))
+        made = make(_tokens(code))
+        if isinstance(made, HullShader):
+            self.objects.add(memory, ShaderObject(None, hull=made))
+        else:
+            self.objects.add(memory, ShaderObject(made))
 
     def _create_streaming(
         self,

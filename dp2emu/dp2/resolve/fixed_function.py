@@ -73,7 +73,7 @@ def enum_state(enum: type[_E], states: Sequence[int], state: RenderState) -> _E:
 
 
 def float_state(state: State, number: RenderState) -> float:
-    """A render state that is the bits of a float32."""
+    """The float32 value of a render state."""
     return bits_float(state.render_states[number])
 
 
@@ -167,7 +167,7 @@ def _texture(state: State, layout: VertexLayout, stage: int) -> TextureOutput:
 
 
 def fixed_state(state: State) -> FixedState:
-    """The state that the uniforms of the vertex program are computed from."""
+    """The state from which the uniforms of the vertex program are computed."""
     scale = (
         float_state(state, RenderState.POINTSCALE_A),
         float_state(state, RenderState.POINTSCALE_B),

@@ -15,6 +15,7 @@ from dp2emu.d3d.enums import Basis, DeclMethod, Degree, PatchEdgeStyle, RenderSt
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState8
 from dp2emu.d3d.vertices import RECTANGLE_METHODS, TRIANGLE_METHODS, VertexLayout
+from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.resolve.fixed_function import enum_state
 from dp2emu.dp2.states.raw_state import State, bits_float
 from dp2emu.errors import Fault
@@ -74,7 +75,7 @@ def triangle_points(info: Sequence[int]) -> TrianglePoints:
 
 def _bound(end: int) -> None:
     if end > _VERTICES:
-        raise _fault("control points beyond the last vertex there can be")
+        raise _fault(f"control points up to vertex {end}, limit {_VERTICES}")
 
 
 def _basis(allowed: dict[Basis, Container[int]], basis: int, degree: int) -> Basis:
@@ -138,17 +139,14 @@ class Patches:
         segments: tuple[float, ...] | None,
         layout: VertexLayout,
     ) -> Definition:
-        """A definition, to draw and then ``keep``.  Raises Fault beyond the limits."""
+        """A patch definition, to draw and then ``keep``.  Raises Fault beyond the limits."""
         size = points.count * len(layout.elements) * _BYTES
-        old = self._kept.get(handle)
-        most = self._limits.objects
-        if handle and old is None and len(self._kept) >= most:
-            what = f"patch {handle} is too many, limit objects {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
-        most = self._limits.patch_bytes
-        if handle and self._bytes + size - (old.size if old else 0) > most:
-            what = f"patch {handle}: no room to keep it, limit patch_bytes {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        if handle:
+            old = self._kept.get(handle)
+            number, total = len(self._kept) + (old is None), self._bytes + size
+            total -= old.size if old else 0
+            check_memory(self._limits, "objects", number, f"patch {handle} is too many")
+            check_memory(self._limits, "patch_bytes", total, f"patch {handle} is too large")
         return Definition(points, segments, KeptPatch(), size)
 
     def keep(self, handle: int, definition: Definition) -> None:
@@ -159,7 +157,7 @@ class Patches:
             self._bytes += definition.size
 
     def delete(self, handle: int) -> None:
-        """D3DRS_DELETERTPATCH; draws already issued are not affected."""
+        """D3DRS_DELETERTPATCH: delete a stored patch; issued draws are not affected."""
         found = self._kept.pop(handle, None)
         self._bytes -= found.size if found else 0
 

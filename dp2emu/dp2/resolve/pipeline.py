@@ -91,7 +91,7 @@ class Targets(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def extent(self) -> Rect | None:
-        """The pixels all colours have, or without any the depth surface; None without both."""
+        """The area common to all colour targets, else of the depth surface; None without both."""
         bound = self._bound or ([self.depth] if self.depth else [])
         if not bound:
             return None
@@ -115,12 +115,12 @@ class Targets(msgspec.Struct, frozen=True, dict=True):
 
 
 class Resolved(msgspec.Struct, frozen=True, eq=False):
-    """What a draw carries of the state: its pipeline and the uniforms of its programs.
+    """The resolved state of draws: their pipeline and the uniforms of their programs.
 
     ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
-    ``output`` are one object for all draws under this state: their identity is the key of what is
-    derived from them.  ``managed`` are the textures to upload before a draw; ``n_patches`` says
-    whether triangles may be N-patches.
+    ``output`` are one object for all draws under this state, so that caches by identity hit.
+    ``managed`` are the textures to upload before a draw; ``n_patches`` says whether triangles may
+    be N-patches.
     """
 
     pipeline: Pipeline
@@ -150,7 +150,7 @@ class Resolved(msgspec.Struct, frozen=True, eq=False):
 def resolve(
     state: State, source: Source, targets: Targets, interface: int, bound: BoundTextures
 ) -> Resolved:
-    """The pipeline and uniforms of draws under a state.  Raises Fault for meaningless values."""
+    """The pipeline and uniforms of draws under a state.  Raises Fault for invalid values."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
     pixel = pixel_stage(state, source.pixel, interface, bound)
@@ -243,9 +243,9 @@ def point_size(state: State) -> PointSize:
 
 
 def line_pattern(state: State, interface: int) -> LinePattern:
-    """D3DRENDERSTATE_LINEPATTERN, which Direct3D 9 has no more: repeat factor, then pattern.
+    """D3DRENDERSTATE_LINEPATTERN, up to DirectX 8: repeat factor, then pattern.
 
-    Raises Fault for a repeat factor of more than the 255 that drivers are to accept.
+    Raises Fault for a repeat factor above the documented 255.
     """
     word = state.render_states[RenderState7.LINEPATTERN]
     repeat = word & 0xFFFF
@@ -283,8 +283,6 @@ ROOM = 256
 """Resolved states, and sources, that a context caches; the oldest makes room."""
 
 _NO_BINDINGS = -1, ShaderBindings()
-
-
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
@@ -322,7 +320,7 @@ class Resolutions:
     def vertex_bindings(
         self, resolved: Resolved, state: State, constants: Constants
     ) -> ShaderBindings:
-        """The vertex program's bindings, computed anew when state or constants have changed."""
+        """The vertex program's bindings, recomputed when state or constants have changed."""
         stage = resolved.vertex
         now = state.numbers if stage.shader is None else constants.version
         then, found = self._bindings.get(stage, _NO_BINDINGS)
@@ -332,7 +330,7 @@ class Resolutions:
         return found
 
     def pixel_bindings(self, resolved: Resolved, constants: Constants) -> ShaderBindings:
-        """The pixel program's bindings, likewise."""
+        """The pixel program's bindings, recomputed when constants have changed."""
         stage = resolved.pixel
         if stage.shader is None:
             return resolved.fixed_pixel
@@ -400,8 +398,6 @@ _FRONT = (
     RenderState.STENCILZFAIL,
     RenderState.STENCILPASS,
 )
-
-
 _BACK = (
     RenderState.CCW_STENCILFUNC,
     RenderState.CCW_STENCILFAIL,
@@ -409,8 +405,6 @@ _BACK = (
     RenderState.CCW_STENCILPASS,
 )
 """Comparison and operations, in the order of ``StencilFace``."""
-
-
 _ALPHA_TO_COVERAGE = {
     RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
     RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),

@@ -65,8 +65,6 @@ from dp2emu.shader.stages import STAGE_FILES, STAGES
 from dp2emu.shader.types import F32, Lanes
 
 _TEXCOORD = "texcoord"
-
-
 _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 
@@ -274,13 +272,11 @@ def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
 # argument is a Fault if it is read.
 
 _SELECT_MASK, _COUNT_MASK = 0xF, 0xFF
-
-
 _E = TypeVar("_E", bound=SdkEnum)
 
 
 class _States(NamedTuple):
-    """An operation and its arguments 0, 1 and 2."""
+    """The texture stage states of an operation and its arguments 0, 1 and 2."""
 
     op: TextureStageState
     arguments: tuple[TextureStageState, TextureStageState, TextureStageState]
@@ -290,14 +286,10 @@ _COLOR = _States(
     TextureStageState.COLOROP,
     (TextureStageState.COLORARG0, TextureStageState.COLORARG1, TextureStageState.COLORARG2),
 )
-
-
 _ALPHA = _States(
     TextureStageState.ALPHAOP,
     (TextureStageState.ALPHAARG0, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2),
 )
-
-
 _BUMPS = (
     TextureStageState.BUMPENVMAT00,
     TextureStageState.BUMPENVMAT01,
@@ -311,7 +303,7 @@ _BUMPS = (
 def cascade(
     state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
 ) -> tuple[TextureStage, ...]:
-    """The stages up to the end of the cascade; ``kinds`` are those of the bound textures.
+    """The stages up to the end of the cascade; ``kinds`` are the kinds of the bound textures.
 
     ``alpha`` is the largest alpha that the texture of stage 0 stores, for texture map blends.
     """

@@ -39,12 +39,12 @@ def perspective(states: Sequence[int], interface: int) -> bool:
 
 
 def monochrome(states: Sequence[int], interface: int) -> bool:
-    """D3DRENDERSTATE_MONOENABLE: blue of vertex colours stands for red and green as well."""
+    """D3DRENDERSTATE_MONOENABLE: red and green of vertex colours are replaced by blue."""
     return interface < 7 and bool(states[RenderState7.MONOENABLE])
 
 
 def raster_op(states: Sequence[int], interface: int) -> int:
-    """D3DRENDERSTATE_ROP2.  Raises Fault for an unknown operation."""
+    """The raster operation (D3DRENDERSTATE_ROP2).  Raises Fault for an unknown one."""
     if interface >= 7:
         return COPY
     found = states[RenderState7.ROP2]
@@ -83,6 +83,6 @@ def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> P
 
 
 def _kept(stencil: StencilState) -> StencilState:
-    """The stencil tests without their operations."""
+    """The stencil tests, with operations that keep the value."""
     back = stencil.back and StencilFace(stencil.back.func)
     return StencilState(StencilFace(stencil.front.func), back)

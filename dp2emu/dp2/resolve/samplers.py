@@ -87,7 +87,7 @@ class BoundTexture(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def color_key(self) -> tuple[int, int]:
-        """The range of the colour key, 0 to 0 without one."""
+        """The low and high colour key, (0, 0) without a key."""
         low, high = self.surface.color_key or (0, 0)
         mask = FORMATS[self.surface.format].mask
         return low & mask, high & mask
@@ -241,7 +241,7 @@ class _SamplerStates(msgspec.Struct, frozen=True):
         return 0 if mip is TextureFilter.NONE else self.row[TextureStageState8.MAXMIPLEVEL]
 
     def addresses(self, kind: TextureKind) -> Addresses:
-        """Address modes of u, v and w; WRAP for coordinates that the kind lacks, and for cubes."""
+        """Address modes of u, v and w; WRAP for missing coordinates and for cubes."""
         count = 0 if kind is TextureKind.CUBE else kind.axes
         modes = [self.member(_MODES, number) for number in _ADDRESSES[:count]]
         u, v, w = (*modes, *_WRAP)[:3]

@@ -34,7 +34,7 @@ ROOM = 256
 
 
 def check_frequency(stream: int, value: int) -> Frequency:
-    """The frequency that a DWORD sets for a stream.  Raises Fault if it has no meaning."""
+    """The frequency in DWORD ``value`` for a stream.  Raises Fault if it is invalid."""
     check_stream(stream, 0)
     frequency = Frequency.of(value)
     if not frequency.allowed(stream):
@@ -87,7 +87,7 @@ class CallVertices(msgspec.Struct, frozen=True):
     """The vertices of a call: ``length`` of them in ``data``, the first at byte ``offset``.
 
     ``size`` and ``format`` describe one vertex.  ``made`` caches the stream, so that all draws of
-    the call share one object, and with it what is cached by its identity.
+    the call share one object and the caches keyed by its identity.
     """
 
     data: Surface | bytes | None = None
@@ -127,7 +127,7 @@ class CallVertices(msgspec.Struct, frozen=True):
         return Stream(self.data, self.offset + offset, stride)
 
     def checked_size(self) -> int:
-        """Bytes of a vertex.  Raises Fault for 0 and beyond ``MAX_STRIDE``."""
+        """Bytes of a vertex.  Raises Fault unless it is 1 to ``MAX_STRIDE``."""
         if not 0 < self.size <= MAX_STRIDE:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self.size}")
         return self.size
@@ -156,7 +156,7 @@ class VertexStreams:
         self.frequencies: dict[int, Frequency] = {}
 
     def bind(self, number: int, surface: Surface | None, offset: int, stride: int) -> None:
-        """SETSTREAMSOURCE and SETSTREAMSOURCE2; None unbinds."""
+        """SETSTREAMSOURCE and SETSTREAMSOURCE2: bind a vertex buffer; None unbinds."""
         check_stream(number, stride)
         self._set(number, None if surface is None else self._stream(surface, offset, stride))
 
@@ -189,11 +189,11 @@ class VertexStreams:
             self.bound[number] = source
 
     def set_frequency(self, number: int, value: int) -> None:
-        """SETSTREAMSOURCEFREQ."""
+        """SETSTREAMSOURCEFREQ: set the advance rate of a stream."""
         self.frequencies[number] = check_frequency(number, value)
 
     def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
-        """The streams as bound; ``byte_offset`` moves stream 0, as the 2 forms of draws ask.
+        """The streams as bound; ``byte_offset`` moves stream 0, as DRAWPRIMITIVE2 does.
 
         Without an offset it is the same tuple until a stream is bound, so that caches by
         identity hit.  Raises Fault if no stream is bound.

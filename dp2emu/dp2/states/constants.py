@@ -47,13 +47,13 @@ class Registers:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The current registers, as an array that never changes."""
+        """The current registers, as an immutable array."""
         self._shared = True
         self._values.flags.writeable = False
         return self._values
 
     def write(self, first: int, values: NDArray[Any]) -> None:
-        """Store whole registers from ``first`` on; those beyond the file are dropped."""
+        """Store ``values`` (registers, width) from ``first`` on, up to the end of the file."""
         count = min(len(values), max(len(self) - first, 0))
         if not count:
             return
@@ -95,13 +95,13 @@ class Constants:
     def split(
         self, name: str, first: int, data: bytes | memoryview
     ) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of each register that ``write`` would store.  Raises the same."""
+        """Number and bytes of each register that ``write`` would store, with its errors."""
         values = self._values(name, first, data)
         for number, value in zip(range(first, len(self.files[name])), values, strict=False):
             yield number, value.tobytes()
 
     def register(self, name: str, number: int) -> bytes:
-        """The bytes that would write the current value of a register."""
+        """The bytes of a register in the wire format, as ``write`` takes them."""
         return self.files[name].raw(number)
 
     def _values(self, name: str, first: int, data: bytes | memoryview) -> NDArray[Any]:

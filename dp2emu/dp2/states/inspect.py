@@ -1,4 +1,4 @@
-"""The whole state of a context as plain data, for people and for ``dp2emu state``."""
+"""The state of a context as a JSON object, for ``dp2emu state``."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _surface(surface: Surface | None) -> Facts | None:
 
 
 def _declaration(format: Format | None) -> list[Facts] | None:
-    """The elements of a declaration; ``register`` is set for those of DirectX 8."""
+    """The elements of a declaration; ``register`` is set in DirectX 8 declarations."""
     if format is None:
         return None
     elements = format.layout.elements
@@ -153,7 +153,7 @@ def _indices(indices: Indices | None) -> Facts | None:
 
 
 def _named(enum: type[SdkEnum], values: Iterable[tuple[int, Any]]) -> Iterable[tuple[str, Any]]:
-    """Values by name; states without a name only if they are not 0."""
+    """Values by name; unnamed states are left out if 0."""
     for index, value in values:
         name = sdk_name(enum, index)
         if name is not None or value:
@@ -171,7 +171,7 @@ def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
 
 
 def _stages(state: State) -> Iterable[tuple[int, Facts]]:
-    """States of stages and samplers, by their number on the wire."""
+    """States of stages and samplers, by wire number."""
     for stage, row in zip(STAGE_ROWS, state.stages, strict=True):
         yield stage, dict(_named(WireTextureStageState, enumerate(row)))
 
@@ -209,7 +209,7 @@ def _record(record: Any) -> Facts:
 
 
 def _constants(constants: Constants) -> Facts:
-    """The registers that have been written, by name."""
+    """The values of the written registers, by name."""
     return {
         f"{name}{index}": _numbers(values)
         for name, file in constants.files.items()

@@ -14,10 +14,9 @@ import numpy as np
 
 from dp2emu.d3d import device_states as defaults
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
-from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
+from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.states.setting_kinds import PLAIN, Kind
-from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.limits import GENEROUS, Limits
 
@@ -44,11 +43,11 @@ TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
 LIGHTS = GENEROUS.objects
-"""Lights a context may make by default, which is the number in D3DCAPS9."""
+"""Lights of a context by default, as D3DCAPS9 announces."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
-"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (wire format, "Transforms
-and clip planes")."""
+"""Numbers of world matrices in DirectX 8 and 9, by those of DirectX 6 and 7 (wire format,
+"Transforms and clip planes")."""
 
 
 def bits_float(value: int) -> float:
@@ -96,7 +95,7 @@ class State:
         self.material: Any = None
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE; numbers beyond the table are ignored."""
+        """RENDERSTATE: set a render state; unknown numbers are ignored."""
         if state < RENDER_STATES and self.render_states[state] != value:
             self.render_states[state] = self._words[0][state] = value
             self.stale.add(0)
@@ -107,12 +106,12 @@ class State:
         self.version += 1
 
     def set_plain(self, kind: Kind, value: Any) -> None:
-        """Set the only setting of a kind that ``PLAIN`` has."""
+        """Set a setting of ``PLAIN``."""
         self.plain[kind] = value
         self.version += 1
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
-        """TEXTURESTAGESTATE; unknown stages and states are ignored."""
+        """TEXTURESTAGESTATE: set a stage state; unknown stages and states are ignored."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
             number = STAGE_ROWS[stage]
             row, words = self.stages[number], self._words[1 + number]
@@ -133,11 +132,11 @@ class State:
         return self.settings
 
     def stage(self, number: int) -> list[int]:
-        """The states of a stage or sampler, as the wire numbers them."""
+        """The states of the stage or sampler with wire number ``number``."""
         return self.stages[STAGE_ROWS[number]]
 
     def set_viewport(self, x: int, y: int, width: int, height: int) -> None:
-        """VIEWPORTINFO; the depth range stays."""
+        """VIEWPORTINFO: set the viewport rectangle; the depth range stays."""
         self.version += 1
         depth = self.viewport.min_z, self.viewport.max_z
         self.viewport = Viewport(x, y, width, height, *depth)
@@ -164,7 +163,7 @@ class State:
             self.transforms[number] = tuple(matrix)
 
     def set_material(self, material: Any) -> None:
-        """SETMATERIAL: a D3DMATERIAL7 record that is not written again; None for the default."""
+        """SETMATERIAL: a D3DMATERIAL7 record, which must not change; None for the default."""
         self.numbers += 1
         self.material = material
 
@@ -175,29 +174,27 @@ class State:
             self.clip_planes[index] = tuple(plane)
 
     def create_light(self, index: int) -> None:
-        """CREATELIGHT: make room for a light number."""
+        """CREATELIGHT: create a light without data."""
         self.version += 1
         self._bound_light(index)
         self.lights.setdefault(index, None)
 
     def set_light(self, index: int, light: Any) -> None:
-        """SETLIGHT with data: a D3DLIGHT7 record that is not written again; None for none."""
+        """SETLIGHT with data: a D3DLIGHT7 record, which must not change, or None."""
         self.version += 1
         self._bound_light(index)
         self.lights[index] = light
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """SETLIGHT enable or disable."""
+        """SETLIGHT: enable or disable a light."""
         self.version += 1
         self._bound_light(index)
         (self.lights_enabled.add if enable else self.lights_enabled.discard)(index)
 
     def _bound_light(self, index: int) -> None:
-        known = index in self.lights or index in self.lights_enabled
-        most = self._limits.objects
-        if not known and max(len(self.lights), len(self.lights_enabled)) >= most:
-            what = f"light {index} is too many, limit objects {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        if index not in self.lights and index not in self.lights_enabled:
+            number = max(len(self.lights), len(self.lights_enabled)) + 1
+            check_memory(self._limits, "objects", number, f"light {index} is too many")
 
 
 IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
@@ -207,18 +204,18 @@ TRANSFORMS = (
     *range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1),
     *range(256, 512),
 )
-"""Numbers of matrices as DirectX 8 and 9 have them."""
+"""DirectX 8 and 9 numbers of the transform matrices."""
 _KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 
 def transform_number(kind: int) -> int | None:
-    """The number in ``TRANSFORMS`` of a SETTRANSFORM type; None for one that is ignored."""
+    """The number in ``TRANSFORMS`` of a SETTRANSFORM type; None for ignored types."""
     number = _WORLD_7.get(kind, kind)
     return number if number in _KNOWN_TRANSFORMS else None
 
 
 def transform_product(matrix: Sequence[float], current: Sequence[float]) -> tuple[float, ...]:
-    """``matrix`` x ``current``, both 4 x 4 by rows: float32, each element summed from k 0 to 3."""
+    """``matrix`` x ``current``, 4 x 4 row-major, in float32; sums go over k from 0 to 3."""
     left = np.array(matrix, np.float32).reshape(4, 4)
     right = np.array(current, np.float32).reshape(4, 4)
     with np.errstate(all="ignore"):
@@ -226,13 +223,10 @@ def transform_product(matrix: Sequence[float], current: Sequence[float]) -> tupl
     return tuple(np.asarray(product, np.float32).ravel().tolist())
 
 
-TOGETHER = {
-    int(TextureStageState7.ADDRESS): (
-        int(TextureStageState7.ADDRESS),
-        int(TextureStageState7.ADDRESSU),
-        int(TextureStageState7.ADDRESSV),
-    )
-}
+_ADDRESS = (
+    TextureStageState7.ADDRESS, TextureStageState7.ADDRESSU, TextureStageState7.ADDRESSV
+)  # fmt: skip
+TOGETHER = {int(_ADDRESS[0]): tuple(map(int, _ADDRESS))}
 """Stage states that set others as well."""
 OPERATIONS = frozenset(
     {

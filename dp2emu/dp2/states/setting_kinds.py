@@ -1,7 +1,6 @@
-"""Kinds of settings, which state tokens set; ``settings`` says how each is read and written.
+"""Kinds of settings, which state tokens set; ``settings`` reads and writes them.
 
-A setting that is one value without side effects needs a ``Kind`` and a row of ``PLAIN``, and
-nothing in ``settings``.
+A setting of one value without side effects needs only a ``Kind`` and a row of ``PLAIN``.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from dp2emu.d3d.enums import StateBlockType
 from dp2emu.dp2.resolve.convolution import Convolution
 
 ONLY = 0
-"""Index of a setting that is the only one of its kind.  Others are numbers of states, stages (see
-``stage_index``), registers, lights and the like."""
+"""The index of the single setting of a kind.  Other indices are numbers of states, stages
+(``stage_index``), registers, lights and the like."""
 
 EVICT_MANAGED = 61
 """D3DRENDERSTATE_EVICTMANAGEDTEXTURES."""
@@ -31,9 +30,9 @@ class Kind(IntEnum):
     """A kind of setting, in the order in which predefined state blocks set them.
 
     Stages come before render states, which before DirectX 8 may replace stage states; constants
-    come after shaders, which in DirectX 8 may set constants.  Values are those of the token,
-    except for STREAM (handle, offset and stride, or for user memory the stride alone) and the
-    constants (bytes of whole registers, from the one that the index names).
+    come after shaders, which in DirectX 8 may set constants.  Values are as in the token, except
+    for STREAM (handle, offset and stride, or only the stride of user memory) and constants (bytes
+    of registers from the index on).
     """
 
     STAGE_STATE = auto()
@@ -64,8 +63,8 @@ class Kind(IntEnum):
 
 
 class Plain(NamedTuple):
-    """A setting of one value that is kept as the token gives it: its value in a new context, and
-    the predefined state blocks that hold it.
+    """A setting of one uninterpreted value: its default, and the predefined state blocks that
+    contain it.
     """
 
     default: Any

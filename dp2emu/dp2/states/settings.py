@@ -1,4 +1,4 @@
-"""Settings: values that state tokens set, and how each kind is read, written and recorded.
+"""Settings, the values that state tokens set, and state blocks, which record them.
 
 A state token calls ``Context.put``, which writes a setting at once or records it in a state
 block.  A captured block reads settings.  Tokens that draw, move memory, create or delete objects,
@@ -24,7 +24,7 @@ from dp2emu.d3d.device_states import (
 from dp2emu.d3d.enums import RenderState, StateBlockType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.dp2.options import Options
+from dp2emu.dp2.options import Options, check_memory
 from dp2emu.dp2.resolve.vertices import VertexStreams, check_frequency, check_stream
 from dp2emu.dp2.shaders import Shaders
 from dp2emu.dp2.states.constants import Constants
@@ -51,7 +51,7 @@ from dp2emu.shader.stages import STAGES
 
 
 class DeviceState(Protocol):
-    """The parts of a context that settings are read from and written to."""
+    """The interface of a context for reading and writing settings."""
 
     interface: int
     options: Options
@@ -63,22 +63,22 @@ class DeviceState(Protocol):
     indices: Indices | None
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE."""
+        """Execute RENDERSTATE."""
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
-        """TEXTURESTAGESTATE."""
+        """Execute TEXTURESTAGESTATE."""
 
     def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
-        """SETSTREAMSOURCE2."""
+        """Execute SETSTREAMSOURCE2."""
 
     def set_stream_um(self, stream: int, stride: int) -> None:
-        """SETSTREAMSOURCEUM."""
+        """Execute SETSTREAMSOURCEUM."""
 
     def set_stream_frequency(self, stream: int, value: int) -> None:
-        """SETSTREAMSOURCEFREQ."""
+        """Execute SETSTREAMSOURCEFREQ."""
 
     def set_indices(self, handle: int, size: int) -> None:
-        """SETINDICES."""
+        """Execute SETINDICES."""
 
 
 Key = tuple[Kind, int]
@@ -99,7 +99,7 @@ def _only(context: DeviceState) -> Iterable[int]:
 
 
 class Setting(NamedTuple):
-    """How settings of a kind are read and written.
+    """The operations of a kind of settings.
 
     ``read`` returns the value that would write the current one; ``write`` has the effect of the
     token, and its errors.  ``parts`` splits a value into the settings that a block records one by
@@ -129,7 +129,7 @@ def write(context: DeviceState, key: Key, value: Any) -> None:
 
 
 def parts(context: DeviceState, key: Key, value: Any) -> Settings:
-    """The settings to record for a value.  Raises Fault for a meaningless index or value."""
+    """The settings that a block records for a value.  Raises Fault for a bad index or value."""
     kind, index = key
     split = SETTINGS[kind].parts
     return iter(((key, value),)) if split is None else split(context, index, value)
@@ -157,7 +157,7 @@ def _plain(kind: Kind) -> Setting:
 
 
 def _fixed(numbers: Iterable[int]) -> _Indices:
-    """Indices that are the same in every context."""
+    """Indices that do not depend on the context."""
     known = tuple(sorted(numbers))
     return lambda context: known
 
@@ -166,7 +166,7 @@ def _fixed(numbers: Iterable[int]) -> _Indices:
 
 
 def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
-    """Indices of states in stages, both in order."""
+    """Indices of the states of stages, for pairs of stages and states."""
     known = tuple(
         stage_index(stage, state)
         for stages, states in pairs
@@ -176,7 +176,7 @@ def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
 
 
 def _stage_of(index: int) -> tuple[int, int]:
-    """Stage and state of an index that ``stage_index`` made."""
+    """Stage and state of a ``stage_index``."""
     return divmod(index, stage_index(1, 0))
 
 
@@ -205,8 +205,8 @@ def _read_render_state(context: DeviceState, index: int) -> int:
 
 
 def _render_state_parts(context: DeviceState, index: int, value: Any) -> Settings:
-    """The render state, and the states of stage 0 that it sets before DirectX 8, which a block
-    captures as settings of their own.
+    """The render state, and the states of stage 0 that it sets before DirectX 8, as separate
+    settings of the block.
     """
     if index >= RENDER_STATES:
         return
@@ -217,7 +217,7 @@ def _render_state_parts(context: DeviceState, index: int, value: Any) -> Setting
 
 
 def _render_states(context: DeviceState) -> Iterable[int]:
-    """All render states but those that are another spelling of a state of stage 0."""
+    """All render states, except commands and aliases of states of stage 0."""
     for state in range(RENDER_STATES):
         if state not in COMMANDS and not (context.interface < 8 and stage_states(state, 0)):
             yield state
@@ -305,7 +305,7 @@ def _before_interface_9(context: DeviceState) -> Iterable[int]:
 
 
 def _constants(kind: Kind, name: str, of: Callable[[DeviceState], Constants]) -> Setting:
-    """Registers of one file, each a setting of its own in a block."""
+    """The setting of a register file, whose registers are separate settings in a block."""
 
     def parts(context: DeviceState, index: int, value: Any) -> Settings:
         for register, data in of(context).split(name, index, value):
@@ -431,21 +431,16 @@ SETTINGS = {kind: _plain(kind) if kind in PLAIN else _ROWS[kind] for kind in Kin
 """Every kind of setting, in the order in which predefined state blocks set them."""
 
 
-# State blocks of one context: recorded, created, captured and executed (wire format, "State
-# blocks").
-#
-# A block is a table of settings.  Recording notes the settings of state tokens instead of writing
-# them, the last value of each; capturing gives every setting in the block its current value;
-# executing writes them, in the order in which they were last recorded.
+# State blocks: tables of settings.  Recording stores the settings of state tokens instead of
+# writing them, the last value of each; capturing replaces every value by the current one;
+# executing writes them in the order in which they were last recorded.
 
 Block = dict[Key, Any]
-
-
 _TYPES = frozenset(map(int, StateBlockType))
 
 
 class Blocks:
-    """The blocks by handle, and the one that is being recorded.  Mutable: tokens act on it.
+    """State blocks by handle, and the block being recorded.  Mutable: tokens act on it.
 
     Methods raise Fault: D3DERR_DRIVERINVALIDCALL for an operation that is not allowed while a
     block is, or is not, being recorded; DDERR_INVALIDPARAMS for an unknown handle;
@@ -468,12 +463,12 @@ class Blocks:
         return {handle: len(block) for handle, block in sorted(self._blocks.items())}
 
     def begin(self, handle: int) -> None:
-        """Start recording."""
+        """Start recording a state block."""
         self._idle("begun")
         self._recording = handle, {}
 
     def record(self, key: Key, value: Any) -> None:
-        """Record a setting after all others."""
+        """Append a setting to the block being recorded, in place of an earlier value."""
         assert self._recording is not None
         _, block = self._recording
         if block.pop(key, None) is None:
@@ -493,18 +488,18 @@ class Blocks:
         self._keep(handle, block)
 
     def delete(self, handle: int) -> None:
-        """Delete a block."""
+        """Delete a state block."""
         self._settings -= len(self._find(handle))
         del self._blocks[handle]
 
     def execute(self, context: DeviceState, handle: int) -> None:
-        """Write the settings of a block."""
+        """Write the settings of a state block."""
         self._idle("executed")
         for key, value in self._find(handle).items():
             write(context, key, value)
 
     def capture(self, context: DeviceState, handle: int) -> None:
-        """Give every setting in a block its current value; the set of settings stays the same."""
+        """Replace every value in a block by the current one; no setting is added or removed."""
         self._idle("captured")
         block = self._find(handle)
         for key in block:
@@ -526,19 +521,15 @@ class Blocks:
 
     def _keep(self, handle: int, block: Block) -> None:
         old = self._blocks.get(handle)
-        most = self._limits.objects
-        if old is None and len(self._blocks) >= most:
-            what = f"state block {handle} is too many, limit objects {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        number = len(self._blocks) + (old is None)
+        check_memory(self._limits, "objects", number, f"state block {handle} is too many")
         self._count(len(block) - len(old or ()))
         self._blocks[handle] = block
 
     def _count(self, number: int) -> None:
-        most = self._limits.settings
-        if self._settings + number > most:
-            what = f"state blocks hold too many settings, limit settings {most}"
-            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
-        self._settings += number
+        total = self._settings + number
+        check_memory(self._limits, "settings", total, "state blocks hold too many settings")
+        self._settings = total
 
     def _find(self, handle: int) -> Block:
         found = self._blocks.get(handle)
@@ -548,7 +539,5 @@ class Blocks:
 
     def _idle(self, what: str) -> None:
         if self.recording is not None:
-            raise Fault(
-                HResult.D3DERR_DRIVERINVALIDCALL,
-                f"a state block is {what} while {self.recording} is being recorded",
-            )
+            what = f"a state block is {what} while {self.recording} is being recorded"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)

@@ -142,11 +142,11 @@ def set_stream_frequency(context: Context, body: Body) -> None:
 # then the info.
 
 _Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
-"""Handle, segments and info; None is what an element does not have."""
+"""Handle, segments or None, and info or None."""
 
 
 def _patch(segments: int, info: object) -> Tail:
-    """Behind each element: its segment counts if it has them, its info if it has it."""
+    """The tail of an item: segment counts and info, each if its flag is set."""
     return Tail(
         (
             ("segments", Array(segments, FLOAT),
@@ -166,7 +166,7 @@ def _patch(segments: int, info: object) -> Tail:
     tail=_patch(4, structs.D3DRECTPATCH_INFO),
 )
 def draw_rect_patch(context: Context, body: Body) -> None:
-    """Draw rectangle patches, kept under nonzero handles."""
+    """Draw rectangle patches, stored under nonzero handles."""
     for patch in _patches(body, 4):
         context.draw_rectangle_patch(*patch)
 
@@ -180,7 +180,7 @@ def draw_rect_patch(context: Context, body: Body) -> None:
     tail=_patch(3, structs.D3DTRIPATCH_INFO),
 )
 def draw_tri_patch(context: Context, body: Body) -> None:
-    """Draw triangle patches, kept under nonzero handles."""
+    """Draw triangle patches, stored under nonzero handles."""
     for patch in _patches(body, 3):
         context.draw_triangle_patch(*patch)
 

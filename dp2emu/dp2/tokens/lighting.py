@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
 
 LIGHT_DTYPE = dtype_of(structs.D3DLIGHT7)
-"""structs.D3DLIGHT7 as NumPy reads it."""
+"""The NumPy dtype of D3DLIGHT7."""
 
 _TRANSFORM = {"xfrmType": WireTransformState}
 

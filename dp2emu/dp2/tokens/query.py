@@ -62,4 +62,6 @@ def _extension_bytes(item: Any) -> int:
 )
 def ext(context: Context, body: Body) -> None:
     """Extension point of DirectX 7; no use of it is documented, so it is refused."""
-    raise Fault(HResult.D3DERR_COMMAND_UNPARSED, "an extension, whose meaning nobody documents")
+    raise Fault(
+        HResult.D3DERR_COMMAND_UNPARSED, "an extension token, whose meaning is not documented"
+    )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     enums={"RenderState": WireRenderState},
 )
 def render_state(context: Context, body: Body) -> None:
-    """Set render states; the value is a DWORD or a float's bits, as the state wants it."""
+    """Set render states; the value is a DWORD or the bits of a float, depending on the state."""
     for state, value in body.items.tolist():
         if state in COMMANDS:
             context.set_render_state(state, value)
@@ -96,15 +96,16 @@ def set_scissor_rect(context: Context, body: Body) -> None:
     head=structs.D3DHAL_DP2SETRENDERTARGET,
 )
 def set_render_target(context: Context, body: Body) -> None:
-    """Set colour and depth surface together, once whatever n says; depth 0 is none."""
+    """Set colour and depth surface together, once for any n; depth 0 is none."""
     color, depth = body.head.tolist()
     context.set_render_target(0, color)
     context.set_depth_stencil(depth)
 
 
 def _rect_without_count(head: Any) -> int:
-    """The header has one structs.RECT even for n = 0, but only pure devices send it (wire format,
-    "Clearing")."""
+    """The number of rectangles of CLEAR with n = 0: one with COMPUTERECTS (wire format,
+    "Clearing").
+    """
     return 1 if int(head["dwFlags"]) & Clear.COMPUTERECTS else 0
 
 

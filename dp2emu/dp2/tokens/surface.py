@@ -52,7 +52,7 @@ def update_palette(context: Context, body: Body) -> None:
     items=structs.D3DHAL_DP2TEXBLT,
 )
 def tex_blt(context: Context, body: Body) -> None:
-    """Copy a rectangle of a texture with its whole mip chain."""
+    """Copy a rectangle of a texture with its mip chain."""
     for target, source, point, source_rect, _ in body.items.tolist():
         context.moves.texture_blit(target, source, (*point, 0), source_rect)
 
@@ -196,7 +196,7 @@ def set_convolution_kernel_mono(context: Context, body: Body) -> None:
     enums={"Operation": ComposeRectsOp},
 )
 def compose_rects(context: Context, body: Body) -> None:
-    """Combine rectangles of a monochrome surface with another; what they are lies in buffers."""
+    """Combine rectangles of a monochrome surface with another; buffers describe them."""
     for fields in body.items.tolist():
         source, target, sources, count, places, operation, *offset = fields
         context.moves.compose(

@@ -1,13 +1,14 @@
-"""Dispatches: groups of threads that run a program.
+"""Compute dispatches: thread groups that run a program.
 
-Groups run in the order of their numbers, x first and z last; the threads of a group are lanes in
-the order of their flattened numbers, and do each statement together, whatever else they do to
-memory (``shader.ir.Access``).  Where it comes to the same, many groups are lanes at once.
+Groups run in the order of their flattened numbers.  The threads of a group are lanes, which
+execute each statement together (``shader.ir.Access``).  If order makes no difference, several
+groups run as lanes at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -24,25 +25,23 @@ from dp2emu.gpu.shader_resources.unordered_access import Accesses, Same, WordMem
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
-from dp2emu.shader.types import I32, Lanes
+from dp2emu.shader.types import Lanes
 
 LANES = 1 << 14
-"""Threads that run together if it does not matter in which order groups do."""
+"""Threads of groups that run together."""
 WORDS = 1 << 22
-"""What groups that run together share or have in arrays, all of them."""
+"""Words of shared memory and arrays of groups that run together."""
 MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 16
-"""Of a dispatch, and of one whose groups run one after the other."""
+"""Limits of a dispatch: its threads, and its groups if they run one by one."""
 MOST_ACCESSES = 1 << 21
-"""Of a dispatch, those of lanes that act together counted once: more take hours."""
-
-_AXES = "xyz"
+"""Limit of memory operations of a dispatch, one for all lanes together; more take hours."""
 
 
 def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
-    """Run all groups by an engine, and raise the counters.
+    """Run all groups of a dispatch on an engine and add to the counters.
 
-    Raises Unsupported for more than ``MOST_THREADS`` or ``MOST_GROUPS``, before anything is
-    written, and for more than ``MOST_ACCESSES``; and Disagreement if engines are checked.
+    Raises Unsupported for more than ``MOST_THREADS`` or ``MOST_GROUPS``, before any write, and for
+    more than ``MOST_ACCESSES``; Disagreement if the checked engine finds one.
     """
     threads, groups = prod(dispatch.threads), prod(dispatch.groups)
     together = _together(dispatch, threads) if _side_by_side(dispatch) else 1
@@ -60,7 +59,7 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
 
 
 def _together(dispatch: Dispatch, threads: int) -> int:
-    """How many groups may be lanes at once."""
+    """Number of groups that run as lanes at once."""
     own = sum(file.size for file in dispatch.stage.program.files if not file.uniform)
     words = sum(each.words for each in dispatch.shared) + threads * own
     return max(min(LANES // threads, WORDS // max(words, 1)), 1)
@@ -79,41 +78,33 @@ def _side_by_side(dispatch: Dispatch) -> bool:
 
 
 class _Running:
-    """A dispatch being run.  It reads its constants once, at the start."""
+    """A running dispatch, which reads its constants once, at the start."""
 
     def __init__(self, dispatch: Dispatch, run: Run) -> None:
         stage = dispatch.stage
         self._dispatch = dispatch
-        self._run = run
         self._uniforms = {**stage.uniforms, **constants_of(stage.program, stage.buffers)}
         texturing = Texturing.alone(stage, Stage.COMPUTE, run)
-        self._sampler = StageSampler(texturing, Stage.COMPUTE)
-        self._fetcher = StageFetcher(texturing, Stage.COMPUTE, stage.textures, 1)
+        sampler = StageSampler(texturing, Stage.COMPUTE)
+        fetcher = StageFetcher(texturing, Stage.COMPUTE, stage.textures, 1)
+        self._run = partial(run, stage.program, sampler=sampler, fetcher=fetcher)
         self._accesses = 0
 
     def groups(self, numbers: I64) -> int:
-        """Run groups side by side; bytes that they moved."""
-        dispatch, program = self._dispatch, self._dispatch.stage.program
+        """Run groups as lanes and return the bytes of memory that they accessed."""
+        dispatch = self._dispatch
         lanes = len(numbers) * prod(dispatch.threads)
         shared, left = self._shared(len(numbers)), MOST_ACCESSES - self._accesses
         memory = Accesses(dispatch.memory_operations, dispatch.unordered, lanes, shared, most=left)
-        wanted = {port.name for port in program.inputs}
+        wanted = {port.name for port in dispatch.stage.program.inputs}
         inputs = {name: lane for name, lane in self._inputs(numbers) if name in wanted}
         with locate_disagreement(lambda lane: f"thread {lane} from group {numbers[0]} on"):
-            self._run(
-                program,
-                inputs,
-                self._uniforms,
-                lanes,
-                sampler=self._sampler,
-                fetcher=self._fetcher,
-                memory=memory,
-            )
+            self._run(inputs, self._uniforms, lanes, memory=memory)
         self._accesses += memory.steps
         return memory.bytes
 
     def _shared(self, groups: int) -> dict[int, WordMemory]:
-        """Memory of zeros for each group."""
+        """Zeroed shared memory of each group."""
         threads = prod(self._dispatch.threads)
         found = {}
         for shared in self._dispatch.shared:
@@ -128,19 +119,16 @@ class _Running:
         group = [np.repeat(each, prod(threads)) for each in _apart(numbers, sides)]
         flat = np.tile(np.arange(prod(threads)), len(numbers))
         thread = _apart(flat, threads)
-        for axis, name in enumerate(_AXES):
-            yield f"vThreadGroupID.{name}", _lanes(group[axis])
-            yield f"vThreadIDInGroup.{name}", _lanes(thread[axis])
-            yield f"vThreadID.{name}", _lanes(group[axis] * threads[axis] + thread[axis])
-        yield "vThreadIDInGroupFlattened.x", _lanes(flat)
+        for axis, name in enumerate("xyz"):
+            number = group[axis] * threads[axis] + thread[axis]
+            yield f"vThreadGroupID.{name}", group[axis].astype(np.int32)
+            yield f"vThreadIDInGroup.{name}", thread[axis].astype(np.int32)
+            yield f"vThreadID.{name}", number.astype(np.int32)
+        yield "vThreadIDInGroupFlattened.x", flat.astype(np.int32)
 
 
 def _apart(numbers: I64, sides: tuple[int, int, int]) -> tuple[I64, I64, I64]:
-    """x, y and z of numbers that count x first."""
+    """Coordinates x, y and z of flattened numbers."""
     above, x = np.divmod(numbers, sides[0])
     z, y = np.divmod(above, sides[1])
     return x, y, z
-
-
-def _lanes(numbers: I64) -> I32:
-    return numbers.astype(np.int32)

@@ -136,7 +136,9 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
 
 
 def seeded(seed: int) -> Timing:
-    """Random ticks by ``seed``: 200..2,199 per call, 0..16,383 per packet and report."""
+    """A pseudo-random timing from ``seed``, in ticks: 200..2,199 a call, 0..16,383 a packet, and
+    0..16,383 a report.
+    """
 
     def draw(stream: int, number: int, bound: int) -> int:
         return _splitmix(_splitmix(seed * 3 + stream) + number) % bound
@@ -173,8 +175,9 @@ _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, 
 
 
 def parse_timing(text: str) -> Timing:
-    """The timing model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
-    ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.
+    """Parse ``text``, the name of a timing model: ``instant``,
+    ``fixed[:call=N,packet=N,delivery=N]``, ``work[:call=N,delivery=N]``, ``scripted:FILE`` or
+    ``seeded:N``.
 
     Raises UsageError for anything else.
     """

@@ -1,4 +1,4 @@
-"""Draws and dispatches whose numbers are in memory."""
+"""Indirect draws and dispatches: their arguments are read from buffers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from dp2emu.gpu.command.topology import primitive_count
 from dp2emu.gpu.resource.heap import Surface
 
 MOST_PRIMITIVES = 1 << 22
-"""Primitives of all instances of a draw together."""
+"""Largest number of primitives of a draw, over all instances."""
 MOST_INSTANCES = 1 << 16
-
 ARGUMENTS, INDEXED_ARGUMENTS = 4, 5
-"""DWORDs of a draw, without and with indices."""
+"""DWORDs of a draw's arguments, without and with indices."""
 
 
 def arguments_of(buffer: Surface, offset: int, count: int) -> list[int]:
-    """DWORDs of a buffer; what is behind its end reads 0."""
+    """DWORDs of a buffer; those beyond its end read 0."""
     found = np.zeros(4 * count, np.uint8)
     data = buffer.data[offset : offset + 4 * count]
     found[: len(data)] = data
@@ -27,27 +26,23 @@ def arguments_of(buffer: Surface, offset: int, count: int) -> list[int]:
 
 
 def check_size(primitives: int, instances: int) -> None:
-    """Raises Unsupported for more than a draw can have."""
+    """Raise Unsupported for a draw above the limits of this device."""
     if primitives * instances > MOST_PRIMITIVES or instances > MOST_INSTANCES:
         raise Unsupported(f"draws of more than {MOST_PRIMITIVES:,} primitives")
 
 
 def direct_draw(packet: IndirectDraw) -> Draw | None:
-    """The draw with its numbers, None if it draws nothing.  Raises Unsupported for too many."""
-    draw = packet.draw
-    indexed = draw.input.indices is not None
-    numbers = arguments_of(
-        packet.arguments, packet.offset, INDEXED_ARGUMENTS if indexed else ARGUMENTS
-    )
-    vertices, instances, first, *rest = numbers
+    """The draw with its arguments, None if it is empty.  Raises Unsupported if it is too large."""
+    draw, indices = packet.draw, packet.draw.input.indices
+    size = ARGUMENTS if indices is None else INDEXED_ARGUMENTS
+    vertices, instances, first, *rest = arguments_of(packet.arguments, packet.offset, size)
     count = primitive_count(draw.input.topology, vertices)
     check_size(count, instances)
     if not (count and instances) or draw.input.instances is None:
         return None
-    indices = draw.input.indices
     if indices is not None:
-        base = rest[0] - (1 << 32 if rest[0] >> 31 else 0)
-        indices = replace(indices, base=base)
+        # The base vertex is signed.
+        indices = replace(indices, base=rest[0] - (1 << 32 if rest[0] >> 31 else 0))
     read = replace(
         draw.input,
         first=first,
@@ -60,7 +55,7 @@ def direct_draw(packet: IndirectDraw) -> Draw | None:
 
 
 def direct_dispatch(packet: Dispatch) -> Dispatch:
-    """The dispatch with its numbers of groups."""
+    """The dispatch with its group counts read from its argument buffer, if any."""
     if packet.arguments is None:
         return packet
     buffer, offset = packet.arguments

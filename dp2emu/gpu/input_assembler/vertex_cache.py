@@ -8,19 +8,19 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.queries import Counters
 
 VCACHE_SIZE = 16
-"""Entries; first in, first out, and empty at the start of each draw."""
+"""Entries of the FIFO, which is empty at the start of each draw."""
 
 _NEVER = -VCACHE_SIZE - 1
 
 
 def observe(indices: Iterable[I64], counters: Counters) -> None:
-    """Count lookups and hits of one indexed draw; ``indices`` in order, in any portions."""
+    """Count cache lookups and hits of one indexed draw, whose ``indices`` come in portions."""
     inserted: dict[int, int] = {}
     misses = lookups = 0
     for portion in indices:
         lookups += len(portion)
         for index in portion.tolist():
-            # Miss k leaves the cache when miss k + size comes in.
+            # Miss number k evicts the entry of miss number k - VCACHE_SIZE.
             if inserted.get(index, _NEVER) < misses - VCACHE_SIZE:
                 inserted[index] = misses
                 misses += 1
@@ -29,5 +29,5 @@ def observe(indices: Iterable[I64], counters: Counters) -> None:
 
 
 def observe_unindexed(vertices: int, counters: Counters) -> None:
-    """Count a draw without indices: no vertex can be recognised again."""
+    """Count the cache misses of a draw without indices, which has no hits."""
     counters.vertex_cache_lookups += vertices

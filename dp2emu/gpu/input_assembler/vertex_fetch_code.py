@@ -1,12 +1,10 @@
-"""Text of the vertex fetch: which vertices a chunk has, and what the streams hold for each.
+"""LLVM text of vertex fetch: distinct vertex numbers of a chunk, and their elements.
 
-i64 numbers(ptr words)      vertex numbers of all corners -> how many are distinct
-void element(ptr words, ptr numbers, i64 count)     a component of an element of each
+    i64 numbers(ptr words)      vertex numbers of all corners -> number of distinct ones
+    void element(ptr words, ptr numbers, i64 count)     one element component of each vertex
 
-The conversions of ``gpu.input_assembler.vertex_fetch`` are written here once more: this
-function reads an element's type
-from a table when it runs, so that one compiled function serves every layout, and a formula is
-written for one type.
+Conversions are a twin of ``input_assembler.vertex_fetch``, not formulas: one compiled function
+serves every layout, since it reads element types from a table at run time.
 """
 
 from __future__ import annotations
@@ -33,17 +31,17 @@ from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import NAN_BITS
 
 _SCATTER = 0x9E3779B97F4A7C15 - (1 << 64)
-"""2**64 divided by the golden ratio: the upper half of products with it looks random."""
+"""2**64 over the golden ratio: the multiplier of a Fibonacci hash."""
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
 def functions() -> list[tuple[str, Writer]]:
-    """The two, and what they call."""
+    """Functions ``numbers`` and ``element`` with their callees."""
     return [_byte(), _loose_word(), _numbers(), _by_table(), _half(), _element()]
 
 
 def _byte() -> tuple[str, Writer]:
-    """A byte of the data, 0 if it is outside."""
+    """A byte of a buffer, 0 if out of bounds."""
     k = Code("byte_of", ("ptr data", "i64 end", "i64 at"), "i32")
     k.give_if(k["at"].below(k["end"]) ^ 1, 0)
     k.give(k.load("i8", k["data"], k["at"]).unsigned("i32"))
@@ -51,7 +49,7 @@ def _byte() -> tuple[str, Writer]:
 
 
 def _loose_word() -> tuple[str, Writer]:
-    """The little-endian word at a byte, those outside being 0."""
+    """The little-endian word at a byte address; bytes out of bounds are 0."""
     k = Code("loose_word", ("ptr data", "i64 end", "i64 at"), "i32")
     total = k.constant("i32", 0)
     for byte in range(4):
@@ -95,7 +93,7 @@ def _numbers() -> tuple[str, Writer]:
 
 
 def _index(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
-    """What writes the vertex number at a place of the index data."""
+    """Writer of a lookup in the index buffer: place -> vertex number."""
     size, end, at, base = w.integers("index_size", "index_bytes", "index_at", "base")
     low, high = w.integers("index_low", "index_high")
     data = w.pointer("indices")
@@ -120,7 +118,7 @@ def _between(value: Value, low: Value, high: Value) -> Value:
 
 
 def _by_table() -> tuple[str, Writer]:
-    """Distinct numbers in the order in which they come first, by a hash table."""
+    """Number distinct vertices in order of first occurrence, with a hash table."""
     k = Code("by_table", ("ptr words", "i64 total"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     table, slots, numbers, distinct, places = w.pointers(
@@ -144,20 +142,20 @@ def _by_table() -> tuple[str, Writer]:
 
 
 def _slot(k: Code, number: Value, table: Value, slots: Value, last: Value) -> Value:
-    """Where a number is in the table, or is to be."""
+    """Slot of a number in the hash table, or the free slot for it; linear probing."""
     at = k.variable("i64", (number * _SCATTER).shifted(32) & last)
 
-    def another() -> Value:
+    def collides() -> Value:
         taken = k.load("i32", slots, at.get()) >= 0
         return taken & k.load("i64", table, at.get()).differs(number)
 
-    with k.while_(another):
+    with k.while_(collides):
         at.set((at.get() + 1) & last)
     return at.get()
 
 
 def _half() -> tuple[str, Writer]:
-    """A float of 16 bits as one of 32; a NaN becomes quiet and keeps its payload."""
+    """Float16 bits as a float32; a NaN becomes quiet and keeps its payload."""
     k = Code("widened", ("i32 half",), "float")
     sign, rest = (k["half"] & 0x8000) << 16, k["half"] & 0x7FFF
     normal, special = (rest << 13) + ((127 - 15) << 23), (rest << 13) | 0x7F800000
@@ -186,7 +184,7 @@ def _element() -> tuple[str, Writer]:
 
 
 def _word(k: Code, w: ArgumentWords, behind: Value) -> Callable[[Value], Value]:
-    """What writes the word so many bytes behind where an element begins."""
+    """Writer of a load: vertex number -> word at byte ``behind`` of its element, 0 beyond data."""
     data = w.pointer("data")
     end, at, stride, whole = w.integers("end", "at", "stride", "whole")
     low, high = w.integers("low", "high")
@@ -206,10 +204,10 @@ def _word(k: Code, w: ArgumentWords, behind: Value) -> Callable[[Value], Value]:
 
 
 def _value(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
-    """What writes the float that a word holds."""
+    """Writer of a conversion by the component's mode: word -> float."""
     left, right = (w.integer(name).cut("i32") for name in ("left", "right"))
     mode, scale = w.integer("mode"), w.double("scale").narrow()
-    # Shorter floats lack the low bits of those of 16.
+    # Floats of 10 and 11 bits are float16 without the low mantissa bits.
     spare = (right > 32 - 15).choose(right - (32 - 15), 0)
 
     def value_of(word: Value) -> Value:
@@ -239,6 +237,6 @@ def _value(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
 
 
 def _floor(value: Value, divisor: Value) -> Value:
-    """An integer quotient, rounded down; the divisor is above 0."""
+    """Integer quotient rounded down, for a positive divisor."""
     quotient = value // divisor
     return quotient - ((value - quotient * divisor) < 0).unsigned("i64")

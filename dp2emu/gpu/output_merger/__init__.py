@@ -1,1 +1,1 @@
-"""The output merger: alpha, depth and stencil tests, and what targets store."""
+"""The output merger: alpha, depth and stencil tests, blending, and writes to targets."""

@@ -1,6 +1,6 @@
-"""The programs of a kernel: what the pixel program reads and gives, and what becomes of colours.
+"""Pixel program of a kernel: LLVM text of its inputs, its call, and its samplers' calls.
 
-All lanes are in QUADS order.  Programs are functions of the same text (``shader.jit.bodies``).
+Lanes are in QUADS order.  Programs are functions of the same module (``shader.jit.bodies``).
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from dp2emu.shader.sampling import ports
 from dp2emu.shader.types import Type
 
 Way = tuple[str, str]
-"""From the anchor to lanes, along x and down y: doubles."""
+"""Offsets of lanes from the anchor, x and y: doubles."""
 ONES = f"splat (double {number(1.0)})"
 
 
 class Routine(msgspec.Struct, frozen=True):
-    """A program as a function of the text, called ``name``; its ``arguments`` are its inputs in
-    order unless given, and ``direct`` names the functions that answer what it asks, of which
-    ``sampled`` is known.
+    """A program as a function ``name`` of the module.
+
+    ``arguments`` are its inputs in order, the program's own by default.  ``direct`` names the
+    functions of its samplers, and ``sampled`` has the ranges of their results.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Routine(msgspec.Struct, frozen=True):
     def call(
         self, w: Code, bindings: str, inputs: Mapping[str, str]
     ) -> tuple[dict[str, str], str]:
-        """Outputs by name, and the mask of the lanes that are alive."""
+        """Emit a call -> outputs by name, and the mask of the lanes that are alive."""
         given = w.allocate(w.f, max(1, len(self.program.inputs)))
         found = w.allocate(w.f, max(1, len(self.program.outputs)))
         for row, port in enumerate(self.program.inputs):
@@ -73,11 +74,11 @@ class Routine(msgspec.Struct, frozen=True):
 
 
 NOTHING = (Lane(ZERO),) * 4
-"""What a target has that the program does not write."""
+"""Colour of a target that the program does not write."""
 
 
 def sampling(samplers: Samplers) -> list[Routine]:
-    """The programs that sample."""
+    """Routines of the sampler programs."""
     return [
         Routine(f"sampler{number}", program, ports(asked.kind, asked.lod))
         for number, (asked, program) in enumerate(samplers)
@@ -85,7 +86,7 @@ def sampling(samplers: Samplers) -> list[Routine]:
 
 
 def pixel_routine(key: Key) -> Routine:
-    """The pixel program, which calls those that sample."""
+    """Routine of the pixel program, which calls those of its samplers."""
     direct: dict[Callee, str] = {}
     sampled: dict[Callee, tuple[Range | None, ...]] = {}
     for (asked, program), routine in zip(key.samplers, sampling(key.samplers), strict=True):
@@ -95,8 +96,8 @@ def pixel_routine(key: Key) -> Routine:
 
 
 class Shaded(msgspec.Struct, frozen=True):
-    """What the program gives: lanes by target, its depth if it has one, who is alive, and the
-    bits of the samples it draws, None if all.
+    """Outputs of a pixel program: colours by target, its depth if it writes one, the mask of lanes
+    not killed, and the bits of the samples to write, None for all.
     """
 
     colors: dict[int, list[Lane]]
@@ -106,12 +107,12 @@ class Shaded(msgspec.Struct, frozen=True):
 
 
 class Site(msgspec.Struct):
-    """Lanes of a block that are shaded.  Mutable: planes are evaluated when they are first read.
+    """Positions of the lanes of a block.  Mutable: 1 / rhw is computed when it is first read.
 
-    ``central`` is the way to the pixels' centres, where ``rows`` has rows of planes; ``covered``
-    the one to where they are covered and ``sampled`` the one to the sample that the program runs
-    for, None if that is the centre everywhere.  ``sample`` is its number, ``coverage`` the bits
-    of those that are covered, I32.  ``unclamped``: z is read as it is.
+    ``central`` are the pixels' centres, for which ``rows`` has planes evaluated along y;
+    ``covered`` the centroids and ``sampled`` the sample that the program runs for, None where they
+    are the centres.  ``sample`` is its number, ``coverage`` the bits of covered samples, I32.
+    ``unclamped``: the program reads z without a clamp to 0..1.
     """
 
     primitive: Primitive
@@ -127,20 +128,20 @@ class Site(msgspec.Struct):
     reciprocals: dict[Way | None, str] = msgspec.field(default_factory=dict)
 
     def way_of(self, port: str) -> Way | None:
-        """Where an input is taken; None is the centre."""
+        """Position at which an input is evaluated; None is the centre."""
         if port.startswith(SAMPLE):
             return self.sampled
         return self.covered if port.startswith(CENTROID) or is_color(port) else None
 
     def plane(self, name: str, way: Way | None = None) -> str:
-        """A plane's values: doubles."""
+        """Values of a plane at a position, doubles."""
         if way is not None:
             return self.primitive.at(name, self.primitive.row(name, way[1]), way[0])
         row = self.rows.get(name) or self.primitive.row(name, self.central[1])
         return self.primitive.at(name, row, self.central[0])
 
     def rhw(self, way: Way | None) -> str:
-        """What quotients of planes are multiplied by: 1 / divisor, 1 without perspective."""
+        """Factor of planes in perspective: 1 / divisor, or 1 without perspective."""
         if way not in self.reciprocals:
             w = self.primitive.code
             found = w.variable(w.d, ONES)
@@ -202,16 +203,16 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
     "sample_index.x": _sample,
     COVERAGE_PORT: _coverage,
 }
-"""Inputs that no vertex provides."""
+"""System values: inputs that no vertex provides."""
 
 
 def _read(w: Code, *factors: str, whole: bool = False) -> str:
-    """What the program gets of a plane."""
+    """Value that a program reads of a plane, float32, or int32 if ``whole``."""
     return emitted(w, read_plane, whole, [(Type.F64, each) for each in factors])[0]
 
 
 class Shader(msgspec.Struct, frozen=True):
-    """The pixel program of a kernel; ``bindings`` is a pointer to what it reads."""
+    """The pixel program of a kernel, with a pointer to its ``bindings``."""
 
     code: Code
     key: Key
@@ -219,7 +220,7 @@ class Shader(msgspec.Struct, frozen=True):
     bindings: str
 
     def __call__(self, site: Site) -> Shaded:
-        """Run the program for all lanes."""
+        """Emit the inputs and the call of the program for all lanes."""
         w, program = self.code, self.key.program
         inputs = {port.name: self._input(site, port.name) for port in program.inputs}
         outputs, alive = self.routine.call(w, self.bindings, inputs)
@@ -244,7 +245,7 @@ class Shader(msgspec.Struct, frozen=True):
 
 
 def _constant(name: str) -> str:
-    """An input that no vertex wrote."""
+    """An input whose varying the vertices lack."""
     value = absent_value(name)
     if name.startswith(CONSTANT):
         return f"splat (i32 {int(value)})" if value else ZERO

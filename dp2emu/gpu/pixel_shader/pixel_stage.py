@@ -1,4 +1,4 @@
-"""What pixel programs give: colours by target, depth, and which fragments are left."""
+"""The pixel stage of the reference engine: interpolation, quads, and the pixel program."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import (
     COVERAGE_PORT,
     DEPTH_PORT,
+    LANE_PORT,
     Pipeline,
     in_quads,
     is_color,
@@ -23,9 +24,9 @@ from dp2emu.gpu.command.pipeline import (
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
 from dp2emu.gpu.rasterizer.fragment_depth import depth_read
 from dp2emu.gpu.rasterizer.multisample import POSITIONS, centroids, coverage
-from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane, read_plane, reciprocal
+from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane, read_plane, reciprocal, sites
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
-from dp2emu.gpu.rasterizer.spans import ONE
+from dp2emu.gpu.rasterizer.spans import ONE, Fragments, Spans
 from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
@@ -38,15 +39,11 @@ from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import I32, Lanes
 
 if TYPE_CHECKING:
-    # Draws of older interfaces have no need of what it imports.
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher, Words
     from dp2emu.gpu.shader_resources.unordered_access import Accesses
-from dp2emu.gpu.command.pipeline import LANE_PORT
-from dp2emu.gpu.rasterizer.planes import sites
-from dp2emu.gpu.rasterizer.spans import Fragments, Spans
 
 MAX_TARGETS = 8
-"""Of Direct3D 10; before there are four."""
+"""Colour targets of Direct3D 10; earlier versions have four."""
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS)
@@ -56,15 +53,17 @@ COLOR_PORTS = tuple(
 
 @lru_cache(maxsize=1 << 10)
 def targets_of(program: Program) -> tuple[int, ...]:
-    """The targets a pixel program has a colour for."""
+    """Numbers of the targets that a pixel program writes."""
     names = {port.name for port in program.outputs}
     return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
 
 
 class Shaded(msgspec.Struct, frozen=True):
-    """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
-    the bits of whatever the target has; the depth the program wrote, if it writes one; which
-    fragments it did not kill; and which samples of their pixels it draws, None if all.
+    """Outputs of a pixel program.
+
+    ``colors`` by target are four lanes each: float32, unclamped, or int32 bits.  ``depth`` is None
+    if not written.  ``alive`` fragments are not killed.  ``drawn`` are the bits of the samples to
+    write, None for all.
     """
 
     colors: dict[int, tuple[F32 | I32, ...]]
@@ -73,7 +72,7 @@ class Shaded(msgspec.Struct, frozen=True):
     drawn: I32 | None = None
 
     def part(self, chosen: I64) -> Shaded:
-        """Some of the fragments."""
+        """Outputs of the chosen fragments."""
         depth = None if self.depth is None else self.depth[chosen]
         colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
         drawn = None if self.drawn is None else self.drawn[chosen]
@@ -81,45 +80,45 @@ class Shaded(msgspec.Struct, frozen=True):
 
 
 def covered(shaded: Shaded, coverage: F32) -> Shaded:
-    """With all alphas multiplied by how much of each pixel is covered."""
+    """Outputs with all alphas multiplied by the coverage of antialiased lines."""
     colors = {n: (*rgba[:3], as_floats(rgba[3]) * coverage) for n, rgba in shaded.colors.items()}
     return replace(shaded, colors=colors)
 
 
 def joined(parts: Sequence[Shaded]) -> Shaded:
-    """Fragments one after the other; there are some parts."""
+    """Outputs of one or more batches of fragments, concatenated."""
     depths = [part.depth for part in parts if part.depth is not None]
     masks = [part.drawn for part in parts if part.drawn is not None]
+    colors = {
+        n: tuple(map(np.concatenate, zip(*(part.colors[n] for part in parts), strict=True)))
+        for n in parts[0].colors
+    }
     return Shaded(
-        {n: _joined([part.colors[n] for part in parts]) for n in parts[0].colors},
+        colors,
         np.concatenate(depths) if depths else None,
         np.concatenate([part.alive for part in parts]),
         np.concatenate(masks) if masks else None,
     )
 
 
-def _joined(parts: list[tuple[F32 | I32, ...]]) -> tuple[F32 | I32, ...]:
-    return tuple(np.concatenate(lanes) for lanes in zip(*parts, strict=True))
-
-
-# Interpolate what the pixel program reads, and run it.
+# Interpolation of the inputs, and the run of the program
 
 TEXTURE_COORDINATE = "texcoord"
-"""What names of texture coordinates begin with."""
+"""Prefix of texture coordinate names."""
 
 LANES = 1 << 15
-"""Fragments shaded together: what a program holds for each of them is not small."""
+"""Fragments shaded together, which bounds the memory of a program's temporaries."""
 
 
 class Shading(msgspec.Struct, frozen=True):
-    """A program and what feeds it.
+    """A pixel program and the planes of its inputs.
 
     ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
     are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
-    true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
-    ``numbers`` are those of the primitives in their draw.  ``run`` is the engine.  ``sample`` is
-    the one the program runs for, if it does so by sample.  ``moved_bytes`` collects how much of
-    unordered memory the program reads and writes.
+    true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.  ``numbers``
+    are primitive numbers in the draw.  ``run`` is the engine.  ``sample`` is the sample that the
+    program runs for, if it runs per sample.  ``moved_bytes`` collects the bytes of unordered
+    access.
     """
 
     program: Program
@@ -140,13 +139,13 @@ class Shading(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """Whether samples lie beside the centre."""
+        """Whether samples have positions other than the centre."""
         return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
 @identity_cached()
 def varyings_of(program: Program) -> tuple[str, ...]:
-    """The varyings a pixel program reads."""
+    """Names of the varyings that a pixel program reads."""
     names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
     return tuple(dict.fromkeys(names))
 
@@ -159,12 +158,11 @@ def shading(
     run: Run = run_reference,
     fetcher: StageFetcher | None = None,
 ) -> Shading:
-    """Planes for the corners of primitives; ``depth`` is the plane of their z.
+    """Planes of the inputs of primitives; ``depth`` is the plane of their z.
 
-    With flat shading the colours are those of the first corner.  Any other varying c becomes
-    plane(c * rhw) * (1 / plane(rhw)), in float64; a primitive whose rhw are all equal counts as
-    rhw 1, which makes that the plane of c itself, as it is of what has no perspective.  Any rhw
-    is allowed: what is no number becomes 0 where it is clamped.
+    With flat shading colours are those of the first corner.  Any other varying c becomes
+    plane(c * rhw) * (1 / plane(rhw)), in float64, or the plane of c itself without perspective; a
+    primitive whose rhw are all equal counts as rhw 1.  Any rhw is allowed.
     """
     program, frame, vertices = draw.pipeline.pixel, primitives.frame, primitives.vertices
     corners = {name: f.astype(np.float64)
@@ -206,14 +204,14 @@ def shading(
 
 
 def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
-    """Varyings that are linear on the screen."""
+    """Varyings that are interpolated without perspective."""
     flattened = "" if pipeline.raster.perspective else TEXTURE_COORDINATE
     return _without_perspective(pipeline.pixel, flattened)
 
 
 @identity_cached()
 def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
-    """What a program reads so, and what begins with ``flattened``, if that is anything."""
+    """Varyings read with the modifier noperspective, or with the prefix ``flattened`` if any."""
     names = [port.name for port in program.inputs if port.name not in _SYSTEM]
     beginning = {name for name in map(varying, names) if flattened and name.startswith(flattened)}
     return frozenset(beginning | {varying(name) for name in names if NOPERSPECTIVE in name})
@@ -242,7 +240,7 @@ def _constant(value: F64) -> Plane:
 
 
 def shade(shading: Shading, sites: Sites) -> Shaded:
-    """Run the program for fragments, of which there are some."""
+    """Run the program for one or more fragments."""
     count = len(sites.x)
     cuts = [np.arange(at, min(at + LANES, count)) for at in range(0, count, LANES)]
     if len(cuts) == 1:
@@ -257,25 +255,24 @@ def _shade(shading: Shading, sites: Sites) -> Shaded:
     mask = _coverage(shading, sites) if reads else _NO_COVERAGE
     if not in_quads(shading.program, pipeline.samplers):
         return _run(shading, sites, way, mask)
-    completed = quads(shading.frame, sites)
+    completed, lane = quads(shading.frame, sites)
+    count = len(completed.x)
     if way is not None:
-        beside, way = way, np.zeros((2, len(completed.sites.x)))
-        way[:, completed.lane] = beside
+        offsets, way = way, np.zeros((2, count))
+        way[:, lane] = offsets
     if reads:
-        covered, mask = mask, np.zeros(len(completed.sites.x), np.int32)
-        mask[completed.lane] = covered
-    real = np.zeros(len(completed.sites.x), np.bool_)
-    real[completed.lane] = True
-    return _run(shading, completed.sites, way, mask, real).part(completed.lane)
+        covered, mask = mask, np.zeros(count, np.int32)
+        mask[lane] = covered
+    real = np.zeros(count, np.bool_)
+    real[lane] = True
+    return _run(shading, completed, way, mask, real).part(lane)
 
 
 _NO_COVERAGE = np.zeros(1, np.int32)
 
 
 def _coverage(shading: Shading, sites: Sites) -> I32:
-    """Bits of the samples of pixels that are covered and may be drawn to; one is all of a pixel
-    that has no others.
-    """
+    """Bits of the covered and enabled samples of pixels; bit 0 alone without multisampling."""
     samples, mask = shading.draw.pipeline.samples, shading.draw.output.merge.sample_mask
     if samples == 1:
         return np.ones(1, np.int32)
@@ -287,8 +284,10 @@ def _coverage(shading: Shading, sites: Sites) -> I32:
 def _run(
     shading: Shading, sites: Sites, way: F64 | None, mask: I32, real: Mask | None = None
 ) -> Shaded:
-    """``way`` leads from the sites to where pixels are covered, None if nowhere else; ``mask``
-    is which of their samples are.  Those that are not ``real`` complete quads; None means all are.
+    """Run the program at sites.
+
+    ``way`` is the offset of each site's centroid, None if all are centres; ``mask`` the covered
+    samples.  Sites that are not ``real`` are helper lanes of quads; None means all are real.
     """
     count = len(sites.x)
     inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel.uniforms
@@ -302,7 +301,8 @@ def _run(
             uniforms,
             count,
             sampler=shading.sampler,
-            fetcher=_looking(shading, sites),
+            fetcher=shading.fetcher
+            and replace(shading.fetcher, evaluate=partial(_evaluated, shading, sites)),
             memory=memory,
         )
     if memory is not None:
@@ -317,24 +317,18 @@ def _run(
 
 
 def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
-    """What the program acts on, if it does."""
+    """Unordered access memory of the program's lanes; None if it has no memory operation."""
     pipeline = shading.draw.pipeline
     if not pipeline.memory_operations:
         return None
-    # Few programs do.
+    # Imported here, since few programs need it at start-up.
     from dp2emu.gpu.shader_resources.unordered_access import Accesses
 
     return Accesses(pipeline.memory_operations, shading.draw.output.unordered, lanes, real=real)
 
 
-def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:
-    """The fetcher with eyes for these fragments."""
-    fetcher = shading.fetcher
-    return fetcher and replace(fetcher, evaluate=partial(_looked, shading, sites))
-
-
-def _looked(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
-    """The bits of an input of some of the fragments at another place."""
+def _evaluated(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
+    """Bits of an input register of some fragments, evaluated at an offset."""
     there = sites.part(lanes.astype(np.int64)).moved(way)
     names = [f"v{register}.{component}" for component in COMPONENTS]
     found = _interpolated(shading, there, names)
@@ -344,10 +338,10 @@ def _looked(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64)
 
 
 def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]:
-    """Inputs of the program by name; those of a varying not written have shape (1,).
+    """Inputs of the program by name; those of unwritten varyings have shape (1,).
 
-    Constants are int32, all else float32.  Colours and centroids are taken where the pixel is
-    covered, and what is of samples at the one the program runs for.
+    Constants are int32, all else float32.  Colours and centroid inputs are evaluated at centroids,
+    sample inputs at the sample that the program runs for.
     """
     names = [port.name for port in shading.program.inputs if port.name != COVERAGE_PORT]
     moved = [name for name in names if shading.moved and name.startswith(SAMPLE)]
@@ -358,27 +352,24 @@ def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]
     if way is not None:
         inputs |= _interpolated(shading, sites.moved(way), covered)
     if moved:
-        inputs |= _interpolated(shading, sites.moved(_way_to(shading, sites)), moved)
+        x, y = POSITIONS[shading.draw.pipeline.samples][shading.sample]
+        way = np.repeat([[x / ONE], [y / ONE]], len(sites.x), axis=1)
+        inputs |= _interpolated(shading, sites.moved(way), moved)
     for name in names:
         if name in _SYSTEM:
             inputs[name] = _SYSTEM[name](shading, sites)
         elif name not in inputs:
-            inputs[name] = _absent(name)
+            type = np.int32 if name.startswith(CONSTANT) else np.float32
+            inputs[name] = np.full(1, absent_value(name), type)
     return inputs
 
 
-def _way_to(shading: Shading, sites: Sites) -> F64:
-    """From pixels to the sample that the program runs for, shape (2, n)."""
-    x, y = POSITIONS[shading.draw.pipeline.samples][shading.sample]
-    return np.repeat([[x / ONE], [y / ONE]], len(sites.x), axis=1)
-
-
 def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, Lanes]:
-    """Those of the inputs that vertices wrote."""
-    plain = {name: shading.plain[varying(name)] for name in names
-             if varying(name) in shading.plain}  # fmt: skip
-    divided = {name: shading.divided[varying(name)] for name in names
-               if varying(name) in shading.divided}  # fmt: skip
+    """Inputs by name, of the varyings that vertices wrote."""
+    plain, divided = (
+        {name: planes[varying(name)] for name in names if varying(name) in planes}
+        for planes in (shading.plain, shading.divided)
+    )
     values: dict[str, tuple[F64, ...]]
     values = {name: (sites.at(plane),) for name, plane in plain.items()}
     if divided and shading.divisor is not None:
@@ -390,21 +381,12 @@ def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str,
     }
 
 
-def _type(name: str) -> type[np.float32 | np.int32]:
-    return np.int32 if name.startswith(CONSTANT) else np.float32
-
-
 def absent_value(name: str) -> float:
-    """What an input reads of a varying that no vertex wrote."""
+    """Value of an input whose varying the vertices lack: 0, but white for the diffuse colour."""
     return float(varying(name) in _ONES)
 
 
-def _absent(name: str) -> Lanes:
-    return np.full(1, absent_value(name), _type(name))
-
-
 _ONES = frozenset(f"color0.{component}" for component in COMPONENTS)
-"""A varying that no vertex wrote is 0; the diffuse colour is white."""
 
 
 def _column(shading: Shading, sites: Sites) -> F32:
@@ -440,7 +422,7 @@ def _sample(shading: Shading, sites: Sites) -> Lanes:
 
 
 def _number(shading: Shading, sites: Sites) -> Lanes:
-    """Of the primitive in the draw, or in its instance."""
+    """Number of the primitive in the draw, or in its instance."""
     return shading.numbers[sites.spans.primitive][sites.span]
 
 
@@ -454,24 +436,15 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "sample_index.x": _sample,
     LANE_PORT: _lane,
 }
-"""Inputs of a pixel program that no vertex provides."""
+"""System values: pixel program inputs that no vertex provides."""
 
 
-# Quads: fragments completed to two by two pixels, so that a program can take differences.
-#
-# Quads lie on even pixels.  The pixels a primitive does not cover become helpers: their inputs are
-# those of the primitive's planes, continued beyond its edges.
+def quads(frame: Frame, here: Sites) -> tuple[Sites, I64]:
+    """Sites of the 2x2 quads around one or more fragments, and the lane of each fragment in them.
 
-
-class Quads(msgspec.Struct, frozen=True):
-    """``sites`` has four for each quad, in the order programs want; ``lane`` finds a fragment."""
-
-    sites: Sites
-    lane: I64
-
-
-def quads(frame: Frame, here: Sites) -> Quads:
-    """The quads that fragments, of which there are some, lie in."""
+    Quads lie on even pixels.  Pixels that the primitive does not cover are helper lanes, which
+    read its planes beyond its edges.
+    """
     primitive, x, y = here.spans.primitive[here.span], here.x, here.y
     columns, rows = (int(axis.max() >> 1) + 1 for axis in (x, y))
     found, quad = np.unique((primitive * rows + (y >> 1)) * columns + (x >> 1),
@@ -482,4 +455,4 @@ def quads(frame: Frame, here: Sites) -> Quads:
     spans = Spans(np.repeat(owner, 2), (2 * row[:, None] + np.arange(2)).ravel(), left, left + 2)
     lane = np.arange(4 * len(found))
     fragments = Fragments(spans, lane >> 1, left[lane >> 1] + (lane & 1))
-    return Quads(sites(frame, fragments), 4 * quad.ravel() + 2 * (y & 1) + (x & 1))
+    return sites(frame, fragments), 4 * quad.ravel() + 2 * (y & 1) + (x & 1)

@@ -1,26 +1,34 @@
-"""Clipping in homogeneous coordinates (Sutherland and Hodgman), so that what is left has w > 0.
+"""Clipping in homogeneous coordinates (Sutherland and Hodgman), and the viewport transform.
 
-In this order: near plane z >= 0 and far plane z <= w (both only with D3DRS_CLIPPING), the guard
-band |x| <= GUARD * w and |y| <= GUARD * w, then the user's planes.  The guard band lies far
-outside of every target, and what it cuts off is never seen; it is there because it leaves nothing
-with a negative w and no coordinate too large to interpolate over.  Within it x and y are not
-clipped, since rasterisation is exact everywhere.  A corner with w = 0 survives only if it is the
-eye itself; its primitive has no place on the screen and is not drawn.
+Planes in order: near z >= 0 and far z <= w (both only with D3DRS_CLIPPING), the guard band
+|x| <= GUARD * w and |y| <= GUARD * w, then the user's.  The guard band lies far outside of every
+target; it removes negative w and coordinates too large to interpolate.  Within it x and y are not
+clipped, since rasterisation is exact.  A corner with w = 0 survives only if it is the eye itself;
+its primitive has no screen position and is not drawn.
 
-A new corner is always computed from the corner inside towards the one outside, in float64:
+A new corner is always computed from the inside corner towards the outside one, in float64:
 
     t = d_inside / (d_inside - d_outside)
     v = v_inside + t * (v_outside - v_inside)
 
-for the position, the varyings and the distances to the user's planes alike, and with every
-operation rounded.  It depends on the edge alone, so triangles that share an edge share the new
-corner, bit for bit, and no crack opens between them.
+for position, varyings and distances alike, with every operation rounded.  It depends on the edge
+alone, so triangles that share an edge share the new corner, bit for bit, without a crack.
+
+Screen positions, in float64, every operation rounded:
+
+    rhw = 1 / w
+    x = view.x + (1 + x / w) * (view.width / 2) - centre
+    y = view.y + (1 - y / w) * (view.height / 2) - centre
+    z = view.min_z + (z / w) * (view.max_z - view.min_z)
+
+Pixel centres are at integers, as in Direct3D 9; ``centre`` is 0.5 for Direct3D 10, whose pixel
+centres are at halves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from operator import itemgetter
 
 import msgspec
 import numpy as np
@@ -37,22 +45,19 @@ from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
 
 GUARD = 128.0
-"""Half the width of the guard band in half widths of the viewport; a power of two, so that the
-products are exact."""
+"""Guard band in half widths of the viewport; a power of two, so that products are exact."""
 
 Distance = Callable[[F64], F64]
-"""From lanes, x y z w first, to the signed distance to a plane."""
+"""Signed distance to a plane of lanes, x y z w first."""
 
-DEPTH_PLANES, BAND_PLANES = 2, 4
-
-FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
-"""Planes before the user's."""
+DEPTH_PLANES, FIXED_PLANES = 2, 6
+"""Number of near and far planes, and of all planes before the user's."""
 
 
 def plane_distance(
     b: Builder, number: int, x: Value, y: Value, z: Value, w: Value
 ) -> tuple[Value]:
-    """Formula: from a point in clip space to one of the fixed planes."""
+    """Formula: distance of a point in clip space from a fixed plane."""
     return (_FIXED[number](x, y, z, w),)
 
 
@@ -78,13 +83,13 @@ def user_distance(
     c: Value,
     d: Value,
 ) -> tuple[Value]:
-    """Formula: from a point in clip space to a plane of the user."""
+    """Formula: distance of a point in clip space from a plane of the user."""
     return (((a * x + b * y) + c * z) + d * w,)
 
 
 def passing(b: Builder, key: None, here: Value, ahead: Value) -> list[Value]:
-    """Formula, of the distances of a corner and of the next one: whether the corner is inside,
-    whether the edge leaves, whether it enters, and whether it leads out from the plane itself.
+    """Formula, of the distances of a corner and the next: whether the corner is inside, the edge
+    leaves, it enters, and it leads outside from the plane itself.
     """
     outward = ahead < 0.0
     return [
@@ -96,21 +101,21 @@ def passing(b: Builder, key: None, here: Value, ahead: Value) -> list[Value]:
 
 
 def crossing(b: Builder, key: None, inside: Value, outside: Value) -> tuple[Value]:
-    """Formula: where an edge crosses a plane, by the distances of its ends."""
+    """Formula: parameter at which an edge crosses a plane, from the distances of its ends."""
     return (inside / (inside - outside),)
 
 
 def between(b: Builder, key: None, t: Value, start: Value, end: Value) -> tuple[Value]:
-    """Formula: what a new corner has of a lane."""
+    """Formula: interpolated value of a new corner."""
     return (start + t * (end - start),)
 
 
 class Clipped(msgspec.Struct, frozen=True):
-    """What clipping leaves, in drawing order: lanes of shape (rows, 3, n).
+    """Clipped primitives in drawing order: lanes of shape (rows, 3, n).
 
-    ``source`` is the primitive each comes from.  ``edges`` says, shape (3, n), whether the edge
-    from corner i to the next is one of the primitive: edges that clipping makes are not.
-    ``extra`` counts the triangles clipping added.
+    ``source`` is the number of the primitive before clipping.  ``edges``, shape (3, n), says
+    whether the edge from corner i to the next is an original one.  ``extra`` counts the triangles
+    that clipping added.
     """
 
     lanes: F64
@@ -120,8 +125,8 @@ class Clipped(msgspec.Struct, frozen=True):
 
 
 class _Polygons(msgspec.Struct, frozen=True):
-    """Lanes of shape (rows, k, n), of which the first ``count`` corners are there, and whether
-    the edge that begins at each belongs to the primitive.
+    """Polygons: lanes of shape (rows, k, n), the first ``count`` corners of each, and whether the
+    edge that begins at a corner is an original one.
     """
 
     lanes: F64
@@ -132,15 +137,13 @@ class _Polygons(msgspec.Struct, frozen=True):
 def clip(lanes: F64, edges: Mask | None, corners: int, *, depth: bool, user: int) -> Clipped:
     """Clip points, lines or triangles (1, 2 or 3 ``corners``), lanes of shape (rows, 3, n).
 
-    ``edges`` says which edges are there, shape (3, n), None meaning all of them.
-
-    Rows are x, y, z and w, then anything that is linear in clip space; the last ``user`` rows are
-    distances to planes of which the negative side is cut off.  With an infinity or a NaN in its
-    position a primitive is not drawn.
+    ``edges`` marks the drawn edges, shape (3, n), None for all.  Rows are x, y, z and w, then
+    varyings; the last ``user`` rows are distances to planes, whose negative side is clipped.
+    A primitive with an infinity or NaN in its position is not drawn.
     """
     rows = range(len(lanes) - user, len(lanes))
     fixed = range(0 if depth else DEPTH_PLANES, FIXED_PLANES)
-    planes = (*map(_fixed, fixed), *map(_row, rows))
+    planes: tuple[Distance, ...] = (*map(_fixed, fixed), *map(itemgetter, rows))
     inside = np.stack([plane(lanes) >= 0 for plane in planes])
     finite = np.isfinite(lanes[:4]).all(axis=(0, 1))
     visible = inside.any(axis=1).all(axis=0) & finite
@@ -170,16 +173,12 @@ def _fixed(number: int) -> Distance:
     return lambda v: computed(plane_distance, number, *v[:4])[0]
 
 
-def _row(row: int) -> Distance:
-    return lambda v: v[row]
-
-
 def _pieces(polygons: _Polygons, corners: int) -> tuple[F64, Mask, I64, int]:
-    """Lanes, edges and polygon of the primitives that polygons consist of; triangles added."""
+    """Lanes, edges and polygon number of the primitives of polygons; number of triangles added."""
     pieces = np.maximum(polygons.count - corners + 1, 0)
     which, step = expand(pieces)
     if corners == 3:
-        # A fan around the first corner keeps the direction the triangle turns.
+        # A fan around the first corner keeps the winding.
         corner = np.stack((np.zeros_like(step), step + 1, step + 2))
     else:
         corner = np.stack((np.zeros_like(step), np.full_like(step, corners - 1), 0 * step))
@@ -191,7 +190,7 @@ def _pieces(polygons: _Polygons, corners: int) -> tuple[F64, Mask, I64, int]:
 
 
 def _cut(polygons: _Polygons, distance: F64, *, ring: bool) -> _Polygons:
-    """Cut off where ``distance``, shape (k, n), is negative or a NaN.
+    """Polygons clipped to where ``distance``, shape (k, n), is 0 or greater; NaN is outside.
 
     ``ring``: an edge leads from the last corner back to the first.
     """
@@ -227,35 +226,20 @@ def _cut(polygons: _Polygons, distance: F64, *, ring: bool) -> _Polygons:
 
 
 def _interleave(first: Mask, second: Mask) -> Mask:
-    """Rows of both in turn."""
+    """Rows of both arrays in alternation."""
     return np.stack((first, second), axis=1).reshape(-1, first.shape[1])
 
 
-# The geometry stage: from vertex numbers to corners on the screen.
-#
-# Each vertex of a chunk is shaded once, however often it is used, and clipped
-# (``gpu.rasterizer.clip``).  What is left goes to the screen in float64, every operation
-# rounded:
-#
-# rhw = 1 / w
-# x = view.x + (1 + x / w) * (view.width / 2)
-# y = view.y + (1 - y / w) * (view.height / 2)
-# z = view.min_z + (z / w) * (view.max_z - view.min_z)
-#
-# Pixel centres are at whole pixels, as Direct3D 9 has them.  Where they are at half pixels
-# (Direct3D 10), 0.5 is then taken off x and y, so that all that follows finds them at whole ones.
-
-
 POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
-"""Outputs of a vertex program: the position in clip space."""
+"""Vertex program outputs of the position in clip space."""
 
 
 class Geometry(msgspec.Struct, frozen=True):
-    """Primitives on the screen, in drawing order.
+    """Primitives in screen coordinates, in drawing order.
 
-    ``numbers`` says which primitive of the draw each is or is a part of; ``edges``, shape (3, n),
-    whether the edge from corner i to the next is drawn in wireframe, None meaning all of them.
-    ``extra`` counts the triangles clipping added.
+    ``numbers`` are primitive numbers in the draw; ``edges``, shape (3, n), marks the edges from
+    corner i to the next that a wireframe draws, None for all.  ``extra`` counts the triangles that
+    clipping added.
     """
 
     vertices: Vertices
@@ -283,9 +267,9 @@ def placed(
     names: tuple[str, ...],
     edges: Mask | None = None,
 ) -> Geometry:
-    """Primitives of vertices that programs have made, clipped and on the screen.
+    """Clipped primitives in screen coordinates.
 
-    ``outputs`` are lanes of vertices by port, ``corner`` their numbers, shape (3, n).
+    ``outputs`` are vertex program outputs by port, ``corner`` vertex numbers, shape (3, n).
     """
     lanes, written, user = _table(draw, outputs, corner, names)
     varyings = slice(4, 4 + len(written))
@@ -304,12 +288,11 @@ def placed(
 
 
 def flatten_and_wrap(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
-    """What a primitive makes of the varyings of its corners, in place, before it is clipped.
+    """Apply flat shading and texture wrapping to the varyings of corners, in place.
 
-    With flat shading all corners get the colours of the first, the provoking vertex, and so do
-    they always what is constant.  A texture
-    coordinate that wraps is moved by whole numbers until it lies at most half a texture from the
-    first corner's, which is the shortest way around (Direct3D 9 documentation, Texture Wrapping).
+    Constants, and colours with flat shading, are copied from the first corner, the provoking
+    vertex.  A wrapping texture coordinate is moved by integers to within half a texture of the
+    first corner's (Direct3D 9 documentation, Texture Wrapping).
     """
     raster = draw.pipeline.raster
     flat = [lane for lane, name in enumerate(names) if is_flat(name, raster.flat)]
@@ -322,13 +305,13 @@ def flatten_and_wrap(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) ->
 
 
 def shortest_way(b: Builder, key: None, first: Value, other: Value) -> tuple[Value]:
-    """Formula: a texture coordinate at most half a texture from the first corner's."""
+    """Formula: a texture coordinate moved to within half a texture of the first corner's."""
     way = other - first
     return (other - (b.round(way) if way.type is Type.F32 else b.apply("dround", way)),)
 
 
 def wraps(name: str, wrap: tuple[int, ...]) -> bool:
-    """Whether a varying goes the shortest way around, as ``RasterState.wrap`` says."""
+    """Whether a varying is a wrapping texture coordinate, by ``RasterState.wrap``."""
     register, _, component = name.rpartition(".")
     number = register.removeprefix("texcoord")
     if number == register or int(number) >= len(wrap):
@@ -336,19 +319,12 @@ def wraps(name: str, wrap: tuple[int, ...]) -> bool:
     return bool(wrap[int(number)] >> COMPONENTS.index(component) & 1)
 
 
-class _Table(NamedTuple):
-    """Position, varyings and distances to planes, lanes of shape (rows, 3, n); which varyings were
-    ``written``; and how many of the distances, which come last, clip.
-    """
-
-    lanes: F64
-    written: tuple[str, ...]
-    user: int
-
-
 def _table(
     draw: Draw, outputs: Mapping[str, Lanes], corner: I64, names: tuple[str, ...]
-) -> _Table:
+) -> tuple[F64, tuple[str, ...], int]:
+    """Position, varyings and distances of corners, shape (rows, 3, n); names of the varyings; and
+    the number of distances, which come last.
+    """
     nothing = np.zeros(1, np.float32)
     lanes = next(iter(outputs.values()), None)
     count = int(corner.max(initial=-1)) + 1 if lanes is None else len(lanes)
@@ -357,12 +333,12 @@ def _table(
     written = tuple(name for name in names if name in outputs)
     distances = _distances(draw, outputs, position)
     table = np.stack([*position, *(outputs[name] for name in written), *distances])
-    return _Table(table[:, corner], written, len(distances))
+    return table[:, corner], written, len(distances)
 
 
 def _dropped(draw: Draw, outputs: Mapping[str, Lanes], corner: I64) -> Mask | None:
-    """Primitives with a clip distance that is no number, or a cull distance negative at all their
-    corners, where no number is negative (Direct3D 10).
+    """Mask of primitives with a NaN clip distance, or with a cull distance that is negative or NaN
+    at all corners (Direct3D 10); None without such distances.
     """
     raster = draw.pipeline.raster
     clipping = [outputs[f"clip{n}.x"][corner] for n in range(raster.clip_distances)]
@@ -373,10 +349,10 @@ def _dropped(draw: Draw, outputs: Mapping[str, Lanes], corner: I64) -> Mask | No
 
 
 def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[F64]:
-    """Distances of vertices to the user's planes in use.
+    """Distances of vertices to the user's planes in use, then clip distances without a plane.
 
-    The program says in ``clip0.x`` and so on, or else they are ((a * x + b * y) + c * z) + d * w
-    in clip space.  Those to planes without an equation come after them.
+    The program writes them to ``clip0.x`` and so on; else they are ((a * x + b * y) + c * z) +
+    d * w in clip space.
     """
     x, y, z, w = position
     distances = []
@@ -392,16 +368,13 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
 
 
 def planes_used(draw: Draw) -> tuple[int, ...]:
-    """Numbers of the user's planes that clip."""
+    """Numbers of the user's planes in use."""
     bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
     return tuple(n for n in range(len(draw.raster.clip_planes)) if bits >> n & 1) if bits else ()
 
 
 def on_screen(lanes: F64, view: Viewport | FloatViewport, centre: float = 0.0) -> F64:
-    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes.
-
-    ``centre`` is where pixels have their centres.
-    """
+    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes."""
     numbers = (view.x, view.width / 2, view.y, view.height / 2)
     depths = (view.min_z, view.max_z - view.min_z)
     given = (np.float64(each) for each in (*numbers, *depths, centre))

@@ -1,4 +1,4 @@
-"""Depth of fragments as formulas: interpolation, clipping to 0..1, and depth bias."""
+"""Formulas of fragment depth: clamp, depth bias, w-buffer."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.values import Number, Value
 
 _MANTISSA, _WIDE_MANTISSA = 23, 52
-
 _BIAS_OF_ZERO, _NO_NUMBER = 1022, 0x7FF
 
 
 def tilt(b: Builder, key: None, ddx: Value, ddy: Value) -> tuple[Value]:
-    """Formula: the larger gradient of z."""
+    """Formula: the larger gradient of z, along x or y."""
     across, down = b.apply("dabs", ddx), b.apply("dabs", ddy)
     return (b.select(across > down, across, down),)
 
 
 class OffsetTerms(NamedTuple):
-    """What a triangle's depth is offset by beside what all fragments are.
+    """Terms of a triangle's depth offset.
 
-    ``sloped``: by its slope.  ``biased``: by a bias as Direct3D 10 has it, ``of_float`` by places
-    of a buffer of floats.  ``clamp`` is the sign of the limit, 0 without one.
+    ``sloped``: slope-scaled bias.  ``biased``: Direct3D 10 bias, ``of_float`` in units in the last
+    place of a float buffer.  ``clamp`` is the sign of the limit, 0 without one.
     """
 
     sloped: bool
@@ -32,10 +31,9 @@ class OffsetTerms(NamedTuple):
 
 
 def depth_offset(b: Builder, terms: OffsetTerms, *operands: Value) -> tuple[Value]:
-    """Formula: the offset of a triangle (Direct3D 10, Depth Bias).
+    """Formula: depth offset of a triangle (Direct3D 10, Depth Bias).
 
-    ``operands`` are factor and tilt if it is sloped; if it is biased the bias, the z of its
-    corners if of floats, and the limit if there is one.
+    ``operands``, each if its term is on: factor and tilt; bias; z of the corners; limit.
     """
     rest = iter(operands)
     slope = next(rest) * next(rest) if terms.sloped else None
@@ -55,9 +53,7 @@ def depth_offset(b: Builder, terms: OffsetTerms, *operands: Value) -> tuple[Valu
 
 
 def _last_place(*z: Value) -> Value:
-    """2^(e - 23), e the exponent of the greatest z as a float32; of 0, and of what is no number,
-    the exponent counts as that of 0.5.
-    """
+    """2^(e - 23), e the exponent of the greatest z as a float32; of 0 and NaN that of 0.5."""
     b = z[0].builder
     greatest, *sizes = (b.apply("dabs", each) for each in z)
     for size in sizes:
@@ -70,7 +66,7 @@ def _last_place(*z: Value) -> Value:
 
 
 class DepthTerms(NamedTuple):
-    """What makes a fragment's depth beside its plane: the w-buffer, and the two biases."""
+    """Terms of a fragment's depth beside its plane: w-buffer, constant bias, slope-scaled bias."""
 
     w_buffer: bool = False
     biased: bool = False
@@ -80,10 +76,10 @@ class DepthTerms(NamedTuple):
 def depth_tested(
     b: Builder, terms: DepthTerms, low: Value, high: Value, z: Value, *others: Value
 ) -> tuple[Value]:
-    """Formula: (z + bias) + slope, an F64, clamped; NaN is the least.
+    """Formula: (z + bias) + slope, an F64, clamped; NaN becomes ``low``.
 
-    In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.  ``others`` are rhw, near
-    and far - near, then the bias, then the slope, as far as there are such terms.
+    In a w-buffer (1 / rhw - near) / (far - near) replaces z.  ``others``, each if its term is on:
+    rhw, near and far - near; bias; slope.
     """
     rest = iter(others)
     if terms.w_buffer:
@@ -103,10 +99,10 @@ def _clamped(z: Value, low: Number, high: Number) -> Value:
 
 
 def depth_read(b: Builder, unclamped: bool, z: Value) -> tuple[Value]:
-    """Formula: the z that a pixel program reads, before any bias; in Direct3D 10 ``unclamped``."""
+    """Formula: z as a pixel program reads it, without bias; ``unclamped`` in Direct3D 10."""
     return (b.apply("dtof", z if unclamped else _clamped(z, 0.0, 1.0)),)
 
 
 def inside_depth(b: Builder, key: None, z: Value) -> tuple[Value]:
-    """Formula: whether clipping leaves a fragment of this depth."""
+    """Formula: whether z is within 0..1, where depth clipping leaves fragments."""
     return ((z >= 0.0) & (z <= 1.0),)

@@ -1,15 +1,15 @@
-"""Lines, one pixel wide, in exact integers.
+"""Coverage of lines, one pixel wide, and of points, in exact integers.
 
-A line is worked out column by column, or row by row if it is steep.  ``diamond_exit`` is the rule
-of Direct3D: a line draws the pixels whose diamond (all points less than half a pixel away,
-measured along the axes) it leaves.  The diamond owns its two lower edges and its bottom corner,
-and for lines that are steeper than 45 degrees also its right corner.  A line therefore has at most
-one pixel in each column: the one whose diamond's diagonal it crosses there.
+A line is rasterised column by column, or row by row if it is steep.  ``diamond_exit`` is the rule
+of Direct3D: a line draws the pixels whose diamond (all points less than half a pixel away in the
+1-norm) it leaves.  The diamond owns its two lower edges and its bottom corner, and for lines
+steeper than 45 degrees also its right corner.  A line has at most one pixel in each column: the
+one whose diamond's diagonal it crosses there.
 
-``smooth`` is ours, since Direct3D leaves the coverage of antialiased lines open.  In each column a
-line is a box one pixel high around the point where it crosses the middle of the column, and as
-wide as the part of the column between the line's ends; coverage is the part of a pixel the box
-covers.  Ends are exact, so D3DRS_LASTPIXEL has nothing to say.
+``smooth`` is this device's choice, since Direct3D leaves the coverage of antialiased lines open.
+In each column a line is a box one pixel high around its crossing of the column's middle, as wide
+as the part of the column between the line's ends; coverage is the box's share of a pixel.  Ends
+are exact, so D3DRS_LASTPIXEL has no effect.
 """
 
 from __future__ import annotations
@@ -39,26 +39,19 @@ from dp2emu.gpu.rasterizer.spans import (
 )
 
 STEPS = 1 << 16
-"""Columns (rows, if steep) of lines tried together, give or take one line."""
+"""Columns (rows, if steep) of lines rasterised together, give or take one line."""
 
 PATTERN_BITS = 16
-
-
 _FAR = 1 << 40
 
 Point = tuple[Any, Any]
-"""Where it is along the longer axis, and across it, in grid units."""
-
-
+"""Grid coordinates along the longer axis, and across it."""
 Hits = tuple[tuple[Any, Any], ...]
-"""Pixels of a column or row, and how much of each is covered, 0 to 1."""
-
-
+"""Pixels of a column or row, and the coverage of each, 0 to 1."""
 Rule = Callable[[Point, Point, Any, Any, Any], Hits]
-"""From both ends, the column, whether the line is steep, and whether it draws its last pixel.
+"""Line rule: both ends, the column, whether steep, whether the last pixel is drawn -> hits.
 
-Arguments are arrays of bools and of int64 or Python integers: the formulas serve both.
-"""
+Arguments are arrays of bools, and of int64 or Python integers."""
 
 
 def line_spans(
@@ -69,11 +62,11 @@ def line_spans(
     rule: Rule | None = None,
     pattern: LinePattern = SOLID,
 ) -> Iterator[Spans]:
-    """Pixels within ``region`` of lines in grid coordinates, shape (2 or more, n), in order.
+    """Spans within ``region`` of lines in grid coordinates, shape (2 or more, n), in order.
 
-    ``last`` says which lines also draw the pixel whose diamond they end in
-    (D3DRS_LASTPIXEL).  A line of no length draws nothing.  ``rule`` is ``diamond_exit`` unless
-    given; spans of other rules have their coverage.
+    ``last`` marks the lines that also draw the pixel in whose diamond they end (D3DRS_LASTPIXEL).
+    A line of no length draws nothing.  ``rule`` is ``diamond_exit`` by default; spans of other
+    rules have a coverage.
     """
     x, y = x[:2], y[:2]
     steep = np.abs(y[1] - y[0]) > np.abs(x[1] - x[0])
@@ -92,7 +85,7 @@ def line_spans(
 
 
 def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
-    """First column (row) and number of columns (rows) a line can have pixels in."""
+    """First column (row) and number of columns (rows) in which a line can have pixels."""
     low = np.where(steep, region.top, region.left)
     high = np.where(steep, region.bottom, region.right)
     major = np.where(steep, y, x)
@@ -103,7 +96,7 @@ def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
 
 
 class _Lines(msgspec.Struct, frozen=True):
-    """Lines in grid coordinates and how they are drawn."""
+    """Lines in grid coordinates, and their rasteriser state."""
 
     x: F64
     y: F64
@@ -114,8 +107,8 @@ class _Lines(msgspec.Struct, frozen=True):
     pattern: LinePattern
 
     def crossing(self, line: int, first: int, after: int) -> tuple[int, int]:
-        """First and number of the columns (rows) in which a line of any size can have pixels of
-        the region, among those from ``first`` to before ``after``.
+        """First and number of the columns (rows) in ``first`` <= n < ``after`` in which a line of
+        any size can have pixels of the region.
         """
         (a_along, b_along), (a_across, b_across) = integers(self.x, line), integers(self.y, line)
         low, high = self.region.top - 1, self.region.bottom + 1
@@ -135,13 +128,15 @@ class _Lines(msgspec.Struct, frozen=True):
         return (begin, after - begin) if begin < after else (first, 0)
 
     def spans(self, chosen: I64, first: I64, count: I64, kind: type) -> Spans:
-        """Spans of some lines in columns (rows) from ``first`` on, in numbers of a ``kind``:
-        np.int64 where they fit, or object, which is Python integers of any size.
+        """Spans of the chosen lines in ``count`` columns (rows) from ``first`` on.
+
+        ``kind`` is the arithmetic: np.int64, or object for Python integers.
         """
         which, step = expand(count)
         step += first[which]
         line, turned = chosen[which], self.steep[chosen]
-        x, y = (_whole(ends[:, chosen], kind) for ends in (self.x, self.y))
+        x, y = (_integer(ends[:, chosen]) if kind is object
+                else ends[:, chosen].astype(kind) for ends in (self.x, self.y))  # fmt: skip
         major, minor = np.where(turned, y, x)[:, which], np.where(turned, x, y)[:, which]
         a, b, turned = (major[0], minor[0]), (major[1], minor[1]), turned[which]
         column: Any = step.astype(kind)
@@ -151,7 +146,7 @@ class _Lines(msgspec.Struct, frozen=True):
         return in_order(parts[0], parts[1:])
 
     def _spans(self, line: I64, turned: Mask, step: I64, pixel: I64, cover: Any) -> Spans:
-        # A pixel may be beyond int64; then it is beyond the region too.
+        # A pixel beyond int64 is outside of the region.
         near = np.clip(pixel, -_FAR, _FAR).astype(np.int64)
         left, row = np.where(turned, near, step), np.where(turned, step, near)
         region = self.region
@@ -162,16 +157,11 @@ class _Lines(msgspec.Struct, frozen=True):
         return spans.part(np.flatnonzero(drawn))
 
 
-def _whole(ends: F64, kind: type) -> Any:
-    """Whole numbers in float64 as numbers of a kind, with the same shape."""
-    return _integer(ends) if kind is object else ends.astype(kind)
-
-
 _integer = np.frompyfunc(int, 1, 1)
 
 
 def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
-    """Whether a pattern, begun in the pixel where the line from a to b begins, is on."""
+    """Whether a line pattern that starts in the pixel of end a is on in a column."""
     if not pattern.repeat:
         return True
     along, end = a[0], b[0]
@@ -182,12 +172,9 @@ def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
 
 
 def smooth(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
-    """The two pixels that share a column of an antialiased line, and their coverage."""
-    (a_along, a_across), (b_along, b_across) = a, b
-    centre = step * ONE
-    forward = 1 - 2 * (b_along < a_along)
-    run = (b_along - a_along) * forward
-    rise = (b_across - a_across) * forward
+    """The two pixels of an antialiased line in a column, and their coverage."""
+    (a_along, a_across), b_along, centre = a, b[0], step * ONE
+    _, run, rise = _slope(a, b)
     crossing = a_across * run + (centre - a_along) * rise
     whole = run * ONE
     pixel = crossing // whole
@@ -202,14 +189,18 @@ def _lesser(p: Any, q: Any) -> Any:
     return (p + q - abs(p - q)) // 2
 
 
+def _slope(a: Point, b: Point) -> tuple[Any, Any, Any]:
+    """Direction of a line along its longer axis, 1 or -1, positive run, and rise over that run."""
+    forward = 1 - 2 * (b[0] < a[0])
+    return forward, (b[0] - a[0]) * forward, (b[1] - a[1]) * forward
+
+
 def diamond_exit(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
-    """The pixel of a column that a line leaves, if it leaves one."""
+    """The pixel whose diamond a line exits in a column; coverage 0 if it exits none."""
     (a_along, a_across), (b_along, b_across) = a, b
     centre = step * ONE
-    forward = 1 - 2 * (b_along < a_along)
-    run = (b_along - a_along) * forward
-    rise = (b_across - a_across) * forward
-    # The crossing minus half a pixel, rounded up, times run * ONE: the lower edge is owned.
+    forward, run, rise = _slope(a, b)
+    # Crossing - 1/2, rounded up, since the diamond owns its lower edges.
     crossing = (a_across - HALF) * run + (centre - a_along) * rise
     pixel = -(-crossing // (run * ONE))
     starts_before = (centre - a_along) * forward >= 0
@@ -227,16 +218,14 @@ def _in_diamond(along: Any, across: Any, steep: Any) -> Any:
     return (distance < HALF) | ((distance == HALF) & ((below > 0) | right_corner))
 
 
-# Points: squares around the snapped position, filled by the top-left rule.
-
 ROWS = 1 << 16
-"""Rows of points expanded together, give or take one point."""
+"""Rows of points rasterised together, give or take one point."""
 
 
 def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:
-    """Sizes in grid units, shape (count,): the vertex's own or the state's, clamped.
+    """Point sizes in grid units, shape (count,): the vertices' own or the state's, clamped.
 
-    A NaN takes the minimum, and no size exceeds the largest float32.
+    NaN becomes the minimum; the largest float32 is the maximum.
     """
     largest = float(np.finfo(np.float32).max)
     size = np.full(count, point.size, np.float32) if own is None else own
@@ -248,9 +237,9 @@ def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:
 def point_spans(
     x: F64, y: F64, size: F64, region: Rect, sample: Offset = CENTRE
 ) -> Iterator[Spans]:
-    """Pixels within ``region`` of squares around grid coordinates; all arrays shape (n,).
+    """Spans within ``region`` of squares around grid coordinates; all arrays shape (n,).
 
-    A pixel is covered if position - size / 2 <= sample < position + size / 2 on both axes.
+    Top-left rule: position - size / 2 <= sample < position + size / 2 on both axes.
     """
     left, right = _covered(x - sample[0], size, region.left, region.right)
     top, bottom = _covered(y - sample[1], size, region.top, region.bottom)
@@ -263,11 +252,8 @@ def point_spans(
 
 
 def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
-    """First pixel and one past the last pixel on one axis, within ``low``..``high``.
-
-    The terms are whole numbers, so float64 rounds no sum below 2**53, and any larger one is far
-    outside of every surface.
-    """
+    """First pixel and one past the last pixel on one axis, clamped to ``low``..``high``."""
+    # Terms are integers: sums below 2**53 are exact, and larger ones far outside of any surface.
     first = np.ceil((2 * centre - size) / (2 * ONE))
     after = np.ceil((2 * centre + size) / (2 * ONE))
     return (np.clip(first, low, high).astype(np.int64), np.clip(after, low, high).astype(np.int64))

@@ -1,10 +1,10 @@
-"""Multisampling: where the samples of a pixel are, and which of them a primitive covers.
+"""Multisampling: sample positions, and coverage by sample.
 
-Direct3D 9 leaves the places open; these are the standard patterns of Direct3D 10.1, which lie on
-a grid of 1/16 pixel and so exactly on the sub-pixel grid.
+Positions are the standard patterns of Direct3D 10.1, which Direct3D 9 leaves open; they lie on a
+grid of 1/16 pixel and so on the sub-pixel grid.
 
-The merge stage knows nothing of samples: a multisampled target is to it a wider one, with a column
-for each sample, and every covered sample is a fragment.  Only shading asks for the pixels.
+The output merger sees a multisampled target as a wider one with a column for each sample, and each
+covered sample as a fragment.  Only the pixel stage works by pixel.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
 
 ROWS = 1 << 15
-"""Rows of primitives, counted once for each sample, whose coverage is worked out together."""
+"""Rows of primitives, times samples, whose coverage is computed together."""
 
 _STEP = ONE // 16
 
@@ -48,16 +48,15 @@ POSITIONS: dict[int, tuple[Offset, ...]] = {
     4: _pattern((-2, -6), (6, -2), (-6, 2), (2, 6)),
     8: _pattern((1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)),
 }
-"""By samples per pixel: from the pixel's centre, in grid units, y down."""
+"""Sample offsets from the pixel's centre, in grid units, y down, by samples per pixel."""
 
 Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
-"""Spans of chosen primitives, numbered from 0, at one sample of every pixel."""
+"""Function that returns the spans of chosen primitives, numbered from 0, at one sample."""
 
 
 def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
-    """Rows in which primitives may cover some sample: ``reach`` grid units around ``y`` at most.
-
-    ``y`` has shape (corners, n).
+    """Bound of the rows that primitives cover: ``reach`` grid units around ``y``, shape (corners,
+    n).
     """
     top = first_centre(y.min(axis=0) - reach - HALF, region.top, region.bottom)
     bottom = after_centre(y.max(axis=0) + reach + HALF, region.top, region.bottom)
@@ -65,10 +64,7 @@ def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
 
 
 def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
-    """Coverage of primitives by sample, in order.
-
-    ``rows``, shape (n,), bounds the rows of each; one that has none covers nothing.
-    """
+    """Spans with sample runs of primitives, in order; ``rows``, shape (n,), bounds their rows."""
     visible = np.flatnonzero(rows)
     for cut in slices(rows[visible] * samples, ROWS):
         chosen = visible[cut]
@@ -77,7 +73,7 @@ def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
 
 
 def _together(found: list[list[Spans]], chosen: I64) -> Spans:
-    """One span for each row of each primitive, from the spans of every sample and the centre."""
+    """One span a row of a primitive, from the spans of every sample and the centre."""
     parts = [spans for at in found for spans in at]
     sizes = [sum(map(len, at)) for at in found]
     columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
@@ -104,17 +100,16 @@ _NOTHING = (np.zeros(0, np.int64),) * 4
 
 
 def coverage(here: Sites, samples: int) -> Mask:
-    """Which samples of fragments their primitives cover, shape (fragments, samples)."""
+    """Mask of covered samples, shape (fragments, samples)."""
     if here.spans.runs is None:
         return np.ones((len(here.x), samples), np.bool_)
     return _inside(here, here.spans.runs)[:samples].T
 
 
 def centroids(here: Sites, samples: int) -> F64 | None:
-    """From the centres of pixels to where primitives cover them, shape (2, n), in pixels.
+    """Offsets of centroids from pixel centres, shape (2, n), in pixels; None if all are 0.
 
-    That is the centre if it is covered, and else the first sample that is.  None if it is the
-    centre of all.
+    The centroid is the centre if covered, else the first covered sample.
     """
     if here.spans.runs is None:
         return None
@@ -125,17 +120,16 @@ def centroids(here: Sites, samples: int) -> F64 | None:
 
 
 def _inside(here: Sites, runs: SampleRuns) -> Mask:
-    """Whether samples, and last of all the centre, are covered, shape (samples + 1, fragments)."""
+    """Mask of covered samples and, last, centres, shape (samples + 1, fragments)."""
     span, x = here.span, here.x
     return (x >= runs.left[:, span]) & (x < runs.right[:, span])
 
 
 def at_samples(here: Sites, samples: int, mask: int) -> Sites:
-    """A fragment for each covered sample, bit s of ``mask`` (D3DRS_MULTISAMPLEMASK) permitting.
+    """A fragment for each covered sample s whose bit in ``mask`` (D3DRS_MULTISAMPLEMASK) is set.
 
-    Column ``x`` * ``samples`` + s of the target is sample s of pixel ``x``.  It lies as far from
-    the anchor as its pixel's centre, plus the way from there to the sample; those of primitives
-    that are not covered by sample lie at the centre.
+    Column ``x`` * ``samples`` + s of the target is sample s of pixel ``x``.  Samples of spans
+    without sample runs lie at the centre.
     """
     covered = coverage(here, samples) & (mask >> np.arange(samples) & 1).astype(np.bool_)
     fragment, sample = np.nonzero(covered)
@@ -153,8 +147,8 @@ def at_samples(here: Sites, samples: int, mask: int) -> Sites:
 
 
 def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
-    """The pixels that fragments of ``at_samples`` belong to, at their centres, each once; and
-    which of them each fragment is of.
+    """Distinct pixels of fragments of ``at_samples``, at their centres, and the pixel number of
+    each fragment.
     """
     spans = here.spans.part(slice(0, len(here.spans) // samples))
     places, columns = _places(here, samples)
@@ -164,13 +158,13 @@ def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
 
 
 def pixel_count(here: Sites, samples: int, chosen: Mask | None) -> int:
-    """How many pixels the chosen fragments of ``at_samples`` belong to, None meaning all."""
+    """Number of pixels of the chosen fragments of ``at_samples``, None for all fragments."""
     places = _places(here, samples)[0]
     return len(np.unique(places if chosen is None else places[chosen]))
 
 
 def _places(here: Sites, samples: int) -> tuple[I64, int]:
-    """A number for the pixel of each fragment, which is its span * columns + x; and columns."""
+    """Pixel number of each fragment, which is span * columns + x; and columns."""
     spans = len(here.spans) // samples
     x = here.x // samples
     columns = int(x.max(initial=0)) + 1
@@ -178,16 +172,16 @@ def _places(here: Sites, samples: int) -> tuple[I64, int]:
 
 
 def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
-    """Which fragments alpha to coverage keeps; ``sample`` is which of its pixel each is."""
+    """Mask of the fragments that alpha to coverage keeps; ``sample`` are sample numbers."""
     (kept,) = computed(samples_covered, samples, alpha)
     covered: Mask = sample < kept
     return covered
 
 
 def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
-    """Formula: how many of a pixel's samples alpha to coverage keeps, from the first on.
+    """Formula: number of samples, from the first on, that alpha to coverage keeps in each pixel.
 
-    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The documents
-    leave the pattern open; this one does not depend on the pixel.
+    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The pattern,
+    which the documentation leaves open, does not depend on the pixel.
     """
     return (b.apply("ftoun", alpha, float(samples)),)

@@ -1,13 +1,11 @@
-"""Interpolation: attributes as planes over the screen, in float64.
-
-The order of operations is part of the specification, because the counts depend on the last bit:
+"""Plane equations of interpolated attributes, in float64.
 
     ddx = ((f1 - f0) * dy2 - (f2 - f0) * dy1) / area
     ddy = ((f2 - f0) * dx1 - (f1 - f0) * dx2) / area
     f(x, y) = (f0 + ddy * (y - y0)) + ddx * (x - x0)
 
-with every operation rounded to float64 and none fused.  Positions are the snapped ones, in
-pixels; ``area`` is the exact doubled area, rounded once.
+Every operation is rounded, none fused; results depend on this order.  Positions are the snapped
+ones, in pixels; ``area`` is the exact doubled area, rounded once.
 """
 
 from __future__ import annotations
@@ -24,9 +22,9 @@ from dp2emu.shader.values import Value
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """Where planes are anchored: corner 0, the way to corners 1 and 2, the doubled signed area.
+    """Coordinate frames of planes: corner 0, offsets of corners 1 and 2, doubled signed area.
 
-    All in pixels, float64, shape (n,) with one lane for each primitive.
+    All in pixels, float64, shape (n,), a lane a primitive.
     """
 
     x0: F64
@@ -39,7 +37,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Plane(msgspec.Struct, frozen=True):
-    """A function of the pixel, one for each primitive: float64, shape (n,)."""
+    """Planes, one a primitive: value at corner 0 and gradients, float64, shape (n,)."""
 
     value: F64
     ddx: F64
@@ -54,17 +52,14 @@ def triangle_frame(x: F64, y: F64, area: F64) -> Frame:
 
 
 def corner_ways(b: Builder, key: None, c0: Value, c1: Value, c2: Value) -> list[Value]:
-    """Formula: a coordinate of corner 0 in pixels and the ways to the others, of the grid's."""
+    """Formula: pixel coordinate of corner 0 and offsets of the others, from grid coordinates."""
     first, second, third = (corner / float(ONE) for corner in (c0, c1, c2))
     return [first, second - first, third - first]
 
 
 def line_frame(x: F64, y: F64) -> Frame:
-    """Frame of lines, shape (3, n): linear along the longer axis, constant across it.
-
-    That is a triangle whose third corner, equal to the first in all attributes, lies one pixel
-    off the line along the shorter axis.
-    """
+    """Frame of lines, shape (3, n): linear along the longer axis, constant across it."""
+    # The third corner has the first's attributes, and lies one pixel off along the shorter axis.
     x, y = x / ONE, y / ONE
     dx, dy = x[1] - x[0], y[1] - y[0]
     steep = (np.abs(dy) > np.abs(dx)).astype(np.float64)
@@ -79,7 +74,7 @@ def point_frame(x: F64, y: F64) -> Frame:
 
 
 def plane(frame: Frame, corners: F32 | F64) -> Plane:
-    """The plane through values at the three corners, shape (3, n)."""
+    """Planes through values at the three corners, shape (3, n)."""
     values = corners.astype(np.float64)
     ways = frame.dx1, frame.dy1, frame.dx2, frame.dy2, frame.area
     return Plane(values[0], *computed(plane_changes, None, *ways, *values))
@@ -97,13 +92,13 @@ def plane_changes(
     f1: Value,
     f2: Value,
 ) -> list[Value]:
-    """Formula: how the plane through values at the corners changes along x and y."""
+    """Formula: gradients along x and y of the plane through values at the corners."""
     d1, d2 = f1 - f0, f2 - f0
     return [(d1 * dy2 - d2 * dy1) / area, (d2 * dx1 - d1 * dx2) / area]
 
 
 def along(b: Builder, key: None, start: Value, change: Value, way: Value) -> tuple[Value]:
-    """Formula: the value that is that far from the start."""
+    """Formula: start + change * way."""
     return (start + change * way,)
 
 
@@ -113,9 +108,9 @@ def reciprocal(b: Builder, key: None, x: Value) -> tuple[Value]:
 
 
 def read_plane(b: Builder, whole: bool, value: Value, *divided: Value) -> tuple[Value]:
-    """Formula: what a pixel program reads of a plane, in perspective times 1 / rhw.
+    """Formula: pixel program input of a plane's value, in perspective times 1 / rhw.
 
-    Integers (``whole``) are exact in planes that are level.
+    ``whole``: an I32, which constant planes hold exactly.
     """
     for factor in divided:
         value = value * factor
@@ -123,10 +118,10 @@ def read_plane(b: Builder, whole: bool, value: Value, *divided: Value) -> tuple[
 
 
 class Sites(msgspec.Struct, frozen=True):
-    """Fragments as places in their primitive's frame.
+    """Fragments with their positions in their primitive's frame.
 
-    ``span`` (which of ``spans``), ``x`` and ``dx`` have a lane for each fragment, ``dy`` one for
-    each span; dx and dy are the distances from the anchor in pixels.
+    ``span`` numbers, ``x`` and ``dx`` have a lane a fragment, ``dy`` a lane a span; dx and dy are
+    the distances from corner 0 in pixels.
     """
 
     spans: Spans
@@ -147,25 +142,25 @@ class Sites(msgspec.Struct, frozen=True):
         return bool(primitive[0] == primitive[-1])
 
     def at(self, plane: Plane) -> F64:
-        """The plane's value at each fragment; what a row shares is computed once."""
+        """Value of a plane at each fragment; terms in y are computed once a span."""
         primitive = self.spans.primitive
         start, down, across = (each[primitive] for each in (plane.value, plane.ddy, plane.ddx))
         (row,) = computed(along, None, start, down, self.dy)
         return computed(along, None, row[self.span], across[self.span], self.dx)[0]
 
     def moved(self, way: F64) -> Sites:
-        """Places beside these, shape (2, n) in pixels: that far from the distances they have."""
+        """Sites moved by an offset in pixels, shape (2, n)."""
         spans = replace(self.spans, runs=None).part(self.span)
         dy = self.dy[self.span] + way[1]
         return Sites(spans, np.arange(len(self.x)), self.x, self.dx + way[0], dy)
 
     def part(self, chosen: I64) -> Sites:
-        """Some of the fragments."""
+        """The chosen fragments."""
         return Sites(self.spans, self.span[chosen], self.x[chosen], self.dx[chosen], self.dy)
 
 
 def sites(frame: Frame, fragments: Fragments) -> Sites:
-    """Fragments in the frame of their primitives."""
+    """Sites of fragments in the frames of their primitives."""
     spans = fragments.spans
     dx = fragments.x - frame.x0[spans.primitive][fragments.span]
     dy = spans.y - frame.y0[spans.primitive]

@@ -1,4 +1,4 @@
-"""Records of primitives, and their planes, by the formulas of ``gpu.rasterizer.planes``."""
+"""LLVM text that reads primitive records and evaluates planes (``gpu.rasterizer.planes``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dp2emu.shader.types import Type
 
 
 class Primitive(msgspec.Struct, frozen=True):
-    """The record of a primitive, at an address."""
+    """A primitive record at an address."""
 
     code: Code
     layout: Layout
@@ -38,31 +38,31 @@ class Primitive(msgspec.Struct, frozen=True):
         return w(f"icmp ne i64 {found}, 0")
 
     def down(self, y: str, order: Order) -> str:
-        """Rows from the anchor to the lanes of blocks that begin in row ``y``."""
+        """Distances y from the anchor to the lanes of a block that begins in row ``y``."""
         return self._way(Y0, y, order.rows)
 
     def along(self, x: str, order: Order) -> str:
-        """Columns from the anchor to the lanes of a block that begins in column ``x``."""
+        """Distances x from the anchor to the lanes of a block that begins in column ``x``."""
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
-        """The distance from the anchor to lanes; no formula, since its vectors may be narrower."""
+        """Distances from the anchor to lanes; not a formula, since vectors may be narrower."""
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
         type = f"<{len(own)} x double>"
         places = w(f"sitofp <{len(own)} x i32> {lanes_from(w, first, own)} to {type}")
         start = w.spread("double", self._word("double", anchor), len(own))
         way = w(f"fsub {type} {places}, {start}")
-        # Of rows that are one value LLVM computes once what takes a vector of the CPU for each.
+        # Equal rows are computed once and repeated, which saves a CPU vector for each.
         return way if own == lanes else w.picked(type, way, "poison", (*range(len(own)),) * ROWS)
 
     def row(self, plane: str, dy: str) -> str:
-        """What a row has of a plane: value + ddy * dy."""
+        """A plane's value at the anchor's column in rows: value + ddy * dy."""
         at = self.layout.planes[plane]
         return self._along(self.splat(at), self.splat(at + 2), dy)
 
     def at(self, plane: str, row: str, dx: str) -> str:
-        """The plane where lanes are: row + ddx * dx."""
+        """A plane's value at lanes: row + ddx * dx."""
         return self._along(row, self.splat(self.layout.planes[plane] + 1), dx)
 
     def _along(self, *operands: str) -> str:
@@ -71,11 +71,11 @@ class Primitive(msgspec.Struct, frozen=True):
 
 
 def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
-    """Columns or rows of lanes, i32."""
+    """Column or row numbers of lanes, i32."""
     count = len(lanes)
     return w(f"add <{count} x i32> {w.spread('i32', first, count)}, {numbers('i32', lanes)}")
 
 
 def offset(w: Code, way: str, grid: int, one: int) -> str:
-    """A way, doubles, and that many ``one``-ths of a pixel."""
+    """Distances, doubles, plus ``grid`` / ``one`` pixels."""
     return w(f"fadd {w.d} {way}, splat (double {number(grid / one)})")

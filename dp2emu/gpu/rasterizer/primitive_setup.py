@@ -1,9 +1,8 @@
-"""Primitive setup: corners on the sub-pixel grid, culling, fill mode, and the anchors of planes.
+"""Primitive setup: sub-pixel grid, culling, fill mode, and plane frames.
 
-Triangles that are not filled (D3DRS_FILLMODE) become lines or points after culling, and keep the
-depth bias of their triangle.  A line of a wireframe does not draw its last pixel where the next
-edge begins with it, so that an outline draws each of its pixels once; an edge that two triangles
-share is drawn by both.
+Triangles that are not filled (D3DRS_FILLMODE) become lines or points after culling, and keep their
+depth bias.  A wireframe edge omits its last pixel if the next edge begins there, so that an
+outline draws each pixel once; an edge that two triangles share is drawn twice.
 """
 
 from __future__ import annotations
@@ -36,17 +35,16 @@ from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, facing, triangl
 from dp2emu.shader.formulas import computed
 
 POINT_SIZE = "psize0.x"
-"""The varying that points have their size from."""
+"""The varying that has the size of a point."""
 
 
 class Primitives(msgspec.Struct, frozen=True):
-    """The primitives of a chunk that are drawn, numbered as the spans number them.
+    """Primitives of a chunk after culling, numbered as in the spans.
 
-    ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for the back of a triangle, -1;
-    ``triangles`` counts those left after culling.  ``tilt`` is the larger
-    gradient of z of each triangle, None if no slope-scaled bias needs it.  ``numbers`` are those
-    of the primitives of the draw they come from.
-    ``sprites`` are the sizes of points in pixels, None if they get no texture coordinates.
+    ``vertices`` has lanes of shape (3, n); ``front`` is +1, or -1 for back faces; ``numbers`` are
+    primitive numbers in the draw; ``triangles`` counts triangles.  ``tilt`` is the larger gradient
+    of z, None without slope-scaled bias.  ``sprites`` are point sizes in pixels, None if points
+    get no texture coordinates.
     """
 
     vertices: Vertices
@@ -60,18 +58,18 @@ class Primitives(msgspec.Struct, frozen=True):
 
 
 class _Corners(msgspec.Struct, frozen=True):
-    """Primitives that may be drawn: ``x`` and ``y`` are grid coordinates, shape (3, n)."""
+    """Primitives with grid coordinates ``x`` and ``y``, shape (3, n)."""
 
     geometry: Geometry
     x: F64
     y: F64
 
     def part(self, chosen: I64) -> _Corners:
-        """Some of the primitives."""
+        """The chosen primitives."""
         return _Corners(self.geometry.part(chosen), self.x[:, chosen], self.y[:, chosen])
 
     def take(self, corner: I64, primitive: I64) -> _Corners:
-        """New primitives from corners of these, both indices of shape (3, m)."""
+        """New primitives from corners of these, by indices of shape (3, m)."""
         geometry = self.geometry
         vertices = Vertices(
             geometry.vertices.position[:, corner, primitive],
@@ -85,7 +83,7 @@ class _Corners(msgspec.Struct, frozen=True):
 
 
 def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
-    """Primitives made ready; one with a NaN or an infinity among its x and y is not drawn."""
+    """Primitives of a draw with frames and spans, but for those with a NaN or infinite x or y."""
     x, y = (snap(axis) for axis in geometry.vertices.position[:2])
     corners = _Corners(geometry, x, y)
     finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
@@ -151,13 +149,13 @@ def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) ->
 
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:
-    """Lines or points with what they have from their triangles."""
+    """Lines or points with the facing, count and depth gradient of their triangles."""
     tilt = None if solid.tilt is None else solid.tilt[triangle]
     return replace(parts, front=solid.front[triangle], triangles=solid.triangles, tilt=tilt)
 
 
 def _lines(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
-    """Each line of a list draws its last pixel, of a strip only the last line does."""
+    """Set up lines; in a strip only the last line draws its last pixel."""
     numbers = corners.geometry.numbers
     ending = draw.input.topology == PrimitiveType.LINELIST or numbers == draw.input.count - 1
     last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
@@ -188,7 +186,7 @@ def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
 
 
 def _front(x: F64) -> F32:
-    """Lines and points have no back."""
+    """Facing of lines and points, which is always front."""
     return np.ones(x.shape[1], np.float32)
 
 
@@ -201,4 +199,4 @@ _KINDS: dict[int, Callable[[Draw, _Corners, Rect], Primitives]] = {
     2: _lines,
     3: _triangles,
 }
-"""By how many corners a primitive has."""
+"""By number of corners of a primitive."""

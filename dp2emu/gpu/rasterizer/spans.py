@@ -1,10 +1,8 @@
-"""Positions on the sub-pixel grid: whole numbers of 1/256 pixel.
+"""Sub-pixel grid coordinates, in units of 1/256 pixel, and spans of covered pixels.
 
-Pixel centres are at whole pixels, so they are the multiples of 256.
-
-Grid coordinates are kept as float64, which holds every snapped float32 exactly (24 significant
-bits, up to 2**136).  Geometry computes with int64 where no product can overflow and with Python
-integers elsewhere, so coverage is exact whatever the coordinates are.
+Pixel centres are the multiples of 256.  Grid coordinates are float64, which holds every snapped
+float32 exactly (24 significant bits, up to 2**136).  Coverage is exact: it is computed in int64 if
+no product can overflow, and in Python integers otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ ONE = 256
 HALF = ONE // 2
 
 Offset = tuple[int, int]
-"""From the centre of a pixel to a sample in it, x and y in grid units."""
+"""Offset of a sample from its pixel's centre, x and y in grid units."""
 
 CENTRE: Offset = (0, 0)
 
@@ -37,64 +35,61 @@ EXACT_LIMIT = 1 << 29
 
 
 def snap(position: F32 | F64) -> F64:
-    """Pixels -> grid units, rounding halves to even.  NaN and infinity stay what they are."""
+    """Grid coordinates of pixel coordinates, rounded half to even; NaN and infinity unchanged."""
     return computed(snapped, None, position.astype(np.float64))[0]
 
 
 def snapped(b: Builder, key: None, position: Value) -> tuple[Value]:
-    """Formula: the grid coordinate of an F64."""
+    """Formula: grid coordinate of a pixel coordinate, an F64."""
     return (b.apply("dround", position * float(ONE)),)
 
 
 def fits_int64(x: F64, y: F64) -> Mask:
-    """Which primitives (columns of grid coordinates, shape (corners, n)) int64 can rasterise."""
+    """Mask of the primitives (grid coordinates, shape (corners, n)) that int64 can rasterise."""
     fits: Mask = np.maximum(np.abs(x).max(axis=0), np.abs(y).max(axis=0)) <= EXACT_LIMIT
     return fits
 
 
 def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """The first pixel centre at or after a coordinate, kept within ``low``..``high``."""
+    """First pixel centre at or after a coordinate, clamped to ``low``..``high``."""
     centre: F64 = np.clip(np.ceil(grid / ONE), low, high)
     return centre
 
 
 def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """One past the last pixel centre at or before a coordinate, within ``low``..``high``."""
+    """One past the last pixel centre at or before a coordinate, clamped to ``low``..``high``."""
     centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)
     return centre
 
 
 def integers(grid: F64, primitive: int) -> list[int]:
-    """Coordinates of one primitive, column of shape (corners, n), as Python integers."""
+    """Grid coordinates of one primitive, from shape (corners, n), as Python integers."""
     return [int(value) for value in grid[:, primitive]]
 
 
-# Spans and fragments: what every kind of primitive becomes before it is shaded.
-
 BATCH = 1 << 17
-"""Fragments handled together, give or take one row of pixels."""
+"""Fragments processed together, give or take one row of pixels."""
 
 
 class SampleRuns(msgspec.Struct, frozen=True):
-    """What samples of a multisampled target a span covers: sample s of the pixels
-    left[s] <= x < right[s], and last of all their centres; int64, shape (samples + 1, n).
+    """Sample coverage of spans: sample s covers left[s] <= x < right[s], and the last run is of
+    pixel centres; int64, shape (samples + 1, n).
     """
 
     left: I64
     right: I64
 
     def part(self, chosen: slice | I64) -> SampleRuns:
-        """Those of some spans."""
+        """Coverage of the chosen spans."""
         return SampleRuns(self.left[:, chosen], self.right[:, chosen])
 
 
 class Spans(msgspec.Struct, frozen=True):
     """Runs of pixels left <= x < right in row y; int64, shape (n,), in drawing order.
 
-    ``primitive`` numbers the primitive in its chunk.  Spans of one primitive never overlap.
-    With ``runs`` a span is as wide as all its samples together, and may hold pixels of which none
-    is covered; without, all samples of its pixels are.  ``coverage`` is how much of its pixels a
-    span of an antialiased line covers, float32 of shape (n,); None is all.
+    ``primitive`` is the primitive's number in its chunk.  Spans of one primitive do not overlap.
+    With ``runs`` a span is the union of its samples' runs; without, all samples of its pixels are
+    covered.  ``coverage``, float32 of shape (n,), is an antialiased line's; None is 1.
     """
 
     primitive: I64
@@ -108,7 +103,7 @@ class Spans(msgspec.Struct, frozen=True):
         return len(self.y)
 
     def part(self, chosen: slice | I64) -> Spans:
-        """Some of the spans, in the order asked for."""
+        """The chosen spans, in that order."""
         runs = self.runs and self.runs.part(chosen)
         coverage = None if self.coverage is None else self.coverage[chosen]
         left, right = self.left[chosen], self.right[chosen]
@@ -116,10 +111,7 @@ class Spans(msgspec.Struct, frozen=True):
 
 
 class Fragments(msgspec.Struct, frozen=True):
-    """Single pixels of some spans, in drawing order: int64, shape (n,).
-
-    ``span`` says which span each belongs to.
-    """
+    """Single pixels of spans, in drawing order: span number and column, int64, shape (n,)."""
 
     spans: Spans
     span: I64
@@ -130,7 +122,7 @@ class Fragments(msgspec.Struct, frozen=True):
 
 
 def in_order(fast: Spans, slow: list[Spans]) -> Spans:
-    """Spans of some primitives and spans of others, back in drawing order."""
+    """Spans of int64 and of Python integer arithmetic, merged in drawing order."""
     if not slow:
         return fast
     parts = (fast, *slow)
@@ -142,7 +134,7 @@ def in_order(fast: Spans, slow: list[Spans]) -> Spans:
 
 
 def slices(sizes: I64, budget: int) -> Iterator[slice]:
-    """Cut items into runs that add up to ``budget`` at most, or are a single item."""
+    """Slices of items whose sizes add up to ``budget`` at most, or of a single item."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):
@@ -153,12 +145,12 @@ def slices(sizes: I64, budget: int) -> Iterator[slice]:
 
 
 def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:
-    """All fragments, in order, about ``BATCH`` of their samples at a time."""
+    """Fragments of spans in order, in batches of about ``BATCH`` samples."""
     for part in slices(spans.right - spans.left, BATCH // samples):
         yield fragments(spans.part(part))
 
 
 def fragments(spans: Spans) -> Fragments:
-    """Every pixel of every span."""
+    """All pixels of spans."""
     span, step = expand(spans.right - spans.left)
     return Fragments(spans, span, spans.left[span] + step)

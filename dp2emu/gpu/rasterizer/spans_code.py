@@ -1,4 +1,4 @@
-"""The front of kernels that are given spans: lines, points, and triangles of any size."""
+"""LLVM text of kernels over spans: lines, points, and triangles of any size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LAST = (1 << 31) - 1
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Lanes left <= x < right are covered: i32 in MEMORY order."""
+    """Coverage of lanes, left <= x < right: i32 in MEMORY order."""
 
     left: str
     right: str
 
 
 class RowSink(Protocol):
-    """The part of a kernel that shades covered rows, as the coverage stage sees it."""
+    """Interface of the part of a kernel that shades covered rows."""
 
     w: Code
     key: Key
@@ -41,11 +41,11 @@ class RowSink(Protocol):
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the work on a pair of rows, between the columns (i32) that no bound exceeds."""
+        """Emit the shading of a pair of rows, between the extreme columns (i32) of its bounds."""
 
 
 def spans(blocks: RowSink) -> None:
-    """Work on the spans whose rows are ``%first`` to ``%end``, in order."""
+    """Emit a loop over the spans in rows ``%first`` to ``%end``, in order."""
     w = blocks.w
     base, count = blocks.argument("ptr", "span.y"), blocks.argument("i64", "span.spans")
     with w.count("i64", "0", count, 1) as number:
@@ -56,7 +56,7 @@ def spans(blocks: RowSink) -> None:
 
 
 def _item(w: Code, base: str, number: str) -> str:
-    """A number of an int64 array, as an i32."""
+    """An item of an int64 array, as an i32."""
     place = w(f"getelementptr i64, ptr {base}, i64 {number}")
     return w(f"trunc i64 {w(f'load i64, ptr {place}')} to i32")
 
@@ -69,7 +69,7 @@ def _span(blocks: RowSink, number: str, y: str, count: str) -> None:
     here = w(f"icmp eq {w.i} {numbers('i32', w.memory.rows)}, "
              f"{w.spread('i32', w(f'and i32 {y}, 1'))}")  # fmt: skip
     lefts, rights = (blocks.argument("ptr", f"span.{side}") for side in ("left", "right"))
-    # Samples and, last, centres have an array each, one behind the other.
+    # Consecutive arrays, one a sample and the last for centres.
     arrays = key.samples + 1 if key.by_sample else 1
     pairs = []
     for array in range(arrays):
@@ -79,22 +79,19 @@ def _span(blocks: RowSink, number: str, y: str, count: str) -> None:
               for left, right in pairs]  # fmt: skip
     first, end = pairs[0]
     for left, right in pairs[1:]:
-        # An empty run is one from 0 to 0.
+        # An empty run is 0 to 0, which must not lower the first column.
         empty = w(f"icmp sge i32 {left}, {right}")
         near = w.smaller("i32", first, left)
         first = w(f"select i1 {empty}, i32 {first}, i32 {near}")
         end = w.larger("i32", end, right)
-    coverage = _coverage(blocks, number) if key.smooth else None
+    coverage = None
+    if key.smooth:
+        base = blocks.argument("ptr", "span.coverage")
+        place = w(f"getelementptr float, ptr {base}, i64 {number}")
+        coverage = w.spread("float", w(f"load float, ptr {place}"))
     even = w(f"and i32 {y}, -2")
     blocks.rows(Primitive(w, blocks.layout, record), even, bounds, (first, end), coverage)
 
 
 def _lanes(w: Code, here: str, value: str, otherwise: str) -> str:
     return w.select(here, w.i, w.spread("i32", value), otherwise)
-
-
-def _coverage(blocks: RowSink, number: str) -> str:
-    w = blocks.w
-    base = blocks.argument("ptr", "span.coverage")
-    place = w(f"getelementptr float, ptr {base}, i64 {number}")
-    return w.spread("float", w(f"load float, ptr {place}"))

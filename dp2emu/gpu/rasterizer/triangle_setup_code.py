@@ -1,16 +1,11 @@
-"""Compiled set-up of triangles, by the formulas of ``gpu.rasterizer.planes``,
-``gpu.rasterizer.triangles`` and depth bias.
+"""LLVM text of triangle set-up, by the formulas of planes, triangles and fragment depth.
 
-Lanes are triangles here, ``TOGETHER`` of them, and become records, unless one has no pixels.
-Coordinates that int64 cannot rasterise are only counted, and the caller draws them another way.
+Lanes are triangles, ``TOGETHER`` at a time, and become records unless they cover no pixel.
+Triangles too large for int64 are only counted; the caller draws them another way.
 
-The rows of a triangle are computed here once more, in integers: ``gpu.rasterizer.triangles``
-computes them in
-floats, since it takes coordinates of any size.  Perspective is chosen here by a table, so its
-product with 1 / w is not a formula.
-
-Which planes there are is looked up in a table (``setup_words``), so that the first draw of a state
-need not wait until code is compiled for its own.
+Row bounds are a twin of ``gpu.rasterizer.triangles``, in integers instead of floats.  So is the
+product with 1 / w, since a table selects perspective.  The planes are read from a table
+(``code.kernel_layout``), so that the first draw of a state need not wait for code of its own.
 """
 
 from __future__ import annotations
@@ -54,7 +49,7 @@ GRID_BITS = GRID.bit_length() - 1
 
 POSITION = ("x", "y", "z", "rhw")
 Triple = tuple[str, str, str]
-"""Something at corners 0 to 2."""
+"""Values at corners 0 to 2."""
 
 
 def long(value: int) -> str:
@@ -63,7 +58,7 @@ def long(value: int) -> str:
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """``planes.Frame`` without the anchor, doubles."""
+    """``planes.Frame`` without corner 0, doubles."""
 
     dx1: str
     dy1: str
@@ -73,8 +68,8 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Masks of triangles that are drawn, of those among them that have rows, and of those too
-    large to tell; doubled areas, pixels.
+    """Masks of triangles after culling, of those of them with rows, and of those too large for
+    int64; doubled areas in pixels.
     """
 
     kept: str
@@ -84,9 +79,9 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 class Setup:
-    """Mutable: the text that sets up the triangles of a chunk.
+    """Writer of the set-up of a chunk's triangles.  Mutable.
 
-    Words of the records of a group are collected behind these, a vector each.
+    The record words of a group are first stored behind the records, a vector a word.
     """
 
     def __init__(self, w: Code, key: SetupKey) -> None:
@@ -94,7 +89,9 @@ class Setup:
         self.mask = self.given = self.size = self.rows = ""
 
     def whole(self) -> None:
-        """Set up all of them, and count those left after culling and those that are too large."""
+        """Emit the loop over all triangles and store the results: number left after culling,
+        number too large, total area, number of records.
+        """
         w = self.w
         self.given = self.argument("ptr", "setup")
         self.size = self._known("record")
@@ -114,39 +111,39 @@ class Setup:
             w.do(f"store i64 {value}, ptr {w.place('%results', str(8 * word))}")
 
     def argument(self, type: str, name: str) -> str:
-        """A word of the arguments."""
+        """A word of the kernel's arguments."""
         return self.w.word(type, "%arguments", ARGUMENTS.index(name))
 
     def _known(self, name: str, type: str = "i64") -> str:
-        """A word of what is known of the state."""
+        """A word of the state's set-up table."""
         return self.w.word(type, self.given, TRIANGLES.index(name))
 
     def _group(self, first: str, count: str) -> None:
-        """Which lanes there are triangles for."""
+        """Compute the mask of the lanes that have a triangle."""
         w = self.w
         lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
 
     def _store(self, word: int | str, type: str, value: str) -> None:
-        """Set a word, a number or an i64, in the records of the group."""
+        """Store a word, whose number is constant or an i64, of the group's records."""
         self.w.do(f"store {type} {value}, ptr {self._row(word)}, align {WORD}")
 
     def _bytes(self, records: str) -> str:
-        """Of so many records, i64."""
+        """Size of a number of records, i64."""
         return self.w(f"mul i64 {self.w(f'mul i64 {self.size}, {WORD}')}, {records}")
 
     def _record(self, number: str) -> str:
-        """Where a record begins."""
+        """Address of a record."""
         return self.w.place(self.argument("ptr", "records"), self._bytes(number))
 
     def _row(self, word: int | str) -> str:
-        """Where a word of the group is."""
+        """Address of a word of the group."""
         return self.w(f"getelementptr {self.w.l}, ptr {self.rows}, i64 {word}")
 
     def _store_records(self, seen: str, made: str) -> str:
-        """Make all words records, behind ``made`` ones -> how many there are then.
+        """Transpose the group's words to records behind ``made`` ones -> number of records.
 
-        Each is stored, and by the next one if it is not ``seen``.
+        A record that is not ``seen`` is overwritten by the next one.
         """
         w, records = self.w, []
         for lane in range(TOGETHER):
@@ -163,9 +160,7 @@ class Setup:
         return made
 
     def _turned(self, rows: list[str]) -> list[str]:
-        """As many rows as lanes, transposed: blocks beside the diagonal change places, small ones
-        first.
-        """
+        """A square of rows, transposed: blocks beside the diagonal swap, small ones first."""
         size = 1
         while size < TOGETHER:
             low = [lane & ~size | (lane & size) * TOGETHER // size for lane in range(TOGETHER)]
@@ -178,17 +173,17 @@ class Setup:
         return rows
 
     def _mixed(self, one: str, other: str, lanes: list[int]) -> str:
-        """Lanes of two rows, those of the other one counted on."""
+        """Lanes shuffled from two rows; the second row's numbers continue the first's."""
         w, order = self.w, ", ".join(f"i32 {lane}" for lane in lanes)
         return w(f"shufflevector {w.l} {one}, {w.l} {other}, <{TOGETHER} x i32> <{order}>")
 
     def _corners(self, name: str, first: str) -> Triple:
-        """Doubles of positions at three corners."""
+        """A position component at the three corners, doubles."""
         base = self.argument("ptr", "in.position")
         return self._corners_at(base, str(POSITION.index(name)), first)
 
     def _corners_at(self, base: str, row: str, first: str) -> Triple:
-        """Doubles of a row of what corners have."""
+        """A row of vertex data at the three corners, doubles."""
         w = self.w
         lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {row}"))
         stride, found = self.argument("i64", "in.corner"), []
@@ -208,32 +203,34 @@ class Setup:
     # Triangles
 
     def _triangles(self, first: str) -> _Found:
-        """Set up those of a group."""
+        """Set up the triangles of a group."""
         w = self.w
         x, y = (self._snapped(name, first) for name in "xy")
         fits = self._each([self._within(each, EXACT_LIMIT) for each in (*x, *y)])
         finite = self._each([self._within(each, float("inf")) for each in (*x, *y)])
         large = w.both(self.mask, w(f"xor {w.b} {fits}, {finite}"))
         ix, iy = (self._whole(axis, fits) for axis in (x, y))
-        area = self._area(ix, iy)
-        kept = w.both(w.both(self.mask, fits), self._drawn(area))
+        area = self._one(grid_area, *((I64, each) for each in (*ix, *iy)))
+        culled = w.spread("i64", self.argument("i64", "culled"))
+        drawn = self._one(left_by_culling, (I64, area), (I64, culled))
+        kept = w.both(w.both(self.mask, fits), drawn)
         seen = self._rows(ix, iy, area, kept)
         self._records(first, x, y, area)
         size = w.call("llvm.abs.v8i64", w.l, (w.l, area), ("i1", "false"))
         return _Found(kept, seen, large, w(f"lshr {w.l} {size}, {long(2 * GRID_BITS)}"))
 
     def _snapped(self, name: str, first: str) -> Triple:
-        """Grid coordinates (``subpixel.snap``)."""
+        """Grid coordinates of the corners (``spans.snap``)."""
         a, b, c = (self._one(snapped, (F64, each)) for each in self._corners(name, first))
         return a, b, c
 
     def _one(self, formula: Formula, *operands: Typed, key: Hashable = None) -> str:
-        """The only result of a formula."""
+        """The result of a formula that has one."""
         (found,) = emitted(self.w, formula, key, operands)
         return found
 
     def _within(self, value: str, limit: float) -> str:
-        """Whether a double is no farther from 0, or with no limit less far than infinity."""
+        """Whether the magnitude of a double is at most ``limit``, or finite for inf."""
         w = self.w
         size = w.apply("fabs", w.d, value)
         if limit == float("inf"):
@@ -253,17 +250,9 @@ class Setup:
         a, b, c = (w(f"sext {w.i} {w(f'fptosi {w.d} {each} to {w.i}')} to {w.l}") for each in held)
         return a, b, c
 
-    def _area(self, x: Triple, y: Triple) -> str:
-        """Doubled signed area in grid units, exact."""
-        return self._one(grid_area, *((I64, each) for each in (*x, *y)))
-
-    def _drawn(self, area: str) -> str:
-        culled = self.w.spread("i64", self.argument("i64", "culled"))
-        return self._one(left_by_culling, (I64, area), (I64, culled))
-
     def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> str:
-        """Corners, turned so that the area is positive, and rows of the region; the mask of those
-        that have any.
+        """Store corners, with positive winding, and rows within the region -> mask of triangles
+        that have rows.
         """
         w = self.w
         swap = w(f"icmp slt {w.l} {area}, {ZERO}")
@@ -281,24 +270,19 @@ class Setup:
         return w.both(some, w(f"icmp slt {w.l} {top}, {bottom}"))
 
     def _extent(self, axis: Triple, low: str, high: str) -> tuple[str, str]:
-        """First pixel of the region that may have a sample inside, and one past the last."""
+        """First pixel within the region that may have a covered sample, and one past the last."""
         w = self.w
         reach = w.spread("i64", self._known("reach"))
-        least, most = self._extreme("smin", axis), self._extreme("smax", axis)
+        least, most = (
+            w.apply(how, w.l, w.apply(how, w.l, axis[0], axis[1]), axis[2])
+            for how in ("smin", "smax")
+        )
         lowest, highest = w(f"sub {w.l} {least}, {reach}"), w(f"add {w.l} {most}, {reach}")
         raised = w(f"add {w.l} {lowest}, {long(GRID - 1)}")
         beyond = w(f"add {w.l} {highest}, {long(GRID)}")
         first, end = (w(f"ashr {w.l} {each}, {long(GRID_BITS)}") for each in (raised, beyond))
-        bounds = (w.spread("i64", self.argument("i64", name)) for name in (low, high))
-        start, stop = bounds
-        return self._pair("smax", first, start), self._pair("smin", end, stop)
-
-    def _extreme(self, how: str, axis: Triple) -> str:
-        return self._pair(how, self._pair(how, axis[0], axis[1]), axis[2])
-
-    def _pair(self, how: str, one: str, other: str) -> str:
-        w = self.w
-        return w.apply(how, w.l, one, other)
+        start, stop = (w.spread("i64", self.argument("i64", name)) for name in (low, high))
+        return w.apply("smax", w.l, first, start), w.apply("smin", w.l, end, stop)
 
     # Records
 
@@ -331,19 +315,19 @@ class Setup:
         return _Frame(dx1, dy1, dx2, dy2, self._one(pixel_area, (I64, area)))
 
     def _front(self, area: str) -> str:
-        """+1 or -1, by the sign of the area and what the argument says of it."""
+        """Facing by the sign of the area, +1 or -1."""
         sign = self.w.spread("double", self.argument("double", "front"))
         return self._one(facing, (F64, area), (F64, sign))
 
     def _changes(self, frame: _Frame, corners: Triple) -> tuple[str, str]:
-        """How a plane changes along x and y."""
+        """Gradients of a plane along x and y."""
         ways = frame.dx1, frame.dy1, frame.dx2, frame.dy2, frame.area
         operands = [(F64, each) for each in (*ways, *corners)]
         ddx, ddy = emitted(self.w, plane_changes, None, operands)
         return ddx, ddy
 
     def _planes(self, first: str, frame: _Frame, rhw: Triple) -> None:
-        """Those of the table."""
+        """Emit the loop over the planes of the table."""
         w = self.w
         placed, others = (self.argument("ptr", f"in.{name}") for name in ("position", "varyings"))
         table = self._known("planes", "ptr")
@@ -371,8 +355,8 @@ class Setup:
         return w(f"select i1 {which}, {w.d} {one}, {w.d} {other}")
 
     def _divisor(self, first: str, frame: _Frame) -> tuple[str, Triple]:
-        """The flags of triangles with perspective, and what counts as rhw, of which the plane is
-        stored: 1 if all three are equal.  Nothing of either if nobody divides.
+        """The perspective flags of triangles, and their rhw, 1 if all three are equal; stores the
+        plane of rhw.  Flags are 0 and rhw 1 if no plane is in perspective.
         """
         w, word = self.w, self._known("divisor")
         divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, double(1.0)) for _ in range(3)))
@@ -390,13 +374,13 @@ class Setup:
         return divided.value, (a, b, c)
 
     def _outside(self, z: Triple) -> str:
-        """Whether some corner is not within 0..1."""
+        """Mask of triangles with a corner whose z is outside of 0..1."""
         w = self.w
         inside = [emitted(w, inside_depth, None, [(F64, each)])[0] for each in z]
         return w(f"xor {w.b} {self._each(inside)}, splat (i1 true)")
 
     def _slope(self, z: Triple, ddx: str, ddy: str) -> str:
-        """What depth is offset by."""
+        """Depth offset of triangles."""
         key = self.key
         terms = OffsetTerms(key.tilted, key.offset, key.bias_of_float, key.clamp)
         given = []

@@ -1,8 +1,8 @@
-"""Triangles: area, culling and exact coverage (D3D9 rules, top-left fill).
+"""Triangles: area, culling and exact coverage (Direct3D 9 rules, top-left fill).
 
-An edge function is A * x + C(y) for whole pixels x, with the top-left rule folded into C, and a
-pixel is inside where all three are >= 0.  Solved for x in each row that gives one span, so the
-work is bounded by the rows of the region and the pixels drawn, never by the triangle's extent.
+An edge function is A * x + C(y) for integer pixels x, with the top-left rule folded into C; a
+pixel is inside where all three are >= 0.  Solving for x yields one span a row, so that the cost
+depends on the rows of the region and the pixels drawn, not on the triangle's extent.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 ROWS = 1 << 16
-"""Rows of triangles solved together, give or take one triangle."""
+"""Rows of triangles rasterised together, give or take one triangle."""
 
 _CULLED_SIGN = {Cull.NONE: 0.0, Cull.CW: 1.0, Cull.CCW: -1.0}
 """Sign of the area that is culled: with y down, clockwise on the screen is positive."""
 
 
 def doubled_area(x: F64, y: F64) -> F64:
-    """Doubled signed area in pixels from grid coordinates, shape (3, n): exact, rounded once."""
+    """Doubled signed area in pixels of grid coordinates, shape (3, n): exact, rounded once."""
     fits = fits_int64(x, y)
     area = np.zeros(x.shape[1])
     ix, iy = x[:, fits].astype(np.int64), y[:, fits].astype(np.int64)
@@ -54,28 +54,28 @@ def doubled_area(x: F64, y: F64) -> F64:
 def grid_area(
     b: Builder, key: None, x0: Value, x1: Value, x2: Value, y0: Value, y1: Value, y2: Value
 ) -> tuple[Value]:
-    """Formula: the doubled signed area of grid coordinates."""
+    """Formula: doubled signed area of grid coordinates."""
     return ((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0),)
 
 
 def pixel_area(b: Builder, key: None, area: Value) -> tuple[Value]:
-    """Formula: an area of the grid in pixels, an F64."""
+    """Formula: area in pixels, an F64, from an area in grid units."""
     wide = b.apply("ltod", area) if area.type is Type.I64 else area
     return (wide / float(ONE**2),)
 
 
 def drawn(area: F64, cull: Cull) -> Mask:
-    """Which triangles are left after culling; zero area never is."""
+    """Mask of triangles left after culling, which removes those of zero area too."""
     return computed(left_by_culling, None, area, np.float64(_CULLED_SIGN[cull]))[0]
 
 
 def left_by_culling(b: Builder, key: None, area: Value, culled: Value) -> tuple[Value]:
-    """Formula: whether there is an area, of another sign than what is culled."""
+    """Formula: whether an area is not 0 and its sign not the culled one."""
     return (area.ne(0) & (_signed(area, culled) <= 0),)
 
 
 def facing(b: Builder, key: None, area: Value, front: Value) -> tuple[Value]:
-    """Formula: ``front`` where the area is positive, and its opposite elsewhere."""
+    """Formula: ``front`` for a positive area, else -``front``."""
     return (_signed(area, front),)
 
 
@@ -86,9 +86,9 @@ def _signed(area: Value, value: Value) -> Value:
 def triangle_spans(
     x: F64, y: F64, area: F64, region: Rect, sample: Offset = CENTRE
 ) -> Iterator[Spans]:
-    """Coverage within ``region`` of triangles in grid coordinates, shape (3, n), in order.
+    """Spans within ``region`` of triangles in grid coordinates, shape (3, n), in order.
 
-    A pixel counts if its ``sample`` is inside.  No area may be zero.
+    A pixel is covered if its ``sample`` is inside.  No area may be zero.
     """
     triangles = _Triangles(x, y, area, sample)
     top, height = _rows(x - sample[0], y - sample[1], region)
@@ -107,7 +107,7 @@ def triangle_spans(
 
 
 class _Triangles(msgspec.Struct, frozen=True):
-    """Grid coordinates, shape (3, n), doubled areas, and what is looked at in a pixel."""
+    """Grid coordinates, shape (3, n), doubled areas, and the sample offset."""
 
     x: F64
     y: F64
@@ -116,7 +116,7 @@ class _Triangles(msgspec.Struct, frozen=True):
 
 
 def _rows(x: F64, y: F64, region: Rect) -> tuple[I64, I64]:
-    """First row and number of rows in which each triangle can have pixels of the region."""
+    """First row and number of rows of the region that each triangle can cover."""
     top = first_centre(y.min(axis=0), region.top, region.bottom)
     bottom = after_centre(y.max(axis=0), region.top, region.bottom)
     left = first_centre(x.min(axis=0), region.left, region.right)
@@ -144,7 +144,7 @@ def _int64_spans(t: _Triangles, region: Rect, chosen: I64, top: I64, height: I64
 
 
 def _bound(left: I64, right: I64, a: I64, c: I64, region: Rect) -> None:
-    """Narrow left <= x < right in place to where a * x + c >= 0."""
+    """Narrow spans left <= x < right, in place, to a * x + c >= 0."""
     quotient = c // np.maximum(np.abs(a), 1)
     np.maximum(left, -quotient, out=left, where=a > 0)
     np.minimum(right, quotient + 1, out=right, where=a < 0)
@@ -152,7 +152,7 @@ def _bound(left: I64, right: I64, a: I64, c: I64, region: Rect) -> None:
 
 
 def _exact_spans(t: _Triangles, region: Rect, i: int, rows: range) -> Spans:
-    """The same for one triangle of any size, in Python integers."""
+    """Spans of one triangle of any size, in Python integers."""
     places = zip(integers(t.x, i), integers(t.y, i), strict=True)
     corners = [(x - t.sample[0], y - t.sample[1]) for x, y in places]
     if t.area[i] < 0:
@@ -175,11 +175,11 @@ def _exact_spans(t: _Triangles, region: Rect, i: int, rows: range) -> Spans:
 
 
 _Edge = tuple[int, int, int]
-"""a, b, c of a * x + b * y + c >= 0 for whole pixels x, y."""
+"""Coefficients of the edge function a * x + b * y + c >= 0 for integer pixels x, y."""
 
 
 def _edges_crossing(corners: list[tuple[int, int]], region: Rect) -> list[_Edge] | None:
-    """The edges that pass through the region; None if one of them leaves no pixel inside."""
+    """The edges that cross the region; None if an edge has the whole region outside."""
     xs, ys = (region.left, region.right - 1), (region.top, region.bottom - 1)
     edges = []
     for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):

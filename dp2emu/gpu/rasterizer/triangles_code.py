@@ -1,12 +1,9 @@
-"""The front of kernels for triangles: exact coverage, row by row (``gpu.rasterizer.triangles``).
+"""LLVM text of exact triangle coverage, row by row; ``Rows`` shade what is covered.
 
-What is covered is given to ``Rows``, which draw it.
-
-In a row an edge is a bound on whole pixels, the quotient of what its function is there by what the
-function changes from pixel to pixel.  From row to row quotient and rest take the same step, so an
-edge is divided but once.  With several samples each has a lane of its own, and the centre the last
-one; all lanes of an edge take the same step.  ``gpu.rasterizer.triangles`` divides for every
-row instead, which NumPy does for all rows at once: the spans are the same, the algorithms are not.
+In a row an edge bounds the columns by the quotient of its function's value and its change per
+pixel.  Quotient and remainder take the same step from row to row, so an edge needs one division.
+Each sample has a lane, and the centre the last one; all lanes of an edge take the same step.
+``gpu.rasterizer.triangles`` stays a twin that divides in every row, which suits NumPy.
 """
 
 from __future__ import annotations
@@ -24,20 +21,18 @@ from dp2emu.gpu.rasterizer.spans_code import Bounds, RowSink
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
 AHEAD = 4
-"""How many triangles before it is drawn a record is fetched; so much is read beyond a list."""
+"""Prefetch distance in triangles, and the number of entries read beyond a list."""
 
 Pair = tuple[str, str]
-"""Something of two rows."""
+"""Values of two rows."""
 Runs = Sequence[tuple[Pair, Pair]]
-"""Columns in which rows begin and end, i32, of each sample, and of the centre last if samples are
-covered for themselves."""
+"""First and end columns of two rows, i32, of each sample and, last, the centre."""
 Rows = Callable[[str, str, Runs, Pair], None]
-"""Text that draws rows of a triangle: the address of its record, the first row, i32, the runs, and
-the columns that none of them exceeds."""
+"""Writer of a row pair: address of the triangle's record, first row, runs, extreme columns."""
 
 
 class Records(msgspec.Struct, frozen=True):
-    """Bytes, i64: of a record, of it before the corners, and before lines that are soon read."""
+    """Record layout in bytes, i64: size, offset of the corners, offsets of lines to prefetch."""
 
     size: str
     corners: str
@@ -45,34 +40,34 @@ class Records(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, layout: Layout) -> Records:
-        """Those of a kernel."""
+        """Layout of a kernel's records."""
         lines = tuple(str(WORD * word) for word in range(0, layout.size, TOGETHER))
         return cls(str(WORD * layout.size), str(WORD * layout.corners), lines)
 
     def at(self, w: Code, base: str, number: str) -> str:
-        """Where a record begins."""
+        """Address of a record."""
         return w.place(base, w(f"mul i64 {number}, {self.size}"))
 
 
 class Lanes(msgspec.Struct, frozen=True):
-    """Samples as lanes: one number, or a vector of a power of two of them."""
+    """Vector arithmetic with a lane a sample: an i64, or a vector of a power of two of them."""
 
     code: Code
     samples: tuple[Offset, ...]
 
     @property
     def count(self) -> int:
-        """Lanes there are; those that are left over are like the last."""
+        """Number of lanes; surplus lanes repeat the last sample."""
         return 1 << (len(self.samples) - 1).bit_length()
 
     @property
     def type(self) -> str:
-        """Of numbers."""
+        """LLVM type of numbers."""
         return "i64" if self.count == 1 else f"<{self.count} x i64>"
 
     @property
     def flags(self) -> str:
-        """Of comparisons."""
+        """LLVM type of comparisons."""
         return "i1" if self.count == 1 else f"<{self.count} x i1>"
 
     def constant(self, value: int) -> str:
@@ -89,7 +84,7 @@ class Lanes(msgspec.Struct, frozen=True):
         return w(f"shufflevector {self.type} {one}, {self.type} poison, {zeros}")
 
     def offsets(self, axis: int) -> str:
-        """Where the samples are, from the centre."""
+        """Sample offsets along an axis."""
         places = [place[axis] for place in self.samples]
         places += places[-1:] * (self.count - len(places))
         if self.count == 1:
@@ -97,26 +92,26 @@ class Lanes(msgspec.Struct, frozen=True):
         return f"<{', '.join(f'i64 {place}' for place in places)}>"
 
     def lane(self, value: str, number: int) -> str:
-        """A number of one sample."""
+        """The number of one sample."""
         if self.count == 1:
             return value
         return self.code(f"extractelement {self.type} {value}, i32 {number}")
 
     def choose(self, how: str, x: str, y: str) -> str:
-        """``smin`` or ``smax`` of numbers."""
+        """Lane-wise ``smin`` or ``smax``."""
         name = "i64" if self.count == 1 else f"v{self.count}i64"
         return self.code.call(f"llvm.{how}.{name}", self.type, (self.type, x), (self.type, y))
 
     def select(self, condition: str, x: str, y: str) -> str:
-        """By an i1 for all lanes."""
+        """``x`` or ``y`` by an i1 for all lanes."""
         return self.code(f"select i1 {condition}, {self.type} {x}, {self.type} {y}")
 
     def where(self, flags: str, x: str, y: str) -> str:
-        """Lane by lane."""
+        """``x`` or ``y`` by a flag a lane."""
         return self.code(f"select {self.flags} {flags}, {self.type} {x}, {self.type} {y}")
 
     def divided(self, x: str, y: str) -> tuple[str, str]:
-        """Quotient, rounded down, and rest; y is positive."""
+        """Quotient, rounded down, and remainder; y is positive."""
         w, type = self.code, self.type
         quotient = w(f"sdiv {type} {x}, {y}")
         rest = w(f"sub {type} {x}, {w(f'mul {type} {quotient}, {y}')}")
@@ -127,8 +122,8 @@ class Lanes(msgspec.Struct, frozen=True):
 
 
 class _Edge(msgspec.Struct, frozen=True):
-    """``quotient`` and ``rest`` are of the row where the text has got to; the rest i64, or lanes:
-    what they change by from row to row, what is divided by, and which side the edge is on.
+    """An edge: quotient and remainder in the current row, their steps per row, the divisor,
+    and whether it bounds the left or the right side.
     """
 
     quotient: Variable
@@ -141,12 +136,12 @@ class _Edge(msgspec.Struct, frozen=True):
 
 
 def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
-    """What rows are covered at: each sample, and the centre last."""
+    """Sample offsets at which coverage is computed: each sample, and the centre last."""
     return (*POSITIONS[samples], CENTRE) if by_sample else (CENTRE,)
 
 
 def rows_within(blocks: RowSink) -> Rows:
-    """Rows that are part of the text."""
+    """``Rows`` that emit the shading in place."""
     w = blocks.w
 
     def rows(record: str, y: str, runs: Runs, ends: Pair) -> None:
@@ -157,7 +152,7 @@ def rows_within(blocks: RowSink) -> Rows:
 
 
 def triangles(w: Code, samples: tuple[Offset, ...], records: Records, rows: Rows) -> None:
-    """Work on the triangles of a list that have rows between ``%first`` and ``%end``, in order."""
+    """Emit a loop over listed triangles with rows in ``%first`` to ``%end``, in order."""
     base, numbers = (_argument(w, "ptr", name) for name in ("records", "list"))
     with w.count("i64", "0", _argument(w, "i64", "count"), 1) as n:
         record = records.at(w, base, _listed(w, numbers, n))
@@ -178,13 +173,13 @@ def _argument(w: Code, type: str, name: str) -> str:
 
 
 def _listed(w: Code, numbers: str, n: str) -> str:
-    """A number of a list, as an i64."""
+    """An entry of a list, as an i64."""
     place = w(f"getelementptr i32, ptr {numbers}, i64 {n}")
     return w(f"zext i32 {w(f'load i32, ptr {place}')} to i64")
 
 
 def _fetch(w: Code, records: Records, base: str, number: str) -> None:
-    """Have a record brought to the cache; beyond the list it is any, or nowhere."""
+    """Prefetch a record; beyond the list its address may be invalid, which is harmless."""
     w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     record = records.at(w, base, number)
     for line in records.lines:
@@ -192,7 +187,7 @@ def _fetch(w: Code, records: Records, base: str, number: str) -> None:
 
 
 class _Triangle:
-    """Mutable: the text for one triangle between two rows, i64."""
+    """Writer of one triangle's rows between two i64 bounds.  Mutable."""
 
     def __init__(
         self, w: Code, samples: tuple[Offset, ...], corners: Sequence[Pair], ends: Pair
@@ -204,7 +199,7 @@ class _Triangle:
         self.edges = [self._edge(corners[a], corners[b]) for a, b in _EDGES]
 
     def whole(self, record: str, rows: Rows) -> None:
-        """All its rows, a pair at a time."""
+        """Emit a loop over its rows, a pair at a time."""
         w = self.w
         with w.count("i64", self.first, self.bottom, 2) as y:
             pair = [self._row(self.edges, w(f"add i64 {y}, {step}") if step else y)
@@ -217,7 +212,7 @@ class _Triangle:
         falls = w(f"icmp sgt i64 {dy}, 0")
         level = w(f"icmp eq i64 {dy}, 0")
         top = w(f"and i1 {level}, {w(f'icmp slt i64 {dx}, 0')}")
-        # The top-left rule: an edge that owns no point is a step farther in.
+        # Top-left rule: an edge that does not own its points lies one step farther in.
         open_edge = w(f"zext i1 {w(f'or i1 {falls}, {top}')} to i64")
         x, y = (w(f"sub {type} {lanes.spread(place)}, {lanes.offsets(axis)}")
                 for axis, place in enumerate(a))  # fmt: skip
@@ -238,9 +233,8 @@ class _Triangle:
         )  # fmt: skip
 
     def _row(self, edges: Sequence[_Edge], y: str) -> tuple[str, str]:
-        """Bounds in a row, by lane: the right one and the left one of the region if it is empty.
-
-        Edges go on to the next row.
+        """Bounds of a row, by lane, and edges stepped to the next row; an empty row has the
+        region's right bound first and its left one last.
         """
         w, lanes, type = self.w, self.lanes, self.lanes.type
         left, right = lanes.spread(self.left), lanes.spread(self.right)
@@ -250,7 +244,7 @@ class _Triangle:
             low = w(f"sub {type} {lanes.constant(0)}, {quotient}")
             first = lanes.choose("smax", first, lanes.select(edge.left, low, left))
             high = w(f"add {type} {quotient}, {lanes.constant(1)}")
-            # A level edge leaves all of a row or nothing.
+            # A horizontal edge keeps or empties the whole row.
             outside = w(f"icmp slt {type} {quotient}, {lanes.constant(0)}")
             level = lanes.where(outside, left, right)
             neither = lanes.select(edge.left, right, level)
@@ -271,7 +265,7 @@ class _Triangle:
         edge.rest.set(w(f"sub {type} {rest}, {w(f'and {type} {carry}, {edge.divisor}')}"))
 
     def _drawn(self, y: str, pair: Sequence[Pair], record: str, rows: Rows) -> None:
-        """Draw between the bounds of two rows, if there is anything."""
+        """Emit the shading between the bounds of two rows unless both are empty."""
         w, runs = self.w, []
         for lane in range(len(self.lanes.samples)):
             low, high = (tuple(w(f"trunc i64 {self.lanes.lane(row[side], lane)} to i32")
@@ -286,7 +280,7 @@ class _Triangle:
 
 
 def _by_row(w: Code, rows: Sequence[str]) -> str:
-    """Two i32 as lanes in MEMORY order."""
+    """Values of two rows, i32, as lanes in MEMORY order."""
     pair = "<2 x i32>"
     both = w(f"insertelement {pair} poison, i32 {rows[0]}, i32 0")
     both = w(f"insertelement {pair} {both}, i32 {rows[1]}, i32 1")

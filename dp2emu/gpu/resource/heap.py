@@ -267,7 +267,7 @@ class Heap:
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
             raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surfaces"))
-        surface = self._made(desc, old.own_bytes * _copies(old.desc) if old else 0)
+        surface = self._allocate(desc, old.own_bytes * _copies(old.desc) if old else 0)
         self._uses[desc.kind].created += 1
         self._count(surface, 1)
         if old is not None:
@@ -280,9 +280,9 @@ class Heap:
 
         Raises Fault or Unsupported.
         """
-        return self._made(replace(desc, handle=0), 0)
+        return self._allocate(replace(desc, handle=0), 0)
 
-    def _made(self, desc: SurfaceDesc, freed: int) -> Surface:
+    def _allocate(self, desc: SurfaceDesc, freed: int) -> Surface:
         """Create a surface within the limits; ``freed`` bytes will be released for it."""
         if desc.managed not in ((0, 1) if desc.kind in TEXTURES and not desc.parent else (0,)):
             what = f"surface {desc.handle}: managed {desc.managed}"
@@ -344,15 +344,15 @@ class Heap:
 
     def _parent(self, desc: SurfaceDesc) -> Surface | None:
         """Return the texture that a description is a level of, None if it allocates memory."""
-        who, parent = f"surface {desc.handle}", self._surfaces.get(desc.parent)
+        name, parent = f"surface {desc.handle}", self._surfaces.get(desc.parent)
         if desc.parent == 0:
             if desc.index:
-                raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: level {desc.index} of nothing")
+                raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: level {desc.index} of nothing")
             return None
         if parent is None or parent.desc.kind not in TEXTURES:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: no texture {desc.parent}")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: no texture {desc.parent}")
         if not 0 <= desc.index < len(parent.subresources):
-            what = f"{who}: texture {desc.parent} has no level {desc.index}"
+            what = f"{name}: texture {desc.parent} has no level {desc.index}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         found = parent.subresources[desc.index]
         kind = SurfaceKind.VOLUME if parent.desc.kind in VOLUMES else SurfaceKind.SURFACE
@@ -361,7 +361,7 @@ class Heap:
             desc.kind, desc.width, desc.height, desc.depth, desc.format, desc.samples, desc.levels,
         )  # fmt: skip
         if given != wanted or desc.pitch not in (0, found.pitch):
-            what = f"{who} is not like level {desc.index} of texture {desc.parent}"
+            what = f"{name} is not like level {desc.index} of texture {desc.parent}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         return parent
 
@@ -374,18 +374,18 @@ class Heap:
 
     def _measure(self, desc: SurfaceDesc) -> tuple[Subresource, ...]:
         """Check a description and return its layout, without allocating."""
-        who = f"surface {desc.handle}"
+        name = f"surface {desc.handle}"
         if desc.kind in BUFFERS:
             plain = (desc.height, desc.samples, desc.depth, desc.levels, desc.layers)
             if desc.format or desc.dxgi or plain != (1,) * len(plain):
-                raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a buffer is one row of bytes")
+                raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
             return ()
-        self._check_shape(desc, who)
+        self._check_shape(desc, name)
         layout = layout_of(desc)
         if desc.pitch:
-            _check_pitch(desc, who)
+            _check_pitch(desc, name)
         if _size(desc, layout) > self.limits.surface_bytes:
             raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
         return layout
@@ -393,25 +393,27 @@ class Heap:
     def _beyond(self, desc: SurfaceDesc, limit: str) -> str:
         return f"surface {desc.handle}: limit {limit} {getattr(self.limits, limit)}"
 
-    def _check_shape(self, desc: SurfaceDesc, who: str) -> None:
+    def _check_shape(self, desc: SurfaceDesc, name: str) -> None:
         sides = (desc.width, desc.height, desc.depth)
         extent = self.limits.extent
         if not all(0 < side <= extent for side in sides):
             what = " x ".join(map(str, sides[: 3 if desc.kind in VOLUMES else 2]))
             beyond = f", limit extent {extent}" if max(sides) > extent else ""
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {what}{beyond}")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {what}{beyond}")
         if desc.samples not in (SAMPLE_COUNTS if _multisampled(desc) else (1,)):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.samples} samples")
         if desc.depth > 1 and desc.kind not in VOLUMES:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.depth} slices")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.depth} slices")
         most = MAX_LAYERS // _faces(desc) if desc.dxgi else 1
         if not 0 < desc.layers <= most:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: an array of {desc.layers}")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: an array of {desc.layers}")
         if desc.kind in _CUBES and desc.width != desc.height:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a cube {desc.width} x {desc.height}")
+            raise Fault(
+                HResult.DDERR_INVALIDPARAMS, f"{name}: a cube {desc.width} x {desc.height}"
+            )
         most = full_chain(*sides) if desc.kind in TEXTURES else 1
         if not 0 < desc.levels <= most or (desc.levels > 1 and desc.samples > 1):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.levels} levels")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.levels} levels")
 
 
 def _copies(desc: SurfaceDesc) -> int:
@@ -457,15 +459,15 @@ def _multisampled(desc: SurfaceDesc) -> bool:
     return bool(row and row.uses & (Use.TARGET | Use.DEPTH) and desc.kind is SurfaceKind.SURFACE)
 
 
-def _check_pitch(desc: SurfaceDesc, who: str) -> None:
+def _check_pitch(desc: SurfaceDesc, name: str) -> None:
     """Raise Fault for a pitch that is too small, splits pixels, or is given for several levels."""
     if desc.levels > 1 or desc.depth > 1 or desc.kind in _CUBES:
-        raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch of several levels")
+        raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: pitch of several levels")
     row, tight = _row(desc), layout_of(replace(desc, pitch=0))[0].pitch
     drawn = row is not None and row.uses & (Use.TARGET | Use.DEPTH)
     unit = 1 if row is None else row.size if drawn else row.word.itemsize
     if desc.pitch < tight or desc.pitch % unit:
-        raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")
+        raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: pitch {desc.pitch}")
 
 
 class HeapUse(msgspec.Struct):

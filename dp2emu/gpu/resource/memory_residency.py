@@ -59,7 +59,7 @@ class Residency:
         self.budgets = budgets or Budgets()
         self._entries: dict[int, _Entry] = {}
         self._filled = dict.fromkeys(Place, 0)
-        self._made = 0
+        self._last_handle = 0
         self._uses = 0
 
     def add(self, size: int, priority: int = 0) -> int:
@@ -68,11 +68,11 @@ class Residency:
         """
         if size < 0 or size + sum(self._filled.values()) > self.budgets.disk:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"no room for {size} bytes")
-        self._made += 1
-        self._entries[self._made] = _Entry(size, priority, 0, Place.DISK)
+        self._last_handle += 1
+        self._entries[self._last_handle] = _Entry(size, priority, 0, Place.DISK)
         self._filled[Place.DISK] += size
-        self.use([self._made])
-        return self._made
+        self.use([self._last_handle])
+        return self._last_handle
 
     def remove(self, handle: int) -> None:
         """Remove an allocation.  Raises Fault for an unknown handle."""
@@ -107,7 +107,7 @@ class Residency:
         return Paged(size, disk)
 
     def _evict(self, used: frozenset[int]) -> None:
-        """Evict until every place is within its budget, first what can never fit there."""
+        """Evict until every place is within its budget; first what is larger than the budget."""
         for place, budget in (Place.GPU, self.budgets.gpu), (Place.SHARED, self.budgets.shared):
             while self._filled[place] > budget:
                 here = [(h, entry) for h, entry in self._entries.items() if entry.place is place]

@@ -235,7 +235,7 @@ def _packed_bits(row: FormatRow, values: Sequence[int]) -> NDArray[Any]:
     return row.view(np.frombuffer(bits.to_bytes(row.size, "little"), np.uint8))
 
 
-# What programs do to memory: the accesses of a program, by number, on what is bound to it.
+# Execution of the memory operations of a program, by unit number, on the bound views.
 
 WORD_BYTES = 4
 

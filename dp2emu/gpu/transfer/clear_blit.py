@@ -90,37 +90,37 @@ def _fill(blit: Blit, row: FormatRow) -> None:
 def _write_pixels(blit: Blit, source: Part, row: FormatRow) -> None:
     old = _pixels(blit.target)
     y, x = _places(blit, source.box)
-    given = FORMATS[source.surface.format]
+    source_row = FORMATS[source.surface.format]
     written = np.ones(old.shape[:2], np.bool_)
-    if given.blocked:
-        new = _converted(source, given, row, y, x)
+    if source_row.blocked:
+        new = _converted(source, source_row, row, y, x)
     else:
         new = _stored(source)[0][y, x, 0]
         if blit.source_key is not None:
-            written = ~_within(given, new, blit.source_key)
-        if given.format != row.format:
-            new = _converted(source, given, row, y, x)
+            written = ~_within(source_row, new, blit.source_key)
+        if source_row.format != row.format:
+            new = _converted(source, source_row, row, y, x)
     _store(blit, row, old, _operated(blit.rop, new, old), written)
 
 
 def _write_blocks(blit: Blit, source: Part, row: FormatRow) -> None:
     """Copy to a compressed target: blocks as stored if possible, otherwise compressed again."""
-    given, box = FORMATS[source.surface.format], blit.target.box
+    source_row, box = FORMATS[source.surface.format], blit.target.box
     plain = not (blit.turns or blit.mirror_x or blit.mirror_y)
-    if given.format == row.format and source.box.sides == box.sides and plain:
-        read = _stored(source)[whole_blocks(given, source.box)].copy()
+    if source_row.format == row.format and source.box.sides == box.sides and plain:
+        read = _stored(source)[whole_blocks(source_row, source.box)].copy()
         _stored(blit.target)[whole_blocks(row, box)] = read
         return
     y, x = _places(blit, source.box)
-    data = _converted(source, given, row, y, x)
+    data = _converted(source, source_row, row, y, x)
     _stored(blit.target)[whole_blocks(row, box)] = data[None, :, :, None]
 
 
-def _converted(source: Part, given: FormatRow, row: FormatRow, y: I64, x: I64) -> Pixels:
+def _converted(source: Part, source_row: FormatRow, row: FormatRow, y: I64, x: I64) -> Pixels:
     """Return the source's texels at positions (height, width), converted to another format."""
     stored = _stored(source)
     rows, columns = np.unique(y), np.unique(x)
-    lanes = read_texels(given, stored, np.zeros(1, np.int64), rows, columns)
+    lanes = read_texels(source_row, stored, np.zeros(1, np.int64), rows, columns)
     at = np.searchsorted(rows, y), np.searchsorted(columns, x)
     return encode_texels(row, tuple(lane[0][at] for lane in lanes))
 

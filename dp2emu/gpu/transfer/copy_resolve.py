@@ -37,15 +37,15 @@ def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
     counts pixels.
     """
     source, target = copy.source, copy.target
-    given, made = _texels(source), _texels(target)
+    origin, destination = _texels(source), _texels(target)
     if source.surface.samples > target.surface.samples:
-        given = replace(given, stored=_resolved(source.surface))
-    if np.may_share_memory(given.stored, made.stored):
-        given = replace(given, stored=given.stored.copy())
-    if given.row.format == made.row.format and source.box.sides == target.box.sides:
-        _take_over(given, made)
+        origin = replace(origin, stored=_resolved(source.surface))
+    if np.may_share_memory(origin.stored, destination.stored):
+        origin = replace(origin, stored=origin.stored.copy())
+    if origin.row.format == destination.row.format and source.box.sides == target.box.sides:
+        _take_over(origin, destination)
     else:
-        _stretch(given, made, linear if copy.linear else point)
+        _stretch(origin, destination, linear if copy.linear else point)
     return _work(counters, source, target)
 
 
@@ -71,11 +71,11 @@ def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
 
 def execute_write(write: packets.Write, counters: Counters) -> Work:
     """Write blocks of pixels that a command carries."""
-    made = _texels(write.target)
-    there = whole_blocks(made.row, made.box)
-    stored = made.stored[there]
+    destination = _texels(write.target)
+    there = whole_blocks(destination.row, destination.box)
+    stored = destination.stored[there]
     stored[...] = np.frombuffer(write.data, np.uint8).reshape(stored.shape)
-    width, height, depth = made.box.sides
+    width, height, depth = destination.box.sides
     counters.pixel_bytes += len(write.data)
     return Work(pixels=width * height * depth, pixel_bytes=len(write.data))
 
@@ -90,9 +90,9 @@ def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
 
 def execute_swap(swap: packets.Swap) -> Work:
     """Exchange the contents of two surfaces.  Hardware exchanges addresses, so no byte counts."""
-    held = swap.one.data.copy()
+    contents = swap.one.data.copy()
     swap.one.data[:] = swap.other.data
-    swap.other.data[:] = held
+    swap.other.data[:] = contents
     return Work()
 
 
@@ -118,16 +118,16 @@ class _Texels(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def _take_over(given: _Texels, made: _Texels) -> None:
+def _take_over(origin: _Texels, destination: _Texels) -> None:
     """Copy stored blocks between parts of the same format and size."""
-    if made.row.format is not Format.A1:
-        source = given.stored[whole_blocks(given.row, given.box)]
-        made.stored[whole_blocks(made.row, made.box)] = source
+    if destination.row.format is not Format.A1:
+        source = origin.stored[whole_blocks(origin.row, origin.box)]
+        destination.stored[whole_blocks(destination.row, destination.box)] = source
         return
-    for z in range(made.box.sides[2]):
-        read = given.stored[given.box.front + z, :, :, 0, 0]
-        written = made.stored[made.box.front + z, :, :, 0, 0]
-        combine_bits(ComposeRectsOp.COPY, read, given.box, written, made.box)
+    for z in range(destination.box.sides[2]):
+        read = origin.stored[origin.box.front + z, :, :, 0, 0]
+        written = destination.stored[destination.box.front + z, :, :, 0, 0]
+        combine_bits(ComposeRectsOp.COPY, read, origin.box, written, destination.box)
 
 
 def _texels(part: packets.Part) -> _Texels:
@@ -143,21 +143,21 @@ def _resolved(surface: Surface) -> Blocks:
     return words.view(np.uint8).reshape(1, surface.height, surface.width, 1, row.size)
 
 
-def _stretch(given: _Texels, made: _Texels, filter: _Filter) -> None:
+def _stretch(origin: _Texels, destination: _Texels, filter: _Filter) -> None:
     """Resample one part to the size of another, a band of rows at a time."""
-    box = made.box
-    x, y, z = (filter(a, b) for a, b in zip(given.box.sides, box.sides, strict=True))
+    box = destination.box
+    x, y, z = (filter(a, b) for a, b in zip(origin.box.sides, box.sides, strict=True))
     width, height, depth = box.sides
     rows = max(1, _BAND // (width * depth))
     for top in range(0, height, rows):
         bottom = min(top + rows, height)
-        lanes = resample(given.read, z, y.between(top, bottom), x)
+        lanes = resample(origin.read, z, y.between(top, bottom), x)
         there = (
             slice(box.front, box.back),
             slice(box.top + top, box.top + bottom),
             slice(box.left, box.right),
         )
-        write_texels(made.row, made.stored[there], lanes)
+        write_texels(destination.row, destination.stored[there], lanes)
 
 
 def _work(counters: Counters, source: packets.Part, target: packets.Part) -> Work:
@@ -194,22 +194,22 @@ def execute_compose(packet: packets.Compose, counters: Counters) -> Work:
     Rectangles outside the buffers or the source are skipped; the part outside the target is
     clipped (driver documentation of ComposeRects).
     """
-    given, made = _rows(packet.source), _rows(packet.target)
+    source_rows, target_rows = _rows(packet.source), _rows(packet.target)
     pixels = moved = 0
     for source, target in _rectangles(packet):
-        moved += combine_bits(packet.operation, given, source, made, target)
+        moved += combine_bits(packet.operation, source_rows, source, target_rows, target)
         pixels += target.sides[0] * target.sides[1]
     counters.pixel_bytes += moved
     return Work(pixels=pixels, pixel_bytes=moved)
 
 
 def combine_bits(
-    operation: ComposeRectsOp, given: Rows, source: Box, made: Rows, target: Box
+    operation: ComposeRectsOp, source_rows: Rows, source: Box, target_rows: Rows, target: Box
 ) -> int:
-    """Combine a rectangle of ``given`` with one of the same size of ``made``; return the number
-    of bytes accessed.
+    """Combine a rectangle of bits with one of the same size in ``target_rows``, in place; return
+    the number of bytes accessed.
     """
-    read, written = _touched(given, source), _touched(made, target)
+    read, written = _touched(source_rows, source), _touched(target_rows, target)
     bits, width = np.unpackbits(written, axis=1), target.sides[0]
     left, first = target.left % _PIXELS, source.left % _PIXELS
     there = bits[:, left : left + width]
@@ -221,10 +221,10 @@ def combine_bits(
 
 
 _OPERATIONS: dict[ComposeRectsOp, Callable[[Bits, Bits], Bits]] = {
-    ComposeRectsOp.COPY: lambda made, given: given,
+    ComposeRectsOp.COPY: lambda target, source: source,
     ComposeRectsOp.OR: or_,
     ComposeRectsOp.AND: and_,
-    ComposeRectsOp.NEG: lambda made, given: made & ~given,
+    ComposeRectsOp.NEG: lambda target, source: target & ~source,
 }
 """Documentation of D3DCOMPOSERECTSOP."""
 
@@ -251,8 +251,8 @@ def _rectangles(packet: packets.Compose) -> Iterator[tuple[Box, Box]]:
     x, columns = _cut(moved[:, 0], width, packet.target.box.sides[0])
     y, rows = _cut(moved[:, 1], height, packet.target.box.sides[1])
     left, top = left + x - moved[:, 0], top + y - moved[:, 1]
-    kept = there & (columns > 0) & (rows > 0)
-    corners = np.stack([left, top, x, y, columns, rows], axis=1)[kept]
+    visible = there & (columns > 0) & (rows > 0)
+    corners = np.stack([left, top, x, y, columns, rows], axis=1)[visible]
     for left, top, x, y, columns, rows in corners.tolist():
         yield Box(left, top, left + columns, top + rows), Box(x, y, x + columns, y + rows)
 

@@ -90,7 +90,7 @@ def compiled(
     found = vertices().run(frame.start, ASSEMBLE)
     if bound is not None:
         bound[0].raise_errors()
-    made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
+    made = _emitted(frame, plan, draw, found & _LOW_HALF, found >> 32)
     # The frame's words point to these arrays up to here.
     del kept
     if made is None:
@@ -215,7 +215,7 @@ def _source_words(element: Element, stream: Stream) -> tuple[int, ...]:
     return place, end, at, stream.stride, whole, low, high, stream.first, stream.divider
 
 
-def _gathered(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) -> Geometry | None:
+def _emitted(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) -> Geometry | None:
     """The chosen primitives, or None if the buffer is too small for the clipped ones."""
     pieces = len(frame.planes) + CORNERS[draw.input.topology] + FIXED_PLANES
     capacity = taken + cut * pieces

@@ -25,7 +25,7 @@ from dp2emu.retrace.d3d9.objects import (
     resources_of,
 )
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, Program, forward, inert, method
+from dp2emu.retrace.program import NO_EFFECT, Program, forward, inert, method
 from dp2emu.runtime.application import PROGRAMS, Application
 from dp2emu.runtime.chains import Chain, Presentation, samples_of
 from dp2emu.runtime.query import Query, QueryState
@@ -48,26 +48,25 @@ OBJECTS = " ".join(
 )
 _BACK_BUFFERS = 30
 """D3DPRESENT_BACK_BUFFERS_MAX_EX."""
-_NONE = "Nothing for the driver."
 _SCREEN = "Affects the screen only; pictures are taken before it."
 
-inert(ROOTS, "GetAdapterModeCount EnumAdapterModes GetAdapterDisplayMode", INFORMATION)
-inert("IDirect3D9 IDirect3D9Ex", "CheckDeviceFormatConversion", INFORMATION)
+inert(ROOTS, "GetAdapterModeCount EnumAdapterModes GetAdapterDisplayMode", NO_EFFECT)
+inert("IDirect3D9 IDirect3D9Ex", "CheckDeviceFormatConversion", NO_EFFECT)
 inert(
     ROOTS,
     "CheckDeviceMultiSampleType GetAdapterCount GetAdapterIdentifier CheckDeviceType "
     "CheckDeviceFormat CheckDepthStencilMatch GetDeviceCaps GetAdapterMonitor AddRef",
-    INFORMATION,
+    NO_EFFECT,
 )
-inert(ROOTS, "RegisterSoftwareDevice", _NONE)
+inert(ROOTS, "RegisterSoftwareDevice", NO_EFFECT)
 inert(
     "IDirect3D9Ex",
     "GetAdapterModeCountEx EnumAdapterModesEx GetAdapterDisplayModeEx GetAdapterLUID",
-    INFORMATION,
+    NO_EFFECT,
 )
-inert(f"{EVERY_DEVICE} {OBJECTS}", "AddRef", "The program's reference count.")
-inert("", "Direct3DShaderValidatorCreate9 ValidatePixelShader ValidateVertexShader", INFORMATION)
-inert("", "PSGPError PSGPSampleTexture", _NONE)
+inert(f"{EVERY_DEVICE} {OBJECTS}", "AddRef", "Adds a reference, which only the program counts.")
+inert("", "Direct3DShaderValidatorCreate9 ValidatePixelShader ValidateVertexShader", NO_EFFECT)
+inert("", "PSGPError PSGPSampleTexture", NO_EFFECT)
 inert(
     EVERY_DEVICE,
     "SetCursorProperties SetCursorPosition ShowCursor SetGammaRamp GetGammaRamp SetDialogBoxMode "
@@ -78,11 +77,9 @@ inert(
     EVERY_DEVICE,
     "GetDisplayMode TestCooperativeLevel GetDeviceCaps GetNumberOfSwapChains "
     "GetAvailableTextureMem GetCreationParameters",
-    INFORMATION,
+    NO_EFFECT,
 )
-inert(
-    "IDirect3DDevice9Ex", "GetDisplayModeEx CheckResourceResidency CheckDeviceState", INFORMATION
-)
+inert("IDirect3DDevice9Ex", "GetDisplayModeEx CheckResourceResidency CheckDeviceState", NO_EFFECT)
 inert(
     "IDirect3DDevice9Ex",
     "SetGPUThreadPriority GetGPUThreadPriority WaitForVBlank SetMaximumFrameLatency "
@@ -93,9 +90,9 @@ inert(
     _CHAINS,
     "GetRasterStatus GetDisplayMode GetPresentParameters GetLastPresentCount GetPresentStats "
     "GetDisplayModeEx",
-    INFORMATION,
+    NO_EFFECT,
 )
-inert(_QUERY, "GetType GetDataSize", INFORMATION)
+inert(_QUERY, "GetType GetDataSize", NO_EFFECT)
 
 
 @method("", "Direct3DCreate9 Direct3DCreate8")
@@ -138,7 +135,7 @@ def presentation(call: Arguments) -> Presentation:
 @method(ROOTS, "CreateDevice")
 @method("IDirect3D9 IDirect3D9Ex", "CreateDeviceEx")
 def create_device(program: Program, call: Arguments) -> None:
-    """A context of the interface's version, its first back buffer and automatic depth surface."""
+    """Creates a context with its first back buffer and automatic depth surface."""
     app = Application(
         program.rig,
         presentation(call),
@@ -152,7 +149,7 @@ def create_device(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "Reset ResetEx")
 def reset(program: Program, call: Arguments) -> None:
-    """New swap chains and the state of a new device."""
+    """Creates new swap chains and restores the initial state."""
     application(call).reset(presentation(call))
 
 
@@ -167,7 +164,7 @@ def release_device(program: Program, call: Arguments) -> None:
 
 @method(ROOTS, "Release")
 def release_root(program: Program, call: Arguments) -> None:
-    """The program's reference count."""
+    """Releases a reference, which only the program counts."""
     if call.result == 0:
         program.objects.forget(call.address("this"))
 
@@ -192,14 +189,14 @@ def release(program: Program, call: Arguments) -> None:
 
 @method(f"{ROOTS} {EVERY_DEVICE} {OBJECTS}", "QueryInterface")
 def query_interface(program: Program, call: Arguments) -> None:
-    """Another address of the same object."""
+    """Returns another address of the same object."""
     if call.has("ppvObj"):
         call.bind("ppvObj", program.objects.get(call.address("this")))
 
 
 @method(OBJECTS, "GetDevice")
 def get_device(program: Program, call: Arguments) -> None:
-    """The address of the object's device."""
+    """Returns the object's device."""
     found = program.objects.get(call.address("this"))
     if isinstance(found, DeviceObject):
         call.bind("ppDevice", found.app)
@@ -207,7 +204,7 @@ def get_device(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "GetDirect3D")
 def get_direct3d(program: Program, call: Arguments) -> None:
-    """The address of the device's Direct3D object."""
+    """Returns the device's Direct3D object."""
     name = call.spelled("ppD3D9", "ppD3D8")
     if call.has(name) and program.objects.get(call.address(name)) is None:
         call.bind(name, Direct3D())
@@ -215,7 +212,7 @@ def get_direct3d(program: Program, call: Arguments) -> None:
 
 @method(OBJECTS, "GetContainer")
 def get_container(program: Program, call: Arguments) -> None:
-    """The address of a surface's texture or device."""
+    """Returns a surface's texture or device."""
     found = program.objects.get(call.address("this"))
     if not isinstance(found, DeviceObject) or not isinstance(found.thing, Resource):
         raise Inexpressible("no surface")
@@ -248,7 +245,7 @@ def _numbered(things: list[T], call: Arguments, name: str) -> T:
 @method(EVERY_DEVICE, "Present PresentEx")
 @method(_CHAINS, "Present")
 def present(program: Program, call: Arguments) -> None:
-    """A picture of the first target, its copy to the front buffer, and the end of a frame."""
+    """Takes a picture of the first target, copies it to the front buffer, and ends a frame."""
     app, chain = _chain_of(call)
     target = app.resource(app.device.targets.get(0))
     if target is not None:
@@ -266,14 +263,14 @@ def create_additional_swap_chain(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "GetSwapChain")
 def get_swap_chain(program: Program, call: Arguments) -> None:
-    """The address of an implicit swap chain."""
+    """Returns a swap chain."""
     app, chain = _chain_of(call)
     hand_out(program, call, call.spelled("pSwapChain", "ppSwapChain"), app, chain)
 
 
 @method(f"{EVERY_DEVICE} {_CHAINS}", "GetBackBuffer")
 def get_back_buffer(program: Program, call: Arguments) -> None:
-    """The address of a back buffer."""
+    """Returns a back buffer."""
     app, chain = _chain_of(call)
     buffer = _numbered(chain.back_buffers, call, call.spelled("iBackBuffer", "BackBuffer"))
     hand_out(program, call, "ppBackBuffer", app, buffer)
@@ -282,7 +279,7 @@ def get_back_buffer(program: Program, call: Arguments) -> None:
 @method(f"{DEVICES} {_CHAINS}", "GetFrontBufferData")
 @method("IDirect3DDevice8", "GetFrontBuffer")
 def get_front_buffer(program: Program, call: Arguments) -> None:
-    """Copies the front buffer to a surface, with a picture of the copy."""
+    """Copies the front buffer to a surface, and takes a picture of it."""
     app, chain = _chain_of(call)
     (target,) = resources_of(call, "pDestSurface")
     chain.show(described(target))
@@ -294,7 +291,7 @@ def get_front_buffer(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "CreateQuery")
 def create_query(program: Program, call: Arguments) -> None:
-    """Creates a query; without ppQuery, returns information only."""
+    """Creates a query, unless ppQuery is NULL."""
     if call.has("ppQuery"):
         app = application(call)
         kind = enumerator(QueryType, call.integer("Type"))
@@ -309,8 +306,8 @@ forward(
 
 @method(_QUERY, "GetData")
 def get_data(program: Program, call: Arguments) -> None:
-    """S_OK waits for the result, which a replay compares; S_FALSE with D3DGETDATA_FLUSH submits
-    the command buffer.
+    """Waits for the result if the program got S_OK, so that a replay can compare; on S_FALSE only
+    submits the command buffer if the program asked for a flush.
     """
     app, query = object_of(call, Query)
     if call.result == HResult.S_FALSE:

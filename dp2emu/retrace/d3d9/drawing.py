@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,7 +21,7 @@ from dp2emu.retrace.d3d9.objects import (
     resources_of,
 )
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, Program, forward, inert, method
+from dp2emu.retrace.program import NO_EFFECT, Program, forward, inert, method, method_of
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.mirror import REGISTERS
 from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo, VertexElement
@@ -41,14 +40,14 @@ _HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
 inert(
     "IDirect3DVertexDeclaration9 IDirect3DVertexShader9 IDirect3DPixelShader9",
     "GetDeclaration GetFunction",
-    INFORMATION,
+    NO_EFFECT,
 )
-inert(DEVICES, "GetFVF", INFORMATION)
+inert(DEVICES, "GetFVF", NO_EFFECT)
 
 
 @method(DEVICES, "CreateVertexDeclaration")
 def create_vertex_declaration(program: Program, call: Arguments) -> None:
-    """A declaration, up to its end."""
+    """Creates a declaration of the elements up to D3DDECL_END."""
     app, elements = application(call), []
     for found in call.structs("pVertexElements"):
         stream, offset, kind, method, usage, index = members(found, _ELEMENT, integer)
@@ -61,8 +60,8 @@ def create_vertex_declaration(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "SetFVF")
 def set_fvf(program: Program, call: Arguments) -> None:
-    """A vertex format without its reserved bit, which marks declarations on the wire; 0 changes
-    nothing.
+    """Sets a vertex format without its reserved bit, which marks declarations on the wire; 0
+    changes nothing.
     """
     if fvf := call.integer("FVF") & ~1:
         application(call).mirror.put("format", Declaration(fvf))
@@ -82,14 +81,14 @@ def _hardware_code(call: Arguments) -> list[int]:
 
 @method(DEVICES, "CreateVertexShader")
 def create_vertex_shader(program: Program, call: Arguments) -> None:
-    """A vertex shader; a software version becomes a hardware version."""
+    """Creates a vertex shader; a software version becomes a hardware version."""
     app = application(call)
     hand_out(program, call, "ppShader", app, app.device.create_vertex_shader(_hardware_code(call)))
 
 
 @method(DEVICES, "CreatePixelShader")
 def create_pixel_shader(program: Program, call: Arguments) -> None:
-    """A pixel shader; a software version becomes a hardware version."""
+    """Creates a pixel shader; a software version becomes a hardware version."""
     app = application(call)
     hand_out(program, call, "ppShader", app, app.device.create_pixel_shader(_hardware_code(call)))
 
@@ -116,9 +115,9 @@ def _set_constants(stage: str, letter: str, program: Program, call: Arguments) -
 def _register_constants(stage: str, letter: str) -> None:
     """Register the setter and the getter of a kind of constants of a shader stage."""
     name, act = f"{stage.title()}ShaderConstant{letter}", partial(_set_constants, stage, letter)
-    act.__doc__ = f"Constant {_CONSTANTS[letter][0]} of the {stage} shader."
+    act.__doc__ = f"Sets constant {_CONSTANTS[letter][0]} of the {stage} shader."
     method(DEVICES, f"Set{name}")(act)
-    inert(DEVICES, f"Get{name}", INFORMATION)
+    inert(DEVICES, f"Get{name}", NO_EFFECT)
 
 
 for _stage in ("vertex", "pixel"):
@@ -129,26 +128,17 @@ for _stage in ("vertex", "pixel"):
 # Draws
 
 
-def _device(name: str) -> Callable[[Arguments], Callable[..., object]]:
-    """A method of the runtime's device, by name."""
-
-    def find(call: Arguments) -> Callable[..., object]:
-        found: Callable[..., object] = getattr(device_of(call), name)
-        return found
-
-    return find
-
-
 def _primitive(call: Arguments, name: str) -> PrimitiveType:
     return enumerator(PrimitiveType, call.integer(name))
 
 
-_MARKER = "The render state that marks a scene."
-forward(EVERY_DEVICE, "BeginScene", _MARKER, _device("begin_scene"))
-forward(EVERY_DEVICE, "EndScene", _MARKER, _device("end_scene"))
-forward(EVERY_DEVICE, "DeletePatch", "Deletes a patch.", _device("delete_patch"),
+_MARKER = "Sets the render state that marks a scene."
+forward(EVERY_DEVICE, "BeginScene", _MARKER, method_of(device_of, "begin_scene"))
+forward(EVERY_DEVICE, "EndScene", _MARKER, method_of(device_of, "end_scene"))
+forward(EVERY_DEVICE, "DeletePatch", "Deletes a patch.", method_of(device_of, "delete_patch"),
         (_INTEGER, "Handle"))  # fmt: skip
-forward(EVERY_DEVICE, "DrawPrimitive", "A draw from the bound streams.", _device("draw_primitive"),
+forward(EVERY_DEVICE, "DrawPrimitive", "Draws from the bound streams.",
+        method_of(device_of, "draw_primitive"),
         (_primitive, "PrimitiveType"), (_INTEGER, "StartVertex"),
         (_INTEGER, "PrimitiveCount"))  # fmt: skip
 
@@ -167,7 +157,7 @@ def clear(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "DrawIndexedPrimitive")
 def draw_indexed_primitive(program: Program, call: Arguments) -> None:
-    """An indexed draw from the bound streams; Direct3D 8 has the base vertex of SetIndices."""
+    """Draws with indices; in Direct3D 8 the base vertex is an argument of SetIndices."""
     app, name = application(call), "BaseVertexIndex"
     base = call.integer(name) if call.declares(name) else integer(app.mirror.get("base"))
     minimum = call.spelled("MinVertexIndex", "minIndex", "MinIndex")
@@ -181,7 +171,7 @@ def draw_indexed_primitive(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "DrawPrimitiveUP")
 def draw_primitive_up(program: Program, call: Arguments) -> None:
-    """A draw from user memory in lpVertices; stream 0 is unbound afterwards."""
+    """Draws from user memory in lpVertices, and unbinds stream 0."""
     app = application(call)
     data, stride = call.blob("pVertexStreamZeroData"), call.integer("VertexStreamZeroStride")
     primitive, count = _primitive(call, "PrimitiveType"), call.integer("PrimitiveCount")
@@ -191,8 +181,8 @@ def draw_primitive_up(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "DrawIndexedPrimitiveUP")
 def draw_indexed_primitive_up(program: Program, call: Arguments) -> None:
-    """A draw from user memory in lpVertices with its indices in a buffer; stream 0 and indices
-    are unbound afterwards.
+    """Draws from user memory in lpVertices with indices in a temporary buffer, and unbinds
+    stream 0 and the indices.
     """
     app = application(call)
     app.device.draw_indexed_primitive_up(
@@ -208,8 +198,8 @@ def draw_indexed_primitive_up(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "ProcessVertices")
 def process_vertices(program: Program, call: Arguments) -> None:
-    """The runtime transforms vertices of the bound streams into a buffer; with a vertex shader a
-    loss.
+    """Transforms vertices of the bound streams into a buffer by the runtime; a loss with a
+    vertex shader.
     """
     app = application(call)
     (buffer,) = resources_of(call, "pDestBuffer")
@@ -234,7 +224,7 @@ def _patch(call: Arguments, sides: int) -> tuple[int, list[float] | None]:
 
 @method(EVERY_DEVICE, "DrawRectPatch")
 def draw_rect_patch(program: Program, call: Arguments) -> None:
-    """A rectangular patch, stored under its handle."""
+    """Draws a rectangular patch, which is stored under its handle."""
     handle, segments = _patch(call, 4)
     info, name = None, "pRectPatchInfo"
     if call.has(name):
@@ -246,7 +236,7 @@ def draw_rect_patch(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "DrawTriPatch")
 def draw_tri_patch(program: Program, call: Arguments) -> None:
-    """A triangular patch, stored under its handle."""
+    """Draws a triangular patch, which is stored under its handle."""
     handle, segments = _patch(call, 3)
     info, name = None, "pTriPatchInfo"
     if call.has(name):

@@ -30,7 +30,7 @@ from dp2emu.retrace.d3d9.objects import (
 )
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, Program, forward, inert, lost, method
+from dp2emu.retrace.program import NO_EFFECT, Program, forward, inert, lost, method, method_of
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.chains import samples_of
 from dp2emu.runtime.device9 import BLT_FILTERS
@@ -59,9 +59,9 @@ _WITHOUT_PITCH = (Format.ATI1N, Format.ATI2N)
 _COPIED = "pSourceSurface", "pDestinationSurface"
 
 inert(_ALL, "SetPrivateData GetPrivateData FreePrivateData", "The program's own data.")
-inert(_ALL, "GetType GetDesc", INFORMATION)
-inert(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "GetPriority", INFORMATION)
-inert(_TEXTURES, "GetLevelCount GetLOD GetLevelDesc GetAutoGenFilterType", INFORMATION)
+inert(_ALL, "GetType GetDesc", NO_EFFECT)
+inert(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "GetPriority", NO_EFFECT)
+inert(_TEXTURES, "GetLevelCount GetLOD GetLevelDesc GetAutoGenFilterType", NO_EFFECT)
 inert(f"{_SURFACES} {_BUFFERS}", "PreLoad", "Buffers and surfaces do not move.")
 lost("IDirect3DSurface9", "GetDC ReleaseDC", "what GDI draws is not recorded")
 
@@ -114,7 +114,7 @@ def create_index_buffer(program: Program, call: Arguments) -> None:
 @method(_CUBES, "GetCubeMapSurface")
 @method(_VOLUME_TEXTURES, "GetVolumeLevel")
 def get_level(program: Program, call: Arguments) -> None:
-    """The level as an object; a surface gets a driver's handle with the first use."""
+    """Returns a level as an object; the first call creates a surface's driver handle."""
     app, texture = object_of(call, Resource)
     out = call.spelled("ppSurfaceLevel", "ppCubeMapSurface", "ppVolumeLevel")
     hand_out(program, call, out, app, app.level(texture, _index(call, texture)))
@@ -152,7 +152,7 @@ def unlock_buffer(program: Program, call: Arguments) -> None:
 
 @method(_WITH_RECTS, "LockRect")
 def lock_rect(program: Program, call: Arguments) -> None:
-    """Waits for the GPU; a picture shows drawn content that the program reads."""
+    """Waits for the GPU, and takes a picture of drawn content, since the program reads it."""
     bounds = rect(call, "pRect")
     found = call.struct("pLockedRect")
     box = Box(*bounds) if bounds else None
@@ -161,7 +161,7 @@ def lock_rect(program: Program, call: Arguments) -> None:
 
 @method(_WITH_BOXES, "LockBox")
 def lock_box(program: Program, call: Arguments) -> None:
-    """As LockRect, of a box."""
+    """Locks a box of a volume as LockRect does a rectangle."""
     found = call.struct("pLockedVolume")
     box = _box(call.struct("pBox")) if call.has("pBox") else None
     row, slice = members(found, ("RowPitch", "SlicePitch"), integer)
@@ -215,7 +215,7 @@ def unlock(program: Program, call: Arguments) -> None:
 
 @method(_TEXTURES, "AddDirtyRect")
 def add_dirty_rect(program: Program, call: Arguments) -> None:
-    """The region of the next UpdateTexture, or of the driver's upload of a managed texture."""
+    """Adds to the region that UpdateTexture, or the upload of a managed texture, copies."""
     app, texture = object_of(call, Resource)
     bounds = rect(call, "pDirtyRect")
     face = call.integer("FaceType") if call.declares("FaceType") else 0
@@ -224,14 +224,14 @@ def add_dirty_rect(program: Program, call: Arguments) -> None:
 
 @method(_TEXTURES, "AddDirtyBox")
 def add_dirty_box(program: Program, call: Arguments) -> None:
-    """As AddDirtyRect, of a volume."""
+    """Adds a box to the region that UpdateTexture or an upload copies."""
     app, texture = object_of(call, Resource)
     app.mark(texture, 0, _box(call.struct("pDirtyBox")) if call.has("pDirtyBox") else None)
 
 
 @method(_TEXTURES, "SetLOD")
 def set_lod(program: Program, call: Arguments) -> None:
-    """The most detailed level of a managed texture."""
+    """Sets the most detailed level of a managed texture."""
     app, texture = object_of(call, Resource)
     if texture.pool is Pool.MANAGED and texture.desc is not None:
         app.session.emit(Op.SETTEXLOD, [(texture.desc.handle, call.integer("LODNew"))])
@@ -239,7 +239,7 @@ def set_lod(program: Program, call: Arguments) -> None:
 
 @method(f"{_TEXTURES} {_SURFACES} {_BUFFERS}", "SetPriority")
 def set_priority(program: Program, call: Arguments) -> None:
-    """The eviction priority of a managed texture."""
+    """Sets the eviction priority of a managed texture."""
     app, texture = object_of(call, Resource)
     if texture.desc is not None and texture.desc.managed:
         app.session.emit(Op.SETPRIORITY, [(texture.desc.handle, call.integer("PriorityNew"))])
@@ -264,7 +264,7 @@ def evict_managed_resources(program: Program, call: Arguments) -> None:
 
 @method(_TEXTURES, "SetAutoGenFilterType")
 def set_auto_gen_filter_type(program: Program, call: Arguments) -> None:
-    """The filter of generated levels."""
+    """Sets the filter of generated levels."""
     app, texture = object_of(call, Resource)
     app.set_filter(texture, enumerator(TextureFilter, call.integer("FilterType")))
 
@@ -317,14 +317,14 @@ def create_plain_surface(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "SetRenderTarget")
 def set_render_target(program: Program, call: Arguments) -> None:
-    """A colour target; a new first target resets viewport and scissor."""
+    """Sets a colour target; a new first target resets viewport and scissor."""
     surface = optional(call, Resource, "pRenderTarget")
     application(call).set_target(call.integer("RenderTargetIndex"), surface)
 
 
 @method(DEVICES, "SetDepthStencilSurface")
 def set_depth_stencil_surface(program: Program, call: Arguments) -> None:
-    """The depth surface, or none."""
+    """Sets the depth surface, or none."""
     surface = optional(call, Resource, "pNewZStencil")
     device_of(call).set_depth_stencil(surface.desc if surface else None)
 
@@ -334,7 +334,7 @@ def set_depth_stencil_surface(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "StretchRect")
 def stretch_rect(program: Program, call: Arguments) -> None:
-    """A blit on the GPU."""
+    """Blits a rectangle on the GPU."""
     app = application(call)
     filter = enumerator(TextureFilter, call.integer("Filter"))
     if filter not in BLT_FILTERS:
@@ -346,7 +346,7 @@ def stretch_rect(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "ColorFill")
 def color_fill(program: Program, call: Arguments) -> None:
-    """A fill on the GPU, or a write if the format is not a render target's."""
+    """Fills a rectangle on the GPU, or by a write if the format is not a render target's."""
     (target,) = resources_of(call, "pSurface")
     application(call).fill(target, rect(call, "pRect"), call.dword("color"))
 
@@ -383,7 +383,7 @@ def update_texture(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "GetRenderTargetData")
 def get_render_target_data(program: Program, call: Arguments) -> None:
-    """Copies a target to system memory, with a picture of it."""
+    """Copies a target to system memory, and takes a picture of it."""
     app = application(call)
     source, target = resources_of(call, "pRenderTarget", "pDestSurface")
     app.blit(source, target, (None, None), 0)
@@ -404,7 +404,7 @@ def compose_rects(program: Program, call: Arguments) -> None:
 
 forward(
     "IDirect3DDevice9Ex", "SetConvolutionMonoKernel",
-    "The kernel size of D3DTEXF_CONVOLUTIONMONO.",
-    lambda call: device_of(call).set_convolution_mono_kernel,
+    "Sets the kernel size of D3DTEXF_CONVOLUTIONMONO.",
+    method_of(device_of, "set_convolution_mono_kernel"),
     (Arguments.integer, "width"), (Arguments.integer, "height"),
 )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.enums import LightType, SamplerState, StateBlockType
 from dp2emu.gpu.resource.heap import SurfaceDesc
-from dp2emu.retrace.arguments import Arguments, flattened, integer, member, members, real
+from dp2emu.retrace.arguments import Arguments, flattened, integer, member, members, plane, real
 from dp2emu.retrace.d3d9.objects import (
     DEVICES,
     EVERY_DEVICE,
@@ -24,7 +24,7 @@ from dp2emu.retrace.d3d9.objects import (
     rect_of,
 )
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, Program, Reader, forward, inert, method
+from dp2emu.retrace.program import NO_EFFECT, Program, Reader, forward, inert, method
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.mirror import StateBlock
 from dp2emu.runtime.objects import Declaration, Light, Material, PixelShader, VertexShader
@@ -43,8 +43,8 @@ _GETTERS9 = (
 _COLORS = ("r", "g", "b", "a")
 _AXES = ("x", "y", "z")
 
-inert(EVERY_DEVICE, _GETTERS, INFORMATION)
-inert(DEVICES, _GETTERS9, INFORMATION)
+inert(EVERY_DEVICE, _GETTERS, NO_EFFECT)
+inert(DEVICES, _GETTERS9, NO_EFFECT)
 inert(EVERY_DEVICE, "SetClipStatus", "The program's own note.")
 inert(DEVICES, "SetSoftwareVertexProcessing", "The driver processes all vertices.")
 
@@ -62,14 +62,6 @@ def matrix(call: Arguments, name: str) -> tuple[float, ...]:
     found = tuple(call.reals(name))
     if len(found) != 16:
         raise Inexpressible(f"a matrix of {len(found)} numbers")
-    return found
-
-
-def plane(call: Arguments, name: str) -> tuple[float, ...]:
-    """The four floats of a clip plane."""
-    found = tuple(call.reals(name))
-    if len(found) != 4:
-        raise Inexpressible(f"a plane of {len(found)} numbers")
     return found
 
 
@@ -137,40 +129,40 @@ def setting(interfaces: str, name: str, key: str, says: str, *readers: Reader) -
 
 _INTEGER, _DWORD = Arguments.integer, Arguments.dword
 
-setting(EVERY_DEVICE, "SetRenderState", "render", "A render state, floats by their bits.",
+setting(EVERY_DEVICE, "SetRenderState", "render", "Sets a render state, floats as bits.",
         (_INTEGER, "State"), (_DWORD, "Value"))  # fmt: skip
-setting(DEVICES, "SetTextureStageState", "stage", "A texture stage state, floats by their bits.",
+setting(DEVICES, "SetTextureStageState", "stage", "Sets a texture stage state, floats as bits.",
         (_INTEGER, "Stage"), (_INTEGER, "Type"), (_DWORD, "Value"))  # fmt: skip
 setting(DEVICES, "SetSamplerState", "sampler",
-        "A sampler state, floats by their bits, as a texture stage state of the wire.",
+        "Sets a sampler state, which is a texture stage state on the wire.",
         (_INTEGER, "Sampler"), (sampler_state, "Type"), (_DWORD, "Value"))  # fmt: skip
-setting(EVERY_DEVICE, "SetTransform", "transform", "A matrix.",
+setting(EVERY_DEVICE, "SetTransform", "transform", "Sets a matrix.",
         (_INTEGER, "State"), (matrix, "pMatrix"))  # fmt: skip
-setting(EVERY_DEVICE, "SetMaterial", "material", "The material.", (material, "pMaterial"))
-setting(EVERY_DEVICE, "SetLight", "light", "A light.", (_INTEGER, "Index"), (light, "pLight"))
-setting(EVERY_DEVICE, "SetClipPlane", "plane", "A user clip plane.",
+setting(EVERY_DEVICE, "SetMaterial", "material", "Sets the material.", (material, "pMaterial"))
+setting(EVERY_DEVICE, "SetLight", "light", "Sets a light.", (_INTEGER, "Index"), (light, "pLight"))
+setting(EVERY_DEVICE, "SetClipPlane", "plane", "Sets a user clip plane.",
         (_INTEGER, "Index"), (plane, "pPlane"))  # fmt: skip
-setting(EVERY_DEVICE, "SetViewport", "viewport", "The viewport and the depth range.",
+setting(EVERY_DEVICE, "SetViewport", "viewport", "Sets the viewport and depth range.",
         (viewport, "pViewport"))  # fmt: skip
-setting(DEVICES, "SetScissorRect", "scissor", "The scissor rectangle.", (scissor, "pRect"))
-setting(DEVICES, "SetNPatchMode", "npatches", "Triangles as N-patches.",
+setting(DEVICES, "SetScissorRect", "scissor", "Sets the scissor rectangle.", (scissor, "pRect"))
+setting(DEVICES, "SetNPatchMode", "npatches", "Draws triangles as N-patches.",
         (Arguments.real, "nSegments"))  # fmt: skip
-setting(EVERY_DEVICE, "SetCurrentTexturePalette", "palette", "The palette of textures.",
+setting(EVERY_DEVICE, "SetCurrentTexturePalette", "palette", "Sets the palette of textures.",
         (_INTEGER, "PaletteNumber"))  # fmt: skip
-setting(DEVICES, "SetVertexDeclaration", "format", "A vertex declaration, or none.",
+setting(DEVICES, "SetVertexDeclaration", "format", "Sets a vertex declaration, or none.",
         (of_kind(Declaration), "pDecl"))  # fmt: skip
 setting(DEVICES, "SetVertexShader", "vertex_shader",
-        "A vertex shader, or fixed-function processing.",
+        "Sets a vertex shader, or fixed-function processing.",
         (of_kind(VertexShader), "pShader"))  # fmt: skip
-setting(DEVICES, "SetPixelShader", "pixel_shader", "A pixel shader, or the texture stages.",
+setting(DEVICES, "SetPixelShader", "pixel_shader", "Sets a pixel shader, or the texture stages.",
         (of_kind(PixelShader), "pShader"))  # fmt: skip
-setting(DEVICES, "SetIndices", "indices", "An index buffer, or none.",
+setting(DEVICES, "SetIndices", "indices", "Sets the index buffer, or none.",
         (_index_buffer, "pIndexData"))  # fmt: skip
 
 
 @method(EVERY_DEVICE, "SetTexture")
 def set_texture(program: Program, call: Arguments) -> None:
-    """A texture, or none."""
+    """Sets a texture, or none."""
     texture = optional(call, Resource, "pTexture")
     bound = texture.texture if texture else None
     if texture is not None and bound is None:
@@ -181,7 +173,7 @@ def set_texture(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "MultiplyTransform")
 def multiply_transform(program: Program, call: Arguments) -> None:
-    """The given matrix times the current one, in float32, summed from left to right."""
+    """Sets the given matrix times the current one, in float32, summed from left to right."""
     app, state = application(call), call.integer("State")
     now = np.array(app.mirror.get("transform", state), np.float32).reshape(4, 4)
     given = np.array(matrix(call, "pMatrix"), np.float32).reshape(4, 4)
@@ -200,14 +192,14 @@ def light_enable(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "SetStreamSourceFreq")
 def set_stream_source_freq(program: Program, call: Arguments) -> None:
-    """The step rate of a stream."""
+    """Sets the step rate of a stream."""
     value = call.dword(call.spelled("Setting", "Divider"))
     application(call).mirror.put("frequency", call.integer("StreamNumber"), value)
 
 
 @method(EVERY_DEVICE, "SetStreamSource")
 def set_stream_source(program: Program, call: Arguments) -> None:
-    """A vertex buffer with offset and stride, or none."""
+    """Sets the vertex buffer of a stream with offset and stride, or none."""
     buffer = optional(call, Resource, "pStreamData")
     offset = call.integer("OffsetInBytes") if call.declares("OffsetInBytes") else 0
     source = (buffer.desc, offset, call.integer("Stride")) if buffer else (None, 0, 0)
@@ -216,7 +208,7 @@ def set_stream_source(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "SetPaletteEntries")
 def set_palette_entries(program: Program, call: Arguments) -> None:
-    """All entries of a palette."""
+    """Sets all entries of a palette."""
     found = [integer(leaf) & 0xFF for leaf in flattened(call.value("pEntries"))]
     if len(found) != 4 * PALETTE_ENTRIES:
         raise Inexpressible(f"a palette of {len(found)} bytes")
@@ -234,7 +226,7 @@ def getter(
 
     @method(interfaces, name)
     def get(program: Program, call: Arguments) -> None:
-        """The address of the bound object."""
+        """Returns the bound object."""
         app = application(call)
         found = find(app, call)
         if found is None or isinstance(found, SurfaceDesc):
@@ -329,7 +321,7 @@ def capture(program: Program, call: Arguments) -> None:
 @method("IDirect3DStateBlock9", "Apply")
 @method("IDirect3DDevice8", "ApplyStateBlock")
 def apply(program: Program, call: Arguments) -> None:
-    """Sets the settings of the block that differ."""
+    """Sets the states of the block that differ."""
     app, block = _block_of(call)
     app.mirror.apply(block)
 

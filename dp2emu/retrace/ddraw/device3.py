@@ -10,7 +10,7 @@ from dp2emu.retrace.ddraw.drawing import indices_of
 from dp2emu.retrace.ddraw.lifetimes import MATERIALS, TEXTURES, VIEWPORTS, bind_argument
 from dp2emu.retrace.ddraw.records import light, material, rectangles
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, UNCHANGED, Program, inert, lost, method
+from dp2emu.retrace.program import NO_EFFECT, UNCHANGED, Program, inert, lost, method
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import LIGHT_STATES, Device3
 from dp2emu.runtime.texturecopies import copy_levels
@@ -24,14 +24,14 @@ TEXTURE, MATERIAL = "texture", "material"
 _FORMATS = {1: 0x112, 2: 0x1E2, 3: 0x1C4}
 """D3DVERTEX, D3DLVERTEX and D3DTLVERTEX as flexible vertex formats."""
 
-inert(_ROOTS, "AddRef Initialize EnumDevices FindDevice EnumZBufferFormats", INFORMATION)
+inert(_ROOTS, "AddRef Initialize EnumDevices FindDevice EnumZBufferFormats", NO_EFFECT)
 inert("IDirect3D3", "EvictManagedTextures", "All textures have room.")
 inert(
     _DEVICES,
     "AddRef GetCaps GetStats NextViewport EnumTextureFormats GetCurrentViewport GetRenderState "
     "GetLightState GetTransform SetClipStatus GetClipStatus ComputeSphereVisibility "
     "GetTextureStageState ValidateDevice",
-    INFORMATION,
+    NO_EFFECT,
 )
 lost(_DEVICES, "Begin BeginIndexed Vertex Index End",
      "vertices between Begin and End are not recorded")  # fmt: skip
@@ -39,22 +39,22 @@ inert(
     "IDirect3DDevice",
     "AddRef Initialize GetCaps GetStats NextViewport Pick GetPickRecords EnumTextureFormats "
     "GetMatrix BeginScene EndScene GetDirect3D AddViewport DeleteViewport",
-    INFORMATION,
+    NO_EFFECT,
 )
 lost("IDirect3DDevice",
      "SwapTextureHandles CreateExecuteBuffer Execute CreateMatrix SetMatrix DeleteMatrix",
      _EXECUTED)  # fmt: skip
-inert("IDirect3DExecuteBuffer", "AddRef Initialize GetExecuteData Validate Optimize", INFORMATION)
+inert("IDirect3DExecuteBuffer", "AddRef Initialize GetExecuteData Validate Optimize", NO_EFFECT)
 lost("IDirect3DExecuteBuffer", "Lock Unlock SetExecuteData", _EXECUTED)
 inert(
     VIEWPORTS,
     "AddRef Initialize GetViewport GetViewport2 TransformVertices LightElements GetBackground "
     "GetBackgroundDepth GetBackgroundDepth2 NextLight",
-    INFORMATION,
+    NO_EFFECT,
 )
 lost(VIEWPORTS, "SetBackgroundDepth SetBackgroundDepth2", "backgrounds have no depth here")
-inert(MATERIALS, "AddRef Initialize GetMaterial Reserve Unreserve", INFORMATION)
-inert("IDirect3DLight", "AddRef Initialize GetLight", INFORMATION)
+inert(MATERIALS, "AddRef Initialize GetMaterial Reserve Unreserve", NO_EFFECT)
+inert("IDirect3DLight", "AddRef Initialize GetLight", NO_EFFECT)
 inert(TEXTURES, "AddRef Initialize PaletteChanged Unload", UNCHANGED)
 
 
@@ -75,7 +75,7 @@ def _devices(program: Program) -> list[Device3]:
 
 @method("IDirect3D2 IDirect3D3", "CreateDevice")
 def create_device(program: Program, call: Arguments) -> None:
-    """A context of DirectX 6 on a surface and its attached depth buffer."""
+    """Creates a context of DirectX 6 on a surface and its attached depth buffer."""
     target = call.thing("lpDDS", DrawSurface)
     name = call.starting("lplpD3DDevice")
     bind_argument(program, call, name, Device3(program.ddraw, target))
@@ -83,19 +83,19 @@ def create_device(program: Program, call: Arguments) -> None:
 
 @method(_ROOTS, "CreateViewport")
 def create_viewport(program: Program, call: Arguments) -> None:
-    """A viewport without a device."""
+    """Creates a viewport, which has no device yet."""
     bind_argument(program, call, call.starting("lplpD3DViewport"), EarlyViewport())
 
 
 @method(_ROOTS, "CreateLight")
 def create_light(program: Program, call: Arguments) -> None:
-    """A light without a viewport."""
+    """Creates a light, which has no viewport yet."""
     bind_argument(program, call, call.starting("lplpDirect3DLight"), EarlyLight())
 
 
 @method(_ROOTS, "CreateMaterial")
 def create_material(program: Program, call: Arguments) -> None:
-    """A material."""
+    """Creates a material."""
     bind_argument(program, call, call.starting("lplpDirect3DMaterial"), EarlyMaterial())
 
 
@@ -127,7 +127,7 @@ def set_current_viewport(program: Program, call: Arguments) -> None:
 
 @method(VIEWPORTS, "SetViewport")
 def set_viewport(program: Program, call: Arguments) -> None:
-    """Rectangle, and scales around its centre."""
+    """Sets a viewport's rectangle, and scales around its centre."""
     of = call.struct("lpData")
     view = _view(of)
     names = "dvScaleX", "dvScaleY", "dvMinZ", "dvMaxZ"
@@ -136,7 +136,7 @@ def set_viewport(program: Program, call: Arguments) -> None:
 
 @method("IDirect3DViewport2 IDirect3DViewport3", "SetViewport2")
 def set_viewport_2(program: Program, call: Arguments) -> None:
-    """Rectangle and clip volume."""
+    """Sets a viewport's rectangle and clip volume."""
     of = call.struct("lpData")
     names = "dvClipX", "dvClipY", "dvClipWidth", "dvClipHeight", "dvMinZ", "dvMaxZ"
     _place(program, call, _view(of), ClipVolume(*members(of, names, real)))
@@ -179,7 +179,7 @@ def _clear(program: Program, call: Arguments, color: int, z: float, stencil: int
 
 @method(VIEWPORTS, "SetBackground")
 def set_background(program: Program, call: Arguments) -> None:
-    """The material with the colour of Clear."""
+    """Sets the material with the colour of Clear."""
     found = program.handles.get((MATERIAL, call.integer("hMat")))
     _viewport(call).background = found if isinstance(found, EarlyMaterial) else None
 
@@ -210,7 +210,7 @@ def delete_light(program: Program, call: Arguments) -> None:
 
 @method("IDirect3DLight", "SetLight")
 def set_light(program: Program, call: Arguments) -> None:
-    """The description of the light, which counts as active since flags are not recorded."""
+    """Sets a light, which counts as active since its flags are not recorded."""
     given = call.thing("this", EarlyLight)
     given.light = light(call.struct("lpLight"))
     for device in _devices(program):
@@ -219,7 +219,7 @@ def set_light(program: Program, call: Arguments) -> None:
 
 @method(MATERIALS, "SetMaterial")
 def set_material(program: Program, call: Arguments) -> None:
-    """The description of the material."""
+    """Sets the colours of a material."""
     given = call.thing("this", EarlyMaterial)
     given.material = material(call.struct("lpMat"))
     for device in _devices(program):
@@ -228,14 +228,14 @@ def set_material(program: Program, call: Arguments) -> None:
 
 @method(MATERIALS, "GetHandle")
 def get_material_handle(program: Program, call: Arguments) -> None:
-    """The material's handle."""
+    """Returns the material's handle."""
     handle = call.address("lpHandle")
     program.handles[MATERIAL, handle] = call.thing("this", EarlyMaterial)
 
 
 @method(_DEVICES, "SetLightState")
 def set_light_state(program: Program, call: Arguments) -> None:
-    """The material, or a render state of later versions; the colour model has no effect."""
+    """Sets the material, or a render state of later versions; the colour model has no effect."""
     number, value = call.integer("dwLightStateType"), call.dword("dwLightState")
     device = _device(call)
     if number in LIGHT_STATES:
@@ -250,7 +250,7 @@ def set_light_state(program: Program, call: Arguments) -> None:
 
 @method(_DEVICES, "SetRenderState")
 def set_render_state(program: Program, call: Arguments) -> None:
-    """A render state by the version's number, with the driver's handle for a texture handle."""
+    """Sets a render state by the version's number; texture handles become the driver's."""
     number, value = call.integer("dwRenderStateType"), call.dword("dwRenderState")
     if number != RenderState7.TEXTUREHANDLE:
         _device(call).set_render_state(number, value)
@@ -263,7 +263,7 @@ def set_render_state(program: Program, call: Arguments) -> None:
 
 @method(TEXTURES, "GetHandle")
 def get_texture_handle(program: Program, call: Arguments) -> None:
-    """The texture's handle for D3DRENDERSTATE_TEXTUREHANDLE."""
+    """Returns the texture's handle for D3DRENDERSTATE_TEXTUREHANDLE."""
     program.handles[TEXTURE, call.address("lpHandle")] = call.thing("this", DrawSurface)
 
 
@@ -288,7 +288,7 @@ def load(program: Program, call: Arguments) -> None:
 
 @method("IDirect3DDevice2", "DrawPrimitive DrawIndexedPrimitive")
 def draw_primitive(program: Program, call: Arguments) -> None:
-    """A draw of vertices of three types, 32 bytes each; a loss if fewer bytes were recorded."""
+    """Draws vertices of three types, 32 bytes each; a loss if fewer bytes were recorded."""
     device, count = _device(call), call.integer("dwVertexCount")
     kind = call.integer("d3dvtVertexType")
     if kind not in _FORMATS:

@@ -6,25 +6,34 @@ from collections.abc import Callable
 from typing import Any
 
 from dp2emu.d3d.legacy import StateBlockType7
-from dp2emu.retrace.arguments import Arguments, integer, pointee
+from dp2emu.retrace.arguments import Arguments, integer, plane, pointee
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import light7, material, matrix, rectangle, rectangles, viewport7
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, UNCHANGED, Program, Reader, forward, inert, method
+from dp2emu.retrace.program import (
+    NO_EFFECT,
+    UNCHANGED,
+    Program,
+    Reader,
+    forward,
+    inert,
+    method,
+    method_of,
+)
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import EarlyDevice
 
 _DEVICE = "IDirect3DDevice7"
 _DEVICES = "IDirect3DDevice2 IDirect3DDevice3 IDirect3DDevice7"
 
-inert("IDirect3D7", "AddRef EnumDevices EnumZBufferFormats", INFORMATION)
+inert("IDirect3D7", "AddRef EnumDevices EnumZBufferFormats", NO_EFFECT)
 inert("IDirect3D7", "EvictManagedTextures", "All textures have room.")
 inert(
     _DEVICE,
     "AddRef GetCaps EnumTextureFormats GetTransform GetViewport GetMaterial GetLight "
     "GetRenderState GetClipStatus ComputeSphereVisibility GetTextureStageState "
     "ValidateDevice GetLightEnable GetClipPlane GetInfo",
-    INFORMATION,
+    NO_EFFECT,
 )
 inert(_DEVICE, "PreLoad SetClipStatus", UNCHANGED)
 
@@ -35,12 +44,7 @@ def _device(call: Arguments) -> EarlyDevice:
 
 def _calls(interfaces: str, name: str, act: str, says: str, *readers: Reader) -> None:
     """Register a method that calls the device's method ``act``."""
-
-    def find(call: Arguments) -> Callable[..., object]:
-        found: Callable[..., object] = getattr(_device(call), act)
-        return found
-
-    forward(interfaces, name, says, find, *readers)
+    forward(interfaces, name, says, method_of(_device, act), *readers)
 
 
 def _struct(read: Callable[..., Any], name: str) -> Reader:
@@ -50,13 +54,6 @@ def _struct(read: Callable[..., Any], name: str) -> Reader:
         return read(call.struct(name))
 
     return found, name
-
-
-def _plane(call: Arguments, name: str) -> list[float]:
-    plane = call.reals(name)
-    if len(plane) != 4:
-        raise Inexpressible(f"a plane of {len(plane)} numbers")
-    return plane
 
 
 def _enabled(call: Arguments, name: str) -> bool:
@@ -83,34 +80,35 @@ _INTEGER, _DWORD = Arguments.integer, Arguments.dword
 _KIND = _INTEGER, "dtstTransformStateType"
 _MATRIX = _struct(matrix, "lpD3DMatrix")
 
-_calls(_DEVICES, "BeginScene", "begin_scene", "The driver's scene capture begins.")
+_calls(_DEVICES, "BeginScene", "begin_scene", "Begins the driver's scene capture.")
 _calls(_DEVICES, "EndScene", "end_scene",
-       "The driver's scene capture ends, and the command buffer is submitted.")  # fmt: skip
+       "Ends the driver's scene capture, and submits the command buffer.")  # fmt: skip
 _calls(_DEVICES, "SetRenderTarget", "set_target",
-       "Another target with its own depth buffer; the viewport does not change.",
+       "Sets the target with its attached depth buffer; the viewport does not change.",
        (_surface, "lpNewRenderTarget"))  # fmt: skip
-_calls(_DEVICES, "SetTransform", "set_transform", "A matrix by the version's number.",
+_calls(_DEVICES, "SetTransform", "set_transform", "Sets a matrix by the version's number.",
        _KIND, _MATRIX)  # fmt: skip
 _calls(_DEVICES, "MultiplyTransform", "multiply_transform",
-       "The product of the matrices, as drivers of that time receive it.",
+       "Sets the product of the matrices, as drivers of that time receive it.",
        _KIND, _MATRIX)  # fmt: skip
-_calls(_DEVICE, "SetViewport", "set_viewport", "Rectangle and depth range.",
+_calls(_DEVICE, "SetViewport", "set_viewport", "Sets rectangle and depth range.",
        _struct(viewport7, "lpData"))  # fmt: skip
-_calls(_DEVICE, "SetMaterial", "set_material", "The material.", _struct(material, "lpMat"))
-_calls(_DEVICE, "SetLight", "set_light", "A light by its number.",
+_calls(_DEVICE, "SetMaterial", "set_material", "Sets the material.", _struct(material, "lpMat"))
+_calls(_DEVICE, "SetLight", "set_light", "Sets a light by its number.",
        (_INTEGER, "dwLightIndex"), _struct(light7, "lpLight"))  # fmt: skip
 _calls(_DEVICE, "LightEnable", "light_enable", "Enables or disables a light.",
        (_INTEGER, "dwLightIndex"), (_enabled, "bEnable"))  # fmt: skip
-_calls(_DEVICE, "SetClipPlane", "set_clip_plane", "A user clip plane.",
-       (_INTEGER, "dwIndex"), (_plane, "pPlaneEquation"))  # fmt: skip
-_calls(_DEVICE, "SetRenderState", "set_render_state", "A render state by the version's number.",
+_calls(_DEVICE, "SetClipPlane", "set_clip_plane", "Sets a user clip plane.",
+       (_INTEGER, "dwIndex"), (plane, "pPlaneEquation"))  # fmt: skip
+_calls(_DEVICE, "SetRenderState", "set_render_state",
+       "Sets a render state by the version's number.",
        (_INTEGER, "dwRenderStateType"), (_DWORD, "dwRenderState"))  # fmt: skip
 _calls(f"IDirect3DDevice3 {_DEVICE}", "SetTextureStageState", "set_stage_state",
-       "A texture stage state by the version's number.",
+       "Sets a texture stage state by the version's number.",
        (_INTEGER, "dwStage"), (_INTEGER, "d3dTexStageStateType"), (_DWORD, "dwState"))  # fmt: skip
-_calls(_DEVICE, "SetTexture", "set_texture", "A texture of a stage, or none.",
+_calls(_DEVICE, "SetTexture", "set_texture", "Sets the texture of a stage, or none.",
        (_INTEGER, "dwStage"), (_texture, "lpTexture"))  # fmt: skip
-_calls("IDirect3DDevice3", "SetTexture", "set_texture", "A texture of a stage, or none.",
+_calls("IDirect3DDevice3", "SetTexture", "set_texture", "Sets the texture of a stage, or none.",
        (_INTEGER, "dwStage"), (_texture, "lpTexture2"))  # fmt: skip
 _calls(_DEVICE, "BeginStateBlock", "begin_block", "Records the following states in a block.")
 _calls(_DEVICE, "ApplyStateBlock", "apply_block", "The driver executes the block.",
@@ -121,20 +119,20 @@ _calls(_DEVICE, "CaptureStateBlock", "capture_block", "The driver updates the bl
 
 @method("IDirect3D7", "CreateDevice")
 def create_device(program: Program, call: Arguments) -> None:
-    """A context of DirectX 7 on a surface and its attached depth buffer."""
+    """Creates a context of DirectX 7 on a surface and its attached depth buffer."""
     target = call.thing("lpDDS", DrawSurface)
     bind_argument(program, call, "lplpD3DDevice", EarlyDevice(program.ddraw, target, 7))
 
 
 @method(_DEVICES, "GetDirect3D")
 def get_direct3d(program: Program, call: Arguments) -> None:
-    """The Direct3D object."""
+    """Returns the Direct3D object."""
     bind_argument(program, call, call.starting("lplpDirect3D"), program.ddraw)
 
 
 @method(_DEVICES, "GetRenderTarget")
 def get_target(program: Program, call: Arguments) -> None:
-    """The target, which may get a new address."""
+    """Returns the target, perhaps at a new address."""
     bind_argument(program, call, "lplpRenderTarget", _device(call).target)
 
 
@@ -148,7 +146,7 @@ def clear(program: Program, call: Arguments) -> None:
 
 @method(f"IDirect3DDevice3 {_DEVICE}", "GetTexture")
 def get_texture(program: Program, call: Arguments) -> None:
-    """The texture of a stage, which may get a new address."""
+    """Returns the texture of a stage, perhaps at a new address."""
     found = _device(call).textures.get(call.integer("dwStage"))
     if found is not None:
         bind_argument(program, call, call.spelled("lpTexture", "lplpTexture2"), found)

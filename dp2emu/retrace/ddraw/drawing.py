@@ -46,7 +46,7 @@ def indices_of(call: Arguments, name: str) -> list[int] | None:
 
 @method(DEVICES, "DrawPrimitive DrawIndexedPrimitive")
 def draw_primitive(program: Program, call: Arguments) -> None:
-    """A draw of vertices in user memory, by the tokens of the version."""
+    """Draws vertices in user memory, by the tokens of the version."""
     indices = indices_of(call, "lpwIndices") if call.declares("lpwIndices") else None
     device, count = call.thing("this", EarlyDevice), call.integer("dwVertexCount")
     if count:
@@ -60,7 +60,7 @@ def draw_primitive(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "DrawPrimitiveStrided DrawIndexedPrimitiveStrided")
 def draw_strided(program: Program, call: Arguments) -> None:
-    """A draw of vertices whose elements are in separate arrays, which the import interleaves."""
+    """Draws vertices whose elements are in separate arrays, after interleaving them."""
     indices = indices_of(call, "lpIndex") if call.declares("lpIndex") else None
     device = call.thing("this", EarlyDevice)
     format, count = call.integer("dwVertexType") & ~_RESERVED, call.integer("dwVertexCount")
@@ -121,13 +121,13 @@ def create_buffer(program: Program, call: Arguments) -> None:
 
 @method(BUFFERS, "Lock")
 def lock_buffer(program: Program, call: Arguments) -> None:
-    """The address of the buffer's memory."""
+    """Returns the address of the buffer's memory."""
     program.locks.begin(call.address("lplpData"), Lock(call.thing("this", VertexBuffer), 0))
 
 
 @method(BUFFERS, "Unlock")
 def unlock_buffer(program: Program, call: Arguments) -> None:
-    """Writes the program's stores."""
+    """Writes the stores of the program."""
     buffer = call.thing("this", VertexBuffer)
     ended = program.locks.end(buffer, 0)
     if ended is not None and ended.data:
@@ -138,7 +138,7 @@ def unlock_buffer(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "DrawPrimitiveVB")
 def draw_buffer(program: Program, call: Arguments) -> None:
-    """A draw of vertices of a buffer."""
+    """Draws vertices of a buffer."""
     device = call.thing("this", EarlyDevice)
     buffer = call.thing("lpD3DVertexBuf", VertexBuffer)
     start, count = call.integer("dwStartVertex"), call.integer("dwNumVertices")
@@ -148,7 +148,7 @@ def draw_buffer(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "DrawIndexedPrimitiveVB")
 def draw_indexed_buffer(program: Program, call: Arguments) -> None:
-    """An indexed draw of a buffer; indices of DirectX 7 count from the call's first vertex."""
+    """Draws a buffer with indices, which in DirectX 7 count from the call's first vertex."""
     device = call.thing("this", EarlyDevice)
     buffer = call.thing("lpD3DVertexBuf", VertexBuffer)
     seven = device.interface == 7
@@ -168,7 +168,7 @@ def _process(call: Arguments, device: EarlyDevice, source: VertexBuffer, start: 
 
 @method(BUFFERS, "ProcessVertices")
 def process_vertices(program: Program, call: Arguments) -> None:
-    """The runtime transforms vertices of one buffer into another."""
+    """Transforms vertices of one buffer into another by the runtime."""
     device = call.thing("lpD3DDevice", EarlyDevice)
     source = call.thing("lpSrcBuffer", VertexBuffer)
     _process(call, device, source, call.integer("dwSrcIndex"))
@@ -176,7 +176,7 @@ def process_vertices(program: Program, call: Arguments) -> None:
 
 @method("IDirect3DVertexBuffer7", "ProcessVerticesStrided")
 def process_strided(program: Program, call: Arguments) -> None:
-    """As ProcessVertices, with the elements interleaved in a temporary buffer first."""
+    """Interleaves elements in a temporary buffer, and transforms them as ProcessVertices."""
     device, count = call.thing("lpD3DDevice", EarlyDevice), call.integer("dwCount")
     format = call.integer("dwVertexTypeDesc") & ~_RESERVED
     vertices = interleaved(call.struct("lpVertexArray"), format, count, device.interface)

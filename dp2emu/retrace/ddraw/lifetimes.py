@@ -63,7 +63,7 @@ def release(program: Program, call: Arguments) -> None:
 
 @method(_INTERFACES, "QueryInterface")
 def query_interface(program: Program, call: Arguments) -> None:
-    """Another interface of the same object."""
+    """Returns another interface of the same object."""
     thing = program.objects.get(call.address("this"))
     if thing is not None and call.address("ppvObj"):
         bind_argument(program, call, "ppvObj", thing)

@@ -11,7 +11,7 @@ from dp2emu.retrace.ddraw.lifetimes import DIRECTDRAWS, SURFACES, bind_argument
 from dp2emu.retrace.ddraw.records import capabilities, color_key, description, effects, rectangle
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import INFORMATION, UNCHANGED, Program, inert, lost, method
+from dp2emu.retrace.program import NO_EFFECT, UNCHANGED, Program, inert, lost, method
 from dp2emu.runtime.drawblits import Side, blt, blt_fast
 from dp2emu.runtime.drawsurfaces import Clipper, DrawSurface, Palette
 
@@ -23,7 +23,7 @@ inert(
     "AddRef Compact EnumDisplayModes EnumSurfaces GetCaps GetFourCCCodes GetMonitorFrequency "
     "GetScanLine GetVerticalBlankStatus GetAvailableVidMem GetSurfaceFromDC GetGDISurface "
     "TestCooperativeLevel GetDeviceIdentifier StartModeTest EvaluateMode",
-    INFORMATION,
+    NO_EFFECT,
 )
 inert(
     DIRECTDRAWS,
@@ -36,10 +36,10 @@ inert(
     "DirectDrawEnumerateA DirectDrawEnumerateW DirectDrawEnumerateExA DirectDrawEnumerateExW "
     "DllCanUnloadNow DllGetClassObject AcquireDDThreadLock ReleaseDDThreadLock "
     "D3DParseUnknownCommand",
-    INFORMATION,
+    NO_EFFECT,
 )
-inert("IDirectDrawPalette", "AddRef GetCaps GetEntries Initialize", INFORMATION)
-inert("IDirectDrawClipper", "AddRef GetClipList GetHWnd Initialize IsClipListChanged", INFORMATION)
+inert("IDirectDrawPalette", "AddRef GetCaps GetEntries Initialize", NO_EFFECT)
+inert("IDirectDrawClipper", "AddRef GetClipList GetHWnd Initialize IsClipListChanged", NO_EFFECT)
 inert("IDirectDrawGammaControl", "AddRef GetGammaRamp SetGammaRamp", _MONITOR)
 inert("IDirectDrawColorControl", "AddRef GetColorControls SetColorControls", _MONITOR)
 lost(
@@ -53,7 +53,7 @@ inert(
     "AddRef EnumAttachedSurfaces EnumOverlayZOrders GetBltStatus GetCaps GetColorKey "
     "GetFlipStatus GetOverlayPosition GetPixelFormat IsLost GetDDInterface GetPrivateData "
     "GetUniquenessValue GetPriority GetLOD",
-    INFORMATION,
+    NO_EFFECT,
 )
 inert(
     SURFACES,
@@ -81,7 +81,7 @@ def _surface(call: Arguments) -> DrawSurface:
 
 @method("", "DirectDrawCreate DirectDrawCreateEx")
 def create(program: Program, call: Arguments) -> None:
-    """A DirectDraw object; all of a program share one memory."""
+    """Creates a DirectDraw object; all of a program share one memory."""
     bind_argument(program, call, "lplpDD", program.ddraw)
 
 
@@ -94,14 +94,14 @@ def create_surface(program: Program, call: Arguments) -> None:
 
 @method(DIRECTDRAWS, "DuplicateSurface")
 def duplicate_surface(program: Program, call: Arguments) -> None:
-    """Another object of the same memory."""
+    """Returns another object of the same memory."""
     surface = call.thing("lpDDSurface", DrawSurface)
     bind_argument(program, call, "lplpDupDDSurface", surface)
 
 
 @method(DIRECTDRAWS, "SetDisplayMode")
 def set_display_mode(program: Program, call: Arguments) -> None:
-    """The size and format of primary surfaces created from now on."""
+    """Sets the size and format of primary surfaces created from now on."""
     program.ddraw.set_display(*map(call.integer, ("dwWidth", "dwHeight", "dwBPP")))
 
 
@@ -150,19 +150,19 @@ def _store_entries(
 @method("", "DirectDrawCreateClipper")
 @method(DIRECTDRAWS, "CreateClipper")
 def create_clipper(program: Program, call: Arguments) -> None:
-    """A clipper, which clips to the surface until it has a list of rectangles."""
+    """Creates a clipper, which clips to the surface until it has a list of rectangles."""
     bind_argument(program, call, "lplpDDClipper", Clipper())
 
 
 @method("IDirectDrawClipper", "SetHWnd")
 def set_window(program: Program, call: Arguments) -> None:
-    """A window as the region, which is not recorded: only the surface clips."""
+    """Sets a window as the region, which is not recorded: only the surface clips."""
     call.thing("this", Clipper).rects = None
 
 
 @method("IDirectDrawClipper", "SetClipList")
 def set_clip_list(program: Program, call: Arguments) -> None:
-    """The rectangles that split blits."""
+    """Sets the rectangles that split blits."""
     clipper = call.thing("this", Clipper)
     clipper.rects = _region(call.struct("lpClipList")) if call.has("lpClipList") else None
 
@@ -205,7 +205,7 @@ def delete_attached(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "GetAttachedSurface")
 def get_attached(program: Program, call: Arguments) -> None:
-    """The address of a back buffer, mip level, face or depth buffer."""
+    """Returns a back buffer, mip level, face or depth buffer."""
     caps, caps2 = capabilities(call.struct("lpDDSCaps"))
     found = _surface(call).find(caps, caps2)
     if found is None:
@@ -228,7 +228,7 @@ def learn_size(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "Lock")
 def lock(program: Program, call: Arguments) -> None:
-    """Locks memory, with a picture of what the GPU has written."""
+    """Locks memory, and takes a picture of content that the GPU wrote."""
     surface = _surface(call)
     learn_size(program, call)
     of, flags = call.struct("lpDDSurfaceDesc"), call.integer("dwFlags")
@@ -241,7 +241,7 @@ def lock(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "Unlock")
 def unlock(program: Program, call: Arguments) -> None:
-    """Writes the program's stores."""
+    """Writes the stores of the program."""
     surface = _surface(call)
     ended = program.locks.end(surface, 0)
     if ended is not None and ended.data is not None:
@@ -250,7 +250,7 @@ def unlock(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "Blt")
 def blit(program: Program, call: Arguments) -> None:
-    """A fill or a copy; a copy to the primary surface ends a frame."""
+    """Fills or copies a rectangle; a copy to the primary surface ends a frame."""
     target = _surface(call)
     given = call.optional("lpDDSrcSurface", DrawSurface)
     source = Side(given, rectangle(call, "lpSrcRect")) if given else None
@@ -265,7 +265,7 @@ def blit(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "BltFast")
 def blit_fast(program: Program, call: Arguments) -> None:
-    """An unscaled copy; to the primary surface it ends a frame."""
+    """Copies a rectangle unscaled; a copy to the primary surface ends a frame."""
     target = _surface(call)
     given = call.thing("lpDDSrcSurface", DrawSurface)
     source = Side(given, rectangle(call, "lpSrcRect"))
@@ -303,19 +303,19 @@ def _show(program: Program, call: Arguments, source: DrawSurface | None) -> None
 
 @method(SURFACES, "SetClipper")
 def set_clipper(program: Program, call: Arguments) -> None:
-    """The clipper of blits to the surface."""
+    """Sets the clipper of blits to the surface."""
     _surface(call).clipper = call.optional("lpDDClipper", Clipper)
 
 
 @method(SURFACES, "SetPalette")
 def set_palette(program: Program, call: Arguments) -> None:
-    """The palette of the surface's pixels."""
+    """Sets the palette of the surface's pixels."""
     _surface(call).palette = call.optional("lpDDPalette", Palette)
 
 
 @method(SURFACES, "SetColorKey")
 def set_color_key(program: Program, call: Arguments) -> None:
-    """A colour key for blits, and of textures for draws; NULL removes it."""
+    """Sets a colour key for blits, and of textures for draws; NULL removes it."""
     surface, name = _surface(call), "lpDDColorKey"
     key = color_key(call.struct(name)) if call.has(name) else None
     program.ddraw.set_color_key(surface, call.integer("dwFlags"), key)
@@ -323,7 +323,7 @@ def set_color_key(program: Program, call: Arguments) -> None:
 
 @method("IDirectDrawSurface7", "SetLOD")
 def set_lod(program: Program, call: Arguments) -> None:
-    """The most detailed level that all devices use of a managed texture."""
+    """Sets the most detailed level that all devices use of a managed texture."""
     surface, level = _surface(call), call.integer("dwMaxLOD")
     for device in program.ddraw.devices:
         device.set_lod(surface, level)

@@ -12,15 +12,7 @@ from dp2emu.d3d.sdk import Named
 class ReturnType(Named):
     """Data type of a resource's component."""
 
-    UNORM = 1
-    SNORM = 2
-    SINT = 3
-    UINT = 4
-    FLOAT = 5
-    MIXED = 6
-    DOUBLE = 7
-    CONTINUED = 8
-    UNUSED = 9
+    UNORM, SNORM, SINT, UINT, FLOAT, MIXED, DOUBLE, CONTINUED, UNUSED = range(1, 10)
 
 
 class Interpolation(Named):
@@ -39,16 +31,8 @@ class Interpolation(Named):
 class SystemValue(Named):
     """System values in declarations; from 11 on signatures in containers use other numbers."""
 
-    UNDEFINED = 0
-    POSITION = 1
-    CLIP_DISTANCE = 2
-    CULL_DISTANCE = 3
-    RENDERTARGET_ARRAY_INDEX = 4
-    VIEWPORT_ARRAY_INDEX = 5
-    VERTEX_ID = 6
-    PRIMITIVE_ID = 7
-    INSTANCE_ID = 8
-    IS_FRONT_FACE = 9
+    UNDEFINED, POSITION, CLIP_DISTANCE, CULL_DISTANCE, RENDERTARGET_ARRAY_INDEX = range(5)
+    VIEWPORT_ARRAY_INDEX, VERTEX_ID, PRIMITIVE_ID, INSTANCE_ID, IS_FRONT_FACE = range(5, 10)
     SAMPLE_INDEX = 10, "sampleIndex"
     QUAD_U0_EDGE = 11, "finalQuadUeq0EdgeTessFactor"
     QUAD_V0_EDGE = 12, "finalQuadVeq0EdgeTessFactor"
@@ -67,29 +51,13 @@ class SystemValue(Named):
 class SignatureName(Named):
     """D3D_NAME: system values in signatures of containers."""
 
-    UNDEFINED = 0
-    POSITION = 1
-    CLIP_DISTANCE = 2
-    CULL_DISTANCE = 3
-    RENDER_TARGET_ARRAY_INDEX = 4
-    VIEWPORT_ARRAY_INDEX = 5
-    VERTEX_ID = 6
-    PRIMITIVE_ID = 7
-    INSTANCE_ID = 8
-    IS_FRONT_FACE = 9
+    UNDEFINED, POSITION, CLIP_DISTANCE, CULL_DISTANCE, RENDER_TARGET_ARRAY_INDEX = range(5)
+    VIEWPORT_ARRAY_INDEX, VERTEX_ID, PRIMITIVE_ID, INSTANCE_ID, IS_FRONT_FACE = range(5, 10)
     SAMPLE_INDEX = 10
-    FINAL_QUAD_EDGE_TESSFACTOR = 11
-    FINAL_QUAD_INSIDE_TESSFACTOR = 12
-    FINAL_TRI_EDGE_TESSFACTOR = 13
-    FINAL_TRI_INSIDE_TESSFACTOR = 14
-    FINAL_LINE_DETAIL_TESSFACTOR = 15
-    FINAL_LINE_DENSITY_TESSFACTOR = 16
-    TARGET = 64
-    DEPTH = 65
-    COVERAGE = 66
-    DEPTH_GREATER_EQUAL = 67
-    DEPTH_LESS_EQUAL = 68
-    STENCIL_REF = 69
+    FINAL_QUAD_EDGE_TESSFACTOR, FINAL_QUAD_INSIDE_TESSFACTOR = range(11, 13)
+    FINAL_TRI_EDGE_TESSFACTOR, FINAL_TRI_INSIDE_TESSFACTOR = range(13, 15)
+    FINAL_LINE_DETAIL_TESSFACTOR, FINAL_LINE_DENSITY_TESSFACTOR = range(15, 17)
+    TARGET, DEPTH, COVERAGE, DEPTH_GREATER_EQUAL, DEPTH_LESS_EQUAL, STENCIL_REF = range(64, 70)
     INNER_COVERAGE = 70
 
 
@@ -124,9 +92,10 @@ class Primitive(Named):
     TRIANGLE = 3
     LINEADJ = 6
     TRIANGLEADJ = 7
-    PATCH1 = 8
-    # Members by computed names: a class body's vars() is the mapping that Enum reads.
-    vars().update({f"PATCH{points}": 7 + points for points in range(2, 33)})
+    PATCH1, PATCH2, PATCH3, PATCH4, PATCH5, PATCH6, PATCH7, PATCH8 = range(8, 16)
+    PATCH9, PATCH10, PATCH11, PATCH12, PATCH13, PATCH14, PATCH15, PATCH16 = range(16, 24)
+    PATCH17, PATCH18, PATCH19, PATCH20, PATCH21, PATCH22, PATCH23, PATCH24 = range(24, 32)
+    PATCH25, PATCH26, PATCH27, PATCH28, PATCH29, PATCH30, PATCH31, PATCH32 = range(32, 40)
 
 
 class Precision(Named):

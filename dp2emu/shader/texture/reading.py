@@ -20,7 +20,6 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value
 
 SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
-_EDGES = (TextureAddress.CLAMP,) * 3
 
 
 class Level(msgspec.Struct, frozen=True):
@@ -85,29 +84,26 @@ def read(
     ``moves`` tells for each axis whether the coordinate changes between pixels, where ties depend
     on it.
     """
-    modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
-    places = zip(
-        kernels,
-        modes,
-        offset_coordinates(source, coordinates, level),
-        level.sides,
-        moves,
-        strict=False,
-    )
+    places = zip(kernels, offset_coordinates(source, coordinates, level), moves, strict=False)
     axes = [
-        _axis(
-            source,
-            kernel,
-            number,
-            level,
-            taps(mode, at, side, kernel.places, kernel.back, None if kernel.back else move),
-        )
-        for number, (kernel, mode, at, side, move) in enumerate(places)
+        _axis(source, kernel, number, level, at, move)
+        for number, (kernel, at, move) in enumerate(places)
     ]
     return _mixed(source, axes, _Place(level.offset))
 
 
-def _axis(source: TexelSource, kernel: Kernel, number: int, level: Level, found: Taps) -> _Axis:
+def _axis(
+    source: TexelSource,
+    kernel: Kernel,
+    number: int,
+    level: Level,
+    coordinate: Value,
+    move: Value | None = None,
+) -> _Axis:
+    cube = source.key.kind is TextureKind.CUBE
+    mode = TextureAddress.CLAMP if cube else source.key.address[number]
+    side, ties = level.sides[number], None if kernel.back else move
+    found = taps(mode, coordinate, side, kernel.places, kernel.back, ties)
     # Shift from texel to block number; sides of blocks are powers of two.
     blocks = (*source.row.block, 1)[number].bit_length() - 1
     pitch = level.pitches[number - 1] if number else source.row.size
@@ -210,13 +206,8 @@ def corners(
     source: TexelSource, coordinates: Sequence[Value], level: Level, decode: Decode = texel
 ) -> tuple[Texel, ...]:
     """Return the four texels of a linear filter, counter-clockwise from the lower left."""
-    modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
-    u, v = (
-        _axis(source, LINEAR, number, level, taps(mode, at, side, LINEAR.places, LINEAR.back))
-        for number, (mode, at, side) in enumerate(
-            zip(modes, offset_coordinates(source, coordinates, level), level.sides, strict=False)
-        )
-    )
+    places = enumerate(offset_coordinates(source, coordinates, level))
+    u, v = (_axis(source, LINEAR, number, level, at) for number, at in places)
     start = _Place(level.offset)
     return tuple(
         _border_or_texel(source, start.along(v, down).along(u, right), decode)

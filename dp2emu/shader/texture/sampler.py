@@ -18,19 +18,9 @@ from dp2emu.d3d.enums import TextureFilter
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS
-from dp2emu.shader.texture import seams
+from dp2emu.shader.texture import detail, seams
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.texture.bindings import COLUMN_WEIGHTS, CUBE_FACES, LimitField, NumberField
-from dp2emu.shader.texture.detail import (
-    Footprint,
-    Gradient,
-    clamped,
-    footprint,
-    in_steps,
-    level_from,
-    nearest,
-    probes,
-)
 from dp2emu.shader.texture.fields import TexelSource
 from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, Weights, between, kernel_of
 from dp2emu.shader.texture.reading import SIDES, Level, level_field, level_of, read
@@ -244,7 +234,7 @@ class Sampling(msgspec.Struct, frozen=True):
         if not (_mipmapped(self.key) or _minifies_otherwise(self.key)):
             return self._read(kernel, self.limit(LimitField.FIRST))
         covered = None if self.lod is Lod.EXPLICIT else self.footprint()
-        level = self.b.input("lod.x") if covered is None else level_from(covered.longest)
+        level = self.b.input("lod.x") if covered is None else detail.level_from(covered.longest)
         steps = self._steps(level)
         if not _minifies_otherwise(self.key):
             return self._mipmapped(kernel, steps)
@@ -273,7 +263,7 @@ class Sampling(msgspec.Struct, frozen=True):
     def _steps(self, level: Value) -> Value:
         """Return the biased level in 1/256, clamped to the sampler's range if it has one."""
         level = self.biased(level)
-        return in_steps(self.ranged(level) if self.key.ranged else level)
+        return detail.in_steps(self.ranged(level) if self.key.ranged else level)
 
     def ranged(self, level: Value) -> Value:
         """Clamp a level to MinLOD and MaxLOD."""
@@ -284,13 +274,13 @@ class Sampling(msgspec.Struct, frozen=True):
         """Load a float parameter of the sampler."""
         return self.b.load(self.source.files.numbers, field)
 
-    def footprint(self) -> Footprint:
+    def footprint(self) -> detail.Footprint:
         """Return the pixel's footprint."""
         fields = SIDES[: self.key.kind.axes]
         sides = [self.b.itof(level_field(self.source, field)) for field in fields]
-        return footprint(self._gradient(), sides)
+        return detail.footprint(self._gradient(), sides)
 
-    def _gradient(self) -> Gradient:
+    def _gradient(self) -> detail.Gradient:
         """Return the derivatives of the coordinates, all on this pixel's cube face."""
         kind = self.key.kind
         given = _vector(self.b, "coordinate", kind)
@@ -307,9 +297,9 @@ class Sampling(msgspec.Struct, frozen=True):
         first, last = self.limit(LimitField.FIRST), self.limit(LimitField.LAST)
         if not _mipmapped(self.key):
             return self._read(kernel, first)
-        steps = clamped(steps, first, last)
+        steps = detail.clamped(steps, first, last)
         if self.key.mip is TextureFilter.POINT:
-            return self._read(kernel, nearest(steps))
+            return self._read(kernel, detail.nearest(steps))
         level, fraction = steps >> FRACTION_BITS, steps & (ONE - 1)
         found = [self.b.variable(Type.F32) for _ in COMPONENTS]
         _assign(found, self._read(kernel, level))
@@ -319,14 +309,14 @@ class Sampling(msgspec.Struct, frozen=True):
             _assign(found, between(near, far, self.b.itof(fraction) * (1.0 / ONE)))
         return _values(found)
 
-    def _along(self, covered: Footprint) -> Texel:
+    def _along(self, covered: detail.Footprint) -> Texel:
         """Anisotropic filter: the mean of evenly spaced probes along the footprint's longer
         vector.
         """
         b, right, down = self.b, *covered.gradient
-        count = probes(covered, self.key.anisotropy)
+        count = detail.probes(covered, self.key.anisotropy)
         number = b.itof(count)
-        steps = self._steps(level_from(covered.longest / (number * number)))
+        steps = self._steps(detail.level_from(covered.longest / (number * number)))
         stride = [b.select(covered.wide, x, y) / number for x, y in zip(right, down, strict=True)]
         # Probes are centred on the pixel: from -(n - 1) / 2 to (n - 1) / 2.
         at, done = b.variable(Type.F32, 0.5 - number * 0.5), b.variable(Type.I32)

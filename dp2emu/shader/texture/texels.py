@@ -14,15 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.block_formats import (
-    EIGHT_ALPHAS,
-    FOUR_COLORS,
-    PAIRS,
-    SIX_ALPHAS,
-    THREE_COLORS,
-    YUV_TO_RGB,
-    Weights,
-)
+from dp2emu.d3d import block_formats as blocks
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
@@ -55,7 +47,7 @@ class _Blend(msgspec.Struct, frozen=True):
     reciprocal: Value
 
     @classmethod
-    def of(cls, weights: Weights, code: Value) -> _Blend:
+    def of(cls, weights: blocks.Weights, code: Value) -> _Blend:
         """Look up the weights of a code, packed as 4 bits per code in a word."""
         whole = sum(weights[0])
         first, second = (
@@ -88,7 +80,7 @@ def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     ends, code = source.word(address), _color_code(source.word(address, 1), u, v)
     # Endpoint order selects the three-colour mode with a transparent black.
     three = bits(ends, 16, 16) >= bits(ends, 0, 16)
-    mix = _Blend.of(FOUR_COLORS, code).unless(three, _Blend.of(THREE_COLORS, code))
+    mix = _Blend.of(blocks.FOUR_COLORS, code).unless(three, _Blend.of(blocks.THREE_COLORS, code))
     red, green, blue = _colors(source, ends, mix)
     return red, green, blue, source.b.select(three & code.eq(3), 0.0, 1.0)
 
@@ -96,7 +88,7 @@ def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 def _beside_alpha(alpha: Code, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """Four-colour block in the second half, alpha block in the first."""
     ends, code = source.word(address, 2), _color_code(source.word(address, 3), u, v)
-    red, green, blue = _colors(source, ends, _Blend.of(FOUR_COLORS, code))
+    red, green, blue = _colors(source, ends, _Blend.of(blocks.FOUR_COLORS, code))
     return red, green, blue, source.shade(alpha(source, address, u, v), color=False)
 
 
@@ -141,7 +133,7 @@ def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Valu
     first, second = bits(low, 0, 8), bits(low, 8, 8)
     six = second >= first
     code = _three_bit_code(source, address, u, v)
-    mix = _Blend.of(EIGHT_ALPHAS, code).unless(six, _Blend.of(SIX_ALPHAS, code))
+    mix = _Blend.of(blocks.EIGHT_ALPHAS, code).unless(six, _Blend.of(blocks.SIX_ALPHAS, code))
     return b.select(six & code.eq(7), 255, mix.between(first, second))
 
 
@@ -164,7 +156,7 @@ def _ramp(signed: bool, source: TexelSource, address: Value, u: Value, v: Value)
     six = given[1] >= given[0]
     ends = [b.select(n < -127, -127, n) if signed else n for n in given]
     code = _three_bit_code(source, address, u, v)
-    mix = _Blend.of(EIGHT_ALPHAS, code).unless(six, _Blend.of(SIX_ALPHAS, code))
+    mix = _Blend.of(blocks.EIGHT_ALPHAS, code).unless(six, _Blend.of(blocks.SIX_ALPHAS, code))
     most = _LARGEST[signed]
     steps = b.select(six, float(5 * most), float(7 * most))
     value = b.itof(ends[0] * mix.first + ends[1] * mix.second) / steps
@@ -217,7 +209,7 @@ def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Valu
     y = _pair_byte(word, order, "yY", u) - 16
     u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]
     red, green, blue = (
-        source.shade(_rgb_of(y, u_v, weights), color=False) for weights in YUV_TO_RGB
+        source.shade(_rgb_of(y, u_v, weights), color=False) for weights in blocks.YUV_TO_RGB
     )
     return red, green, blue, 1.0
 
@@ -250,10 +242,10 @@ _BYTE_DECODERS: dict[AnyFormat, Decode] = {
     Format.DXT5: partial(_beside_alpha, _three_bits),
     Format.ATI1N: _ati1,
     Format.ATI2N: _ati2,
-    Format.R8G8_B8G8: partial(_rgb_pair, PAIRS[Format.R8G8_B8G8]),
-    Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
-    Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
-    Format.YUY2: partial(_yuv_pair, PAIRS[Format.YUY2]),
+    Format.R8G8_B8G8: partial(_rgb_pair, blocks.PAIRS[Format.R8G8_B8G8]),
+    Format.G8R8_G8B8: partial(_rgb_pair, blocks.PAIRS[Format.G8R8_G8B8]),
+    Format.UYVY: partial(_yuv_pair, blocks.PAIRS[Format.UYVY]),
+    Format.YUY2: partial(_yuv_pair, blocks.PAIRS[Format.YUY2]),
 }
 """Formats whose values are bytes."""
 

@@ -1,8 +1,4 @@
-"""Look-up of every declared structure by its header name.
-
-The declarations are in ``dp2structs`` (the stream), ``devinfo`` (query payloads), ``hal`` (calls),
-``caps`` and ``ddi``; import those to use one, this module to look one up.
-"""
+"""Every structure that ``dp2emu.d3d`` declares, by its header name."""
 
 from __future__ import annotations
 
