@@ -1,9 +1,9 @@
 """dp2emu: the DirectX 6 to 9 display driver and its GPU, in Python.
 
-The names here are those that most programs need; each is imported when it is asked for, so that
-``import dp2emu`` costs nothing.  The packages have more: ``dp2emu.replay.replay`` plays captures,
-``dp2emu.batch`` many of them, ``dp2emu.conform`` tries drivers, ``dp2emu.testing`` is for tests,
-``dp2emu.runtime10`` is the application's half of Direct3D 10 and 11.
+It has the names that most programs need; each is imported on first use, so ``import dp2emu`` is
+fast.  Packages have more: ``dp2emu.replay`` plays captures, ``dp2emu.batch`` many of them,
+``dp2emu.conform`` tests drivers, ``dp2emu.testing`` has tools for tests, and ``dp2emu.runtime10``
+is the application's side of Direct3D 10 and 11.
 """
 
 from dp2emu.lazy_import import lazy_package

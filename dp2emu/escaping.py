@@ -1,11 +1,11 @@
-"""Text of strangers as terminals and pages may have it: nothing in it is an order to them."""
+"""Untrusted text, escaped for display: no control sequence reaches a terminal or page."""
 
 from __future__ import annotations
 
 
 def plain(text: str, kept: str = "") -> str:
-    r"""Text in which what does not show (control characters, changes of direction, halves of
-    pairs) is escaped as Python does it, but for those ``kept``; line ends become spaces.
+    r"""Text whose unprintable characters (control characters, bidirectional marks, surrogates)
+    are escaped as in Python, except those in ``kept``; line ends become spaces.
 
     >>> print(plain("one\ntwo \x1b[31m"))
     one two \x1b[31m

@@ -1,7 +1,6 @@
 """A cache keyed by object identity instead of equality.
 
-Comparing and hashing large records takes longer than drawing something small, and their makers
-keep them.
+Comparing and hashing large records takes longer than a small draw, and the same objects recur.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Generic, TypeVar, TypeVarTuple
 from weakref import ref
 
 ROOM = 1 << 10
-"""Results that a cache holds by default."""
+"""Default number of results in a cache."""
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
@@ -24,10 +23,10 @@ _Others = TypeVarTuple("_Others")
 class IdentityCache(Generic[_T]):
     """Results by the identity of objects and the values of other arguments.
 
-    Mutable: it holds the ``room`` latest results.  An entry goes with the first of its objects
-    that is collected, so a result should not refer to them.  Objects without weak references,
-    such as tuples and dictionaries, are held by their entry, so that no other gets their identity.
-    Several threads may compute the same result.
+    Mutable: it has the ``room`` latest results.  An entry is removed when one of its objects is
+    garbage collected, so a result should not refer to them.  Objects that have no weak references,
+    such as tuples and dictionaries, are referenced by their entry, so that no other object gets
+    their identity.  Several threads may compute the same result.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -51,7 +50,7 @@ class IdentityCache(Generic[_T]):
                 found._entries.pop(key, None)
 
         entries[key] = result, [_held(each, forget) for each in objects]
-        # Other threads and the garbage collector may take entries away at any time.
+        # Other threads and the garbage collector may remove entries at any time.
         with suppress(KeyError):
             while len(entries) > self._room:
                 entries.popitem(last=False)

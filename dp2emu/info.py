@@ -1,7 +1,4 @@
-"""What a capture holds: the numbers of its index, without reading the records.
-
-Of a trace of API calls, everything is counted.
-"""
+"""Summaries of captures, from their index, and of traces of API calls."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ from dp2emu.escaping import plain
 from dp2emu.gpu.resource.heap import SurfaceKind
 
 SCHEMA = 1
-"""Version of the info document; keys are only ever added within it."""
+"""Version of the info document; within a version keys are only added."""
 
 
 def info(capture: Capture, *, tokens: bool = False) -> dict[str, Any]:
-    """The facts as a JSON object.
+    """The summary of a capture as a JSON object.
 
-    Large captures answer from their index, and ``verified`` then is False: no record was read.
-    ``tokens`` adds how often each token occurs, which takes a pass over all calls.
+    ``verified`` is False for large captures, whose index is used without reading the records.
+    ``tokens`` adds the count of each token, which takes a pass over all calls.
     """
     summary = capture.summary()
     census = _census(capture) if tokens else None
@@ -44,7 +41,7 @@ def info(capture: Capture, *, tokens: bool = False) -> dict[str, Any]:
 
 
 def info_text(facts: dict[str, Any]) -> str:
-    """The same for reading: a line a fact, those that are 0 or nothing left out."""
+    """A summary from ``info`` as text, a line per fact, without zeros."""
     lines = [f"{facts['file']}: {facts['form']} capture", *_lines(facts)]
     if not facts["verified"] and not facts["damage"]:
         lines.append("from the index; no record was checked")
@@ -52,7 +49,7 @@ def info_text(facts: dict[str, Any]) -> str:
 
 
 def trace_info(trace: Trace) -> dict[str, Any]:
-    """The facts of a trace of API calls as a JSON object; reads all of it."""
+    """The summary of a trace of API calls as a JSON object; reads the whole trace."""
     summary = asdict(summarize(trace))
     return {
         "schema": SCHEMA,
@@ -68,7 +65,7 @@ def trace_info(trace: Trace) -> dict[str, Any]:
 
 
 def trace_info_text(facts: dict[str, Any]) -> str:
-    """The same for reading: a line a fact, then one a function, most frequent first."""
+    """A summary from ``trace_info`` as text: facts, then calls by function, the most first."""
     apis = " and ".join(facts["apis"]) or "unknown API"
     head = f"{facts['file']}: apitrace trace of {apis}"
     lines = [f"{head}, version {facts['version']}, {facts['container']}"]
@@ -82,16 +79,14 @@ def trace_info_text(facts: dict[str, Any]) -> str:
 
 
 _TRACE_COUNTS = {
-    "frames": "frames",
-    "calls": "calls",
-    "unfinished": "calls never left",
+    "frames": "frames", "calls": "calls", "unfinished": "calls never left",
     "fake": "calls the tracer put in",
-}
+}  # fmt: skip
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
     rows = [(text, facts[key]) for key, text in _COUNTS.items() if facts[key]]
-    rows += [(_sort(row), row["count"]) for row in facts["formats"]]
+    rows += [(_surface_kind(row), row["count"]) for row in facts["formats"]]
     if facts["last_time"]:
         rows.append(("ticks from first to last", facts["last_time"] - facts["first_time"]))
     rows += [(f"unknown: {name}", count) for name, count in facts["skipped"].items()]
@@ -100,30 +95,21 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     return lines + ([f"damaged: {facts['damage']}"] if facts["damage"] else [])
 
 
-def _sort(row: dict[str, Any]) -> str:
+def _surface_kind(row: dict[str, Any]) -> str:
     """``"surface D3DFMT_D24S8"``; buffers have no format."""
     known = row["format"] != Format.UNKNOWN.sdk
     return " ".join([row["kind"].lower(), row["format"]] if known else [row["kind"].lower()])
 
 
 _COUNTS = {
-    "records": "records",
-    "contexts": "contexts",
-    "surfaces": "surfaces",
-    "memory_writes": "memory writes",
-    "memory_bytes": "bytes written to memory",
-    "calls": "calls",
-    "command_bytes": "command bytes",
-    "vertex_bytes": "user vertex bytes",
-    "answers": "recorded answers",
-    "response_bytes": "response bytes",
-    "frames": "frames",
-    "annotations": "annotations",
-    "pictures": "pictures the program saw",
-    "observations": "query answers the program got",
-    "observed_bytes": "bytes of these",
+    "records": "records", "contexts": "contexts", "surfaces": "surfaces",
+    "memory_writes": "memory writes", "memory_bytes": "bytes written to memory",
+    "calls": "calls", "command_bytes": "command bytes", "vertex_bytes": "user vertex bytes",
+    "answers": "recorded answers", "response_bytes": "response bytes", "frames": "frames",
+    "annotations": "annotations", "pictures": "pictures the program saw",
+    "observations": "query answers the program got", "observed_bytes": "bytes of these",
     "entries": "calls of the 10/11 interface",
-}
+}  # fmt: skip
 
 
 def _surfaces(summary: Summary) -> list[dict[str, Any]]:
@@ -143,9 +129,8 @@ def _kind_name(kind: int) -> str:
 
 
 def _census(capture: Capture) -> dict[str, int]:
-    """How often each token occurs, most frequent first; what no walk can pass ends its call."""
-    # The token table takes a while to import, and the index has no need of it.
-    from dp2emu.dp2.stream import CommandStream
+    """Counts of tokens, the most frequent first, without those after an invalid one."""
+    from dp2emu.dp2.stream import CommandStream  # slow to import, and the index needs none
 
     found: Counter[str] = Counter()
     interfaces: dict[int, int] = {}

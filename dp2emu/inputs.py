@@ -1,6 +1,4 @@
-"""Files to read, whose errors say which file it was; and as a whole, as far as a bound that says
-what such a file can be at most.
-"""
+"""Input files: errors name the file, and files that are read whole have a size limit."""
 
 from __future__ import annotations
 
@@ -16,13 +14,13 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 FILE_BYTES = 1 << 26
-"""Size of a file that is read as a whole, at most."""
+"""Default size limit of a file that is read whole."""
 _PIECE = 1 << 20
 
 
 @contextmanager
 def naming(name: object) -> Iterator[None]:
-    """An OSError that is raised within has a file's name, as one of opening it does."""
+    """Set the file name of an OSError that is raised in the block."""
     try:
         yield
     except OSError as error:
@@ -31,29 +29,29 @@ def naming(name: object) -> Iterator[None]:
 
 
 class InputFile(io.FileIO):
-    """An unbuffered file.  OSErrors of reading and moving in it have its name."""
+    """An unbuffered file whose read and seek errors have its name."""
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        """Read some bytes; returns how many."""
+        """Read into a buffer; returns the number of bytes."""
         with naming(self.name):
             return super().readinto(buffer)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Move; returns where to."""
+        """Move to a position in bytes; returns it."""
         with naming(self.name):
             return super().seek(offset, whence)
 
 
 def open_input(path: str | PathLike[str]) -> io.BufferedReader:
-    """A buffered binary stream to read.  Raises OSError."""
+    """A buffered binary stream for reading.  Raises OSError."""
     return io.BufferedReader(InputFile(fspath(path)))
 
 
 def read_file(
     path: str | PathLike[str], limit: int = FILE_BYTES, error: type[Dp2Error] = UsageError
 ) -> bytes:
-    """All bytes of a file.  Raises UsageError, or what is given for it, which names the file, if
-    it has more than ``limit``.
+    """The content of a file.  Raises ``error``, which names the file, for more than ``limit``
+    bytes, and OSError.
     """
     with open_input(path) as file:
         return read_whole(file, str(path), limit, error)
@@ -62,8 +60,8 @@ def read_file(
 def read_whole(
     file: BinaryIO, name: str, limit: int = FILE_BYTES, error: type[Dp2Error] = UsageError
 ) -> bytes:
-    """The same of an open file."""
-    content = io.BytesIO()  # a read of much makes room for all of it, whatever is there
+    """The rest of an open file.  Raises ``error`` for more than ``limit`` bytes."""
+    content = io.BytesIO()  # read() with a large size would allocate all of it
     while piece := file.read(min(_PIECE, limit + 1 - content.tell())):
         content.write(piece)
     if content.tell() > limit:

@@ -1,8 +1,8 @@
-"""construct declaration -> NumPy dtype: one list of fields, two readings of it.
+"""Conversion of construct declarations to NumPy dtypes and ``struct`` formats.
 
-The dtype is what execution uses (a checked view, no copying, no Python per field); construct is
-what declares, builds, explains and cross-checks.  Letters are mapped one by one because they do
-not mean the same to both: ``<L`` is 4 bytes to struct and 8 to NumPy on a 64-bit host.
+construct declares, builds and explains records; execution reads them through dtypes, without
+copies or Python per field.  Letters are mapped one by one because ``<L`` is 4 bytes in struct and
+8 in NumPy on a 64-bit host.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 def packer_of(dtype: np.dtype[Any] | None) -> Struct:
-    """The same record for ``struct``: its scalars in memory order, nested ones flattened."""
+    """The ``struct`` format of a packed dtype, nested records flattened.  Raises TypeError."""
     if dtype is None:
         raise TypeError("a record of variable size has no packed form")
     layout = Struct("<" + _codes(dtype))
@@ -44,7 +44,7 @@ def _codes(dtype: np.dtype[Any]) -> str:
 
 
 def reader_of(dtype: np.dtype[Any]) -> Callable[[Buffer, int], dict[str, Any]]:
-    """A reader of one flat record, quicker than a NumPy view: (buffer, offset) -> its fields."""
+    """A function (buffer, offset) -> fields of a flat record, faster than a NumPy view."""
     names = dtype.names or ()
     unpack = packer_of(dtype).unpack_from
     return lambda buffer, at: dict(zip(names, unpack(buffer, at), strict=True))
@@ -53,8 +53,7 @@ def reader_of(dtype: np.dtype[Any]) -> Callable[[Buffer, int], dict[str, Any]]:
 def dtype_of(declaration: Any) -> np.dtype[Any] | None:
     """The packed little-endian dtype of a construct, or None if its size depends on data.
 
-    A construct this function does not know, or a dtype whose itemsize is not ``sizeof()``, is a
-    programming error and raises TypeError at import rather than misreading a stream later.
+    Raises TypeError for an unsupported construct, and if the sizes of both differ.
     """
     try:
         size = declaration.sizeof()

@@ -1,7 +1,6 @@
-"""Numbers as text and back, without losing a bit.
+"""Exact conversion of numbers to text and back.
 
-Floats are handled as their 32 bits, never as Python floats: a signalling NaN would not survive
-the conversion.
+Floats are represented by their 32 bits: conversion to a Python float would quiet a signalling NaN.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ _DECIMAL = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9
 _NAN = re.compile(r"nan\((0x[0-9a-f]{8})\)\Z")
 _INFINITE = {"inf": 0x7F800000, "-inf": 0xFF800000}
 _DIGITS = 64
-"""Longer numbers than this are no number anyone meant."""
+"""Maximum length of a number in characters."""
 
 DECIMAL_BELOW = 0x10000
-"""Unsigned numbers from here on are colours, masks and addresses more often than counts."""
+"""Larger unsigned numbers are printed in hexadecimal: most are colours, masks or addresses."""
 
 
 @lru_cache(maxsize=1 << 16)
 def float_text(bits: int) -> str:
-    """The shortest decimal that reads back as this float32; it always looks like no integer.
+    """The shortest decimal that reads back as this float32, never in the form of an integer.
 
     NaNs show their bits: ``nan(0x7fc00000)``; infinities are ``inf`` and ``-inf``.
     """
@@ -37,12 +36,12 @@ def float_text(bits: int) -> str:
         return f"nan({bits:#010x})"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    # NumPy knows the shortest digits; when it turns to exponents depends on its version.
+    # NumPy finds the shortest digits, but its use of exponents depends on the version.
     return repr(float(str(np.float32(value))))
 
 
 def float_bits(text: str) -> int | None:
-    """The float32 bits of a float literal, rounded to nearest; None if it is none.
+    """The float32 bits of a float literal, rounded to nearest; None for other text.
 
     Raises OverflowError for a finite number beyond float32.
     """
@@ -61,12 +60,12 @@ def float_bits(text: str) -> int | None:
 
 
 def unsigned_text(value: int) -> str:
-    """Small numbers in decimal, large ones in hexadecimal."""
+    """A number in decimal if it is less than ``DECIMAL_BELOW``, else in hexadecimal."""
     return str(value) if value < DECIMAL_BELOW else f"{value:#010x}"
 
 
 def integer(text: str) -> int | None:
-    """The value of a decimal or hexadecimal literal, None if it is none."""
+    """The value of a decimal or hexadecimal literal; None for other text."""
     if len(text) > _DIGITS:
         return None
     if text.isdecimal() and text.isascii():
@@ -75,5 +74,5 @@ def integer(text: str) -> int | None:
 
 
 def grouped_hex(data: bytes, group: int = 4) -> str:
-    """Hexadecimal bytes in memory order, a space between groups."""
+    """Bytes in hexadecimal, in groups of ``group`` bytes separated by spaces."""
     return data.hex(" ", -group) if data else ""

@@ -1,8 +1,4 @@
-"""Files to write whose errors say which file it was.
-
-When a write fails, the operating system gives a reason and no name: a full disk is told without
-a word about where.
-"""
+"""Output files: write errors name the file, and files are replaced only when complete."""
 
 from __future__ import annotations
 
@@ -23,35 +19,35 @@ if TYPE_CHECKING:
 
 
 class OutputFile(io.FileIO):
-    """An unbuffered file.  OSErrors of writing and closing it have its name."""
+    """An unbuffered file whose write and close errors have its name."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write some bytes; returns how many."""
+        """Write bytes; returns their number."""
         with naming(self.name):
             return super().write(data)
 
     def close(self) -> None:
-        """Close it; some systems tell only now that a write had failed."""
+        """Close the file; some systems report a failed write only then."""
         with naming(self.name):
             super().close()
 
 
 def open_output(path: str | os.PathLike[str], mode: str = "wb") -> BinaryIO:
-    """A buffered binary stream to write to; ``mode`` is ``wb`` or, for a new file, ``xb``."""
+    """A buffered binary stream for writing; ``mode`` is ``wb`` or, for a new file, ``xb``."""
     return io.BufferedWriter(OutputFile(os.fspath(path), mode))
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Make or replace a file, whole or not at all."""
+    """Create or replace a file atomically."""
     with whole_output(path) as file:
         file.write(data)
 
 
 @contextmanager
 def whole_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary stream to write to, which replaces the file once everything is in it.
+    """A binary stream for writing that replaces the file at the end of the block.
 
-    If that fails the file stays.  Devices and pipes are written to as they are.
+    After an error the old file stays.  Devices and pipes are written directly.
     """
     place = Path(path)
     if place.exists() and not place.is_file():
@@ -64,7 +60,7 @@ def whole_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """A binary stream to write to: a path (see ``whole_output``), ``-`` (standard output) or a
+    """A binary stream for writing to a path (``whole_output``), ``-`` (standard output) or a
     stream.
     """
     if not isinstance(place, (str, os.PathLike)):
@@ -78,7 +74,7 @@ def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[Binar
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    path = Path(os.path.realpath(path))  # a link stays one
+    path = Path(os.path.realpath(path))  # replace the target of a link, not the link
     part = path.with_name(f".dp2emu-{token_hex(8)}")
     try:
         with open_output(part, "xb") as file:
@@ -88,7 +84,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         part.replace(path)
     except OSError as error:
         if error.filename == os.fspath(part):
-            error.filename = os.fspath(path)  # the name the caller knows
+            error.filename = os.fspath(path)  # the temporary name means nothing to the caller
         raise
     finally:
         with suppress(OSError):

@@ -1,18 +1,19 @@
-"""Pictures of surfaces: pixel words to PNG.
+"""Pictures of surfaces, from pixel words to PNG: RGBA, RGB, and grey for depth and stencil.
 
-Formats with alpha give RGBA, others RGB.  Channels narrower than 8 bits are widened by repeating
-their bits, so that full scale stays full scale, and of wider ones the high bits are shown.  Floats
-are clamped to 0..1; bump vectors, which are signed, show x as 0.5 + 0.5 x.  Palette indexes are
-shades of grey.  What a format lacks shows as it is sampled.
+Formats with alpha give RGBA, others RGB.  Channels of less than 8 bits are widened by repeating
+their bits, so that the largest value stays the largest; wider ones are cut to their high bits.
+Floats are clamped to 0..1; signed channels of bump maps show x as 0.5 + 0.5 x.  Palette indices
+are shades of grey.  Missing channels have the values that sampling gives them.  Depth and stencil
+are black for 0 and white for their largest value.
 """
 
 from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import msgspec
 import numpy as np
@@ -21,26 +22,33 @@ from numpy.typing import NDArray
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Lane, Use
+from dp2emu.d3d.formats import DEPTH, FORMATS, AnyFormat, Channel, Coding, FormatRow, Lane, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane
+from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane, stored_depth, stored_stencil
 from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.texels import decode
 
 _COMPRESS_LEVEL = 6
 _BAND = 1 << 20
-"""Pixel words converted together: in between they take several times their size."""
+"""Pixel words converted at once: the conversion needs several times their memory."""
+
+DEPTHS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.depth)
+"""D3DFORMATs with depth."""
+STENCILS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.stencil)
+"""D3DFORMATs with a stencil."""
+
+_FLOAT24_BIAS = 15
+_FLOAT24_MANTISSA = 20
 
 
 class Picture(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """What a surface shows, and as a PNG file.
+    """The picture of a surface.
 
     ``image`` is uint8 (height, width, 3 or 4), or grey: uint8 or uint16 (height, width).
-    ``crc32`` is of the surface's pixel words, rows
-    tight and samples included, so it depends on nothing a picture leaves out.
+    ``crc32`` is of the surface's pixel words with all samples, in rows without padding.
     """
 
     format: AnyFormat
@@ -49,34 +57,33 @@ class Picture(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def width(self) -> int:
-        """Pixels in a row."""
+        """Width in pixels."""
         return int(self.image.shape[1])
 
     @property
     def height(self) -> int:
-        """Rows of pixels."""
+        """Height in pixels."""
         return int(self.image.shape[0])
 
     @cached_property
     def png(self) -> bytes:
-        """The bytes of the file."""
+        """The picture as a PNG file."""
         return encode_png(self.image)
 
 
 def encode_png(image: NDArray[Any]) -> bytes:
     """A PNG file of an image: uint8 (height, width, 3 or 4), or grey, uint8 or uint16."""
     file = io.BytesIO()
-    # Many a picture is only compared.
-    from PIL import Image
+    from PIL import Image  # not needed for pictures that are only compared
 
     Image.fromarray(image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
     return file.getvalue()
 
 
 def take_picture(surface: Surface) -> Picture:
-    """The picture of a surface as it is now, of a texture its first face's top level.
+    """The picture of a surface, for textures of the top level of the first face.
 
-    A multisampled surface is shown resolved.  Raises Unsupported for depth formats and buffers.
+    A multisampled surface is resolved.  Raises Unsupported for depth formats and buffers.
     """
     row, level = _format(surface.format), surface.subresources[0]
     used = -(-surface.width * surface.samples // row.block[0]) * row.size
@@ -92,7 +99,7 @@ def take_picture(surface: Surface) -> Picture:
 
 
 def has_picture(format: int | DxgiFormat) -> bool:
-    """Whether surfaces of a format can be shown."""
+    """Whether surfaces of a format have a colour picture."""
     if isinstance(format, DxgiFormat):
         return _shows(ROWS.get(format))
     known = format in Format._value2member_map_
@@ -106,7 +113,7 @@ def _shows(row: FormatRow | None) -> TypeGuard[FormatRow]:
 def _band(
     row: FormatRow, memory: NDArray[np.uint8], size: tuple[int, int], samples: int
 ) -> NDArray[np.uint8]:
-    """What rows of pixels, or of blocks, show; ``size`` is width and height in pixels."""
+    """The image of rows of pixels or blocks; ``size`` is width and height in pixels."""
     if row.blocked:
         return decode(row.format, memory.tobytes(), *size)[..., : _lanes(row)]
     words = memory.view(row.word)
@@ -115,9 +122,9 @@ def _band(
 
 
 def rgba(words: NDArray[Any], format: AnyFormat) -> NDArray[np.uint8]:
-    """uint8 (..., 4) or, for a format without alpha, (..., 3) of the words of pixels (...).
+    """uint8 (..., 4), or (..., 3) for a format without alpha, from the words of pixels (...).
 
-    Raises Unsupported for a format that is not a colour format here.
+    Raises Unsupported for a format without colours.
     """
     row = _format(format)
     if Use.PALETTE in row.uses:
@@ -144,7 +151,7 @@ def _shown(row: FormatRow, words: NDArray[Any], lane: Lane) -> NDArray[np.uint8]
         shape = words.shape if row.words == 1 else words.shape[:-1]
         return np.full(shape, 255 * lane, np.uint8)
     if lane.coding in (Coding.UNORM, Coding.UINT):
-        return _widen(channel_bits(row, words, lane), lane.bits)
+        return _scaled(channel_bits(row, words, lane), lane.bits, 8).astype(np.uint8)
     value = read_lane(row, words, lane)
     if lane.coding is Coding.SNORM:
         value = np.float32(0.5) + np.float32(0.5) * value
@@ -155,11 +162,80 @@ def _byte(lane: F32) -> NDArray[np.uint8]:
     return np.floor(saturate(lane).astype(np.float64) * 255 + 0.5).astype(np.uint8)
 
 
-def _widen(value: NDArray[np.uint32], bits: int) -> NDArray[np.uint8]:
-    """Eight of some bits: the high ones, or all of them repeated until eight are full."""
-    excess = bits - 8
-    wide = value >> excess if excess > 0 else value << -excess
-    while bits < 8:
-        wide |= wide >> bits
+def _scaled(value: NDArray[np.uint32], bits: int, to: int) -> NDArray[np.uint32]:
+    """Values of ``bits`` bits as ``to`` bits: the high ones, or all of them repeated."""
+    excess = bits - to
+    wide = value >> np.uint32(excess) if excess > 0 else value << np.uint32(-excess)
+    while bits < to:
+        wide |= wide >> np.uint32(bits)
         bits *= 2
-    return wide.astype(np.uint8)
+    return wide
+
+
+# Depth and stencil
+
+
+def grey(row: FormatRow, words: NDArray[Any]) -> NDArray[np.uint8]:
+    """The depth in pixel words as 8-bit grey, the high half of ``take_depth``'s values; the
+    stencil for a format without depth.
+    """
+    if row.depth is not None:
+        return (_depth(row, row.depth, words) >> 8).astype(np.uint8)
+    if row.stencil is None:
+        raise Unsupported(f"picture of the depth of {row.format.sdk}")
+    return _stencil(row, row.stencil, words)
+
+
+def take_depth(surface: Surface) -> Picture:
+    """Depth as a picture of 16-bit grey; of a multisampled surface its first samples.
+
+    Integers are cut to their 16 high bits, or repeated until 16 bits are full; floats are clamped
+    to 0..1 and rounded half up.  Raises Unsupported for a surface without depth.
+    """
+    return _first_samples(surface, "depth", _depth)
+
+
+def take_stencil(surface: Surface) -> Picture:
+    """The stencil as a picture of 8-bit grey; of a multisampled surface its first samples.
+
+    Fewer bits are repeated until eight are full.  Raises Unsupported for a surface without.
+    """
+    return _first_samples(surface, "stencil", _stencil)
+
+
+def _first_samples(
+    surface: Surface,
+    what: Literal["depth", "stencil"],
+    convert: Callable[[FormatRow, Channel, NDArray[Any]], NDArray[Any]],
+) -> Picture:
+    row = DEPTH.get(surface.format)
+    channel = getattr(row, what, None)
+    if row is None or channel is None:
+        raise Unsupported(f"picture of the {what} of {surface.format.sdk}")
+    words = surface.pixels()
+    image = convert(row, channel, words[:, :: surface.samples])
+    return Picture(row.format, zlib.crc32(words.tobytes()), image)
+
+
+def _depth(row: FormatRow, channel: Channel, words: NDArray[Any]) -> NDArray[np.uint16]:
+    depth = stored_depth(row, words)
+    if channel.coding is Coding.UNORM:
+        return _scaled(depth.astype(np.uint32), channel.bits, 16).astype(np.uint16)
+    wide = depth.astype(np.float64) if channel.bits == 32 else _float24(depth)
+    inside = np.where(wide > 0, np.where(wide < 1, wide, 1.0), 0.0)  # NaN is 0
+    return np.floor(inside * 65535 + 0.5).astype(np.uint16)
+
+
+def _stencil(row: FormatRow, channel: Channel, words: NDArray[Any]) -> NDArray[np.uint8]:
+    stencil = stored_stencil(row, words).astype(np.uint32)
+    return _scaled(stencil, channel.bits, 8).astype(np.uint8)
+
+
+def _float24(bits: NDArray[Any]) -> NDArray[np.float64]:
+    """The values of 24-bit floats: 4 bits of exponent, 20 of mantissa, denormal below 2^-14."""
+    exponent = bits.astype(np.int64) >> _FLOAT24_MANTISSA
+    mantissa = bits.astype(np.int64) & (1 << _FLOAT24_MANTISSA) - 1
+    leading = np.where(exponent > 0, 1 << _FLOAT24_MANTISSA, 0)
+    power = np.maximum(exponent, 1) - _FLOAT24_BIAS - _FLOAT24_MANTISSA
+    value: NDArray[np.float64] = np.ldexp((mantissa + leading).astype(np.float64), power)
+    return value

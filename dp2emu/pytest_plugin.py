@@ -1,27 +1,28 @@
-"""The pytest plugin: fixtures, options, what failing comparisons look like, captures of failures.
+"""The pytest plugin: fixtures, options, explained comparisons, captures of failed tests.
 
-Nothing of dp2emu is imported until a test takes a fixture, so the plugin costs nothing elsewhere.
+Other modules of dp2emu are imported when a test uses a fixture, so other tests stay fast.
 
 ==================  ===============================================================================
-fixture             what a test gets
+fixture             value
 ==================  ===============================================================================
-``dp2``             ``testing.Bench``: builder of calls, device and rig, everything on tape
+``dp2``             ``testing.Bench``: builder of calls, device and rig, all recorded
 ``dp2_device``      its ``runtime.Device9``
-``dp2_gpu``         its ``gpu.device.gpu.Gpu``; the test is skipped if the rig shows none
-``ddi10``           ``runtime10.Device`` on an adapter that checks every promise of the runtime
-``dp2_capture``     ``testing.Tape``: what the test did so far
+``dp2_gpu``         its ``gpu.device.gpu.Gpu``; other rigs skip the test
+``ddi10``           ``runtime10.Device`` on an adapter that checks the rules of the runtime
+``dp2_capture``     ``testing.Tape``: the calls of the test so far
 ``dp2_golden``      ``testing.Goldens`` in the folder ``goldens`` beside the test's file
 ==================  ===============================================================================
 
-``@pytest.mark.dp2(rig=, timing=, engine=, scenario=, width=, height=, command_bytes=)`` says what
-the bench of a test, class or module is like; what is given on the command line counts before
-it where a test does not say otherwise.  ``scenario`` is a path from the test's folder.
+``@pytest.mark.dp2(rig=, timing=, engine=, scenario=, width=, height=, command_bytes=)`` sets
+options of the bench of a test, class or module, and overrides the command line.  ``scenario`` is
+relative to the test's folder.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,19 +35,19 @@ if TYPE_CHECKING:
     from dp2emu.testing import Bench, Goldens, Setup, Tape
 
 _SAVE = pytest.StashKey[Callable[[Path], None]]()
-"""Of a test item: what it did."""
+"""The function that saves the tape of a test item."""
 _RUNNING = pytest.StashKey[pytest.Item | None]()
-"""Of the configuration: the test that runs."""
+"""The running test, in the configuration."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options that begin with ``--dp2``."""
+    """Add the options ``--dp2-...``."""
     group = parser.getgroup("dp2emu")
     option = group.addoption
-    option("--dp2-engine", choices=("reference", "jit", "checked"), help="What draws.")
+    option("--dp2-engine", choices=("reference", "jit", "checked"), help="Rendering engine.")
     option("--dp2-timing", metavar="MODEL", help="Timing model, as of dp2emu replay.")
-    option("--dp2-rig", metavar="SPEC", help="What is driven, as of dp2emu replay --rig.")
-    option("--dp2-scenario", metavar="FILE", help="What happens besides: a TOML or JSON file.")
+    option("--dp2-rig", metavar="SPEC", help="Driver under test, as of dp2emu replay --rig.")
+    option("--dp2-scenario", metavar="FILE", help="Machine events: a TOML or JSON file.")
     option(
         "--dp2-update-goldens",
         action="store_true",
@@ -60,48 +61,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker; options that mean nothing are told once, before any test."""
+    """Add the marker, and check the options once, before any test."""
     config.addinivalue_line(
         "markers",
         "dp2(rig, timing, engine, scenario, width, height, command_bytes): "
-        "what the dp2 fixtures of a test are made of",
+        "options of the dp2 fixtures of a test",
     )
-    checks = {"timing": _check_timing, "rig": _check_rig, "scenario": _check_scenario}
-    for name, check in checks.items():
+    for name, check in _CHECKS.items():
         if (value := config.getoption(f"--dp2-{name}")) is not None:
             _checked(f"--dp2-{name}", check, value)
 
 
-def _checked(option: str, check: Callable[[str], object], value: str) -> None:
+_CHECKS = {
+    "timing": ("dp2emu.gpu.device.timing", "parse_timing"),
+    "rig": ("dp2emu.rig.spec", "check_spec"),
+    "scenario": ("dp2emu.scenario", "load_scenario"),
+}
+"""Modules and functions that parse the values of options and raise their errors."""
+
+
+def _checked(option: str, check: tuple[str, str], value: str) -> None:
     from dp2emu.errors import Dp2Error
 
+    module, function = check
     try:
-        check(value)
+        getattr(import_module(module), function)(value)
     except (Dp2Error, OSError) as error:
         raise pytest.UsageError(f"{option}: {error}") from None
 
 
-def _check_timing(value: str) -> object:
-    from dp2emu.gpu.device.timing import parse_timing
-
-    return parse_timing(value)
-
-
-def _check_rig(value: str) -> object:
-    from dp2emu.rig.spec import check_spec
-
-    return check_spec(value)
-
-
-def _check_scenario(value: str) -> object:
-    from dp2emu.scenario import load_scenario
-
-    return load_scenario(value)
-
-
 @pytest.fixture
 def dp2(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    """A bench: ``emit`` and ``submit`` calls, or use ``device``; ``shot`` takes a picture."""
+    """A bench, to ``emit`` tokens and ``submit`` calls, use its ``device``, or take a ``shot``."""
     with _setup(request).bench(request.node.name) as bench:
         request.node.stash[_SAVE] = bench.save
         yield bench
@@ -115,7 +106,7 @@ def dp2_device(dp2: Bench) -> Device9:
 
 @pytest.fixture
 def dp2_gpu(dp2: Bench) -> Gpu:
-    """The emulator's GPU, to be looked at."""
+    """The emulator's GPU; other rigs skip the test."""
     from dp2emu.errors import UsageError
 
     try:
@@ -126,13 +117,13 @@ def dp2_gpu(dp2: Bench) -> Gpu:
 
 @pytest.fixture
 def dp2_capture(dp2: Bench) -> Tape:
-    """What has gone between test and rig so far: ``text``, ``save``, ``records``."""
+    """The recorded calls between test and rig: ``text``, ``save``, ``records``."""
     return dp2.tape
 
 
 @pytest.fixture
 def ddi10(request: pytest.FixtureRequest) -> Device:
-    """A Direct3D 10/11 device whose calls are recorded too."""
+    """A Direct3D 10/11 device whose calls are recorded."""
     from dp2emu.capture.recorder import Recorder
     from dp2emu.runtime10 import Device
     from dp2emu.testing import Tape
@@ -144,7 +135,7 @@ def ddi10(request: pytest.FixtureRequest) -> Device:
 
 @pytest.fixture
 def dp2_golden(request: pytest.FixtureRequest) -> Goldens:
-    """Golden files beside the test."""
+    """The golden files beside the test."""
     from dp2emu.testing import Goldens
 
     update = request.config.getoption("--dp2-update-goldens")
@@ -152,7 +143,7 @@ def dp2_golden(request: pytest.FixtureRequest) -> Goldens:
 
 
 def _setup(request: pytest.FixtureRequest) -> Setup:
-    """What the command line says, then the markers, from the module's to the test's."""
+    """The options of the command line, overridden by the markers of module, class and test."""
     from dp2emu.testing import Setup
 
     names = ("engine", "timing", "rig", "scenario")
@@ -168,7 +159,7 @@ def _setup(request: pytest.FixtureRequest) -> Setup:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Keep in mind which test runs: comparisons are told without it."""
+    """Store the running test, which the hook for comparisons does not get."""
     item.config.stash[_RUNNING] = item
     try:
         return (yield)
@@ -192,7 +183,7 @@ def pytest_assertrepr_compare(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Save the tape of a test that failed, what was not submitted yet included."""
+    """Save the tape of a failed test, with commands that were not submitted yet."""
     report = yield
     save = item.stash.get(_SAVE, None)
     folder = _folder(item) if item.config.getoption("--dp2-save-failures") else None
@@ -210,9 +201,9 @@ def _takes_part(item: pytest.Item) -> bool:
 
 
 def _folder(item: pytest.Item) -> Path | None:
-    """Where what a test leaves goes: a folder of its own, in pytest's cache unless one is named.
+    """The folder for a test's files, below ``--dp2-save-failures`` or in pytest's cache.
 
-    None if there is neither.
+    None without both.
     """
     asked: str | None = item.config.getoption("--dp2-save-failures")
     name = re.sub(r"[^\w.-]+", "_", item.nodeid).strip("_")

@@ -1,10 +1,9 @@
-"""What a program reads of a surface: rows without holes, and as a picture with red, green, blue
-and alpha of 8 bits each.
+"""Surface contents as a program reads them: rows without padding, and 8-bit RGBA pictures.
 
-A format without alpha is opaque, but the X of a 32-bit format shows as the alpha that is stored
-there.  Depth is shades of grey, and so is a stencil that is alone.  Everything else is as in
-``picture``.  A multisampled surface is read resolved, or as its first samples if it is a depth
-surface; slices of a volume stand one below the other.
+Formats without alpha are opaque, but the X of a 32-bit format is shown as the alpha stored there.
+Depth, or the stencil of a format without depth, is grey.  The rest is as in ``picture``.  A
+multisampled surface is resolved; of a depth surface the first samples are read.  Slices of a
+volume follow each other from top to bottom.
 """
 
 from __future__ import annotations
@@ -20,22 +19,21 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
-from dp2emu.depth_picture import grey
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.gpu.transfer.copy_resolve import resolve
-from dp2emu.picture import Picture, rgba
+from dp2emu.picture import Picture, grey, rgba
 from dp2emu.shader.texture.texels import decode
 
 _BAND = 1 << 20
-"""Pixels converted together."""
+"""Pixels converted at once."""
 _ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
-"""Formats whose X is shown, by those that have an alpha in its place."""
+"""Formats with an X channel, and formats with alpha in its place."""
 
 
 class Rows(NamedTuple):
-    """A level: ``memory`` is uint8 (rows of pixels or blocks, bytes of one), of all slices."""
+    """A level with all slices: ``memory`` is uint8 (rows of pixels or blocks, bytes per row)."""
 
     format: Format
     row: FormatRow
@@ -45,8 +43,9 @@ class Rows(NamedTuple):
 
 
 def check_readback(desc: SurfaceDesc, index: int = 0) -> None:
-    """Whether level ``index`` of a surface can be read: raises Fault if there is no such level,
-    Unsupported for what is no pixels of the interfaces before Direct3D 10.
+    """Check that level ``index`` of a surface can be read.
+
+    Raises Fault if the level does not exist, Unsupported for buffers and DXGI formats.
     """
     if desc.dxgi is not None or desc.format not in FORMATS:
         name = desc.dxgi.sdk if desc.dxgi else sdk_name(Format, desc.format)
@@ -58,7 +57,7 @@ def check_readback(desc: SurfaceDesc, index: int = 0) -> None:
 
 
 def read_rows(surface: Surface, index: int = 0) -> Rows:
-    """Level ``index`` of a surface as a program reads it.  Raises like ``check_readback``."""
+    """The rows of level ``index`` of a surface.  Raises as ``check_readback`` does."""
     check_readback(surface.desc, index)
     format = Format(surface.desc.format)
     row, level = FORMATS[format], surface.subresources[index]
@@ -82,11 +81,8 @@ def _tight(surface: Surface, row: FormatRow, level: Subresource) -> NDArray[np.u
 
 
 def take_readback(surface: Surface, index: int = 0) -> Picture:
-    """The picture of a level, its checksum that of the rows; raises like ``read_rows``."""
-    return _picture(read_rows(surface, index))
-
-
-def _picture(rows: Rows) -> Picture:
+    """The picture of a level, with the checksum of its rows.  Raises as ``read_rows`` does."""
+    rows = read_rows(surface, index)
     image = np.empty((rows.height, rows.width, 4), np.uint8)
     crc32 = 0
     for top, band in _bands(rows):
@@ -96,7 +92,7 @@ def _picture(rows: Rows) -> Picture:
 
 
 def _bands(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """(first row of pixels, rows) of parts that are not too large."""
+    """Bands of a level, each with its first row of pixels, for conversion one at a time."""
     step = max(1, _BAND // (rows.width * rows.row.block[1]))
     for first in range(0, len(rows.memory), step):
         memory, top = rows.memory[first : first + step], first * rows.row.block[1]
@@ -121,7 +117,7 @@ def _opaque(shown: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 class Texel(NamedTuple):
-    """A pixel (of formats with blocks the first of one): as it is, and as it was expected."""
+    """A difference in a pixel, or in a block that begins with it: found and expected bytes."""
 
     x: int
     y: int
@@ -130,10 +126,9 @@ class Texel(NamedTuple):
 
 
 def differing_texel(surface: Surface, index: int, expected: bytes) -> Texel | None:
-    """The first pixel that is not as in ``expected``, rows without holes; None if all are.
+    """The first pixel that differs from ``expected``, rows without padding; None if none does.
 
-    What ``expected`` lacks or has too much makes a difference behind the last pixel there is.
-    Raises like ``read_rows``.
+    A different length is a difference after the last common pixel.  Raises as ``read_rows`` does.
     """
     rows = read_rows(surface, index)
     found = rows.memory.tobytes()

@@ -1,4 +1,4 @@
-"""Taps: what goes on in an emulator, observed and never steered, and why a count is what it is."""
+"""Taps: observation of executed draws, and the draws behind an occlusion count or a pixel."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, Packet
 from dp2emu.gpu.device.gpu import Gpu
 
 SAMPLES = 1 << 26
-"""Samples that are remembered, at most."""
+"""Maximum number of recorded samples."""
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A draw that was executed: the ``number``-th from 0 on, at ``time`` in ticks.
+    """An executed draw: its ``number`` from 0, and its ``time`` in ticks.
 
-    ``pixels`` are (columns, rows) of samples that passed all tests, piece by piece, in order.
+    ``pixels`` are (columns, rows) of samples that passed all tests, in batches, in order.
     """
 
     number: int
@@ -30,17 +30,17 @@ class Drawn(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """Samples that passed."""
+        """The number of samples that passed."""
         return sum(len(x) for x, _ in self.pixels)
 
     def times(self, x: int, y: int) -> int:
-        """How often samples of a pixel passed."""
+        """The number of samples of pixel (``x``, ``y``) that passed."""
         return sum(int(np.count_nonzero((xs == x) & (ys == y))) for xs, ys in self.pixels)
 
 
 class Why(NamedTuple):
-    """What made an occlusion count: the draws that had a part in it, in order, and their samples
-    by pixel, int64 (height, width), as far right and down as there are any.
+    """An explanation of an occlusion count: the draws that contributed, in order, and ``mask``,
+    the samples per pixel, int64 (height, width), cropped at the right and bottom.
     """
 
     draws: tuple[Drawn, ...]
@@ -48,14 +48,14 @@ class Why(NamedTuple):
 
     @property
     def samples(self) -> int:
-        """Samples in all: the answer of the query, unless it was cut to 32 bits."""
+        """The total of samples: the query's answer unless that exceeds 32 bits."""
         return sum(drawn.count for drawn in self.draws)
 
 
 class Taps:
-    """Watches a GPU from now on.  Mutable: it remembers every draw and which pixels it made.
+    """Records the draws of ``gpu`` from now on, and the pixels they write.  Mutable: it records.
 
-    While it watches, draws go through the stages one by one, with the same results.
+    Meanwhile draws are executed one by one instead of in batches, with the same results.
     """
 
     def __init__(self, gpu: Gpu) -> None:
@@ -68,25 +68,23 @@ class Taps:
         gpu.pixel_taps.append(self._pixels)
 
     def close(self) -> None:
-        """Watch no longer; what was seen stays."""
+        """Stop recording; the recorded draws stay."""
         self._gpu.packet_taps.remove(self._packet)
         self._gpu.pixel_taps.remove(self._pixels)
 
     def why(self, query: int) -> Why:
-        """The draws between BEGIN and END of the query of that id that ended last.
+        """The draws between BEGIN and END of the last interval of the query with id ``query``.
 
-        Raises UsageError if none has ended while this watched.
+        Raises UsageError if no interval has ended during the recording.
         """
         if query not in self._ended:
-            raise UsageError(f"query {query} has not ended while it was watched")
+            raise UsageError(f"query {query} has not ended during the recording")
         first, last = self._ended[query]
         draws = tuple(drawn for drawn in self.draws[first:last] if drawn.count)
         return Why(draws, _mask(draws))
 
     def history(self, x: int, y: int) -> list[Drawn]:
-        """The draws of which samples of pixel (``x``, ``y``) passed all tests, in order, of any
-        target.
-        """
+        """The draws that wrote pixel (``x``, ``y``) of any target, in order."""
         return [drawn for drawn in self.draws if drawn.times(x, y)]
 
     def _packet(self, packet: Packet, start: int) -> None:
@@ -102,7 +100,7 @@ class Taps:
     def _pixels(self, x: I64, y: I64) -> None:
         self._samples += len(x)
         if self._samples > SAMPLES:
-            raise UsageError(f"more than {SAMPLES} samples to remember")
+            raise UsageError(f"more than {SAMPLES} samples to record")
         self.draws[-1].pixels.append((x.copy(), y.copy()))
 
 

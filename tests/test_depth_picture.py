@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import Format
-from dp2emu.depth_picture import STENCILS, take_depth, take_stencil
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.picture import STENCILS, take_depth, take_stencil
 
 
 def surface(format: Format, *pixels: float, samples: int = 1) -> Surface:

@@ -33,7 +33,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "batch",
         "picture",
-        "depth_picture",
         "readback",
         "conform",
         "diff",

@@ -186,7 +186,7 @@ def test_both(dp2, dp2_golden):
         patch.setenv("DP2_TEST_COLOR", "FF102030")
         missing = run(pytester, source)
         missing.assert_outcomes(failed=1)
-        missing.stdout.fnmatch_lines(["*no golden *--dp2-update-goldens makes it*"])
+        missing.stdout.fnmatch_lines(["*no golden *--dp2-update-goldens writes it*"])
         run(pytester, source, "--dp2-update-goldens").assert_outcomes(passed=1)
         run(pytester, source).assert_outcomes(passed=1)
         patch.setenv("DP2_TEST_COLOR", "FF102031")

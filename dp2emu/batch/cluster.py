@@ -25,13 +25,13 @@ FIRST_SECONDS = 0.25
 """Assumed time of a file before any has been replayed."""
 
 TASK_FILES = 256
-"""Most files of a task."""
+"""Maximum number of files of a task."""
 
 AHEAD = 2
 """Submitted tasks for each thread of the cluster: one is done while the other waits."""
 
 ROUNDS = 100
-"""Number of times that a task whose workers were lost is submitted again."""
+"""Maximum number of times that a task is submitted again after its worker was lost."""
 
 LOOK_SECONDS, ALONE_SECONDS = 10.0, 600.0
 """Period of counting the cluster's threads, and time that there may be none."""

@@ -20,13 +20,13 @@ from dp2emu.errors import UsageError
 T = TypeVar("T")
 
 _Done = SimpleQueue[tuple[int, list[Row] | OSError]]
-"""The first file number and the rows of each portion, or why no process can be started."""
+"""The first file number and the rows of each portion, or the error of starting a process."""
 
 PORTION = 64
-"""Files that a worker is asked for at once, at most."""
+"""Maximum number of files that a worker gets at once."""
 
 PORTION_SECONDS = 0.1, 0.4
-"""A portion that took less is followed by a larger one, one that took more by a smaller one."""
+"""Desired time of a portion, least and most: the next one is larger or smaller accordingly."""
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -72,7 +72,7 @@ class Supervisor:
 
         A worker is asked for several files at once.  If it ends, the files without a row are asked
         for one by one until it is known which of them ended it.  A file whose worker was killed by
-        SIGKILL is tried again once: memory may have been short, or somebody killed it.  ``task``
+        SIGKILL is tried again once: it may have been the out-of-memory killer.  ``task``
         names these files to workers, which keep the rows of a task for a client that is lost.
         Raises OSError if no process can be started.
         """

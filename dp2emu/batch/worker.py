@@ -28,11 +28,11 @@ PATIENCE = 10.0
 was killed, ends it sooner."""
 
 KEPT_SECONDS = 0.05
-"""Time for which rows are collected: each write wakes the supervisor."""
+"""Period of writing rows: each write wakes the supervisor."""
 
 LEFT_TASKS = 2
-"""Number of tasks whose rows are left for the next worker: the last task may be done, but the
-scheduler has not heard of it."""
+"""Number of tasks whose rows are saved for the next worker: the last task may be done without the
+scheduler's knowledge."""
 
 
 def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:
@@ -84,9 +84,8 @@ def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
 
     ``settings`` is the text of ``dp2emu.batch.Limits``.  A line is a JSON array of the name of a
     task, which may be empty, and an array of paths.  The first answer is an empty line: the worker
-    is ready.  Rows of the last tasks are left in the directory of a shared server when the
-    connection ends: a worker that is given such a task again, since the first one's client was
-    lost, goes on with them.
+    is ready.  When the connection ends, the rows of the last tasks are saved in the directory of a
+    shared server: a worker that gets such a task again, after its client was lost, continues it.
     """
     given = json.loads(settings)
     limit_memory(given["memory"])
@@ -102,7 +101,7 @@ def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
             rows: list[bytes] = []
             if task and worker.shared_directory:
                 left = Path(worker.shared_directory, f"{task}.rows")
-                rows = _taken(left)
+                rows = _load_rows(left)
                 last.append((left, rows))
                 _send(writer, b"".join(rows))
             todo = files[len(rows) :]
@@ -113,7 +112,7 @@ def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
         pass
     finally:
         for left, rows in last:
-            _leave(left, rows)
+            _save_rows(left, rows)
 
 
 def _lines_of(
@@ -136,16 +135,16 @@ def _send(writer: BinaryIO, lines: bytes) -> None:
     writer.flush()
 
 
-def _leave(left: Path, rows: list[bytes]) -> None:
-    """Write rows under another name first: a file of rows is a whole one."""
+def _save_rows(left: Path, rows: list[bytes]) -> None:
+    """Write rows for the next worker of a task, atomically by renaming the file."""
     unfinished = left.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
         unfinished.write_bytes(b"".join(rows))
         unfinished.replace(left)
 
 
-def _taken(left: Path) -> list[bytes]:
-    """Return the rows that were left for a task, and remove them."""
+def _load_rows(left: Path) -> list[bytes]:
+    """Return the rows that another worker saved for a task, and remove their file."""
     try:
         rows = left.read_bytes()
         left.unlink()

@@ -17,13 +17,21 @@ from dp2emu.bitmap_font import ADVANCE, HEIGHT, lettered
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
-from dp2emu.depth_picture import DEPTHS, STENCILS, take_depth, take_stencil
 from dp2emu.diff.images import pixels_of
 from dp2emu.diff.judging import Judge, Judgement
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.outputs import write_file
-from dp2emu.picture import Picture, encode_png, has_picture, take_picture
+from dp2emu.picture import (
+    DEPTHS,
+    STENCILS,
+    Picture,
+    encode_png,
+    has_picture,
+    take_depth,
+    take_picture,
+    take_stencil,
+)
 from dp2emu.readback import check_readback, take_readback
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames

@@ -316,7 +316,7 @@ class Host:
         if owner is not None:
             owner.reach(row["offset"], row["bytes"])
         place = self._places[row["handle"]] = Place(row, owner)
-        return self._tell(place)
+        return self._notify(place)
 
     def _read(self, payload: bytes) -> tuple[int, bytes]:
         handle, offset, size = wire.READ.unpack(payload)
@@ -325,16 +325,16 @@ class Host:
         kind, _, reply = encode(MemoryWritten(handle, offset, data))
         return kind, bytes(reply)
 
-    def _nothing(self, asked: Any) -> tuple[int, bytes]:
-        """Answer that nothing has to be waited for."""
+    def _acknowledge(self, asked: Any) -> tuple[int, bytes]:
+        """Answer D3D_OK to a request that needs no action."""
         return _done(HResult.D3D_OK)
 
     # Records of logs
 
-    def _unmake(self, record: SurfaceDestroyed) -> tuple[int, bytes]:
+    def _destroy_surface(self, record: SurfaceDestroyed) -> tuple[int, bytes]:
         place = self._place(record.handle)
         place.shared.fpVidMem = 0
-        reply = self._tell(place)
+        reply = self._notify(place)
         del self._places[record.handle]
         return reply
 
@@ -472,7 +472,7 @@ class Host:
 
     # Surfaces
 
-    def _tell(self, place: Place) -> tuple[int, bytes]:
+    def _notify(self, place: Place) -> tuple[int, bytes]:
         data = _SURFACE_EX(lpDDLcl=ctypes.addressof(self._directdraw), lpDDSLcl=place.pointer)
         if self._surface_ex is not None:
             self._surface_ex(ctypes.byref(data))
@@ -495,15 +495,15 @@ _ASKED: dict[int, Callable[[Host, bytes], tuple[int, bytes]]] = {
     Ask.HELLO: Host._welcome,
     Ask.MAKE: Host._make,
     Ask.READ: Host._read,
-    Ask.FINISH: Host._nothing,
+    Ask.FINISH: Host._acknowledge,
 }
 _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
-    SurfaceDestroyed: Host._unmake,
+    SurfaceDestroyed: Host._destroy_surface,
     MemoryWritten: Host._write,
     ContextCreated: Host._open,
     ContextDestroyed: Host._close,
     Called: Host._call,
-    Locked: Host._nothing,
+    Locked: Host._acknowledge,
     Flipped: Host._flip,
     Blitted: Host._blit,
     ColorKeySet: Host._set_key,

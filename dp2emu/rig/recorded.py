@@ -53,13 +53,13 @@ class RecordedRig:
     def create_surface(self, desc: SurfaceDesc) -> None:
         """Accepted; only buffers can be read.  Raises Fault if a buffer exceeds a limit."""
         if desc.kind in BUFFERS:
-            self._budget.take(desc)
+            self._budget.claim(desc)
             self._memory[desc.handle] = bytearray(desc.width)
 
     def destroy_surface(self, handle: int) -> None:
         """Accepted."""
         self._memory.pop(handle, None)
-        self._budget.give(handle)
+        self._budget.release(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """Accepted."""

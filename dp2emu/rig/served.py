@@ -107,7 +107,7 @@ class Served:
         """CreateSurfaceEx of zeroed memory.  Raises Fault as the driver answers, and if a limit is
         exceeded.
         """
-        self._budget.take(desc)
+        self._budget.claim(desc)
         self._done(self._exchange(Ask.MAKE, make_payload(desc, self._surfaces)))
         self._surfaces[desc.handle] = desc
 
@@ -115,7 +115,7 @@ class Served:
         """CreateSurfaceEx without memory, then free the surface."""
         self._record(SurfaceDestroyed(handle))
         del self._surfaces[handle]
-        self._budget.give(handle)
+        self._budget.release(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey, not called to remove a key.  Raises Unsupported if the driver has no such

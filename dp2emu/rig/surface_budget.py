@@ -9,15 +9,15 @@ from dp2emu.limits import Limits
 
 
 class SurfaceBudget:
-    """Sizes of surfaces by handle, within limits.  Mutable: surfaces come and go."""
+    """Sizes of surfaces by handle, within limits.  Mutable: surfaces are created and destroyed."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._heap = Heap(limits)
         self._sizes: dict[int, int] = {}
         self._total = 0
 
-    def take(self, desc: SurfaceDesc) -> None:
-        """Count a surface before it is made, instead of any of its handle; a level counts nothing.
+    def claim(self, desc: SurfaceDesc) -> None:
+        """Count a surface before creation, instead of one with its handle; levels do not count.
 
         Raises Fault, which names the limit that is exceeded, and Fault or Unsupported for an
         impossible surface.
@@ -34,7 +34,7 @@ class SurfaceBudget:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         self._sizes[desc.handle], self._total = size, total
 
-    def give(self, handle: int) -> None:
+    def release(self, handle: int) -> None:
         """Stop counting a surface."""
         self._total -= self._sizes.pop(handle, 0)
 

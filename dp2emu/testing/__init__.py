@@ -1,6 +1,6 @@
 """Test tools: benches, tapes, golden files, explained differences, Hypothesis strategies.
 
-The fixtures of ``dp2emu.pytest_plugin`` provide them; they work without pytest as well.
+The fixtures of ``dp2emu.pytest_plugin`` use them; they work without pytest too.
 ``dp2emu.testing.strategies`` and ``dp2emu.testing.traffic`` need Hypothesis and are imported by
 name.
 """

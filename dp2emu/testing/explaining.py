@@ -24,7 +24,7 @@ _ANSWER = 4
 
 
 def explain(left: object, right: object, folder: Path | None = None) -> list[str] | None:
-    """Lines that explain how ``left`` differs from ``right``, None for other types.
+    """Lines that explain how ``left`` differs from ``right``; None for other types.
 
     Answers are compared member by member, bytes of a response or of tokens as text, and pictures
     (``Shot``) in numbers with a side-by-side picture in ``folder``.  Lines of the left one only
@@ -82,9 +82,8 @@ def _bytes(left: bytes, right: bytes) -> list[str] | None:
 
 
 def _is_response(data: bytes) -> bool:
-    return sum(block.place.end - block.place.offset for block in response_blocks(data)) == len(
-        data
-    )
+    places = [block.place for block in response_blocks(data)]
+    return sum(place.end - place.offset for place in places) == len(data)
 
 
 def _is_raw(lines: list[str]) -> bool:

@@ -1,9 +1,7 @@
 """Random valid shaders of Direct3D 8 and 9, derived from the opcode and register tables.
 
-Used by property tests and fuzzing.  Every opcode, operand, modifier and block of a version can
-appear.  Loops count by constants that the shader defines itself, at most three times each, so
-the result can also be run.
-
+Property tests and fuzzing use them.  Every opcode, operand, modifier and block of a version can
+appear.  Loops run at most three times, by constants of the shader, so it can be executed.
 """
 
 from __future__ import annotations
@@ -44,7 +42,6 @@ from dp2emu.shader.sm.registers import BY_FILE, File, Register
 from dp2emu.shader.sm.versions import V1_4, V2_0, V2_X, V3_0, VERSIONS, Stage, Version
 
 RGB, ALPHA = 0b0111, 0b1000
-
 _MASKS = {Op.CRS: 0b0111, Op.SINCOS: 0b0011, Op.M4x3: 0b0111, Op.M3x3: 0b0111, Op.M3x2: 0b0011}
 """Write masks of instructions that compute fewer than four components."""
 
@@ -54,14 +51,10 @@ _COORDINATE_MASKS = {
 }
 
 _DIVISIONS = {File.TEXTURE: SourceModifier.DW, File.TEMP: SourceModifier.DZ}
-
 _COORDINATES: tuple[Swizzle, ...] = (IDENTITY, (0, 1, 2, 2), (0, 1, 3, 3))
 
-_VALUES = [
-    modifier
-    for modifier in SourceModifier
-    if modifier not in (SourceModifier.NOT, SourceModifier.DZ, SourceModifier.DW)
-]
+_NO_VALUES = (SourceModifier.NOT, SourceModifier.DZ, SourceModifier.DW)
+_VALUES = [modifier for modifier in SourceModifier if modifier not in _NO_VALUES]
 
 
 class Chance:
@@ -254,23 +247,14 @@ class RandomOperands(msgspec.Struct, Chance):
 # Whole shaders
 
 _DEPTH = 3
-
 _LOOP_DEPTH = 2
-
 _TURNS = 3
-
 _SUBROUTINES = 3
-
 _PHASE_TEXTURES = 4
-
 _BLOCKS = {Op.IF: Op.ENDIF, Op.IFC: Op.ENDIF, Op.REP: Op.ENDREP, Op.LOOP: Op.ENDLOOP}
-
 _LOOPS = frozenset({Op.REP, Op.LOOP})
-
 _BREAKS = (Op.BREAK, Op.BREAKC, Op.BREAKP)
-
 _CALLS = (Op.CALL, Op.CALLNZ)
-
 _DECLARED = (File.INPUT, File.TEXTURE, File.OUTPUT, File.SAMPLER, File.MISCTYPE)
 
 _MATRICES = (
@@ -283,13 +267,9 @@ _MATRICES = (
 )
 
 _IN_MATRICES = {op for rows in _MATRICES for op in rows}
-
 _RESERVED_IN_INSTRUCTION = 1 << 29
-
 _RESERVED_IN_PARAMETER = (1 << 14, 1 << 15)
-
 FLOATS = (0x00000000, 0x80000000, 0x3F000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x00000001)
-
 RARE_FLOATS = (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7F7FFFFF)
 
 

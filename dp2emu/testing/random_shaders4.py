@@ -1,8 +1,7 @@
 """Random valid shaders of Direct3D 10 and 11, derived from the opcode and register tables.
 
-Used by property tests and fuzzing.  Every opcode, operand and block of a version can appear.
-Loops run at most three rounds, so the result can also be run.
-
+Property tests and fuzzing use them.  Every opcode, operand and block of a version can appear.
+Loops run at most three times, so the shader can be executed.
 """
 
 from __future__ import annotations
@@ -46,19 +45,15 @@ TEMPS = 12
 """Number of temporaries for random operands; loop counters use the next ones."""
 
 ARRAYS = 2
-
 ROWS = 4
 """Rows of arrays, constant buffers and immediate constants."""
 
 SLOTS = 3
-
 PORTS = 4
 """Number of input and output registers, and of vertices."""
 
 LABELS = 2
-
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
-
 _IMMEDIATES = frozenset({File.IMMEDIATE, File.IMMEDIATE64})
 
 _SIZES = {
@@ -73,13 +68,9 @@ _SIZES = {
 }
 
 _MEMORY = frozenset({File.RESOURCE, File.UAV, File.SHARED_MEMORY})
-
 _SHARED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
-
 _MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
-
 _MEMORY_LETTERS = frozenset("taRywUu")
-
 _WORDS = (0, 1, 2, 3, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF)
 
 
@@ -281,45 +272,19 @@ def declared_memory(chooser: RandomOperands) -> Iterator[tuple[File, int, Dimens
 # Whole programs
 
 _DEPTH = 3
-
 _TURNS = 3
 
-_PLACED = frozenset(
-    {
-        Op.ELSE,
-        Op.ENDIF,
-        Op.ENDLOOP,
-        Op.ENDSWITCH,
-        Op.CASE,
-        Op.DEFAULT,
-        Op.BREAK,
-        Op.BREAKC,
-        Op.CONTINUE,
-        Op.CONTINUEC,
-        Op.CALL,
-        Op.CALLC,
-        Op.LABEL,
-        Op.RET,
-        Op.HS_DECLS,
-        Op.HS_CONTROL_POINT_PHASE,
-        Op.HS_FORK_PHASE,
-        Op.HS_JOIN_PHASE,
-    }
-    | OPENERS
-)
+_PHASES = (Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
+_PLACED = OPENERS | {
+    Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT, Op.BREAK, Op.BREAKC,
+    Op.CONTINUE, Op.CONTINUEC, Op.CALL, Op.CALLC, Op.LABEL, Op.RET, Op.HS_DECLS, *_PHASES,
+}  # fmt: skip
 """Opcodes that are valid in some positions only."""
 
-_PHASES = (Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
-
 _XYZW = (0, 1, 2, 3)
-
 _SPECIAL = frozenset({File.INPUT, File.OUTPUT})
-
-_MADE = {op for op in Op if op.row.declares and op.row.declares <= BINDINGS} | {
-    Op.CUSTOMDATA,
-    Op.DCL_TEMPS,
-    Op.DCL_INDEXABLETEMP,
-}
+_BINDINGS = {op for op in Op if op.row.declares and op.row.declares <= BINDINGS}
+_MADE = _BINDINGS | {Op.CUSTOMDATA, Op.DCL_TEMPS, Op.DCL_INDEXABLETEMP}
 """Declarations derived from the operands used."""
 
 _NAMES = {

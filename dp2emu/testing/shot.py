@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,12 @@ class Shot:
         return cls(read_image(Path(path)), Path(path).name)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as PNG.  Raises OSError."""
+        """Write the picture as PNG.  Raises OSError."""
         write_file(path, encode_png(self.pixels))
 
     def like(self, other: Shot, allowance: Allowance) -> bool:
         """Whether the difference is within ``allowance``."""
-        found = compare_images(self.pixels, other.pixels, allowance.tolerance)
-        return found.within(allowance)
+        return compare_images(self.pixels, other.pixels, allowance.tolerance).within(allowance)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Shot) and self.like(other, Allowance())
@@ -73,32 +73,24 @@ class Goldens:
 
         Raises UsageError for a missing file.
         """
-        path = self._path(name)
-        if self.update:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(found, "utf-8", newline="\n")
-        self._need(path)
-        return path.read_text("utf-8")
+        return self._path(name, lambda path: write_file(path, found.encode())).read_text("utf-8")
 
     def picture(self, name: str, found: Shot, allowance: Allowance = EXACT) -> Shot:
         """The golden picture, or ``found`` itself if it is within the allowance of it.
 
         Raises UsageError for a missing file.
         """
-        path = self._path(name)
-        if self.update:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            found.save(path)
-        self._need(path)
-        golden = Shot.load(path)
+        golden = Shot.load(self._path(name, found.save))
         return found if found.like(golden, allowance) else golden
 
-    def _path(self, name: str) -> Path:
+    def _path(self, name: str, write: Callable[[Path], None]) -> Path:
+        """The path of an existing golden file, which ``write`` updates if wanted."""
         path = self.folder / name
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise UsageError(f"golden {name!r} is outside of {self.folder}")
+        if self.update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(path)
+        elif not path.exists():
+            raise UsageError(f"no golden {path}; --dp2-update-goldens writes it")
         return path
-
-    def _need(self, path: Path) -> None:
-        if not path.exists():
-            raise UsageError(f"no golden {path}; --dp2-update-goldens makes it")

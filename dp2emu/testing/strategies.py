@@ -1,7 +1,7 @@
-"""Hypothesis strategies for what goes over the wire.
+"""Hypothesis strategies for command buffers, vertices, states and timing models.
 
-Everything is bytes that read as text: a failing example is shown as ``dp2emu dump`` would show it,
-and shrinks to few tokens with small fields.
+Examples are bytes whose ``repr`` is the text of ``dp2emu dump``; they shrink to few tokens with
+small fields.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dp2emu.testing.explaining import token_text
 from dp2emu.text.remarks import STATE_ENUMS
 
 OPS: tuple[int, ...] = tuple(sorted(TABLE))
-"""Opcodes that mean something."""
+"""All valid opcodes."""
 
 
 class Commands(bytes):
@@ -83,10 +83,10 @@ def command_buffers(
     start: int = 0,
     vertex_size: int = 32,
 ) -> Commands:
-    """Up to ``most`` valid tokens of ``ops`` that follow each other, from byte ``start`` of a
-    surface on, with vertices of ``vertex_size`` bytes where they carry some.
+    """Up to ``most`` valid tokens of ``ops`` for byte ``start`` of a surface; inline vertices have
+    ``vertex_size`` bytes.
 
-    Valid means that the walk accepts them (``dp2.generate``), not that a driver likes them.
+    Valid tokens have a valid length (``dp2.generate``); a driver may still refuse their fields.
     """
     data = b""
     for op in draw(st.lists(st.sampled_from(sorted(ops)), max_size=most)):
@@ -97,7 +97,7 @@ def command_buffers(
 
 @st.composite
 def tokens(draw: st.DrawFn, *, ops: Collection[int] = OPS, vertex_size: int = 32) -> Commands:
-    """One valid token."""
+    """One valid token of ``ops``; inline vertices have ``vertex_size`` bytes."""
     random = draw(st.randoms(use_true_random=False))
     op = draw(st.sampled_from(sorted(ops)))
     return Commands(generate(TABLE[op], random, vertex_size=vertex_size))
@@ -107,8 +107,8 @@ def tokens(draw: st.DrawFn, *, ops: Collection[int] = OPS, vertex_size: int = 32
 def query_commands(
     draw: st.DrawFn, *, kinds: Collection[int] = tuple(KINDS), ids: int = 4, most: int = 12
 ) -> Commands:
-    """Queries of ``kinds`` that are made, issued in any way and dropped, in an order that no
-    driver may refuse: a token each, ids from 0 to below ``ids``.
+    """Up to ``most`` valid tokens that create, issue and delete queries of ``kinds``; ids are less
+    than ``ids``.
     """
     data, live = b"", set[int]()
     for _ in range(draw(st.integers(0, most))):
@@ -135,10 +135,10 @@ def _pair(op: Op, one: int, other: int) -> bytes:
 def vertices(
     draw: st.DrawFn, fvf: int = XYZRHW | DIFFUSE, *, count: int = 3, across: int = 64
 ) -> Vertices:
-    """``count`` vertices of an FVF: positions from -8 to ``across`` + 8 on a grid of a sixteenth,
-    depth and all other floats from 0 to 1, RHW from 1/16 to 4, colours and the rest any DWORD.
+    """``count`` vertices of ``fvf``: positions from -8 to ``across`` + 8 in steps of 1/16, depth
+    and other floats from 0 to 1, RHW from 1/16 to 4, colours and the rest any DWORD.
 
-    Raises Fault for an FVF that is none.
+    Raises Fault for an invalid FVF.
     """
     layout, size = fvf_layout(fvf), fvf_size(fvf)
     made = b""
@@ -177,17 +177,18 @@ _UNIT = _sixteenths(0, 16)
 
 @st.composite
 def device_states(draw: st.DrawFn, *, most: int = 6, stages: int = 8) -> Commands:
-    """Up to ``most`` states: of rendering, and of texture stages and samplers below ``stages``.
+    """Up to ``most`` tokens with render states, and states of texture stages and samplers with
+    numbers less than ``stages``.
 
-    Each has a value with a meaning: a constant of its enumeration, a float from 0 to 1, or 0, 1
-    or all bits.
+    The values are valid: a constant of the state's enumeration, a float from 0 to 1, or 0, 1 or
+    all bits.
     """
     either = st.one_of(render_states(), stage_states(stages=stages)) if stages else render_states()
     return Commands(b"".join(draw(st.lists(either, max_size=most))))
 
 
 def render_states() -> st.SearchStrategy[Commands]:
-    """One RENDERSTATE, with a value as in ``device_states``."""
+    """A RENDERSTATE token with a value as in ``device_states``."""
     return st.sampled_from(list(RenderState)).flatmap(_render_state)
 
 
@@ -198,35 +199,23 @@ def _render_state(state: RenderState) -> st.SearchStrategy[Commands]:
 
 @st.composite
 def stage_states(draw: st.DrawFn, *, stages: int = 8) -> Commands:
-    """One TEXTURESTAGESTATE of a stage below ``stages``, or of its sampler, whose states keep
-    their DirectX 8 numbers; with a value as in ``device_states``.  None binds a texture.
+    """A TEXTURESTAGESTATE token of a stage less than ``stages`` or its sampler, whose states have
+    DirectX 8 numbers, with a value as in ``device_states``.  It binds no texture.
     """
     state = draw(st.sampled_from(_STAGE_STATES))
     name = state.sdk.removeprefix("D3DTSS_")
     value = draw(_value(_STAGE_ENUMS.get(name), name in _STAGE_FLOATS))
-    head = struct.pack("<BBHHH", Op.TEXTURESTAGESTATE, 0, 1, draw(_below(stages)), state)
-    return Commands(head + struct.pack("<I", value))
-
-
-def _below(count: int) -> st.SearchStrategy[int]:
-    return st.integers(0, count - 1)
+    stage = draw(st.integers(0, stages - 1))
+    return Commands(struct.pack("<BBHHHI", Op.TEXTURESTAGESTATE, 0, 1, stage, state, value))
 
 
 _STAGE_STATES = [state for state in WireTextureStageState if state != 0]
 _STAGE_ENUMS: dict[str, type[SdkEnum]] = {
     **dict.fromkeys(("COLOROP", "ALPHAOP"), TextureOp),
     **dict.fromkeys(
-        (
-            "COLORARG0",
-            "COLORARG1",
-            "COLORARG2",
-            "ALPHAARG0",
-            "ALPHAARG1",
-            "ALPHAARG2",
-            "RESULTARG",
-        ),
-        TextureArgument,
+        (f"{lane}ARG{n}" for lane in ("COLOR", "ALPHA") for n in range(3)), TextureArgument
     ),
+    "RESULTARG": TextureArgument,
     **dict.fromkeys(("ADDRESS", "ADDRESSU", "ADDRESSV", "ADDRESSW"), TextureAddress),
     **dict.fromkeys(("MAGFILTER", "MINFILTER", "MIPFILTER"), TextureFilter),
 }

@@ -1,4 +1,4 @@
-"""A capture in memory: the records of a test, to be shown, compared, saved and replayed."""
+"""A capture in memory, which can be printed, compared, saved and replayed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Tape:
         self._records.append(record)
 
     def records(self) -> Iterator[Record]:
-        """Every record so far, in order."""
+        """The records so far, in order."""
         return iter(tuple(self._records))
 
     def text(self) -> str:
-        """The text of ``dp2emu dump``, which assembles to the same capture."""
+        """The records as text of ``dp2emu dump``, which assembles to the same capture."""
         out = io.StringIO()
         writer = TextWriter(out)
         for record in self._records:
@@ -48,7 +48,7 @@ class Tape:
         return out.getvalue()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as a capture file.  Raises OSError."""
+        """Write the records as a capture file.  Raises OSError."""
         with CaptureWriter(str(path)) as capture:
             for record in self._records:
                 capture.write(record)

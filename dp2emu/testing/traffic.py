@@ -1,7 +1,7 @@
-"""Random query traffic against a plain model: nothing is lost, doubled or reordered.
+"""A state machine test of queries: no answer is lost, duplicated or reordered.
 
-The model knows the order of issues and how many pixels each draw covers; it knows no clock, so it
-only asks what must hold on any of them (wire format, "Queries" and "Responses").  It runs against
+Random traffic is checked against a model of issue order and covered pixels.  The model has no
+clock: it checks what holds for any timing (wire format, "Queries" and "Responses").  It runs on
 any rig::
 
     TestMyDriver = query_traffic(lambda timing: NativeDriver("./mydriver.so"))
@@ -33,15 +33,15 @@ from dp2emu.runtime.responses import parse_responses
 from dp2emu.testing.strategies import timings
 
 OpenRig = Callable[[Timing], Rig]
-"""Makes a fresh rig; a timing model is only of use to the emulator."""
+"""A function that opens a new rig; only the emulator uses the timing model."""
 
 LENGTHS: Mapping[QueryType, int] = MappingProxyType(
     {QueryType.EVENT: 4, QueryType.OCCLUSION: 4, QueryType.VCACHE: 16, QueryType.TIMESTAMP: 8}
 )
-"""Payload bytes of the types that are tried."""
+"""Payload sizes in bytes of the tested query types."""
 
 SIZES = (4, 8, 16, 19, 20, 24, 28, 32, 40, 41, 64, 100)
-"""Bytes of command surfaces that answers hardly fit."""
+"""Sizes in bytes of command surfaces that are too small for most answers."""
 
 _IDS = st.integers(0, 3)
 _TARGET, _COMMANDS, _TINY = 1, 2, 10
@@ -50,7 +50,7 @@ _BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 
 
 class _Owed(msgspec.Struct):
-    """An answer that is due: to which query, and (for OCCLUSION) how many pixels."""
+    """A pending answer: the query, its type, and the pixels that an OCCLUSION query counts."""
 
     query: int
     kind: QueryType
@@ -58,9 +58,9 @@ class _Owed(msgspec.Struct):
 
 
 class QueryTraffic(RuleBasedStateMachine):
-    """A driver under random traffic, and what it owes.  Subclasses say which (``query_traffic``).
+    """The model and the rules of random traffic; ``query_traffic`` makes subclasses for rigs.
 
-    Mutable: it is the model.
+    Mutable: rules change the model.
     """
 
     open_rig: ClassVar[OpenRig]
@@ -76,7 +76,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @initialize(timing=timings())
     def start(self, timing: Timing) -> None:
-        """A rig with a target, a command surface, and some that are too small for most answers."""
+        """Open a rig and create a target, a command surface, and small command surfaces."""
         rig = self._rig = type(self).open_rig(timing)
         color = int(Format.X8R8G8B8)
         rig.create_surface(SurfaceDesc(_TARGET, SurfaceKind.SURFACE, _EDGE, _EDGE, color))
@@ -87,7 +87,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS, kind=st.integers(0, len(LENGTHS) - 1))
     def creates(self, query: int, kind: int) -> None:
-        """CREATEQUERY, also of a live id, which is replaced."""
+        """CREATEQUERY; a live id is replaced."""
         chosen = self.kinds[kind % len(self.kinds)]
         self._forget(query)
         self._live[query] = chosen
@@ -95,7 +95,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS)
     def deletes(self, query: int) -> None:
-        """DELETEQUERY; of an id that is none it is refused."""
+        """DELETEQUERY, refused for an unknown id."""
         commands = _token(Op.DELETEQUERY, query)
         if query not in self._live:
             self._refused(commands)
@@ -106,7 +106,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS, flags=st.sampled_from([0, _BEGIN, _END, _BEGIN | _END]))
     def issues(self, query: int, flags: int) -> None:
-        """ISSUEQUERY; of an id that is none it is refused."""
+        """ISSUEQUERY, refused for an unknown id."""
         commands = _token(Op.ISSUEQUERY, query, flags)
         if query not in self._live:
             self._refused(commands)
@@ -119,14 +119,14 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(width=st.integers(1, 9), height=st.integers(1, 9))
     def draws(self, width: int, height: int) -> None:
-        """Two triangles that cover exactly width x height pixel centres."""
+        """Draw two triangles that cover exactly width x height pixels."""
         self._drawn += width * height
         commands = struct.pack("<BBHH", Op.TRIANGLELIST, 0, 2, 0)
         self._ok(commands, vertices=_rectangle(width, height))
 
     @rule(number=st.integers(0, len(SIZES) - 1))
     def polls_with_a_tiny_buffer(self, number: int) -> None:
-        """What does not fit stays owed."""
+        """Poll with a small surface: answers that do not fit stay pending."""
         answer = self._call(buffer=_TINY + number)
         assert answer.ddrval == HResult.D3D_OK, answer
         size = len(answer.response)
@@ -135,7 +135,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS)
     def fails_after_an_issue(self, query: int) -> None:
-        """A failing call executes what came before, answers nothing and loses nothing."""
+        """A failing call executes its valid tokens, and returns and loses no answers."""
         if query not in self._live:
             return
         self._end(query)
@@ -147,12 +147,12 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @invariant()
     def answers_are_owed_once(self) -> None:
-        """A query owes at most its last issue."""
+        """A query has at most one pending answer, for its last issue."""
         queries = [entry.query for entry in self._owed]
         assert len(set(queries)) == len(queries), f"owed twice: {queries}"
 
     def teardown(self) -> None:
-        """When all is done, all has been answered."""
+        """At the end all answers have been returned."""
         if self._rig is None:
             return
         try:
@@ -184,7 +184,7 @@ class QueryTraffic(RuleBasedStateMachine):
         self._owed.append(_Owed(query, self._live[query], pixels))
 
     def _check(self, answer: Answer) -> None:
-        """Each record is the oldest owed of its type, and right."""
+        """Check that each answer is the oldest pending one of its type, with the right value."""
         assert answer.dwErrorOffset == len(answer.response), answer
         found = parse_responses(answer.response, self._size_of)
         for record in found.records:
@@ -231,16 +231,16 @@ class QueryTraffic(RuleBasedStateMachine):
 
 
 STEPS = settings(stateful_step_count=25, deadline=None)
-"""How long and how often the machine runs, unless other settings are given."""
+"""Default Hypothesis settings of the state machine."""
 
 
 def query_traffic(
     open_rig: OpenRig, *, kinds: tuple[QueryType, ...] = QueryTraffic.kinds, how: settings = STEPS
 ) -> type[unittest.TestCase]:
-    """A test case for pytest or unittest that runs the machine on what ``open_rig`` makes.
+    """A test case for pytest or unittest that runs the state machine on rigs from ``open_rig``.
 
-    ``kinds`` are the query types the driver has, of ``LENGTHS``; ``how`` are Hypothesis settings.
-    A rig with ``close`` is closed behind each run.
+    ``kinds`` are the driver's query types, out of ``LENGTHS``; ``how`` are Hypothesis settings.
+    A rig with ``close`` is closed after each run.
     """
     members = {"open_rig": staticmethod(open_rig), "kinds": kinds}
     machine: Any = type("QueryTrafficOnRig", (QueryTraffic,), members)

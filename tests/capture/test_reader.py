@@ -19,7 +19,7 @@ from mcap.records import Channel, Chunk, DataEnd, Header, McapRecord, Schema
 from mcap.writer import CompressionType, Writer
 from msgspec.structs import replace
 
-from dp2emu.capture import Capture, open_capture, opened
+from dp2emu.capture import Capture, open_capture, reader
 from dp2emu.capture.container import MAGIC, PROFILE, SCHEMA_ENCODING, build, message
 from dp2emu.capture.files import Source
 from dp2emu.capture.payloads import Kind, encode
@@ -193,7 +193,7 @@ def test_an_index_of_a_channel_without_messages_may_be_empty() -> None:
 
 
 def test_a_chunk_is_gone_through_once_for_all_its_indexes() -> None:
-    with patch.object(opened, "_places", wraps=opened._places) as places:
+    with patch.object(reader, "_places", wraps=reader._places) as places:
         read(_indexed(*range(90, 190)))
     assert places.call_count == 1
 

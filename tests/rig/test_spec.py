@@ -24,7 +24,7 @@ from tests.rig.calls import CREATE, END, EVENT_ANSWER, opened, submitted
 
 
 def raw_call(session: Session, tokens: bytes) -> None:
-    """One call with these bytes, its answer not looked at."""
+    """Submit a call with these bytes, and record its answer unchecked."""
     call = Call(session.context, lpDDCommands=1, dwCommandLength=len(tokens), commands=tokens)
     session._log(Called(call))
     session._log(Answered(session.rig.submit(call)))

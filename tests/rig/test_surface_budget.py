@@ -31,16 +31,16 @@ def texture(handle: int, width: int, levels: int = 1) -> SurfaceDesc:
 
 def refusal(room: SurfaceBudget | Rig, desc: SurfaceDesc) -> str:
     with pytest.raises(Fault) as caught:
-        room.take(desc) if isinstance(room, SurfaceBudget) else room.create_surface(desc)
+        room.claim(desc) if isinstance(room, SurfaceBudget) else room.create_surface(desc)
     return caught.value.what
 
 
 def test_surfaces_may_take_what_the_limits_say_and_no_more() -> None:
     room = SurfaceBudget(LOW)
-    room.take(buffer(1, 1024))
-    room.take(buffer(2, 1024))
+    room.claim(buffer(1, 1024))
+    room.claim(buffer(2, 1024))
     assert refusal(room, buffer(3, 53)) == "surface 3: limit total_bytes 2100"
-    room.take(buffer(3, 52))
+    room.claim(buffer(3, 52))
     assert refusal(room, buffer(4, 0)) == "surface 4: limit surfaces 3"
     assert refusal(room, buffer(3, 1025)) == "surface 3: limit surface_bytes 1024"
 
@@ -49,28 +49,28 @@ def test_what_is_gone_or_replaced_takes_nothing() -> None:
     room = SurfaceBudget(LOW)
     for _ in range(5):
         for handle in (1, 2):
-            room.take(buffer(handle, 1024))
-    room.give(1)
-    room.give(1)
-    room.take(buffer(3, 1024))
+            room.claim(buffer(handle, 1024))
+    room.release(1)
+    room.release(1)
+    room.claim(buffer(3, 1024))
     room.clear()
     for handle in (4, 5):
-        room.take(buffer(handle, 1024))
+        room.claim(buffer(handle, 1024))
     assert refusal(room, buffer(6, 60)) == "surface 6: limit total_bytes 2100"
 
 
 def test_what_has_pixels_counts_with_all_its_levels() -> None:
     room = SurfaceBudget(LOW)
-    room.take(texture(1, 64, levels=7))
+    room.claim(texture(1, 64, levels=7))
     assert "limit extent 64" in refusal(room, texture(2, 65))
     assert refusal(room, texture(2, 64, levels=(1 << 32) - 1)) == "surface 2: 4294967295 levels"
 
 
 def test_parts_of_a_surface_take_nothing() -> None:
     room = SurfaceBudget(LOW)
-    room.take(texture(1, 64, levels=2))
+    room.claim(texture(1, 64, levels=2))
     for handle in (2, 3):
-        room.take(SurfaceDesc(handle, SurfaceKind.SURFACE, 64, 1, parent=1))
+        room.claim(SurfaceDesc(handle, SurfaceKind.SURFACE, 64, 1, parent=1))
 
 
 @pytest.mark.parametrize("name", ["native", "pipe", "recorded"])
