@@ -2,7 +2,7 @@
 
 Source: "Compressed Texture Resources" of the Direct3D 9 documentation; D3DFORMAT documentation
 for the pairs; "Recommended 8-Bit YUV Formats for Video Rendering" for the YUV arithmetic.
-``shader.texture.texels`` decodes texels by them.  ``compress`` encodes DXT blocks.
+``shader.texture.block_decoder`` decodes texels with them; ``compress`` encodes DXT blocks.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
-from dp2emu.runtime10.device import HazardTracker
+from dp2emu.runtime10.hazards import HazardTracker
 
 A, B = bytearray(b"a"), bytearray(b"a")
 

@@ -1,4 +1,4 @@
-"""Bands of rows, and a pool of worker threads that draw them.
+"""A pool of worker threads, which draw bands of rows (``band_workers``).
 
 One thread draws a band, primitive by primitive in order, so results do not depend on the number
 of threads.

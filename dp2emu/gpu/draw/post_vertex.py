@@ -18,7 +18,8 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 from dp2emu.gpu.command.topology import TOPOLOGIES
 from dp2emu.gpu.command.work import Streams, Work
-from dp2emu.gpu.geometry_shader.geometry_stage import emitted, stream_out
+from dp2emu.gpu.geometry_shader.geometry_stage import emitted
+from dp2emu.gpu.geometry_shader.stream_output import stream_out
 from dp2emu.gpu.input_assembler.vertex_fetch import strips, vertex_bytes, vertex_numbers
 from dp2emu.gpu.patches.hull_domain import divided
 from dp2emu.gpu.rasterizer.clip import Geometry, placed

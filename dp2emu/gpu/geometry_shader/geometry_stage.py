@@ -1,4 +1,4 @@
-"""Geometry programs, which emit strips for each primitive, and stream output.
+"""Geometry programs, which emit strips for each primitive.
 
 The program (``shader.sm4.lower.geometry``) outputs vertices as words, in the order of primitives,
 then of instances, then of emission.
@@ -7,7 +7,6 @@ then of instances, then of emission.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.bindings import Topology
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.post_vertex_stages import EmittedStream, GeometryStage
-from dp2emu.gpu.command.stream_targets import StreamLayout, StreamTarget
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.vertex_shader.mesh import LISTS, PRIMITIVE_ID, Made, Mesh, without_adjacent
 from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
@@ -141,46 +139,3 @@ def strip_corners(topology: Topology, starts: Mask) -> I64:
     last = number[place >= 2]
     odd = place[last] & 1
     return np.stack((last - 2, last - 1 + odd, last - odd))
-
-
-# Stream output: vertices of primitives are appended to buffers word by word.
-#
-# Source: Direct3D 10/11 DDI, "Query results"; SM4-5 tokens, "Stream output".  Strips are written
-# as lists.  A primitive that does not fit one of the buffers of its stream is written to none of
-# them, and neither is any after it.
-
-
-class Streamed(NamedTuple):
-    """Number of primitives ``written``, and with unlimited buffers; ``size``: bytes written."""
-
-    written: int
-    needed: int
-    size: int
-
-
-def stream_out(
-    layout: StreamLayout,
-    targets: Mapping[int, StreamTarget],
-    outputs: Mapping[str, Lanes],
-    corners: I64,
-) -> Streamed:
-    """Append primitives to stream output buffers, in order, until one does not fit.
-
-    ``outputs`` are lanes, shape (vertices,), by port; a word without one is 0.  ``corners``, shape
-    (1 to 3, n), are the vertices of each primitive.  A slot without a buffer has no room.
-    """
-    size, needed = corners.shape
-    rooms = ((targets[slot].room if slot in targets else 0, stride)
-             for slot, stride in layout.strides)  # fmt: skip
-    written = min([needed, *(room // (stride * size) for room, stride in rooms)])
-    order = corners[:, :written].T.ravel()
-    for slot, stride in layout.strides if written else ():
-        target = targets[slot]
-        start = target.filled.size
-        for word in layout.words:
-            if word.slot == slot:
-                place = target.surface.data, start + word.offset, (stride,)
-                words: I32 = np.ndarray((len(order),), "<i4", *place)
-                words[:] = outputs[word.port][order] if word.port in outputs else 0
-        target.filled.size += stride * len(order)
-    return Streamed(written, needed, 4 * len(layout.words) * len(order))

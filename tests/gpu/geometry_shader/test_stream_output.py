@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.gpu.command.stream_targets import Filled, StreamLayout, StreamTarget, Word
-from dp2emu.gpu.geometry_shader.geometry_stage import stream_out
+from dp2emu.gpu.geometry_shader.stream_output import stream_out
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 
 EMPTY = 0xCD

@@ -1,0 +1,53 @@
+"""Stream output: vertices of primitives are appended to buffers word by word.
+
+Source: Direct3D 10/11 DDI, "Query results"; SM4-5 tokens, "Stream output".  Strips are written as
+lists.  A primitive that does not fit one of the buffers of its stream is written to none of them,
+and neither is any after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.command.stream_targets import StreamLayout, StreamTarget
+from dp2emu.shader.types import I32, Lanes
+
+
+class Streamed(NamedTuple):
+    """Number of primitives ``written``, and with unlimited buffers; ``size``: bytes written."""
+
+    written: int
+    needed: int
+    size: int
+
+
+def stream_out(
+    layout: StreamLayout,
+    targets: Mapping[int, StreamTarget],
+    outputs: Mapping[str, Lanes],
+    corners: I64,
+) -> Streamed:
+    """Append primitives to stream output buffers, in order, until one does not fit.
+
+    ``outputs`` are lanes, shape (vertices,), by port; a word without one is 0.  ``corners``, shape
+    (1 to 3, n), are the vertices of each primitive.  A slot without a buffer has no room.
+    """
+    size, needed = corners.shape
+    rooms = ((targets[slot].room if slot in targets else 0, stride)
+             for slot, stride in layout.strides)  # fmt: skip
+    written = min([needed, *(room // (stride * size) for room, stride in rooms)])
+    order = corners[:, :written].T.ravel()
+    for slot, stride in layout.strides if written else ():
+        target = targets[slot]
+        start = target.filled.size
+        for word in layout.words:
+            if word.slot == slot:
+                place = target.surface.data, start + word.offset, (stride,)
+                words: I32 = np.ndarray((len(order),), "<i4", *place)
+                words[:] = outputs[word.port][order] if word.port in outputs else 0
+        target.filled.size += stride * len(order)
+    return Streamed(written, needed, 4 * len(layout.words) * len(order))

@@ -1,0 +1,176 @@
+"""Hazards: memory that is bound for reading and writing at the same time.
+
+Binding an output unbinds it as an input, and an input that is bound as an output becomes null
+(Direct3D 11 documentation, SOSetTargets, IASetVertexBuffers, OMSetRenderTargets,
+CSSetUnorderedAccessViews and PSSetShaderResources).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+Call = tuple[str, tuple[Any, ...]]
+"""A function of the driver and its arguments."""
+
+_Handle = bytearray | None
+
+_ALL = 0xFFFFFFFF
+
+_STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
+
+
+class _Range(msgspec.Struct, frozen=True, eq=False):
+    """Half-open ranges of levels and slices of a resource; the defaults cover all of it."""
+
+    resource: bytearray
+    levels: tuple[int, int] = (0, _ALL)
+    slices: tuple[int, int] = (0, _ALL)
+
+    def overlaps(self, other: _Range) -> bool:
+        """Whether two ranges share a subresource."""
+        pairs = (self.levels, other.levels), (self.slices, other.slices)
+        return self.resource is other.resource and all(
+            a[0] < b[1] and b[0] < a[1] for a, b in pairs
+        )
+
+
+class HazardTracker:
+    """The inputs and outputs bound to a device.  Mutable: calls change them.
+
+    Outputs are keyed by the function that binds them.
+    """
+
+    def __init__(self) -> None:
+        self._vertices: dict[int, bytearray] = {}
+        self._indices: _Handle = None
+        self._read: dict[tuple[str, int], _Range] = {}
+        self._outputs: dict[str, list[_Range]] = {}
+        self._slots: dict[int, _Range] = {}
+        self._views: dict[int, tuple[bytearray, _Range]] = {}
+
+    def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
+        """The calls to make instead of a call: unbinding of inputs, then the call itself."""
+        rule = _RULES.get(entry)
+        if rule is None:
+            yield entry, arguments
+        else:
+            yield from rule(self, entry, *arguments)
+
+    # Views
+
+    def _create_read(self, entry: str, desc: Any, memory: bytearray, *rest: Any) -> Iterator[Call]:
+        levels = _counted(desc.MostDetailedMip, desc.MipLevels)
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_written(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        level = desc.MipSlice, desc.MipSlice + 1
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, level, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_depth(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        """CreateDepthStencilView; a read-only view counts as no output."""
+        if desc.Flags:
+            yield entry, (desc, memory, *rest)
+        else:
+            yield from self._create_written(entry, desc, memory, *rest)
+
+    def _parts(self, views: Iterable[_Handle]) -> Iterator[_Range | None]:
+        for view in views:
+            memory, part = self._views.get(id(view), (None, None))
+            yield part if memory is view else None
+
+    # Outputs
+
+    def _set_streams(self, entry: str, targets: Any, *rest: Any) -> Iterator[Call]:
+        written = [_Range(each) for each in targets if each is not None]
+        yield from self._written_by(entry, written)
+        yield entry, (targets, *rest)
+
+    def _set_targets(
+        self, entry: str, targets: Any, clear: int, depth: _Handle, *rest: Any
+    ) -> Iterator[Call]:
+        unordered: Sequence[_Handle] = rest[0] if rest else ()
+        found = self._parts((*targets, depth, *unordered))
+        yield from self._written_by(entry, [part for part in found if part is not None])
+        yield entry, (targets, clear, depth, *rest)
+
+    def _set_unordered(self, entry: str, start: int, views: Any, *rest: Any) -> Iterator[Call]:
+        for slot, part in enumerate(self._parts(views), start):
+            self._slots.pop(slot, None)
+            if part is not None:
+                self._slots[slot] = part
+        yield from self._written_by(entry, list(self._slots.values()))
+        yield entry, (start, views, *rest)
+
+    def _written_by(self, setter: str, parts: list[_Range]) -> Iterator[Call]:
+        """Record the outputs that a function binds, and unbind inputs that overlap them."""
+        self._outputs[setter] = parts
+        for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:
+            del self._vertices[slot]
+            yield "IaSetVertexBuffers", (slot, (None,), (0,), (0,))
+        if self._written(self._indices):
+            self._indices = None
+            yield "IaSetIndexBuffer", (None, 0, 0)
+        for entry, slot in [at for at, part in self._read.items() if self._meets(part)]:
+            del self._read[entry, slot]
+            yield entry, (slot, (None,))
+
+    def _written(self, buffer: _Handle) -> bool:
+        return buffer is not None and self._meets(_Range(buffer))
+
+    def _meets(self, part: _Range) -> bool:
+        return any(part.overlaps(each) for parts in self._outputs.values() for each in parts)
+
+    # Inputs
+
+    def _set_vertices(self, entry: str, start: int, buffers: Any, *rest: Any) -> Iterator[Call]:
+        bound = tuple(None if self._written(each) else each for each in buffers)
+        for slot, each in enumerate(bound, start):
+            self._vertices.pop(slot, None)
+            if each is not None:
+                self._vertices[slot] = each
+        yield entry, (start, bound, *rest)
+
+    def _set_indices(self, entry: str, buffer: _Handle, *rest: Any) -> Iterator[Call]:
+        self._indices = None if self._written(buffer) else buffer
+        yield entry, (self._indices, *rest)
+
+    def _set_resources(self, entry: str, start: int, views: Any) -> Iterator[Call]:
+        bound: list[_Handle] = []
+        for slot, (view, part) in enumerate(zip(views, self._parts(views), strict=True), start):
+            self._read.pop((entry, slot), None)
+            written = part is not None and self._meets(part)
+            bound.append(None if written else view)
+            if part is not None and not written:
+                self._read[entry, slot] = part
+        yield entry, (start, tuple(bound))
+
+
+def _counted(first: int, count: int) -> tuple[int, int]:
+    return first, _ALL if count == _ALL else first + count
+
+
+_RULES: dict[str, Callable[..., Iterator[Call]]] = {
+    "CreateShaderResourceView": HazardTracker._create_read,
+    "CreateRenderTargetView": HazardTracker._create_written,
+    "CreateUnorderedAccessView": HazardTracker._create_written,
+    "CreateDepthStencilView": HazardTracker._create_depth,
+    "SoSetTargets": HazardTracker._set_streams,
+    "SetRenderTargets": HazardTracker._set_targets,
+    "CsSetUnorderedAccessViews": HazardTracker._set_unordered,
+    "IaSetVertexBuffers": HazardTracker._set_vertices,
+    "IaSetIndexBuffer": HazardTracker._set_indices,
+    **dict.fromkeys(
+        (f"{stage}SetShaderResources" for stage in _STAGES), HazardTracker._set_resources
+    ),
+}
