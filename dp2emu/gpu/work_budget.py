@@ -112,7 +112,7 @@ class WorkBudget:
         self.allow(instructions=instructions)
         self.spend(instructions=instructions)
 
-    def allow_later(self, draw: Draw, work: Work) -> None:
+    def admit_post_vertex(self, draw: Draw, work: Work) -> None:
         """Check and count work of the stages between vertices and clipping: domain points and
         primitives of a geometry program count as vertices.  Raises Exceeded if too few are left.
         """

@@ -207,10 +207,10 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
         ),
     ):
         budget = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
-        budget.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
+        budget.admit_post_vertex(cast(Draw, SimpleNamespace(post_vertex=later)), work)
         assert budget.left()[::2] == (0, 0 if executed else 1)
         with pytest.raises(Exceeded, match="limit call_vertices 103"):
-            budget.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
+            budget.admit_post_vertex(cast(Draw, SimpleNamespace(post_vertex=later)), work)
 
 
 def test_what_was_copied_too_much_stops_the_next_packet() -> None:

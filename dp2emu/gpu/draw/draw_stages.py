@@ -133,6 +133,7 @@ _COMPILED = (
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
 """Modules of the compiled engine, imported before the first draw."""
+
 Witness = Callable[[I64, I64], None]
 """Receives columns and rows of pixels, shape (count,) each, for every sample that passes."""
 
@@ -160,7 +161,7 @@ def execute_draw(
     setting = partial(draw_setup, cache=cache, run=run, threads=threads)
     # NaN and infinity are legal; each stage defines their results.
     with np.errstate(all="ignore"):
-        work = _executed(draw, setting, _Beside(witness, budget))
+        work = _executed(draw, setting, _Observers(witness, budget))
         if observe_cache:
             for part in _parts(draw):
                 _observe_cache(part, counters)
@@ -173,7 +174,7 @@ def execute_draw(
 _Find = Callable[[Draw], DrawSetup]
 
 
-class _Ways(NamedTuple):
+class _Executors(NamedTuple):
     """Ways to draw assembled primitives: by ``rest``, or many at once by a ``kernel``, within the
     work budget.
     """
@@ -183,39 +184,43 @@ class _Ways(NamedTuple):
     budget: WorkBudget | None = None
 
 
-class _Beside(NamedTuple):
+class _Observers(NamedTuple):
     """The observer of pixels that pass, and the work budget."""
 
     witness: Witness | None
     budget: WorkBudget | None
 
 
-def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
+def _executed(draw: Draw, setting: _Find, observers: _Observers) -> Work:
     """Execute a draw, whose set-up ``setting`` returns."""
     found = setting(draw)
     if draw.post_vertex is not None:
-        return _staged(draw, StageRun(found.texturing.run, found.texturing.cache), setting, beside)
-    return _by_engine(draw, found, beside, partial(_drawn, draw, found.texturing))
+        return _staged(
+            draw, StageRun(found.texturing.run, found.texturing.cache), setting, observers
+        )
+    return _by_engine(draw, found, observers, partial(_drawn, draw, found.texturing))
 
 
 def _by_engine(
-    draw: Draw, setting: DrawSetup, beside: _Beside, doing: Callable[[_Ways], Work]
+    draw: Draw, setting: DrawSetup, observers: _Observers, doing: Callable[[_Executors], Work]
 ) -> Work:
     """Execute a draw by the stages, by a compiled kernel, or by both to compare them."""
     texturing, kernel = setting.texturing, setting.kernel
-    witness, budget = beside
+    witness, budget = observers
     metering = partial(metered, region=setting.targets.region, budget=budget)
-    stages = _Ways(metering(partial(_draw_chunk, setting.targets, texturing, witness)))
+    stages = _Executors(metering(partial(_draw_chunk, setting.targets, texturing, witness)))
     if kernel is None or witness is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
         from dp2emu.gpu.compile.kernel_draw import compared
 
-        return compared(draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel)))
-    return doing(_Ways(metering(kernel.chunk), kernel, budget))
+        return compared(
+            draw, partial(doing, stages), partial(doing, _Executors(kernel.chunk, kernel))
+        )
+    return doing(_Executors(metering(kernel.chunk), kernel, budget))
 
 
-def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> Work:
+def _staged(draw: Draw, running: StageRun, setting: _Find, observers: _Observers) -> Work:
     """Execute a draw that has stages between its vertex program and clipping."""
     # Imported here: Direct3D 9 has no such stages and must not load them.
     from dp2emu.gpu.draw.post_vertex import meshes, on_screen
@@ -225,26 +230,26 @@ def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> W
     for instance in vertex_fetch.instanced(draw):
         for mesh, done in meshes(instance, running):
             work += done
-            if beside.budget is not None:
-                beside.budget.allow_later(instance, done)
+            if observers.budget is not None:
+                observers.budget.admit_post_vertex(instance, done)
             if not enabled:
                 continue
             work += Work(entered=mesh.count)
             for shown, primitives in on_screen(instance, mesh, names):
                 drawing = partial(_rest_of, shown, primitives)
-                work += _by_engine(shown, setting(shown), beside, drawing)
+                work += _by_engine(shown, setting(shown), observers, drawing)
     return work
 
 
-def _rest_of(draw: Draw, assembled: Geometry, ways: _Ways) -> Work:
-    return ways.rest(draw, assembled)
+def _rest_of(draw: Draw, assembled: Geometry, executors: _Executors) -> Work:
+    return executors.rest(draw, assembled)
 
 
-def _drawn(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
+def _drawn(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
     """Execute a draw without stages between its vertex program and clipping, part by part."""
     work: Work | None = None
     for part in _parts(draw):
-        done = _draw_part(part, texturing, ways)
+        done = _draw_part(part, texturing, executors)
         work = done if work is None else work + done
     return work or Work()
 
@@ -257,7 +262,7 @@ def _parts(draw: Draw) -> Iterable[Draw]:
     return (part for one in instances for part in tessellated(vertex_fetch.uncut(one)))
 
 
-def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
+def _draw_part(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
     """Execute a draw that has no patches, instances or cuts."""
     vertices = vertex_fetch.vertices_read(draw)
     work = Work(
@@ -268,9 +273,9 @@ def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
     )
     if not draw.pipeline.raster.enabled:
         return work
-    chunks = partial(_chunks, draw, texturing, ways.rest)
-    many = ways.kernel is not None and draw.input.count > FEW
-    together = _together(draw, ways, chunks) if many else None
+    chunks = partial(_chunks, draw, texturing, executors.rest)
+    many = executors.kernel is not None and draw.input.count > FEW
+    together = _together(draw, executors, chunks) if many else None
     return work + (chunks(0, draw.input.count) if together is None else together)
 
 
@@ -283,14 +288,14 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
     return work
 
 
-def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
+def _together(draw: Draw, executors: _Executors, alone: Callable[[int, int], Work]) -> Work | None:
     """Execute a draw of many triangles on all threads; None if it cannot be."""
     from dp2emu.gpu.compile.large_draw import LargeDraw
 
-    kernel = ways.kernel
+    kernel = executors.kernel
     assert kernel is not None
     found = LargeDraw.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
-    return None if found is None else found.whole(Meter(draw, kernel.region, ways.budget))
+    return None if found is None else found.whole(Meter(draw, kernel.region, executors.budget))
 
 
 def count_work(draw: Draw, work: Work, counters: Counters) -> None:
