@@ -68,7 +68,7 @@ PARTS = {
             "tests/capture/test_bare.py",
             "tests/capture/test_values.py",
             "tests/capture/test_totals.py",
-            "tests/capture/test_opened.py",
+            "tests/capture/test_reader_forms.py",
             "tests/capture/test_rawlog.py",
             "tests/capture/test_edges.py",
             "tests/capture/test_payloads.py",
