@@ -28,13 +28,13 @@ from dp2emu.shader.reference import Run
 from dp2emu.shader.types import Lanes
 
 LANES = 1 << 14
-"""Threads of groups that run together."""
+"""Most threads of the groups that run together as lanes; a larger group runs alone."""
 WORDS = 1 << 22
-"""Words of shared memory and arrays of groups that run together."""
+"""Most words of shared memory and register arrays of the groups that run together."""
 MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 16
-"""Limits of a dispatch: its threads, and its groups if they run one by one."""
+"""Most threads of a dispatch, and most batches of groups that run one after another."""
 MOST_ACCESSES = 1 << 21
-"""Limit of memory operations of a dispatch, one for all lanes together; more take hours."""
+"""Most memory operations of a dispatch; one that all lanes do together counts once."""
 
 
 def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
@@ -59,7 +59,7 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
 
 
 def _together(dispatch: Dispatch, threads: int) -> int:
-    """Number of groups that run as lanes at once."""
+    """Number of groups, of ``threads`` threads each, that may run as lanes at once."""
     own = sum(file.size for file in dispatch.stage.program.files if not file.uniform)
     words = sum(each.words for each in dispatch.shared) + threads * own
     return max(min(LANES // threads, WORDS // max(words, 1)), 1)
@@ -78,7 +78,7 @@ def _side_by_side(dispatch: Dispatch) -> bool:
 
 
 class _Running:
-    """A running dispatch, which reads its constants once, at the start."""
+    """Runs the groups of a dispatch, whose constants are read once, at the start."""
 
     def __init__(self, dispatch: Dispatch, run: Run) -> None:
         stage = dispatch.stage
@@ -91,7 +91,7 @@ class _Running:
         self._accesses = 0
 
     def groups(self, numbers: I64) -> int:
-        """Run groups as lanes and return the bytes of memory that they accessed."""
+        """Run the groups ``numbers`` as lanes and return the number of bytes accessed."""
         dispatch = self._dispatch
         lanes = len(numbers) * prod(dispatch.threads)
         shared, left = self._shared(len(numbers)), MOST_ACCESSES - self._accesses
@@ -104,7 +104,7 @@ class _Running:
         return memory.bytes
 
     def _shared(self, groups: int) -> dict[int, WordMemory]:
-        """Zeroed shared memory of each group."""
+        """Zeroed shared memory of ``groups`` groups, by register number."""
         threads = prod(self._dispatch.threads)
         found = {}
         for shared in self._dispatch.shared:
@@ -128,7 +128,7 @@ class _Running:
 
 
 def _apart(numbers: I64, sides: tuple[int, int, int]) -> tuple[I64, I64, I64]:
-    """Coordinates x, y and z of flattened numbers."""
+    """Coordinates x, y and z of flattened ``numbers`` in a box with these ``sides``."""
     above, x = np.divmod(numbers, sides[0])
     z, y = np.divmod(above, sides[1])
     return x, y, z

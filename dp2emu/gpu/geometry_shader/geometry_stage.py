@@ -24,7 +24,7 @@ from dp2emu.shader.ports import CONSTANT, STARTS
 from dp2emu.shader.types import I32, Lanes, Type
 
 WORDS = 1 << 22
-"""Words of outputs and files of the invocations that run together, which bounds memory."""
+"""Most words of outputs and register files of the program invocations that run together."""
 
 MOST_EMITTED = 1 << 27
 """Largest number of vertices that a draw's geometry program may emit."""
@@ -36,9 +36,9 @@ _NOTHING = Mesh({}, np.zeros((1, 0), np.int64), Topology10.POINTLIST, np.zeros(0
 
 
 def emitted(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Made]:
-    """Meshes after a draw's geometry program, one a stream; the meshes themselves without one.
+    """Meshes of ``flow`` after a draw's geometry program, one a stream; unchanged without one.
 
-    Raises Unsupported for too many vertices.
+    Raises Unsupported if the program may emit too many vertices.
     """
     stage = None if draw.post_vertex is None else draw.post_vertex.geometry
     if stage is None:
@@ -76,13 +76,13 @@ def _of_mesh(draw: Draw, stage: GeometryStage, running: StageRun, mesh: Mesh) ->
 
 
 def _held(stage: GeometryStage) -> int:
-    """Words of an invocation of the program: its outputs and its own files."""
+    """Words that an invocation of a geometry program needs: its outputs and its register files."""
     own = sum(file.size for file in stage.bound.program.files if not file.uniform)
     return own + len(stage.bound.program.outputs)
 
 
 def _input(port: str, stage: GeometryStage, mesh: Mesh) -> Lanes:
-    """Lanes of an input, one for each instance of each primitive; absent vertex data is 0."""
+    """Lanes of the input ``port``, one for each instance of each primitive; absent data is 0."""
     if port == INSTANCE:
         return np.tile(np.arange(stage.instances, dtype=np.int32), mesh.count)
     if port == PRIMITIVE_ID:
@@ -106,7 +106,7 @@ def _streams(stage: GeometryStage, outputs: Mapping[str, Lanes]) -> Iterator[Mes
 
 
 def _each(outputs: Mapping[str, Lanes], name: str, limit: int) -> I32:
-    """An output word of all vertices of invocations, shape (lanes, limit)."""
+    """Output word ``name`` of each vertex that invocations may emit, shape (lanes, limit)."""
     return np.stack([outputs[f"emit{vertex}.{name}"] for vertex in range(limit)], axis=1)
 
 

@@ -18,7 +18,7 @@ from dp2emu.shader.types import I32, Lanes
 
 
 class Streamed(NamedTuple):
-    """Number of primitives ``written``, and with unlimited buffers; ``size``: bytes written."""
+    """Primitives ``written``, or ``needed`` with unlimited buffers; ``size``: bytes written."""
 
     written: int
     needed: int
@@ -33,8 +33,9 @@ def stream_out(
 ) -> Streamed:
     """Append primitives to stream output buffers, in order, until one does not fit.
 
-    ``outputs`` are lanes, shape (vertices,), by port; a word without one is 0.  ``corners``, shape
-    (1 to 3, n), are the vertices of each primitive.  A slot without a buffer has no room.
+    ``outputs`` are lanes, shape (vertices,), by port; a word whose port is absent is 0.
+    ``corners``, shape (1 to 3, n), are the vertices of each primitive.  A slot without a
+    buffer has no room.
     """
     size, needed = corners.shape
     rooms = ((targets[slot].room if slot in targets else 0, stride)

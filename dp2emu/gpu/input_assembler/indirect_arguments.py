@@ -14,11 +14,11 @@ MOST_PRIMITIVES = 1 << 22
 """Largest number of primitives of a draw, over all instances."""
 MOST_INSTANCES = 1 << 16
 ARGUMENTS, INDEXED_ARGUMENTS = 4, 5
-"""DWORDs of a draw's arguments, without and with indices."""
+"""Number of DWORDs of an indirect draw's arguments, without and with indices."""
 
 
 def arguments_of(buffer: Surface, offset: int, count: int) -> list[int]:
-    """DWORDs of a buffer; those beyond its end read 0."""
+    """``count`` DWORDs of a buffer from byte ``offset`` on; those beyond its end read 0."""
     found = np.zeros(4 * count, np.uint8)
     data = buffer.data[offset : offset + 4 * count]
     found[: len(data)] = data
@@ -32,7 +32,10 @@ def check_size(primitives: int, instances: int) -> None:
 
 
 def direct_draw(packet: IndirectDraw) -> Draw | None:
-    """The draw with its arguments, None if it is empty.  Raises Unsupported if it is too large."""
+    """The draw with the arguments that its buffer has, None if these make it empty.
+
+    Raises Unsupported if it is too large.
+    """
     draw, indices = packet.draw, packet.draw.input.indices
     size = ARGUMENTS if indices is None else INDEXED_ARGUMENTS
     vertices, instances, first, *rest = arguments_of(packet.arguments, packet.offset, size)

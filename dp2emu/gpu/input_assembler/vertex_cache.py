@@ -8,7 +8,7 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.queries import Counters
 
 VCACHE_SIZE = 16
-"""Entries of the FIFO, which is empty at the start of each draw."""
+"""Entries of the vertex cache, a FIFO that is empty at the start of each draw."""
 
 _NEVER = -VCACHE_SIZE - 1
 

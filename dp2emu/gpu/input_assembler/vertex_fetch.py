@@ -115,7 +115,7 @@ class Vertices(msgspec.Struct, frozen=True):
     varyings: F32 | F64
 
     def part(self, primitives: I64) -> Vertices:
-        """The chosen primitives."""
+        """The primitives at the indices ``primitives``."""
         return Vertices(self.position[..., primitives], self.names, self.varyings[..., primitives])
 
     def varying(self, name: str) -> F32 | F64 | None:
@@ -130,7 +130,7 @@ def fetch(
     names: Iterable[str],
     attributes: tuple[Attribute, ...] = (),
 ) -> Vertices:
-    """Transformed vertices ``numbers`` (int64, any shape) with the ``names`` that they have.
+    """Transformed vertices ``numbers`` (int64, any shape) with their varyings of ``names``.
 
     ``fog0.x``, the fog factor, is the alpha of the specular colour unless the layout has fog.
     ``attributes``, if any, name the elements instead of the layout.
@@ -175,7 +175,7 @@ def _source(elements: Mapping[str, Element], name: str) -> tuple[Element, int] |
 
 
 def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
-    """Vertex numbers at places ``sequence`` of the index buffer; the places without one."""
+    """Vertex numbers at places ``sequence`` of an index buffer; the places if it is None."""
     if indices is None:
         return sequence
     storage = np.dtype(f"<u{indices.size}")
@@ -218,7 +218,7 @@ def gather(
 
 
 def item_bounds(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
-    """Item numbers, beyond which no item has a byte in data of ``end`` bytes."""
+    """Two item numbers: no item below the first or above the second has a byte in 0..``end``."""
     return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 
@@ -240,7 +240,7 @@ def type_of(element: Element) -> VertexType:
 
 
 def format_of(element: Element) -> FormatRow | None:
-    """The DXGI format of an element without a ``VertexType``; None for others.
+    """The DXGI format of an element; None if a ``VertexType`` describes the element.
 
     Raises Unsupported for formats that elements cannot have.
     """
@@ -273,7 +273,7 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
 
 
 def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> NDArray[np.void]:
-    """The bytes of an element of each vertex."""
+    """The bytes of an element of the vertices ``numbers``."""
     stream = streams[element.stream] if element.stream < len(streams) else None
     data = np.zeros(0, np.uint8) if stream is None else bytes_of(stream.data)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
@@ -304,7 +304,7 @@ _LISTS = {2: PrimitiveType.LINELIST, 3: PrimitiveType.TRIANGLELIST}
 
 
 def instanced(draw: Draw) -> Iterator[Draw]:
-    """A draw for each instance, in order."""
+    """A draw for each instance of an instanced draw, in order; another draw as it is."""
     if draw.input.instances is None:
         yield draw
         return
@@ -379,7 +379,7 @@ def _is_cut(draw: Draw) -> bool:
 
 
 class Strips(NamedTuple):
-    """First index place and number of primitives of strips; none is empty."""
+    """Strips of a draw: place of the first index, and number of primitives, at least 1."""
 
     starts: I64
     counts: I64

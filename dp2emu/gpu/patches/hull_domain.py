@@ -47,7 +47,7 @@ MOST_EMITTED = 1 << 27
 
 _NOTHING = Mesh({}, np.zeros((3, 0), np.int64), Topology10.TRIANGLELIST, np.zeros(0, np.int64))
 _TOPOLOGIES = {1: Topology10.POINTLIST, 2: Topology10.LINELIST, 3: Topology10.TRIANGLELIST}
-"""By number of corners of a primitive."""
+"""List topology of the divided primitives, by their number of corners."""
 
 _NONE = np.zeros(0, np.int32)
 
@@ -56,10 +56,10 @@ Registers = NDArray[np.int32]
 
 
 def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Made]:
-    """Meshes after a draw's hull and domain programs; the meshes themselves without these.
+    """Meshes of ``flow`` after a draw's hull and domain programs; unchanged without programs.
 
     Primitives other than patches with the hull program's number of input points are dropped.
-    Raises Unsupported for too many points.
+    Raises Unsupported for too many domain points.
     """
     stage = None if draw.post_vertex is None else draw.post_vertex.tessellation
     if stage is None:
@@ -80,7 +80,7 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 
 def _most(draw: Draw) -> int:
-    """Largest number of domain points of an instance of a draw."""
+    """Limit of domain points of an instance of a draw, lower with a geometry program."""
     geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:
         return MOST_POINTS
@@ -89,7 +89,7 @@ def _most(draw: Draw) -> int:
 
 
 def _words(stage: TessellationStage) -> int:
-    """Words of a patch in the largest register file."""
+    """Words that a patch has in the largest of its register files."""
     hull = stage.hull
     sizes = (hull.takes * hull.registers, hull.makes * hull.registers,
              stage.takes * stage.registers)  # fmt: skip
@@ -120,7 +120,7 @@ def _of_patches(
 
 
 def _batches(stage: TessellationStage, factors: Factors) -> Iterator[Factors]:
-    """Factors of the patches that are tessellated together."""
+    """Divide factors into batches of consecutive patches that are tessellated together."""
     ends = np.cumsum(stage.tessellator.counts(factors).points)
     places = np.arange(len(ends))
     changes = np.flatnonzero(np.diff((ends - 1) // POINTS)) + 1
@@ -132,7 +132,7 @@ def _batches(stage: TessellationStage, factors: Factors) -> Iterator[Factors]:
 def _hull(
     draw: Draw, hull: HullStage, running: StageRun, mesh: Mesh
 ) -> tuple[Registers, Registers]:
-    """Output control points, and patch constants, shape (patches, registers, 4)."""
+    """Run a hull program -> control points; patch constants, shape (patches, registers, 4)."""
     given = _registers(mesh.vertices, CONSTANT + "v", mesh.corners, hull.registers)
     made = given
     if hull.points is not None:
@@ -155,7 +155,7 @@ def _hull(
 
 
 def _registers(lanes: Mapping[str, Lanes], name: str, corners: I64, registers: int) -> Registers:
-    """Registers of the points of patches, from ports that begin with ``name``; others are 0."""
+    """Registers of patches' points, from lanes of ports ``name`` + number; 0 without a port."""
     points, patches = corners.shape
     found = np.zeros((patches, points, registers, 4), np.int32)
     _fill(found, lanes, name, corners)
@@ -163,7 +163,7 @@ def _registers(lanes: Mapping[str, Lanes], name: str, corners: I64, registers: i
 
 
 def _fill(found: Registers, lanes: Mapping[str, Lanes], name: str, corners: I64) -> None:
-    """Store ports that begin with ``name`` to their registers."""
+    """Store lanes of ports ``name`` + register number to registers, in place."""
     for register in range(found.shape[2]):
         for component, letter in enumerate(COMPONENTS):
             lane = lanes.get(f"{name}{register}.{letter}")
@@ -182,7 +182,9 @@ def _sized(found: Registers, points: int, registers: int) -> Registers:
 
 
 def _with_files(bound: StageProgram, files: Mapping[str, Registers]) -> StageProgram:
-    """A program with the patch files that it reads as uniforms; files not given are empty."""
+    """A program with register files of patches bound as uniforms if it reads them; absent
+    files are empty.
+    """
     read = {file.name for file in bound.program.files} & {POINTS_IN, POINTS_OUT, CONSTANTS}
     given = {name: files.get(name, _NONE).reshape(-1) for name in read}
     return replace(bound, uniforms={**bound.uniforms, **given})
@@ -228,8 +230,8 @@ def _domain_inputs(bound: StageProgram, points: Tessellation, ids: I64) -> dict[
 
 
 def _factors(hull: HullStage, places: tuple[Component | None, ...], constants: Registers) -> F32:
-    """Tessellation factors from patch constants, shape (places, n), at most the program's declared
-    maximum; missing ones are 0.
+    """Tessellation factors from patch constants at ``places`` (register and component), shape
+    (places, n), at most the program's declared maximum; a place of None yields 0.
     """
     found: I32 = np.zeros((len(places), len(constants)), np.int32)
     for row, place in zip(found, places, strict=True):

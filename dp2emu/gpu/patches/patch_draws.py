@@ -32,11 +32,11 @@ _VERTEX_BYTES = TYPE_BYTES[DeclType.FLOAT4]
 _TRIANGLE = TrianglePoints(0, 1)
 
 Lanes = Mapping[Element, F64]
-"""Vertex elements, float64, components first: four, or the number that their type has."""
+"""Values by vertex element, float64; axis 0 has four components, or those of the type."""
 
 
 def tessellated(draw: Draw) -> Iterator[Draw]:
-    """Triangle draws of a patch draw, in order; a draw without patches itself."""
+    """Triangle draws that replace a patch draw, in order; any other draw as it is."""
     patch = draw.input.patch
     if patch is None or (isinstance(patch, NPatch) and CORNERS[draw.input.topology] < 3):
         yield replace(draw, input=replace(draw.input, patch=None)) if patch else draw
@@ -66,7 +66,7 @@ def _surface(draw: Draw, patch: Patch) -> Draw:
 
 
 def _control(draw: Draw, patch: Patch) -> Lanes:
-    """Control points by element, from the patch's cache or fetched into it."""
+    """Control points of a patch by element: from the patch's cache, or fetched and cached."""
     if patch.kept is not None and not patch.brought:
         return patch.kept.control
     numbers = patch.points.numbers()
@@ -78,7 +78,7 @@ def _control(draw: Draw, patch: Patch) -> Lanes:
 
 
 def _absent(count: int) -> F64:
-    """Control points of an element that the vertices lack."""
+    """``count`` control points 0, 0, 0, 1 of an element that the vertices lack."""
     lanes = np.zeros((4, count))
     lanes[3] = 1
     return lanes
@@ -96,7 +96,7 @@ _value, _partial_u, _partial_v = (
 
 
 def _normal(points: F64, weights: Weights, domain: Domain) -> F64:
-    """Unit cross product of both derivatives, or 0."""
+    """Unit normal, the cross product of the derivatives along u and v, or 0."""
     a, b = _partial_u(points, weights, domain), _partial_v(points, weights, domain)
     cross = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
                       a[0] * b[1] - a[1] * b[0]])  # fmt: skip
@@ -120,7 +120,7 @@ _METHODS: dict[DeclMethod, Callable[[F64, Weights, Domain], F64]] = {
 
 
 def _curved(draw: Draw, patch: NPatch) -> Iterator[Draw]:
-    """Draws of an N-patch draw, a chunk of triangles each."""
+    """Triangle draws that replace an N-patch draw, one for each chunk of its triangles."""
     most = MAX_SEGMENTS if patch.fineness.adaptive else int(patch.fineness.segments[0])
     step = max(1, 2 * CHUNK_VERTICES // ((most + 3) * (most + 3)))
     for start in range(0, draw.input.count, step):
@@ -157,7 +157,7 @@ def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
 
 
 def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[Domain, list[int]]]:
-    """Triangle numbers grouped by their tessellated domain."""
+    """Tessellated domains, each with the numbers of the triangles that are divided like it."""
     groups: dict[tuple[float, ...], list[int]] = {}
     segments = _segments(fineness, at_corners, sequence.shape)
     for number, key in enumerate(map(tuple, segments.T.tolist())):
@@ -204,7 +204,7 @@ def _lanes_of(lanes: Lanes, usage: DeclUsage, otherwise: F64) -> F64:
 
 
 def _element_of(lanes: Lanes, usage: DeclUsage) -> Element | None:
-    """The element of a usage with index 0 that is fetched, not computed."""
+    """The element of a usage with index 0 and method DEFAULT, which is fetched; None if absent."""
     wanted = usage, 0, DeclMethod.DEFAULT
     return next((e for e in lanes if (e.usage, e.index, e.method) == wanted), None)
 
@@ -214,7 +214,7 @@ def _components(element: Element) -> int:
 
 
 def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
-    """Draw of a triangle list of ``count`` vertices, whose elements are four floats each."""
+    """A draw as indexed triangles of ``count`` computed vertices, with elements of four floats."""
     places = {e: n * _VERTEX_BYTES for n, e in enumerate(made)}
     moved = {e: Element(0, at, DeclType.FLOAT4, e.usage, e.index) for e, at in places.items()}
     pipeline = draw.pipeline
@@ -326,7 +326,7 @@ def _quadratic(corners: F64, normals: F64, linear: F64) -> F64:
 
 
 def _between(start: F64, end: F64, normal: F64, other: F64) -> F64:
-    """Normal at the middle of an edge."""
+    """Quadratic normal at the middle of an edge from ``start``, with ``normal``, to ``end``."""
     edge, both = end - start, normal + other
     square = _dot(edge, edge)
     lean = np.where(square > 0, 2 * _dot(edge, both) / square, 0.0)

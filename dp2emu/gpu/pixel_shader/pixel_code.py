@@ -28,7 +28,7 @@ from dp2emu.shader.sampling import ports
 from dp2emu.shader.types import Type
 
 Way = tuple[str, str]
-"""Offsets of lanes from the anchor, x and y: doubles."""
+"""Distances x and y of lanes from corner 0 of their primitive: LLVM vectors of doubles."""
 ONES = f"splat (double {number(1.0)})"
 
 
@@ -203,11 +203,13 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
     "sample_index.x": _sample,
     COVERAGE_PORT: _coverage,
 }
-"""System values: inputs that no vertex provides."""
+"""Functions that emit system values, which no vertex provides, by input port."""
 
 
 def _read(w: Code, *factors: str, whole: bool = False) -> str:
-    """Value that a program reads of a plane, float32, or int32 if ``whole``."""
+    """Program input from a plane's value, times 1 / rhw if it is in perspective: float32, or int32
+    if ``whole``.
+    """
     return emitted(w, read_plane, whole, [(Type.F64, each) for each in factors])[0]
 
 
@@ -245,7 +247,7 @@ class Shader(msgspec.Struct, frozen=True):
 
 
 def _constant(name: str) -> str:
-    """An input whose varying the vertices lack."""
+    """LLVM constant of an input whose varying the vertices lack."""
     value = absent_value(name)
     if name.startswith(CONSTANT):
         return f"splat (i32 {int(value)})" if value else ZERO

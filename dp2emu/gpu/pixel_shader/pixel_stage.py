@@ -72,7 +72,7 @@ class Shaded(msgspec.Struct, frozen=True):
     drawn: I32 | None = None
 
     def part(self, chosen: I64) -> Shaded:
-        """Outputs of the chosen fragments."""
+        """Outputs of the fragments at the indices ``chosen``."""
         depth = None if self.depth is None else self.depth[chosen]
         colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
         drawn = None if self.drawn is None else self.drawn[chosen]
@@ -139,7 +139,7 @@ class Shading(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """Whether samples have positions other than the centre."""
+        """Whether samples have positions other than the pixel's centre."""
         return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
@@ -211,7 +211,9 @@ def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
 
 @identity_cached()
 def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
-    """Varyings read with the modifier noperspective, or with the prefix ``flattened`` if any."""
+    """Varyings read with the modifier noperspective, or that begin with ``flattened`` unless
+    this is empty.
+    """
     names = [port.name for port in program.inputs if port.name not in _SYSTEM]
     beginning = {name for name in map(varying, names) if flattened and name.startswith(flattened)}
     return frozenset(beginning | {varying(name) for name in names if NOPERSPECTIVE in name})
@@ -240,7 +242,7 @@ def _constant(value: F64) -> Plane:
 
 
 def shade(shading: Shading, sites: Sites) -> Shaded:
-    """Run the program for one or more fragments."""
+    """Run the pixel program for the fragments ``sites``, of which there is at least one."""
     count = len(sites.x)
     cuts = [np.arange(at, min(at + LANES, count)) for at in range(0, count, LANES)]
     if len(cuts) == 1:
@@ -328,7 +330,7 @@ def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
 
 
 def _evaluated(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
-    """Bits of an input register of some fragments, evaluated at an offset."""
+    """Bits of an input register of the fragments ``lanes``, evaluated at the offset ``way``."""
     there = sites.part(lanes.astype(np.int64)).moved(way)
     names = [f"v{register}.{component}" for component in COMPONENTS]
     found = _interpolated(shading, there, names)
@@ -365,7 +367,7 @@ def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]
 
 
 def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, Lanes]:
-    """Inputs by name, of the varyings that vertices wrote."""
+    """Interpolated inputs of ``names``, but for those whose varying no vertex wrote."""
     plain, divided = (
         {name: planes[varying(name)] for name in names if varying(name) in planes}
         for planes in (shading.plain, shading.divided)
@@ -407,7 +409,7 @@ def _depth(shading: Shading, sites: Sites) -> F32:
 
 
 def _eye_w(shading: Shading, sites: Sites) -> F32:
-    """1 / rhw, rounded to float32 last."""
+    """Pixel program input w: 1 / rhw in float64, then rounded to float32."""
     assert shading.rhw is not None
     (w,) = computed(reciprocal, None, sites.at(shading.rhw))
     return computed(read_plane, False, w)[0]
@@ -436,7 +438,7 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "sample_index.x": _sample,
     LANE_PORT: _lane,
 }
-"""System values: pixel program inputs that no vertex provides."""
+"""Functions that compute system values, which no vertex provides, by input port."""
 
 
 def quads(frame: Frame, here: Sites) -> tuple[Sites, I64]:

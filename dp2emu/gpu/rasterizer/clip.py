@@ -48,7 +48,7 @@ GUARD = 128.0
 """Guard band in half widths of the viewport; a power of two, so that products are exact."""
 
 Distance = Callable[[F64], F64]
-"""Signed distance to a plane of lanes, x y z w first."""
+"""Function: lanes, with rows x, y, z and w first -> signed distances from a plane."""
 
 DEPTH_PLANES, FIXED_PLANES = 2, 6
 """Number of near and far planes, and of all planes before the user's."""
@@ -57,7 +57,7 @@ DEPTH_PLANES, FIXED_PLANES = 2, 6
 def plane_distance(
     b: Builder, number: int, x: Value, y: Value, z: Value, w: Value
 ) -> tuple[Value]:
-    """Formula: distance of a point in clip space from a fixed plane."""
+    """Formula: distance of a point in clip space from the near, far or guard plane ``number``."""
     return (_FIXED[number](x, y, z, w),)
 
 
@@ -88,8 +88,8 @@ def user_distance(
 
 
 def passing(b: Builder, key: None, here: Value, ahead: Value) -> list[Value]:
-    """Formula, of the distances of a corner and the next: whether the corner is inside, the edge
-    leaves, it enters, and it leads outside from the plane itself.
+    """Formula: whether a corner is inside, and whether the edge to the next corner leaves, enters,
+    or leads outside from the plane itself.  Operands are both corners' distances.
     """
     outward = ahead < 0.0
     return [
@@ -106,16 +106,16 @@ def crossing(b: Builder, key: None, inside: Value, outside: Value) -> tuple[Valu
 
 
 def between(b: Builder, key: None, t: Value, start: Value, end: Value) -> tuple[Value]:
-    """Formula: interpolated value of a new corner."""
+    """Formula: value of a new corner at parameter ``t`` of the edge from ``start`` to ``end``."""
     return (start + t * (end - start),)
 
 
 class Clipped(msgspec.Struct, frozen=True):
     """Clipped primitives in drawing order: lanes of shape (rows, 3, n).
 
-    ``source`` is the number of the primitive before clipping.  ``edges``, shape (3, n), says
-    whether the edge from corner i to the next is an original one.  ``extra`` counts the triangles
-    that clipping added.
+    ``source`` is the number of the primitive before clipping.  ``edges``, shape (3, n), marks
+    the edges from corner i to the next that are drawn edges of that primitive.  ``extra`` counts
+    the triangles that clipping added.
     """
 
     lanes: F64
@@ -125,8 +125,8 @@ class Clipped(msgspec.Struct, frozen=True):
 
 
 class _Polygons(msgspec.Struct, frozen=True):
-    """Polygons: lanes of shape (rows, k, n), the first ``count`` corners of each, and whether the
-    edge that begins at a corner is an original one.
+    """Polygons in clipping: lanes of shape (rows, k, n), of which the first ``count`` corners are
+    valid; ``edges`` marks the corners at which a drawn edge of the primitive begins.
     """
 
     lanes: F64
@@ -174,7 +174,7 @@ def _fixed(number: int) -> Distance:
 
 
 def _pieces(polygons: _Polygons, corners: int) -> tuple[F64, Mask, I64, int]:
-    """Lanes, edges and polygon number of the primitives of polygons; number of triangles added."""
+    """Divide polygons -> lanes, edges and polygon number of each primitive; triangles added."""
     pieces = np.maximum(polygons.count - corners + 1, 0)
     which, step = expand(pieces)
     if corners == 3:
@@ -254,7 +254,7 @@ class Geometry(msgspec.Struct, frozen=True):
         return np.ones(shape, np.bool_) if self.edges is None else self.edges
 
     def part(self, chosen: I64) -> Geometry:
-        """The chosen primitives."""
+        """The primitives at the indices ``chosen``."""
         edges = None if self.edges is None else self.edges[:, chosen]
         return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
 
@@ -368,7 +368,7 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
 
 
 def planes_used(draw: Draw) -> tuple[int, ...]:
-    """Numbers of the user's planes in use."""
+    """Numbers of the user's clip planes that are enabled; none if clipping is disabled."""
     bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
     return tuple(n for n in range(len(draw.raster.clip_planes)) if bits >> n & 1) if bits else ()
 

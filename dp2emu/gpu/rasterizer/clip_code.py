@@ -36,14 +36,14 @@ from dp2emu.shader.jit.writer import Writer, module
 
 _FINITE_BIT, _IN_FRONT_BIT, _NAN_BIT = 62, 61, 60
 _FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
-"""Bits of a vertex above those of the planes that it is inside of.  A vertex with a NaN distance
-counts as not finite."""
+"""Bits of a vertex for a finite position and for w > 0; lower bits tell the planes that it is
+inside of.  A vertex with a NaN distance from a strict plane counts as not finite."""
 _VIEW = ("view_x", "half_width", "view_y", "half_height", "min_z", "z_range", "centre")
 CUT = 1 << 31
-"""The bit of a primitive that needs clipping."""
+"""Bit that marks a primitive that needs clipping, in the words ``chosen``."""
 NAME = "emit_cut"
 _PLACE = 4
-"""Rows before the varyings."""
+"""Number of doubles x, y, z and w, which precede the varyings of a corner."""
 
 
 def projection_functions() -> list[tuple[str, Writer]]:
@@ -192,7 +192,7 @@ def _emit() -> tuple[str, Writer]:
 
 
 def _screen() -> tuple[str, Writer]:
-    """Gather screen positions, corner by corner."""
+    """Gather the screen positions of the visible primitives, corner by corner."""
     k = Code("emit_screen", ("ptr words", "i64 taken"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     capacity, room, count = w.integers("capacity", "room", "count")
@@ -225,7 +225,7 @@ def _varyings() -> tuple[str, Writer]:
 
 
 def _column() -> tuple[str, Writer]:
-    """Gather one varying of all chosen primitives."""
+    """Gather one varying of the visible primitives."""
     k = Code("emit_varying", ("ptr words", "ptr varying", "ptr into", "i64 taken"))
     w, v = ArgumentWords.of(k, VERTEX_WORDS), ArgumentWords.of(k, VARYING, k["varying"])
     capacity, count, single = w.integers("capacity", "count", "single")
@@ -272,7 +272,7 @@ def _joined() -> tuple[str, Writer]:
 
 
 def _numbers() -> tuple[str, Writer]:
-    """Gather primitive numbers and edge flags."""
+    """Gather numbers and edge flags of the visible primitives."""
     k = Code("emit_numbers", ("ptr words", "i64 taken"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     into, chosen, start = w.pointer("numbers_taken"), w.pointer("chosen"), w.integer("start")
@@ -312,12 +312,12 @@ def _edge() -> tuple[str, Writer]:
 
 
 def _rows(w: ArgumentWords) -> Value:
-    """Number of doubles of a corner."""
+    """Number of doubles of a corner: x, y, z, w, varyings and distances to the user's planes."""
     return w.integer("varying_count") + w.integer("plane_count") + _PLACE
 
 
 def _row(k: Code, w: ArgumentWords, polygon: Value, corner: Value | int) -> Value:
-    """Address of a corner."""
+    """Address of corner number ``corner`` of the polygon at address ``polygon``."""
     words = _rows(w) + 1
     return k.at(polygon, words * corner, "i64")
 
@@ -341,7 +341,7 @@ def _away() -> tuple[str, Writer]:
 
 
 def _copied() -> tuple[str, Writer]:
-    """Copy a corner that is inside."""
+    """Copy a polygon corner; ``edge`` is the new flag of the edge that begins there."""
     k = Code("copied", ("ptr words", "ptr from", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
@@ -352,7 +352,7 @@ def _copied() -> tuple[str, Writer]:
 
 
 def _between() -> tuple[str, Writer]:
-    """Interpolate a new corner between one inside and one outside."""
+    """Interpolate a new corner at ``t`` between corner ``begin``, inside, and ``end``, outside."""
     k = Code("between", ("ptr words", "ptr begin", "ptr end", "double t", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
@@ -383,7 +383,7 @@ def _plane() -> tuple[str, Writer]:
 
 
 def _corner() -> tuple[str, Writer]:
-    """Clip a corner and the edge to the next corner at a plane -> number of corners."""
+    """Clip a corner and the edge to the next at a plane -> number of corners stored, 0 to 2."""
     k = Code("corner", ("ptr words", "ptr here", "ptr there", "i64 plane", "ptr to"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     words, here, there = k["words"], k["here"], k["there"]

@@ -12,13 +12,13 @@ _BIAS_OF_ZERO, _NO_NUMBER = 1022, 0x7FF
 
 
 def tilt(b: Builder, key: None, ddx: Value, ddy: Value) -> tuple[Value]:
-    """Formula: the larger gradient of z, along x or y."""
+    """Formula: the larger magnitude of the gradients of z along x and y."""
     across, down = b.apply("dabs", ddx), b.apply("dabs", ddy)
     return (b.select(across > down, across, down),)
 
 
 class OffsetTerms(NamedTuple):
-    """Terms of a triangle's depth offset.
+    """Which terms a triangle's depth offset has.
 
     ``sloped``: slope-scaled bias.  ``biased``: Direct3D 10 bias, ``of_float`` in units in the last
     place of a float buffer.  ``clamp`` is the sign of the limit, 0 without one.
@@ -53,7 +53,7 @@ def depth_offset(b: Builder, terms: OffsetTerms, *operands: Value) -> tuple[Valu
 
 
 def _last_place(*z: Value) -> Value:
-    """2^(e - 23), e the exponent of the greatest z as a float32; of 0 and NaN that of 0.5."""
+    """2^(e - 23), e the float32 exponent of the greatest abs(z); -1 for 0, infinity, NaN."""
     b = z[0].builder
     greatest, *sizes = (b.apply("dabs", each) for each in z)
     for size in sizes:
@@ -66,7 +66,7 @@ def _last_place(*z: Value) -> Value:
 
 
 class DepthTerms(NamedTuple):
-    """Terms of a fragment's depth beside its plane: w-buffer, constant bias, slope-scaled bias."""
+    """Which terms a fragment's depth has: w-buffer, constant bias, slope-scaled bias."""
 
     w_buffer: bool = False
     biased: bool = False

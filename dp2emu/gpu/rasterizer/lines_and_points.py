@@ -39,17 +39,17 @@ from dp2emu.gpu.rasterizer.spans import (
 )
 
 STEPS = 1 << 16
-"""Columns (rows, if steep) of lines rasterised together, give or take one line."""
+"""Most columns (rows of steep lines) rasterised in one batch; a longer line is a batch alone."""
 
 PATTERN_BITS = 16
 _FAR = 1 << 40
 
 Point = tuple[Any, Any]
-"""Grid coordinates along the longer axis, and across it."""
+"""End of a line: grid coordinates along the line's longer axis, and across it."""
 Hits = tuple[tuple[Any, Any], ...]
-"""Pixels of a column or row, and the coverage of each, 0 to 1."""
+"""Pairs of a pixel's number in a column (row of a steep line) and its coverage, 0 to 1."""
 Rule = Callable[[Point, Point, Any, Any, Any], Hits]
-"""Line rule: both ends, the column, whether steep, whether the last pixel is drawn -> hits.
+"""Line rule: ends, column (row), whether steep, whether the last pixel is drawn -> hits.
 
 Arguments are arrays of bools, and of int64 or Python integers."""
 
@@ -85,7 +85,7 @@ def line_spans(
 
 
 def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
-    """First column (row) and number of columns (rows) in which a line can have pixels."""
+    """First column (row) and number of columns (rows) in which each line can have pixels."""
     low = np.where(steep, region.top, region.left)
     high = np.where(steep, region.bottom, region.right)
     major = np.where(steep, y, x)
@@ -96,7 +96,7 @@ def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
 
 
 class _Lines(msgspec.Struct, frozen=True):
-    """Lines in grid coordinates, and their rasteriser state."""
+    """Lines in grid coordinates, which a line rule rasterises within a region."""
 
     x: F64
     y: F64
@@ -128,7 +128,7 @@ class _Lines(msgspec.Struct, frozen=True):
         return (begin, after - begin) if begin < after else (first, 0)
 
     def spans(self, chosen: I64, first: I64, count: I64, kind: type) -> Spans:
-        """Spans of the chosen lines in ``count`` columns (rows) from ``first`` on.
+        """Spans of the lines numbered ``chosen``, in ``count`` columns (rows) from ``first`` on.
 
         ``kind`` is the arithmetic: np.int64, or object for Python integers.
         """
@@ -219,7 +219,7 @@ def _in_diamond(along: Any, across: Any, steep: Any) -> Any:
 
 
 ROWS = 1 << 16
-"""Rows of points rasterised together, give or take one point."""
+"""Most rows of points rasterised in one batch; a taller point is a batch by itself."""
 
 
 def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:

@@ -30,7 +30,7 @@ from dp2emu.gpu.rasterizer.spans import (
 )
 
 ROWS = 1 << 15
-"""Rows of primitives, times samples, whose coverage is computed together."""
+"""Most rows of primitives, times samples, of a batch; a taller primitive is a batch alone."""
 
 _STEP = ONE // 16
 
@@ -48,12 +48,14 @@ POSITIONS: dict[int, tuple[Offset, ...]] = {
 """Sample offsets from the pixel's centre, in grid units, y down, by samples per pixel."""
 
 Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
-"""Function that returns the spans of chosen primitives, numbered from 0, at one sample."""
+"""Function: primitive numbers and a sample offset -> spans at that sample.
+
+Spans number the primitives by their places in the first argument."""
 
 
 def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
-    """Bound of the rows that primitives cover: ``reach`` grid units around ``y``, shape (corners,
-    n).
+    """Upper bound of the number of rows that each primitive covers: ``reach`` grid units around
+    ``y``, shape (corners, n).
     """
     top = first_centre(y.min(axis=0) - reach - HALF, region.top, region.bottom)
     bottom = after_centre(y.max(axis=0) + reach + HALF, region.top, region.bottom)
@@ -70,7 +72,10 @@ def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
 
 
 def _together(found: list[list[Spans]], chosen: I64) -> Spans:
-    """One span a row of a primitive, from the spans of every sample and the centre."""
+    """Merge spans of every sample and, last, the centre to one for each row of a primitive.
+
+    ``chosen`` are the numbers of the primitives, by the number that spans in ``found`` have.
+    """
     parts = [spans for at in found for spans in at]
     sizes = [sum(map(len, at)) for at in found]
     columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
@@ -97,7 +102,7 @@ _NOTHING = (np.zeros(0, np.int64),) * 4
 
 
 def coverage(here: Sites, samples: int) -> Mask:
-    """Mask of covered samples, shape (fragments, samples)."""
+    """Mask of the samples that each fragment covers, shape (fragments, samples)."""
     if here.spans.runs is None:
         return np.ones((len(here.x), samples), np.bool_)
     return _inside(here, here.spans.runs)[:samples].T
@@ -161,7 +166,7 @@ def pixel_count(here: Sites, samples: int, chosen: Mask | None) -> int:
 
 
 def _places(here: Sites, samples: int) -> tuple[I64, int]:
-    """Pixel number of each fragment, which is span * columns + x; and columns."""
+    """Pixel number, span * columns + x, of each fragment, and the number of columns."""
     spans = len(here.spans) // samples
     x = here.x // samples
     columns = int(x.max(initial=0)) + 1

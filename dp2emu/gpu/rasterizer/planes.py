@@ -52,7 +52,7 @@ def triangle_frame(x: F64, y: F64, area: F64) -> Frame:
 
 
 def corner_ways(b: Builder, key: None, c0: Value, c1: Value, c2: Value) -> list[Value]:
-    """Formula: pixel coordinate of corner 0 and offsets of the others, from grid coordinates."""
+    """Formula: pixel coordinate of corner 0 and offsets of corners 1 and 2, of grid values."""
     first, second, third = (corner / float(ONE) for corner in (c0, c1, c2))
     return [first, second - first, third - first]
 
@@ -155,7 +155,7 @@ class Sites(msgspec.Struct, frozen=True):
         return Sites(spans, np.arange(len(self.x)), self.x, self.dx + way[0], dy)
 
     def part(self, chosen: I64) -> Sites:
-        """The chosen fragments."""
+        """The fragments at the indices ``chosen``."""
         return Sites(self.spans, self.span[chosen], self.x[chosen], self.dx[chosen], self.dy)
 
 

@@ -13,18 +13,18 @@ from dp2emu.shader.types import Type
 
 
 class Primitive(msgspec.Struct, frozen=True):
-    """A primitive record at an address."""
+    """Writer of text that reads the primitive record at an address."""
 
     code: Code
     layout: Layout
     address: str
 
     def splat(self, word: int) -> str:
-        """A double of the record in all lanes."""
+        """The double in a word of the record, in all lanes."""
         return self.code.spread("double", self._word("double", word))
 
     def integer(self, word: int) -> str:
-        """An i64 of the record."""
+        """The i64 in a word of the record."""
         return self._word("i64", word)
 
     def _word(self, type: str, word: int) -> str:
@@ -38,15 +38,18 @@ class Primitive(msgspec.Struct, frozen=True):
         return w(f"icmp ne i64 {found}, 0")
 
     def down(self, y: str, order: Order) -> str:
-        """Distances y from the anchor to the lanes of a block that begins in row ``y``."""
+        """Distances in y from corner 0 to the lanes of a block that begins in row ``y``."""
         return self._way(Y0, y, order.rows)
 
     def along(self, x: str, order: Order) -> str:
-        """Distances x from the anchor to the lanes of a block that begins in column ``x``."""
+        """Distances in x from corner 0 to the lanes of a block that begins in column ``x``."""
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
-        """Distances from the anchor to lanes; not a formula, since vectors may be narrower."""
+        """Distances of lanes from the coordinate in word ``anchor``.
+
+        Not a formula, since vectors may be narrower.
+        """
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
         type = f"<{len(own)} x double>"
@@ -57,12 +60,12 @@ class Primitive(msgspec.Struct, frozen=True):
         return way if own == lanes else w.picked(type, way, "poison", (*range(len(own)),) * ROWS)
 
     def row(self, plane: str, dy: str) -> str:
-        """A plane's value at the anchor's column in rows: value + ddy * dy."""
+        """Values of a plane in corner 0's column, ``dy`` rows from it: value + ddy * dy."""
         at = self.layout.planes[plane]
         return self._along(self.splat(at), self.splat(at + 2), dy)
 
     def at(self, plane: str, row: str, dx: str) -> str:
-        """A plane's value at lanes: row + ddx * dx."""
+        """Values of a plane at lanes, from those of ``row``: row + ddx * dx."""
         return self._along(row, self.splat(self.layout.planes[plane] + 1), dx)
 
     def _along(self, *operands: str) -> str:

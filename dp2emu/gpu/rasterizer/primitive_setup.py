@@ -65,11 +65,11 @@ class _Corners(msgspec.Struct, frozen=True):
     y: F64
 
     def part(self, chosen: I64) -> _Corners:
-        """The chosen primitives."""
+        """The primitives at the indices ``chosen``."""
         return _Corners(self.geometry.part(chosen), self.x[:, chosen], self.y[:, chosen])
 
     def take(self, corner: I64, primitive: I64) -> _Corners:
-        """New primitives from corners of these, by indices of shape (3, m)."""
+        """Primitives formed of corners ``corner`` of primitives ``primitive``, shape (3, m)."""
         geometry = self.geometry
         vertices = Vertices(
             geometry.vertices.position[:, corner, primitive],
@@ -149,7 +149,7 @@ def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) ->
 
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:
-    """Lines or points with the facing, count and depth gradient of their triangles."""
+    """Lines or points ``parts`` with facing, count and depth gradient of their triangles."""
     tilt = None if solid.tilt is None else solid.tilt[triangle]
     return replace(parts, front=solid.front[triangle], triangles=solid.triangles, tilt=tilt)
 
@@ -199,4 +199,4 @@ _KINDS: dict[int, Callable[[Draw, _Corners, Rect], Primitives]] = {
     2: _lines,
     3: _triangles,
 }
-"""By number of corners of a primitive."""
+"""Set-up functions by number of corners of a primitive."""

@@ -28,7 +28,7 @@ Offset = tuple[int, int]
 CENTRE: Offset = (0, 0)
 
 Limit = int | I64
-"""A bound in pixels, for all primitives or for each."""
+"""A bound in pixels: a number for all primitives, or an array with one for each."""
 
 EXACT_LIMIT = 1 << 29
 """Grid coordinates up to here (two million pixels) keep every product below 2**62."""
@@ -68,7 +68,7 @@ def integers(grid: F64, primitive: int) -> list[int]:
 
 
 BATCH = 1 << 17
-"""Fragments processed together, give or take one row of pixels."""
+"""Most samples of a batch of fragments; a longer span is a batch by itself."""
 
 
 class SampleRuns(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ class SampleRuns(msgspec.Struct, frozen=True):
     right: I64
 
     def part(self, chosen: slice | I64) -> SampleRuns:
-        """Coverage of the chosen spans."""
+        """Coverage of the spans at the indices ``chosen``."""
         return SampleRuns(self.left[:, chosen], self.right[:, chosen])
 
 
@@ -103,7 +103,7 @@ class Spans(msgspec.Struct, frozen=True):
         return len(self.y)
 
     def part(self, chosen: slice | I64) -> Spans:
-        """The chosen spans, in that order."""
+        """The spans at the indices ``chosen``, in the order of these."""
         runs = self.runs and self.runs.part(chosen)
         coverage = None if self.coverage is None else self.coverage[chosen]
         left, right = self.left[chosen], self.right[chosen]
@@ -134,7 +134,7 @@ def in_order(fast: Spans, slow: list[Spans]) -> Spans:
 
 
 def slices(sizes: I64, budget: int) -> Iterator[slice]:
-    """Slices of items whose sizes add up to ``budget`` at most, or of a single item."""
+    """Consecutive slices, each of items whose sizes sum to at most ``budget`` or of one item."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):

@@ -17,7 +17,7 @@ _LAST = (1 << 31) - 1
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Coverage of lanes, left <= x < right: i32 in MEMORY order."""
+    """Columns left <= x < right that are covered in the row of each lane: i32, in MEMORY order."""
 
     left: str
     right: str
@@ -31,7 +31,7 @@ class RowSink(Protocol):
     layout: Layout
 
     def argument(self, type: str, name: str) -> str:
-        """A word of the kernel's arguments."""
+        """Load the word ``name`` of the kernel's arguments."""
 
     def rows(
         self,
@@ -41,7 +41,10 @@ class RowSink(Protocol):
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the shading of a pair of rows, between the extreme columns (i32) of its bounds."""
+        """Emit the shading of two rows, of which ``y`` is the upper.
+
+        ``bounds`` are those of each sample, ``ends`` their lowest left and highest right, i32.
+        """
 
 
 def spans(blocks: RowSink) -> None:

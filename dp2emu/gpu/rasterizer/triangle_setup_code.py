@@ -58,7 +58,7 @@ def long(value: int) -> str:
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """``planes.Frame`` without corner 0, doubles."""
+    """A ``planes.Frame`` without corner 0, as LLVM vectors of doubles."""
 
     dx1: str
     dy1: str
@@ -68,7 +68,9 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Masks of triangles left after culling, with rows, and too large for int64; doubled areas."""
+    """Masks of triangles: ``kept`` by culling, of these ``seen`` in the region, too ``large`` for
+    int64; and doubled areas in pixels.
+    """
 
     kept: str
     seen: str
@@ -79,7 +81,8 @@ class _Found(msgspec.Struct, frozen=True):
 class Setup:
     """Writer of the set-up of a chunk's triangles.  Mutable.
 
-    The record words of a group are first stored behind the records, a vector a word.
+    A group is ``TOGETHER`` triangles, a lane each.  Its record words are first stored behind the
+    records, a vector a word.
     """
 
     def __init__(self, w: Code, key: SetupKey) -> None:
@@ -109,15 +112,15 @@ class Setup:
             w.do(f"store i64 {value}, ptr {w.place('%results', str(8 * word))}")
 
     def argument(self, type: str, name: str) -> str:
-        """A word of the kernel's arguments."""
+        """Load the word ``name`` of the kernel's arguments."""
         return self.w.word(type, "%arguments", ARGUMENTS.index(name))
 
     def _known(self, name: str, type: str = "i64") -> str:
-        """A word of the state's set-up table."""
+        """Load the word ``name`` of the state's set-up table."""
         return self.w.word(type, self.given, TRIANGLES.index(name))
 
     def _group(self, first: str, count: str) -> None:
-        """Compute the mask of the lanes that have a triangle."""
+        """Compute the mask of lanes that have one of ``count`` triangles, from ``first`` on."""
         w = self.w
         lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
@@ -127,19 +130,19 @@ class Setup:
         self.w.do(f"store {type} {value}, ptr {self._row(word)}, align {WORD}")
 
     def _bytes(self, records: str) -> str:
-        """Size of a number of records, i64."""
+        """Size in bytes of ``records`` records, i64."""
         return self.w(f"mul i64 {self.w(f'mul i64 {self.size}, {WORD}')}, {records}")
 
     def _record(self, number: str) -> str:
-        """Address of a record."""
+        """Address of record ``number``."""
         return self.w.place(self.argument("ptr", "records"), self._bytes(number))
 
     def _row(self, word: int | str) -> str:
-        """Address of a word of the group."""
+        """Address of the vector of word ``word`` of the current group's records."""
         return self.w(f"getelementptr {self.w.l}, ptr {self.rows}, i64 {word}")
 
     def _store_records(self, seen: str, made: str) -> str:
-        """Transpose the group's words to records behind ``made`` ones -> number of records.
+        """Transpose the group's words to records after the first ``made`` -> number of records.
 
         A record that is not ``seen`` is overwritten by the next one.
         """
@@ -158,7 +161,7 @@ class Setup:
         return made
 
     def _turned(self, rows: list[str]) -> list[str]:
-        """A square of rows, transposed: blocks beside the diagonal swap, small ones first."""
+        """Transpose a square matrix of rows: swap blocks beside the diagonal, small ones first."""
         size = 1
         while size < TOGETHER:
             low = [lane & ~size | (lane & size) * TOGETHER // size for lane in range(TOGETHER)]
@@ -171,17 +174,17 @@ class Setup:
         return rows
 
     def _mixed(self, one: str, other: str, lanes: list[int]) -> str:
-        """Lanes shuffled from two rows; the second row's numbers continue the first's."""
+        """Shuffle lanes of two rows; lane numbers count those of ``one``, then of ``other``."""
         w, order = self.w, ", ".join(f"i32 {lane}" for lane in lanes)
         return w(f"shufflevector {w.l} {one}, {w.l} {other}, <{TOGETHER} x i32> <{order}>")
 
     def _corners(self, name: str, first: str) -> Triple:
-        """A position component at the three corners, doubles."""
+        """Position component ``name`` at the three corners of a group's triangles, doubles."""
         base = self.argument("ptr", "in.position")
         return self._corners_at(base, str(POSITION.index(name)), first)
 
     def _corners_at(self, base: str, row: str, first: str) -> Triple:
-        """A row of vertex data at the three corners, doubles."""
+        """A row of vertex data at the three corners of a group's triangles, doubles."""
         w = self.w
         lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {row}"))
         stride, found = self.argument("i64", "in.corner"), []
@@ -201,7 +204,7 @@ class Setup:
     # Triangles
 
     def _triangles(self, first: str) -> _Found:
-        """Set up the triangles of a group."""
+        """Set up the group of ``TOGETHER`` triangles from number ``first`` on."""
         w = self.w
         x, y = (self._snapped(name, first) for name in "xy")
         fits = self._each([self._within(each, EXACT_LIMIT) for each in (*x, *y)])
@@ -223,7 +226,7 @@ class Setup:
         return a, b, c
 
     def _one(self, formula: Formula, *operands: Typed, key: Hashable = None) -> str:
-        """The result of a formula that has one."""
+        """Emit a formula that has a single result, and return the result."""
         (found,) = emitted(self.w, formula, key, operands)
         return found
 
@@ -242,7 +245,7 @@ class Setup:
         return found
 
     def _whole(self, axis: Triple, fits: str) -> Triple:
-        """Grid coordinates as i64, 0 where they do not fit."""
+        """Grid coordinates as i64, 0 in lanes where ``fits`` is false."""
         w = self.w
         held = (w.select(fits, w.d, each, ZERO) for each in axis)
         a, b, c = (w(f"sext {w.i} {w(f'fptosi {w.d} {each} to {w.i}')} to {w.l}") for each in held)
@@ -325,7 +328,7 @@ class Setup:
         return ddx, ddy
 
     def _planes(self, first: str, frame: _Frame, rhw: Triple) -> None:
-        """Emit the loop over the planes of the table."""
+        """Emit a loop over the planes of the set-up table, which stores their words."""
         w = self.w
         placed, others = (self.argument("ptr", f"in.{name}") for name in ("position", "varyings"))
         table = self._known("planes", "ptr")

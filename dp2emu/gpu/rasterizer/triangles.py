@@ -33,10 +33,10 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 ROWS = 1 << 16
-"""Rows of triangles rasterised together, give or take one triangle."""
+"""Most rows of triangles rasterised in one batch; a taller triangle is a batch by itself."""
 
 _CULLED_SIGN = {Cull.NONE: 0.0, Cull.CW: 1.0, Cull.CCW: -1.0}
-"""Sign of the area that is culled: with y down, clockwise on the screen is positive."""
+"""Sign of the areas that a cull mode removes; with y down, clockwise areas are positive."""
 
 
 def doubled_area(x: F64, y: F64) -> F64:
@@ -54,7 +54,7 @@ def doubled_area(x: F64, y: F64) -> F64:
 def grid_area(
     b: Builder, key: None, x0: Value, x1: Value, x2: Value, y0: Value, y1: Value, y2: Value
 ) -> tuple[Value]:
-    """Formula: doubled signed area of grid coordinates."""
+    """Formula: doubled signed area of a triangle in grid coordinates."""
     return ((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0),)
 
 
@@ -70,7 +70,7 @@ def drawn(area: F64, cull: Cull) -> Mask:
 
 
 def left_by_culling(b: Builder, key: None, area: Value, culled: Value) -> tuple[Value]:
-    """Formula: whether an area is not 0 and its sign not the culled one."""
+    """Formula: whether a triangle's area is not 0 and its sign not that of ``culled``."""
     return (area.ne(0) & (_signed(area, culled) <= 0),)
 
 
@@ -152,7 +152,7 @@ def _bound(left: I64, right: I64, a: I64, c: I64, region: Rect) -> None:
 
 
 def _exact_spans(t: _Triangles, region: Rect, i: int, rows: range) -> Spans:
-    """Spans of one triangle of any size, in Python integers."""
+    """Spans of triangle ``i``, which may have any size, computed in Python integers."""
     places = zip(integers(t.x, i), integers(t.y, i), strict=True)
     corners = [(x - t.sample[0], y - t.sample[1]) for x, y in places]
     if t.area[i] < 0:

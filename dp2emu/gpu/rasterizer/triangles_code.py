@@ -24,15 +24,21 @@ AHEAD = 4
 """Prefetch distance in triangles, and the number of entries read beyond a list."""
 
 Pair = tuple[str, str]
-"""Values of two rows."""
+"""Two LLVM values, such as those of two adjacent rows."""
 Runs = Sequence[tuple[Pair, Pair]]
-"""First and end columns of two rows, i32, of each sample and, last, the centre."""
+"""Covered columns of two rows, for each sample and, last, the centre: the rows' first columns and
+their end columns, i32."""
 Rows = Callable[[str, str, Runs, Pair], None]
-"""Writer of a row pair: address of the triangle's record, first row, runs, extreme columns."""
+"""Function that emits the shading of two rows of a triangle.
+
+Parameters: address of its record, i32 of the upper row, runs of both rows, and their lowest first
+and highest end column, i32."""
 
 
 class Records(msgspec.Struct, frozen=True):
-    """Record layout in bytes, i64: size, offset of the corners, offsets of lines to prefetch."""
+    """Layout of primitive records, i64 constants in bytes: size, offset of the corners, offsets of
+    the cache lines to prefetch.
+    """
 
     size: str
     corners: str
@@ -45,12 +51,12 @@ class Records(msgspec.Struct, frozen=True):
         return cls(str(WORD * layout.size), str(WORD * layout.corners), lines)
 
     def at(self, w: Code, base: str, number: str) -> str:
-        """Address of a record."""
+        """Address of record ``number`` of those at ``base``."""
         return w.place(base, w(f"mul i64 {number}, {self.size}"))
 
 
 class Lanes(msgspec.Struct, frozen=True):
-    """Vector arithmetic with a lane a sample: an i64, or a vector of a power of two of them."""
+    """Writer of integer arithmetic with a lane a sample: an i64, or a vector of 2, 4, 8..."""
 
     code: Code
     samples: tuple[Offset, ...]
@@ -62,12 +68,12 @@ class Lanes(msgspec.Struct, frozen=True):
 
     @property
     def type(self) -> str:
-        """LLVM type of numbers."""
+        """LLVM type of a number in each lane."""
         return "i64" if self.count == 1 else f"<{self.count} x i64>"
 
     @property
     def flags(self) -> str:
-        """LLVM type of comparisons."""
+        """LLVM type of a comparison's result in each lane."""
         return "i1" if self.count == 1 else f"<{self.count} x i1>"
 
     def constant(self, value: int) -> str:
@@ -92,7 +98,7 @@ class Lanes(msgspec.Struct, frozen=True):
         return f"<{', '.join(f'i64 {place}' for place in places)}>"
 
     def lane(self, value: str, number: int) -> str:
-        """The number of one sample."""
+        """The lane of ``value`` for sample ``number``."""
         if self.count == 1:
             return value
         return self.code(f"extractelement {self.type} {value}, i32 {number}")
@@ -111,7 +117,7 @@ class Lanes(msgspec.Struct, frozen=True):
         return self.code(f"select {self.flags} {flags}, {self.type} {x}, {self.type} {y}")
 
     def divided(self, x: str, y: str) -> tuple[str, str]:
-        """Quotient, rounded down, and remainder; y is positive."""
+        """Lane-wise quotient of x by y, rounded down, and remainder; y is positive."""
         w, type = self.code, self.type
         quotient = w(f"sdiv {type} {x}, {y}")
         rest = w(f"sub {type} {x}, {w(f'mul {type} {quotient}, {y}')}")
@@ -141,7 +147,7 @@ def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
 
 
 def rows_within(blocks: RowSink) -> Rows:
-    """``Rows`` that emit the shading in place."""
+    """``Rows`` function that emits the shading inline, by ``blocks``."""
     w = blocks.w
 
     def rows(record: str, y: str, runs: Runs, ends: Pair) -> None:
@@ -173,13 +179,13 @@ def _argument(w: Code, type: str, name: str) -> str:
 
 
 def _listed(w: Code, numbers: str, n: str) -> str:
-    """An entry of a list, as an i64."""
+    """Entry ``n`` of a list of i32 triangle numbers, as an i64."""
     place = w(f"getelementptr i32, ptr {numbers}, i64 {n}")
     return w(f"zext i32 {w(f'load i32, ptr {place}')} to i64")
 
 
 def _fetch(w: Code, records: Records, base: str, number: str) -> None:
-    """Prefetch a record; beyond the list its address may be invalid, which is harmless."""
+    """Prefetch record ``number``; its address may be invalid, which is harmless."""
     w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     record = records.at(w, base, number)
     for line in records.lines:
@@ -199,7 +205,7 @@ class _Triangle:
         self.edges = [self._edge(corners[a], corners[b]) for a, b in _EDGES]
 
     def whole(self, record: str, rows: Rows) -> None:
-        """Emit a loop over its rows, a pair at a time."""
+        """Emit a loop over the rows of the triangle, two at a time."""
         w = self.w
         with w.count("i64", self.first, self.bottom, 2) as y:
             pair = [self._row(self.edges, w(f"add i64 {y}, {step}") if step else y)
@@ -233,8 +239,9 @@ class _Triangle:
         )  # fmt: skip
 
     def _row(self, edges: Sequence[_Edge], y: str) -> tuple[str, str]:
-        """Bounds of a row, by lane, and edges stepped to the next row; an empty row has the
-        region's right bound first and its left one last.
+        """First and end column of row ``y``, by lane; steps the edges to the next row.
+
+        In an empty row these are the region's right and left bound.
         """
         w, lanes, type = self.w, self.lanes, self.lanes.type
         left, right = lanes.spread(self.left), lanes.spread(self.right)
@@ -265,7 +272,7 @@ class _Triangle:
         edge.rest.set(w(f"sub {type} {rest}, {w(f'and {type} {carry}, {edge.divisor}')}"))
 
     def _drawn(self, y: str, pair: Sequence[Pair], record: str, rows: Rows) -> None:
-        """Emit the shading between the bounds of two rows unless both are empty."""
+        """Emit the shading of a pair of rows from ``y`` on, unless both are empty."""
         w, runs = self.w, []
         for lane in range(len(self.lanes.samples)):
             low, high = (tuple(w(f"trunc i64 {self.lanes.lane(row[side], lane)} to i32")
@@ -280,7 +287,7 @@ class _Triangle:
 
 
 def _by_row(w: Code, rows: Sequence[str]) -> str:
-    """Values of two rows, i32, as lanes in MEMORY order."""
+    """Vector, in MEMORY order, with the i32 of each lane's row, from those of two rows."""
     pair = "<2 x i32>"
     both = w(f"insertelement {pair} poison, i32 {rows[0]}, i32 0")
     both = w(f"insertelement {pair} {both}, i32 {rows[1]}, i32 1")

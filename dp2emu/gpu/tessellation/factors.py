@@ -38,11 +38,11 @@ _RING = np.float32(1 + 2**-16)
 """The least inside factor of odd partitioning that leaves room for a ring."""
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
-"""Minimum number of points across an even and an odd inside."""
+"""Least number of points across the inside of a patch with an even and an odd inside factor."""
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Rows of points: ``fixed`` factors in 1/65536, and whether each is ``odd``; equal shapes."""
+    """Factors of rows of points, ``fixed`` in 1/65536; ``odd``: the number of segments is odd."""
 
     fixed: I64
     odd: Mask
@@ -88,7 +88,7 @@ class Factors(msgspec.Struct, frozen=True):
         return np.maximum(self.inside.points, np.where(self.inside.odd, _LEAST_ODD, _LEAST_EVEN))
 
     def part(self, chosen: I64) -> Factors:
-        """Factors of the chosen patches."""
+        """Factors of the patches at the indices ``chosen``."""
         rows = (slice(None), chosen)
         return Factors(
             self.patches[chosen], self.edges[rows], self.inside[rows], self.least[chosen]
@@ -155,21 +155,21 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
 # neighbour, the split point.
 
 _SEGMENTS = 2 * 65
-"""More segments than any row has."""
+"""Length of tables by number of segments: more than any row has."""
 
 _RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
-"""1 / n, rounded."""
+"""1 / n in units of 1/65536, rounded, by n."""
 
 
 _REMAINDERS = np.array([n & ~(1 << n.bit_length() >> 1) for n in range(_SEGMENTS)], np.int64)
-"""n without its highest bit."""
+"""n without its highest bit, by n."""
 
 _NO_SPLIT = _SEGMENTS
-"""A split point that no point is beyond."""
+"""Split point for whole factors, which move no point: greater than all point numbers."""
 
 
 def position_of(rows: Rows, point: I64) -> I64:
-    """Positions of points, numbered from 0, on rows; equal shapes.
+    """Positions, in 1/65536, of the points numbered ``point`` on rows of the same shape.
 
     The second half of a row mirrors the first, so that it is the same from both ends.
     """
@@ -186,7 +186,9 @@ def position_of(rows: Rows, point: I64) -> I64:
 
 
 def _lerped(rows: Rows, half: I64, point: I64) -> I64:
-    """Positions of points of the first half, interpolated between both whole factors."""
+    """Positions of points of the first half of rows, interpolated between those for the whole
+    factor below and those for the one above.
+    """
     floor, ceiling, fraction = half // ONE, -(-half // ONE), half % ONE
     lower = point - (point > _split(rows, floor, fraction))
     before = lower * _RECIPROCALS[2 * floor - rows.odd]
@@ -195,7 +197,7 @@ def _lerped(rows: Rows, half: I64, point: I64) -> I64:
 
 
 def _split(rows: Rows, floor: I64, fraction: I64) -> I64:
-    """The last point before the one that the higher whole factor adds."""
+    """Number of the last point before the one that the next higher whole factor adds."""
     split: I64 = 2 * _REMAINDERS[floor - rows.odd] + 1
     split = np.where(rows.odd & (floor == 1), 0, split)
     return np.where(fraction == 0, _NO_SPLIT, split)

@@ -21,7 +21,7 @@ MAX_SEGMENTS = 64
 
 
 class Domain(NamedTuple):
-    """``u`` and ``v`` of the vertices, shape (n,), and the ``triangles``, int64, shape (3, m).
+    """Tessellated domain: ``u`` and ``v`` of n vertices, and ``triangles``, int64, shape (3, m).
 
     Triangles turn from u to v, which is the front of a patch on which u goes right and v down.
     """

@@ -22,7 +22,8 @@ from dp2emu.d3d.enums import Basis
 from dp2emu.gpu.arrays import F64, I64
 
 _CATMULL_ROM = {1: (1, 1, 1), 2: (1, 1, 2), 3: (0, 0, 1)}
-"""By level: shift of the first point, decrement of the shift from point to point, width."""
+"""Interpolations of the Catmull-Rom pyramid, by level: shift of the first point, decrement of the
+shift from point to point, and width."""
 
 
 def _bezier(degree: int, level: int, point: int) -> tuple[int, int]:
@@ -43,7 +44,8 @@ INTERPOLATIONS: dict[Basis, Callable[[int, int, int], tuple[int, int]]] = {
     Basis.BSPLINE: _bspline,
     Basis.INTERPOLATE: _catmull_rom,
 }
-"""Shift and width of a point of the pyramid, as functions of degree, level and point number."""
+"""By basis: function of (degree, level, point number) -> (shift, width) of the interpolation
+``a = (t + shift) / width`` in the module's pyramid."""
 
 
 class Weights(NamedTuple):
@@ -68,7 +70,7 @@ def sum_of(factors: F64, control: F64) -> F64:
 
 
 def weights_of(basis: Basis, degree: int, t: F64) -> tuple[F64, F64]:
-    """Weights of the degree + 1 points of a piece and their slopes, shape (degree + 1, n)."""
+    """Weights of a spline piece's control points at ``t``, and slopes, shape (degree + 1, n)."""
     interpolation = INTERPOLATIONS[basis]
     units = np.eye(degree + 1)[:, :, None] * np.ones(len(t))
     values, slopes = list(units), list(np.zeros_like(units))

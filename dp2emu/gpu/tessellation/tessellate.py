@@ -131,11 +131,11 @@ _TWO_THIRDS = 0xAAAA
 
 
 class DomainShape(msgspec.Struct, frozen=True):
-    """Sides of a domain.
+    """How the sides of the rings of a domain run; each tuple has an item for each side.
 
-    ``along`` is the inside factor that divides each side, ``across`` the one along which the rings
-    follow each other there; ``forward``: the side runs from 0 to 1; ``far``: it lies at the end of
-    the row across.
+    ``along`` is the number of the inside factor that divides the side, ``across`` that of the one
+    that places the side on the other axis.  ``forward``: the side's coordinate grows from 0 to 1.
+    ``far``: the side lies near 1, not near 0, on the other axis.
     """
 
     along: tuple[int, ...]
@@ -158,9 +158,10 @@ SHAPES = {
 
 
 class Rings(msgspec.Struct, frozen=True):
-    """Rings of all patches in order: ``patch``, ``number`` in it, and whether it is the ``last``.
+    """Concentric rings of points of all patches, in order.
 
-    ``segments`` and ``points`` of the sides have shape (rings, sides).
+    ``patch`` is the patch's index, ``number`` counts its rings from the outermost, 0, and ``last``
+    marks its innermost.  ``segments`` and ``points`` of the sides have shape (rings, sides).
     """
 
     domain: Domain
@@ -173,7 +174,7 @@ class Rings(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> DomainShape:
-        """Sides of the domain."""
+        """How the sides of the domain's rings run."""
         return SHAPES[self.domain]
 
     @property
@@ -195,7 +196,9 @@ def rings_of(domain: Domain, factors: Factors) -> Rings:
 
 
 def _ring_points(segments: I64, number: I64) -> I64:
-    """Points of each side: one a segment, and one more for a ring that is a row."""
+    """Number of points that each side of a ring owns: one a segment; a ring without width is one
+    row, of which one side owns all points.
+    """
     row = (number > 0) & (segments == 0).any(axis=1)
     longest = np.argmax(segments, axis=1)
     found = np.where(row[:, None], 0, segments)
@@ -224,7 +227,7 @@ def positions(rings: Rings) -> tuple[I64, I64]:
 
 
 def _rows_along(rings: Rings, number: I64, side: I64, patch: I64) -> Rows:
-    """Factor rows that divide the sides of points."""
+    """Factors of the rows along the ring sides on which points lie, by point."""
     outer, inner = rings.factors.edges, rings.factors.inside
     axis = np.array(rings.shape.along)[side]
     return Rows(
@@ -234,7 +237,7 @@ def _rows_along(rings: Rings, number: I64, side: I64, patch: I64) -> Rows:
 
 
 def _across(rings: Rings, side: I64, number: I64, patch: I64) -> I64:
-    """Coordinate of the sides of points on the axis across, in 1/65536."""
+    """Coordinate, in 1/65536, on the axis across it, of the ring side on which each point lies."""
     axis, far = np.array(rings.shape.across)[side], np.array(rings.shape.far)[side]
     ring = np.where(far, rings.factors.inside_points[axis, patch] - 1 - number, number)
     inside = rings.factors.inside[axis, patch]
@@ -251,8 +254,10 @@ def _quad_uv(rings: Rings, side: I64, number: I64, patch: I64, parameter: I64) -
 def _triangle_uv(
     rings: Rings, side: I64, number: I64, patch: I64, parameter: I64
 ) -> tuple[I64, I64]:
-    """Coordinates on triangular rings: a ring is two thirds of the row across away from its edge,
-    and half of that shorter at either end.
+    """Coordinates u and v of points on triangular rings.
+
+    A ring's side is away from the domain's edge by two thirds of its position on the row across,
+    and is shorter by half of this at either end.
     """
     across = (_across(rings, side, number, patch) * _TWO_THIRDS + ONE // 2) // ONE
     along = parameter - (across + 1) // 2
@@ -275,7 +280,7 @@ _ORDER = (0, *(n for step in (16, 8, 4, 2, 1) for n in range(1 + step, 33, 2 * s
 end, then by halves."""
 
 RULER: tuple[int, ...] = tuple(np.argsort(_ORDER).tolist())
-"""Rank of each point in that order."""
+"""Rank of each point of half a row in the order in which points appear as the factor grows."""
 
 
 class Side(NamedTuple):
@@ -289,7 +294,7 @@ Triangle = tuple[int, int, int]
 
 
 class _Walk:
-    """Current corner codes on two rows.  Mutable."""
+    """Walk along an inner and an outer row; has the corner codes of both points.  Mutable."""
 
     def __init__(self) -> None:
         self.inner = 0
@@ -314,7 +319,9 @@ class _Walk:
 
 @cache
 def transition(inner: Side, outer: Side) -> I64:
-    """Triangles between rows of different factors: both halves advance in ruler order."""
+    """Triangles between rows of different factors; points of both rows at the same position
+    of ``RULER`` face each other.
+    """
     return _array(_transition(_Walk(), inner, outer))
 
 
@@ -384,7 +391,7 @@ def _array(triangles: Iterable[Triangle]) -> I64:
 
 
 EMPTY, CENTRE, SQUARE = (_array(each) for each in ((), [(1, 3, 5)], [(1, 3, 7), (3, 5, 7)]))
-"""Triangles inside an innermost ring of none, three and four points."""
+"""Triangles, as corner codes, inside an innermost ring: none; of three points; of four."""
 
 # Seams: the strips between rings, and the inside of the innermost ring
 
@@ -392,7 +399,7 @@ _EMPTY, _CENTRE, _SQUARE, _STRIP, _MIRRORED, _TRAPEZOID, _TRANSITION = range(7)
 """Kinds of seams: the lowest bits of the key of a seam's triangles."""
 
 _KIND, _FIELD = 3, 7
-"""Bits of the kind in a key, and of each number above it."""
+"""Widths in bits of a seam key's fields: its kind, and each of the numbers above the kind."""
 
 
 class _SeamRows(msgspec.Struct, frozen=True):
@@ -407,7 +414,7 @@ class _SeamRows(msgspec.Struct, frozen=True):
     folded: Mask | bool = False
 
     def points(self, seam: I64, index: I64) -> I64:
-        """Point numbers of row indices of seams."""
+        """Numbers of the points with the indices ``index`` on the rows of seams ``seam``."""
         step = self.step if isinstance(self.step, int) else self.step[seam]
         around = self.around[seam]
         place = (self.at[seam] + index * step) % around
@@ -432,7 +439,7 @@ def triangles(rings: Rings) -> tuple[I64, I64]:
 
 
 def _key(kind: int, *numbers: I64 | Mask) -> I64:
-    """Keys of the triangles of seams of a kind."""
+    """Keys of seams of a kind with the parameters ``numbers``; equal keys have equal triangles."""
     key = np.full(numbers[0].shape, kind, np.int64)
     for field, number in enumerate(numbers):
         key |= number.astype(np.int64) << _KIND + _FIELD * field
@@ -440,7 +447,7 @@ def _key(kind: int, *numbers: I64 | Mask) -> I64:
 
 
 def _seam_triangles(key: int) -> I64:
-    """Triangles, as corner codes, of a key."""
+    """Triangles, as corner codes, of seams with a key."""
     kind = key & (1 << _KIND) - 1
     a, b, c, d = (key >> _KIND + _FIELD * field & (1 << _FIELD) - 1 for field in range(4))
     if kind == _TRANSITION:
@@ -464,7 +471,7 @@ def _between(rings: Rings) -> I64:
 
 
 def _inside(rings: Rings) -> I64:
-    """Keys of the insides of rings: empty but in an innermost ring that is not a row."""
+    """Keys of the seams inside rings: ``_EMPTY`` but for an innermost ring that is not a row."""
     room = rings.last & (rings.points == rings.segments).all(axis=1)
     if rings.domain is Domain.DOMAIN_TRI:
         return np.where(room, _CENTRE, _EMPTY)
@@ -496,13 +503,13 @@ def _offsets(rings: Rings) -> I64:
 
 
 def _seams(sides: Words, inside: Words) -> Words:
-    """Values of seams in order: for each ring one for every side, then one for its inside."""
+    """Join values in the order of seams: for each ring those of its sides, then of its inside."""
     found: Words = np.concatenate((sides, inside[:, None]), axis=1).reshape(-1)
     return found
 
 
 def _outer(rings: Rings) -> _SeamRows:
-    """Rows of points on the ring around; inside the innermost it is this ring itself."""
+    """Outer rows of seams: on the next outer ring, or, of a ring's inside, on the ring itself."""
     before = np.maximum(np.arange(len(rings.patch)) - 1, 0)
     starts, around, offsets = rings.starts, _around(rings), _offsets(rings)
     first = np.zeros_like(starts)
@@ -516,7 +523,7 @@ def _outer(rings: Rings) -> _SeamRows:
 
 
 def _inner(rings: Rings) -> _SeamRows:
-    """Rows of points on the ring itself; inside the innermost the opposite side, backwards."""
+    """Inner rows of seams: on the ring itself; of its inside, on the opposite side, backwards."""
     starts, around = rings.starts, _around(rings)
     row = (rings.points != rings.segments).any(axis=1)
     opposite = around
@@ -532,5 +539,5 @@ def _inner(rings: Rings) -> _SeamRows:
 
 
 def _by_side(rings: Rings, values: Words) -> Words:
-    """Values of rings, repeated for each side."""
+    """Values by ring, repeated for each side, shape (rings, sides)."""
     return np.repeat(values[:, None], rings.shape.sides, axis=1)

@@ -22,14 +22,14 @@ primitive has those of its provoking vertex."""
 
 
 class Mesh(msgspec.Struct, frozen=True):
-    """Vertices and primitives.
+    """Vertices of a draw and the primitives that they form, between two shader stages.
 
     ``vertices`` are lanes of shape (v,) by output port of the vertex program: F32
     ``position0.x``, ``clip0.x``, ``cull0.x`` and ``v1.x``, and their bits under names with the
     prefix ``ports.CONSTANT``.  ``corners``, int64, shape (k, n), are vertex numbers: one to three,
     four or six with adjacent vertices, in geometry shader order, or the points of a patch.
-    ``topology`` is a list.  ``ids``, int64, shape (n,), are SV_PrimitiveID.  ``stream`` is the
-    geometry program's stream.
+    ``topology`` is a list, never a strip.  ``ids``, int64, shape (n,), are SV_PrimitiveID.
+    ``stream`` is the geometry program's stream.
     """
 
     vertices: Mapping[str, Lanes]
@@ -44,7 +44,7 @@ class Mesh(msgspec.Struct, frozen=True):
         return len(self.ids)
 
     def part(self, chosen: I64 | slice) -> Mesh:
-        """The mesh with the chosen primitives only, and all vertices."""
+        """The mesh with all its vertices, but only the primitives at the indices ``chosen``."""
         return replace(self, corners=self.corners[:, chosen], ids=self.ids[chosen])
 
     def alone(self) -> Mesh:
@@ -72,17 +72,17 @@ LISTS: dict[Topology, Topology] = {
     Topology10.LINESTRIP_ADJ: Topology10.LINELIST_ADJ,
     Topology10.TRIANGLESTRIP_ADJ: Topology10.TRIANGLELIST_ADJ,
 }
-"""Lists with the primitives of strips."""
+"""List topology with the same kind of primitives, by strip topology."""
 
 _WITHOUT_ADJACENT: dict[Topology, tuple[Topology, tuple[int, ...]]] = {
     Topology10.LINELIST_ADJ: (Topology10.LINELIST, (1, 2)),
     Topology10.TRIANGLELIST_ADJ: (Topology10.TRIANGLELIST, (0, 2, 4)),
 }
-"""Lists without adjacent vertices, and the corners of theirs."""
+"""By list topology with adjacency: the one without, and the corners that it keeps."""
 
 
 def without_adjacent(mesh: Mesh) -> Mesh:
-    """The mesh without adjacent vertices."""
+    """The mesh without the adjacent vertices of its primitives, if they have any."""
     if mesh.topology not in _WITHOUT_ADJACENT:
         return mesh
     topology, rows = _WITHOUT_ADJACENT[mesh.topology]
@@ -90,7 +90,7 @@ def without_adjacent(mesh: Mesh) -> Mesh:
 
 
 def three(corners: I64) -> I64:
-    """Corners of points, lines or triangles, repeated to three as in ``command.topology``."""
+    """Three corners of points, lines or triangles: first, last, first of points and lines."""
     if len(corners) == 3:
         return corners
     first, last = corners[0], corners[-1]

@@ -92,13 +92,13 @@ class VertexPlan(msgspec.Struct, frozen=True):
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """Distinct components read."""
+        """Distinct vertex components among ``sources``."""
         found = (source for source in self.sources if isinstance(source, Component))
         return tuple(dict.fromkeys(found))
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """Distinct elements read."""
+        """Distinct vertex elements whose components ``sources`` read."""
         return tuple(dict.fromkeys(component.element for component in self.components))
 
 
@@ -132,7 +132,7 @@ def _inputs(pipeline: Pipeline, program: Program) -> tuple[StreamSource, ...]:
 
 
 def _component(element: Element | None, number: int) -> Component | int:
-    """A component of an element; absent ones are 0, or 1.0 for the last."""
+    """Component ``number`` of an element, or its bits if absent: 0, and 1.0 for component 3."""
     absent = ONE if number == len(COMPONENTS) - 1 else ZERO
     if element is None:
         return absent
@@ -150,7 +150,9 @@ def _component(element: Element | None, number: int) -> Component | int:
 
 
 def _channel(element: Element, row: FormatRow, number: int) -> Component | int:
-    """A component of an element with a DXGI format (``resource.pixel_format.unpack_bits``)."""
+    """Component ``number`` of an element with a DXGI format, or its bits if absent
+    (``resource.pixel_format.unpack_bits``).
+    """
     lane = row.lanes[number]
     if not isinstance(lane, Channel):
         whole = {each.coding for each in row.channels.values()} & {Coding.UINT, Coding.SINT}
@@ -168,7 +170,7 @@ _CODINGS: dict[Coding, Callable[[Channel], tuple[int, int]]] = {
     Coding.SINT: lambda _: (WHOLE_SIGNED, 1),
     Coding.FLOAT: lambda channel: (RAW if channel.bits == WORD_BITS else SMALL, 1),
 }
-"""Mode and scale of a channel."""
+"""Functions by channel coding: channel -> conversion mode and scale of a ``Component``."""
 
 _MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
           "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
@@ -176,7 +178,7 @@ _PACKED_BITS = 10
 
 
 def _modes(names: Iterable[str], raster: RasterState) -> tuple[int, ...]:
-    """How the corners of a primitive share each varying (``rasterizer.clip.flatten_and_wrap``)."""
+    """``VARYING`` modes: how corners share a varying (``rasterizer.clip.flatten_and_wrap``)."""
     return tuple(
         WHOLE if name.startswith(CONSTANT)
         else FLAT if is_flat(name, raster.flat)
@@ -194,11 +196,11 @@ _ALIGNMENT = 64
 _FEWEST = 16
 """Smallest capacity of a frame, in corners."""
 FRAMES = 256
-"""Capacity of a thread's frame cache."""
+"""Number of frames that a thread's frame cache keeps."""
 
 
 class _Arena:
-    """Bump allocator of a memory block; base 0 measures the size.  Mutable."""
+    """Bump allocator of the memory from ``base`` on; base 0 only measures a size.  Mutable."""
 
     def __init__(self, base: int = 0) -> None:
         self.base = base
@@ -216,8 +218,8 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
 
     The words that each draw sets, ``DRAW``, come first.  ``sources`` are the ``SOURCE`` words of
     ``elements``, which lie in ``streams``; ``planes`` the ``PLANE`` words of the user's planes.
-    ``number`` is unique.  ``functions`` run the program, by the word that has their address;
-    ``code`` is the code in use.
+    ``number`` is unique.  ``functions`` run the program, each with the name of the word that has
+    its address; ``code`` is their code in use.
     """
 
     words: memoryview
@@ -273,9 +275,9 @@ class Frames:
     def of(
         self, plan: VertexPlan, topology: Topology, count: int, planes: tuple[int, ...]
     ) -> Frame:
-        """A frame for ``count`` primitives and numbers of user's planes.
+        """The frame, new or cached, for ``count`` primitives and the user's planes ``planes``.
 
-        Its use overwrites the data of frames used before.  Raises ImportError without llvmlite.
+        Its use overwrites the data of other frames.  Raises ImportError without llvmlite.
         """
         capacity = capacity_of(count)
         values = topology, capacity, planes
@@ -288,7 +290,7 @@ class Frames:
 
 
 class _Thread(threading.local):
-    """Data of the calling thread."""
+    """Thread-local data: the frame cache of the calling thread."""
 
     def __init__(self) -> None:
         self.frames = Frames()
@@ -304,7 +306,7 @@ def capacity_of(count: int) -> int:
 
 
 class _Layout:
-    """Addresses of rows for ``capacity`` vertices."""
+    """Layout of a frame's memory: addresses of rows with room for ``capacity`` vertices."""
 
     def __init__(
         self, plan: VertexPlan, capacity: int, planes: tuple[int, ...], room: _Arena
@@ -344,7 +346,7 @@ class _Layout:
         }
 
     def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
-        """The frame of rows in a memory ``block``."""
+        """The frame whose rows lie in the memory ``block``."""
         sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
         planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
         lanes = self._lanes(address(sources))
@@ -386,7 +388,7 @@ class _Layout:
         )
 
     def _lanes(self, sources: int) -> I64:
-        """``LANE`` words."""
+        """``LANE`` words of all components, whose ``SOURCE`` words are at address ``sources``."""
         places = {e: sources + n * len(SOURCE) * WORD for n, e in enumerate(self.plan.elements)}
         rows = [
             (places[c.element], c.word, c.left, c.right, c.mode, double(c.scale), row)
@@ -413,7 +415,7 @@ class _Layout:
         return [self._output(name, address(self.constants[ZERO])) for name in POSITION]
 
     def _varyings(self) -> I64:
-        """``VARYING`` words."""
+        """``VARYING`` words of all varyings."""
         plan = self.plan
         if plan.program is None:
             rows = [self._row(source) for source in plan.sources[4:]]
@@ -445,7 +447,7 @@ class _Layout:
 
 @lru_cache(maxsize=1 << 10)
 def _functions(program: Program) -> tuple[tuple[str, TieredFunction], ...]:
-    """Batch loop and body of a program, by the word that has their address."""
+    """Batch loop and body of a program, each with the name of the word that has its address."""
     names = tuple(port.name for port in program.inputs)
     source = body_source(program, names, target(), masked=False)
     return ("loop", batch_loop(target())), ("body", TieredFunction(source, _BODY))
@@ -458,12 +460,12 @@ _BODY = ctypes.CFUNCTYPE(
 
 @lru_cache(maxsize=32)
 def constants(capacity: int, bits: int) -> NDArray[np.uint32]:
-    """A row of equal words."""
+    """A row of ``capacity`` words that are all equal to ``bits``."""
     return np.full(capacity, bits, np.uint32)
 
 
 def _table(rows: Sequence[tuple[int, ...]], width: int) -> I64:
-    """A table of words with at least one row."""
+    """A table of ``rows``, each of ``width`` words; one row of zeros if ``rows`` is empty."""
     return np.array(rows or [(0,) * width], np.int64)
 
 

@@ -81,7 +81,7 @@ def compiled(
     sampler: Sampler | None,
     fetcher: Fetcher | None,
 ) -> Geometry:
-    """``geometry`` by compiled code in any case, which may have to be compiled first."""
+    """``geometry`` by compiled code; if need be, wait until the code is compiled."""
     plan = plan_of(draw.pipeline, names)
     frame = own_thread.frames.of(plan, draw.input.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
@@ -99,7 +99,7 @@ def compiled(
 
 
 def set_draw(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[Any]:
-    """Fill in the frame's words for a draw and return the arrays that these point to."""
+    """Fill in a frame's words for a draw and return the arrays to which the words point."""
     kept: list[Any] = []
     edges, pitch = 0, 0
     if draw.input.edge_flags is not None:
@@ -112,7 +112,7 @@ def set_draw(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> lis
 
 
 def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) -> tuple[int, ...]:
-    """The words ``first`` to ``bindings`` for primitives ``start`` to ``stop``.
+    """The ``DRAW`` words ``first`` to ``bindings`` for primitives ``start`` to ``stop``.
 
     ``bound`` is the address of the program's bindings; arrays that the words point to are appended
     to ``kept``.
@@ -126,7 +126,7 @@ def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) ->
 def set_view(
     frame: Frame, draw: Draw, own: tuple[int, ...], edges: int = 0, pitch: int = 0
 ) -> None:
-    """Fill in a draw's own words, the address and pitch of its edge flags, viewport and planes."""
+    """Fill in words of a draw: ``own``, edge flags' address and pitch, viewport and planes."""
     view = draw.raster.viewport
     _DRAW.pack_into(
         frame.words, 0, *own, edges, pitch,
@@ -160,7 +160,7 @@ def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]
 
 
 def _index_words(indices: Indices, kept: list[Any]) -> tuple[int, ...]:
-    """The words of an index buffer, and its base vertex."""
+    """The ``DRAW`` words ``indices`` to ``base``; the index data is appended to ``kept``."""
     data = bytes_of(indices.data)
     kept.append(data)
     low, high = item_bounds(indices.offset, indices.size, indices.size, data.nbytes)
@@ -172,7 +172,7 @@ def _index_words(indices: Indices, kept: list[Any]) -> tuple[int, ...]:
 _NOWHERE = address(_EMPTY)
 
 _packed: IdentityCache[bytes] = IdentityCache(1 << 12)
-"""``SOURCE`` words by stream and frame number; stream data does not move."""
+"""Cache of ``SOURCE`` words by stream and frame number; stream data does not move."""
 
 _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
 
@@ -216,7 +216,10 @@ def _source_words(element: Element, stream: Stream) -> tuple[int, ...]:
 
 
 def _emitted(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) -> Geometry | None:
-    """The chosen primitives, or None if the buffer is too small for the clipped ones."""
+    """Gather the ``taken`` visible primitives of a frame, and clip the ``cut`` that need it.
+
+    None if clipping makes more primitives than the output buffer holds.
+    """
     pieces = len(frame.planes) + CORNERS[draw.input.topology] + FIXED_PLANES
     capacity = taken + cut * pieces
     lanes = np.empty((4 + len(plan.names), 3, capacity))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
-"""Vertex program inputs of an element that the vertices lack."""
+"""Components 0, 0, 0, 1 of an element that the vertices lack, as vertex program inputs."""
 
 VERTEX_NUMBER = "vertex_id.x"
 """An I32 input of a vertex program: the vertex index, or its place in a draw without indices."""
@@ -64,7 +64,7 @@ def shaded(
     fetcher: Fetcher | None,
 ) -> tuple[Mapping[str, Lanes], I64]:
     """Outputs of a vertex program for the distinct vertex ``numbers``, and the output lane of each
-    number, in their shape.
+    number, an array of the shape of ``numbers``.
     """
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
@@ -76,7 +76,7 @@ def shaded(
 
 
 def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, Lanes]:
-    """Inputs of a vertex program; absent components are 0, 0, 0, 1, and an I32 has float bits."""
+    """Inputs of a vertex program; absent components are 0, 0, 0, 1; an I32 is a float's bits."""
     elements = {attribute.name: attribute.element for attribute in draw.pipeline.attributes}
     decoded: dict[str, list[F32]] = {}
     inputs: dict[str, Lanes] = {}
@@ -118,7 +118,7 @@ class StageRun(msgspec.Struct, frozen=True):
         )
 
     def vertices(self, draw: Draw, numbers: I64) -> tuple[Mapping[str, Lanes], I64]:
-        """Run the vertex program, as ``shaded`` does."""
+        """Run a draw's vertex program for vertices ``numbers``; returns what ``shaded`` does."""
         assert draw.pipeline.vertex is not None
         texturing = Texturing.of(draw, self.cache, self.run)
         sampler = StageSampler(texturing, Stage.VERTEX)
