@@ -1,7 +1,8 @@
-"""Import of API traces: the calls of a program become calls of a runtime, and those a capture.
+"""Import of API traces: a program's calls are made again on a runtime, whose commands become a
+capture.
 
-A table has the action for every method of every interface (``METHODS``).  A call that cannot be
-expressed is reported as a loss with its number.
+``METHODS`` has the action for every method of every interface.  A call that cannot be expressed in
+commands of a driver is reported as a loss with its number.
 """
 
 from dp2emu.retrace.importing import Import, importing, selected

@@ -1,4 +1,4 @@
-"""Arguments of traced calls by name and type, and the objects that their addresses mean.
+"""Readers of the arguments of traced calls, and a map from traced addresses to objects.
 
 Traces are not trusted: every reader raises Inexpressible for an argument that is missing or of
 another type.
@@ -22,7 +22,7 @@ _DWORD = 0xFFFF_FFFF
 
 
 def integer(value: object) -> int:
-    """The number of an integer, enumeration, bitmask, boolean or pointer; NULL is 0."""
+    """The value of an integer, enumeration, bitmask, boolean or pointer as an int; NULL is 0."""
     if isinstance(value, Enum | Bitmask | Pointer):
         return value.value
     if value is None:
@@ -33,7 +33,7 @@ def integer(value: object) -> int:
 
 
 def real(value: object) -> float:
-    """A floating-point number, which traces may write as an integer."""
+    """The value of a floating-point number; traces may write it as an integer."""
     if isinstance(value, int | float):
         return float(value)
     raise Inexpressible(f"{_kind(value)} instead of a float")
@@ -126,7 +126,7 @@ class Objects:
         return self._objects.get(address)
 
     def find(self, address: int, kind: type[T]) -> T:
-        """The object at an address.  Raises Inexpressible if it is not a ``kind``."""
+        """The object at an address.  Raises Inexpressible if it is not of type ``kind``."""
         thing = self._objects.get(address)
         if not isinstance(thing, kind):
             what = "nothing known" if thing is None else f"a {type(thing).__name__}"
@@ -134,12 +134,12 @@ class Objects:
         return thing
 
     def addresses(self, thing: object) -> list[int]:
-        """Every address of an object."""
+        """Every address that is bound to ``thing``."""
         return [address for address, bound in self._objects.items() if bound is thing]
 
 
 class Arguments:
-    """The arguments of a traced call."""
+    """Reads the arguments of a traced call by name, and looks up the objects they point to."""
 
     def __init__(self, call: TraceCall, objects: Objects) -> None:
         self.call = call
@@ -166,16 +166,20 @@ class Arguments:
         return name in self.call.function.arguments
 
     def spelled(self, *names: str) -> str:
-        """The first of ``names`` that the function has, else the last: headers differ."""
+        """The first of ``names`` that is an argument of the function, else the last; headers spell
+        some arguments differently.
+        """
         return next(filter(self.declares, names), names[-1])
 
     def starting(self, start: str) -> str:
-        """The first argument whose name begins with ``start``: its end differs by version."""
+        """The name of the first argument that begins with ``start``, for names whose end differs
+        by interface version; ``start`` itself if there is none.
+        """
         names = self.call.function.arguments
         return next((name for name in names if name.startswith(start)), start)
 
     def has(self, name: str) -> bool:
-        """Whether an argument was recorded, and not as NULL."""
+        """Whether the function has this argument and the trace a value for it that is not NULL."""
         return self.declares(name) and self.call.argument(name) not in (None, MISSING)
 
     def value(self, name: str) -> Value:
@@ -196,7 +200,7 @@ class Arguments:
         return integer(self.value(name))
 
     def dword(self, name: str) -> int:
-        """An argument as the DWORD of a state."""
+        """An argument as a DWORD: a float by its bits, an integer by its low 32 bits."""
         return state_word(self.value(name))
 
     def real(self, name: str) -> float:
@@ -204,15 +208,15 @@ class Arguments:
         return real(self.value(name))
 
     def reals(self, name: str) -> list[float]:
-        """The floats of an array or structure, which may be nested."""
+        """The floats in an argument that is an array or structure, nested or not, in order."""
         return [real(leaf) for leaf in flattened(self.value(name))]
 
     def integers(self, name: str) -> list[int]:
-        """The integers of an array or structure, which may be nested."""
+        """The integers in an argument that is an array or structure, nested or not, in order."""
         return [integer(leaf) for leaf in flattened(self.value(name))]
 
     def blob(self, name: str) -> bytes:
-        """An argument as bytes; of a text, its machine form."""
+        """An argument as bytes; of a value in two forms (``Repr``), the machine form."""
         value = self.value(name)
         found = value.machine if isinstance(value, Repr) else value
         if isinstance(found, bytes):
@@ -241,12 +245,12 @@ class Arguments:
         return self.thing(name, kind) if self.address(name) else None
 
     def bind(self, name: str, thing: object) -> None:
-        """Bind the object that the call returned through an argument."""
+        """Bind ``thing`` to the address that the call returned through an argument."""
         self._objects.bind(self.address(name), thing)
 
 
 def plane(call: Arguments, name: str) -> list[float]:
-    """The four floats of a clip plane."""
+    """The four floats of a clip plane argument."""
     found = call.reals(name)
     if len(found) != 4:
         raise Inexpressible(f"a plane of {len(found)} numbers")

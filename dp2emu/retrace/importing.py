@@ -36,11 +36,11 @@ class Writer(Protocol):
 
 
 class Import:
-    """A trace as a capture: its calls run on runtimes with a driver whose GPU skips drawing, and
-    the commands that they send are the records.
+    """A trace read as a capture: its calls run on runtimes over a driver whose GPU skips drawing,
+    and the commands that the runtimes send are the capture's records.
 
-    It streams: memory use is the program's own and a call's records.  Mutable: ``losses`` are of
-    the last pass, and grow during it.
+    Records are not collected: memory use is that of the program's objects and one call's records.
+    Mutable: ``losses`` are those of the last pass over the trace, and grow during it.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -58,7 +58,7 @@ class Import:
         return self._trace.damage
 
     def records(self) -> Iterator[Record]:
-        """Every record in order.  Each call reads the trace again."""
+        """Every record in order.  Each call of this method reads the trace from its start."""
         made: list[Record] = [Annotation(IMPORTED, PurePath(self.name).name)]
         driver = Driver()
         driver.gpu.skipped = DRAWING
@@ -74,7 +74,9 @@ class Import:
 
 
 def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
-    """A label for each surface that a call created: the address, the method and the number."""
+    """A label for each surface that the call created: its address, and the call's method and
+    number.
+    """
     for record in made:
         if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
             yield Annotation(f"{LABEL}{record.desc.handle}", _maker(call))
@@ -91,8 +93,8 @@ def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
     """``records`` without the markers, pictures and GetData results of frames before ``frames``,
     and without the records behind the last frame.
 
-    The rest of earlier frames stays, since later ones may depend on it.  Frames count from 0 and
-    end with a marker; the records behind the last marker are a frame too.
+    Other records of earlier frames stay, since later frames may depend on them.  Frames count from
+    0 and end with a marker; the records behind the last marker are a frame too.
     """
     frame = 0
     for record in records:

@@ -8,10 +8,11 @@ import msgspec
 
 
 class Lock(msgspec.Struct):
-    """A lock of part ``key`` of ``thing``; ``place`` belongs to the module that locked.
+    """A lock of part ``key`` of the object ``thing``; ``place`` is data of the code that locked
+    it.
 
-    ``pitch`` and ``slice``, in bytes, are those that the program received.  Mutable: ``data``
-    arrives with the tracer's memcpy.
+    ``pitch`` and ``slice`` are the row and slice pitch, in bytes, that the program received.
+    Mutable: ``data`` arrives with the tracer's memcpy.
     """
 
     thing: object
@@ -23,26 +24,30 @@ class Lock(msgspec.Struct):
 
 
 class Locks:
-    """Current locks by locked object and by address.  Mutable."""
+    """The program's current locks, found by locked object or by address.  Mutable."""
 
     def __init__(self) -> None:
         self._by_thing: dict[tuple[int, int], Lock] = {}
         self._by_address: dict[int, Lock] = {}
 
     def begin(self, address: int, lock: Lock) -> None:
-        """Add a lock, which replaces one of the same part, as in the tracer."""
+        """Add a lock at an address; as in the tracer it replaces a lock of the same part of the
+        object.
+        """
         self._by_thing[id(lock.thing), lock.key] = lock
         self._by_address[address] = lock
 
     def store(self, address: int, data: bytes) -> bool:
-        """Store the tracer's bytes at an address; False if it is not locked."""
+        """Keep the bytes that the program wrote in the lock at an address; False if there is no
+        lock.
+        """
         lock = self._by_address.get(address)
         if lock is not None:
             lock.data = data
         return lock is not None
 
     def end(self, thing: object, key: int) -> Lock | None:
-        """Remove and return the lock that an Unlock ends, None without one."""
+        """Remove and return the lock of part ``key`` of an object, None if it is not locked."""
         lock = self._by_thing.pop((id(thing), key), None)
         if lock is not None:
             others = {a: other for a, other in self._by_address.items() if other is not lock}

@@ -10,9 +10,10 @@ import msgspec
 from dp2emu.errors import Dp2Error
 
 KEPT = 1000
-"""Most single losses, and most groups by reason; further ones are only counted."""
+"""Largest number of single losses, and of groups of losses by function and reason, that are
+kept; further losses are only counted."""
 _SHOWN = 10
-"""Most call numbers in a line."""
+"""Largest number of call numbers in a line of ``Losses.lines``."""
 
 
 class Inexpressible(Dp2Error):

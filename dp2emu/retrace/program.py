@@ -21,11 +21,11 @@ from dp2emu.runtime.session import Numbers
 
 Action = Callable[["Program", Arguments], None]
 Reader = tuple[Callable[[Arguments, str], Any], str]
-"""A function that reads an argument, and the argument's name."""
+"""A function that reads an argument of a call, and the argument's name."""
 
 
 class Method(msgspec.Struct, frozen=True):
-    """A row of the table: a function's name, its action, None for nothing, and a description.
+    """A row of ``METHODS``: a function's name, its action (None if it has none) and a description.
 
     Calls that failed in the program are skipped, since they had no effect.
     """
@@ -36,14 +36,16 @@ class Method(msgspec.Struct, frozen=True):
 
 
 METHODS: dict[str, Method] = {}
-"""Every known method by ``Interface::Method``, and every plain function."""
+"""The row of each known method by ``Interface::Method``, and of each plain function by name."""
 
 NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
 def _add(interfaces: str, names: str, act: Action | None, says: str) -> None:
-    """Add a row for each interface and name, both separated by spaces; functions have none."""
+    """Add a row to ``METHODS`` for each interface and name, both separated by spaces;
+    ``interfaces`` is empty for plain functions.
+    """
     for name in names.split():
         for full in [f"{interface}::{name}" for interface in interfaces.split()] or [name]:
             assert full not in METHODS, f"{full} has two rows"
@@ -51,7 +53,7 @@ def _add(interfaces: str, names: str, act: Action | None, says: str) -> None:
 
 
 def method(interfaces: str, names: str) -> Callable[[Action], Action]:
-    """Register a function as the action of methods; its docstring is the description."""
+    """Decorator that registers the action of methods; its docstring is their description."""
 
     def register(act: Action) -> Action:
         _add(interfaces, names, act, " ".join((act.__doc__ or "").split()))
@@ -67,7 +69,9 @@ def forward(
     find: Callable[[Arguments], Callable[..., object]],
     *readers: Reader,
 ) -> None:
-    """Register methods that call the function returned by ``find`` with the arguments read."""
+    """Register methods whose action calls the function that ``find`` returns with the arguments
+    that ``readers`` read.
+    """
 
     def act(program: Program, call: Arguments) -> None:
         find(call)(*(read(call, name) for read, name in readers))
@@ -90,7 +94,7 @@ def method_of(
 
 
 def inert(interfaces: str, names: str, says: str) -> None:
-    """Register methods of which nothing reaches the driver, with the reason."""
+    """Register methods that send nothing to the driver; ``says`` tells why."""
     _add(interfaces, names, None, says)
 
 
@@ -119,7 +123,7 @@ def store(program: Program, call: Arguments) -> None:
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
-"""Errors of actions with values that only damaged traces have."""
+"""Exceptions that actions raise for values that only damaged traces have."""
 
 
 class Program:
@@ -127,7 +131,8 @@ class Program:
 
     ``record`` receives all events.  All sessions share ``numbers``, so that devices do not share
     handles or contexts.  ``endings`` submit the devices' remaining commands at the end of the
-    trace.  ``handles`` has the objects that the program names by kind and number.
+    trace.  ``handles`` has the objects that the program names by a number, by their kind and
+    number.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -143,7 +148,7 @@ class Program:
 
     @cached_property
     def ddraw(self) -> DirectDraw:
-        """The memory shared by all DirectDraw objects of the program."""
+        """The DirectDraw runtime, a single one for all DirectDraw objects of the program."""
         made = DirectDraw(self.rig, record=self.record, numbers=self.numbers, answers=False)
         self.endings.append(made.settle)
         return made

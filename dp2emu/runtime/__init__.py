@@ -1,7 +1,7 @@
-"""The application's half: build command buffers, submit them, read the responses.
+"""The runtime between an application and a driver: it builds command buffers, submits them and
+reads the responses.
 
-``Device9`` writes streams by the methods of Direct3D 9; ``Session``, the layer below, token by
-token.
+``Device9`` has the methods of Direct3D 9; ``Session``, the layer below, takes single tokens.
 """
 
 from dp2emu.lazy_import import lazy_package

@@ -1,7 +1,7 @@
 """A Direct3D 9 or 8 device with its settings, resources, swap chains and object lifetimes.
 
-``Device9`` sends commands; this keeps resources by object, with pools and locks, and destroys
-released objects once the device no longer uses them.
+``Device9`` sends commands; ``Application`` adds resources by object, with pools and locks, and
+destroys released objects once the device no longer uses them.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ _EVICT = 61
 
 
 def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
-    """The layout of a declaration."""
+    """The vertex layout of a declaration's elements."""
     return VertexLayout(elements, any(e.usage is DeclUsage.POSITIONT for e in elements))
 
 
 def stored_as(format: Format) -> Format:
-    """The driver's format of a resource; D3DFMT_NULL is a target whose colours are not read."""
+    """The driver's format of a resource; D3DFMT_NULL, of targets whose colours are not read,
+    becomes A8R8G8B8.
+    """
     return Format.A8R8G8B8 if format is Format.NULL else format
 
 
@@ -63,7 +65,7 @@ _DELETE: dict[type[Program], Op] = {
 
 
 class Application:
-    """A device of a program on a rig.  Mutable.
+    """A Direct3D 9 or 8 device of an application, over a rig.  Mutable.
 
     ``interface`` is 9 or 8; ``layouts`` has vertex layouts by declaration handle, ``numbered`` the
     objects of Direct3D 8 by kind and number.  The devices of a rig share ``numbers``; ``record``
@@ -114,7 +116,7 @@ class Application:
         return self.chains[-1]
 
     def reset(self, parameters: Presentation) -> None:
-        """Reset: new swap chains and initial state; other managed objects stay."""
+        """Reset: new swap chains and depth surface, and initial state; managed resources stay."""
         old = [surface for chain in self.chains for surface in chain.surfaces]
         old += [self._depth] if self._depth else []
         p, device = parameters, self.device
@@ -137,8 +139,8 @@ class Application:
         return resource
 
     def create_texture(self, shape: TextureShape, pool: Pool) -> Resource:
-        """CreateTexture, CreateCubeTexture and CreateVolumeTexture; the driver gets none of
-        D3DPOOL_SCRATCH.
+        """CreateTexture, CreateCubeTexture and CreateVolumeTexture; the driver does not get
+        textures in D3DPOOL_SCRATCH.
         """
         if pool is Pool.SCRATCH:
             return Resource(None, pool)
@@ -152,8 +154,8 @@ class Application:
         self, width: int, height: int, format: Format, pool: Pool, *,
         samples: int = 1, usage: int = 0,
     ) -> Resource:  # fmt: skip
-        """CreateRenderTarget, CreateDepthStencilSurface and CreateOffscreenPlainSurface, by
-        ``usage``.
+        """CreateRenderTarget, CreateDepthStencilSurface or CreateOffscreenPlainSurface, as
+        ``usage`` tells.
         """
         if pool is Pool.SCRATCH:
             return Resource(None, pool)
@@ -178,7 +180,9 @@ class Application:
         return self._own(Resource(self.session.create_surface(kind, size, usage=usage), pool))
 
     def level(self, texture: Resource, index: int) -> Resource:
-        """GetSurfaceLevel, GetCubeMapSurface and GetVolumeLevel: the same object for an index."""
+        """GetSurfaceLevel, GetCubeMapSurface and GetVolumeLevel: the object of subresource
+        ``index``, the same one in each call.
+        """
         if index not in texture.levels:
             desc = texture.desc
             if desc is not None and desc.kind not in VOLUMES:
@@ -191,7 +195,7 @@ class Application:
         return texture.levels[index]
 
     def resource(self, desc: SurfaceDesc | None) -> Resource | None:
-        """The object of a bound surface or texture."""
+        """The application's object for a driver's surface or texture, None if there is none."""
         if desc is None:
             return None
         found = self.resources.get(desc.handle)
@@ -333,8 +337,8 @@ class Application:
             self._update_face(source, target, face)
 
     def _update_face(self, source: Resource, target: Resource, face: int) -> None:
-        """Copy whole levels of a face: TEXBLT copies the same rectangle of all faces, without
-        format conversion.
+        """Copy one face level by level, for copies that TEXBLT cannot do: it copies the same
+        rectangle of all faces and does not convert formats.
         """
         one, other = source.desc, target.desc
         assert one is not None
@@ -401,7 +405,9 @@ class Application:
         self.store(target, 0, box, Stored(block * (columns * rows)))
 
     def wrote(self, target: Resource) -> None:
-        """Note that a blit wrote a surface: generated levels are stale, and a Lock is a read."""
+        """Note that a blit wrote a surface: levels generated from it are stale, and the next Lock
+        reads what was drawn.
+        """
         target.root.drawn.add(target.index)
         if target.root.desc is not None:
             self.device.textures.changed([target.root.desc])
@@ -425,7 +431,9 @@ class Application:
         return None if shader is not None else self.layout_of(handle)
 
     def layout_of(self, handle: int) -> VertexLayout | None:
-        """The layout of a declaration's handle or a vertex format; None for neither."""
+        """The vertex layout of ``handle``, which is a declaration's or a vertex format; None if it
+        is neither.
+        """
         if handle & 1 or not handle:
             return self.layouts.get(handle)
         return fvf_layout(handle)

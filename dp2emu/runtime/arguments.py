@@ -15,11 +15,11 @@ from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.session import Refused
 
 LEAST_DEPTH = 0.001
-"""The smallest depth range of a viewport."""
+"""The smallest difference between maximum and minimum depth of a viewport."""
 INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 Box = tuple[int, int, int, int]
-"""left, top, right, bottom; half-open."""
+"""A half-open rectangle: left, top, right, bottom."""
 
 
 def dword(value: int | float) -> int:
@@ -58,12 +58,14 @@ def needed(data: bytes, size: int, what: str) -> bytes:
 
 
 def unit(z: float) -> float:
-    """Depth in 0..1; a NaN counts as 0."""
+    """``z`` clamped to 0..1; a NaN becomes 0."""
     return min(z, 1.0) if z > 0.0 else 0.0
 
 
 def depth_range(min_z: float, max_z: float) -> tuple[float, float]:
-    """The depth range of a viewport as the runtimes send it: at least ``LEAST_DEPTH``."""
+    """Minimum and maximum depth of a viewport as the runtimes send them: at least ``LEAST_DEPTH``
+    apart.
+    """
     return min_z, max(max_z, min_z + LEAST_DEPTH)
 
 
@@ -80,6 +82,8 @@ def box_inside(surface: SurfaceDesc, box: Box | None) -> Box:
 
 
 def clip_boxes(boxes: Iterable[Box] | None, bounds: Rect) -> list[Box]:
-    """The non-empty intersections of ``boxes`` with ``bounds``, in order; None means all of it."""
+    """The non-empty intersections of ``boxes`` with ``bounds``, in order; None means all of
+    ``bounds``.
+    """
     rects = [bounds] if boxes is None else [Rect(*box).intersect(bounds) for box in boxes]
     return [(r.left, r.top, r.right, r.bottom) for r in rects if not r.empty]

@@ -23,7 +23,7 @@ from dp2emu.runtime.session import CallVertices, Refused, Session
 COMMAND_BYTES = 1 << 18
 """Size of the command surface, with room for a token of 65,535 indices."""
 VERTEX_BYTES = 1 << 20
-"""Most bytes of vertices in a call of several draws."""
+"""Largest size in bytes of the vertices of several draws that share a call."""
 _MOST_VERTICES = 0xFFFF
 """D3DMAXNUMVERTICES, also the largest number of a token's first vertex."""
 _TOKEN_BYTES = 8
@@ -31,7 +31,9 @@ _INDEX = np.dtype("<u2")
 
 
 class Tokens(NamedTuple):
-    """The tokens of a topology without and with indices, and its primitives for n vertices."""
+    """The tokens that draw a topology, without and with indices, and the function from a number of
+    vertices to the number of primitives.
+    """
 
     plain: Op
     indexed: Op
@@ -51,7 +53,8 @@ TOKENS: dict[PrimitiveType7, Tokens] = {
     PrimitiveType7.TRIANGLEFAN: Tokens(Op.TRIANGLEFAN, Op.INDEXEDTRIANGLEFAN, lambda n: n - 2),
 }
 _CORNERS = {Op.INDEXEDLINELIST2: 2, Op.INDEXEDTRIANGLELIST2: 3}
-"""Indices per primitive of a list; indices of an incomplete primitive are not sent."""
+"""Indices per primitive of the tokens of indexed lists; indices of an incomplete primitive are
+not sent."""
 
 
 class VertexBuffer(msgspec.Struct, frozen=True):
@@ -64,7 +67,9 @@ class VertexBuffer(msgspec.Struct, frozen=True):
 
 
 class _Waiting(msgspec.Struct):
-    """The vertices of the next call; ``buffer`` 0 is user memory.  Mutable: draws append to it."""
+    """The vertices collected for the next call; ``buffer`` is a vertex buffer's handle, 0 for user
+    memory.  Mutable: draws append to it.
+    """
 
     format: int = 0
     stride: int = 0
@@ -73,7 +78,7 @@ class _Waiting(msgspec.Struct):
     data: bytearray | None = None
 
     def same(self, format: int, stride: int, buffer: int) -> bool:
-        """Whether vertices of this format and buffer can go into the same call."""
+        """Whether vertices of this format, stride and buffer can go into the same call."""
         return (self.format, self.stride, self.buffer) == (format, stride, buffer)
 
 
@@ -125,7 +130,9 @@ class CallDraws:
     def _prepare(
         self, format: int, stride: int, buffer: int, indices: Sequence[int] | None
     ) -> None:
-        """Reserve room for a token, so that it shares a call with its vertices."""
+        """Submit waiting vertices of another format or buffer, and reserve room for a draw's
+        token, so that it is in the same call as its vertices.
+        """
         if not self._waiting.same(format, stride, buffer):
             self._session.flush()
             self._waiting = _Waiting(format, stride, buffer)
@@ -148,7 +155,7 @@ class CallDraws:
             self._session.commands.emit_counted(tokens.indexed, primitives, (start,), data)
 
     def _take(self) -> CallVertices | None:
-        """Remove and return the vertices of the call being submitted, None for no draws."""
+        """Remove and return the vertices of the call being submitted, None if it has no draws."""
         waiting = self._waiting
         self._waiting = _Waiting(waiting.format, waiting.stride, waiting.buffer)
         if waiting.count == 0:

@@ -16,13 +16,15 @@ from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.session import Session
 
 _SAMPLES_OF_TYPE = {0: 1, 2: 2, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}
-"""Samples by D3DMULTISAMPLE_TYPE: the next supported count."""
+"""Number of samples by D3DMULTISAMPLE_TYPE, rounded up to a supported one."""
 _NONMASKABLE = 1
 _MOST = 8
 
 
 def samples_of(type: int, quality: int) -> int:
-    """Samples of a D3DMULTISAMPLE_TYPE; D3DMULTISAMPLE_NONMASKABLE doubles per quality."""
+    """Number of samples of a D3DMULTISAMPLE_TYPE; of D3DMULTISAMPLE_NONMASKABLE 2, 4 or 8 for
+    ``quality`` 0, 1 or more.
+    """
     if type == _NONMASKABLE:
         return min(2 << min(max(quality, 0), 2), _MOST)
     return _SAMPLES_OF_TYPE.get(type, _MOST)

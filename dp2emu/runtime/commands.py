@@ -14,11 +14,12 @@ from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import UsageError
 
 MAX_ITEMS = 0xFFFF
-"""The header's n is 16 bits (wire format, "Stream shape")."""
+"""Largest number of items in a token: the header's n is 16 bits (wire format, "Stream shape")."""
 
 _HEADER = struct.Struct("<BBH")
 _MERGED = frozenset({Op.RENDERSTATE, Op.TEXTURESTAGESTATE})
-"""Tokens that join with a neighbour of their kind, as the runtimes do; the meaning is the same."""
+"""Tokens whose items join the previous token if it is of the same kind, as the runtimes do; the
+meaning does not change."""
 
 
 def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
@@ -95,8 +96,10 @@ class CommandBuffer:
             data = data[room * each :]
 
     def emit_counted(self, op: Op, count: int, head: Any, data: bytes = b"") -> None:
-        """Append a token with ``head``, records ``data`` and an n of ``count``, which is not
-        their number.  Raises UsageError for an n beyond 16 bits, or data beyond ``capacity``.
+        """Append a token with ``head`` and records ``data``, for tokens whose n is not the number
+        of records: n is ``count``.
+
+        Raises UsageError for an n beyond 16 bits, or data beyond ``capacity``.
         """
         if not 0 <= count <= MAX_ITEMS:
             raise UsageError(f"{op.name} of {count}")
@@ -127,7 +130,9 @@ class CommandBuffer:
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 
     def _join(self, op: Op, data: bytes, count: int) -> bool:
-        """Add items to the last token if it is of the same kind and they fit."""
+        """Append items to the last token if its kind is ``op`` and they fit; returns whether they
+        did.
+        """
         last, offset, before = self._open or (None, 0, 0)
         together = before + count
         fits = len(self._bytes) + len(data) <= self.capacity and together <= MAX_ITEMS

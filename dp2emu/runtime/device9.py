@@ -74,9 +74,10 @@ BLT_FILTERS = {
 """Flags of BLT by StretchRect's filter."""
 _DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENCILENABLE
 _CONSTANTS_A_TOKEN = 1024
-"""Constant registers in one token, so that any number of them fits command buffers."""
+"""Largest number of constant registers in one token; more are split, to fit command buffers."""
 _USER_DRAW_BYTES = 64
-"""Room for the tokens of a user-pointer draw, which must share a call with its vertices."""
+"""Bytes reserved for the tokens of a user-pointer draw, which must share a call with its
+vertices."""
 
 
 class Device9(DeviceStates):
@@ -512,12 +513,16 @@ class Device9(DeviceStates):
         self.session.destroy_surface(buffer.desc.handle)
 
     def _before_draw(self) -> None:
-        """Update the bound textures, and mark the targets as changed."""
+        """Generate stale levels and attach palettes of the bound textures, and mark the levels
+        that are generated from the targets as stale.
+        """
         self.textures.prepare()
         self.textures.changed(self.targets.values())
 
     def _read_user_memory(self, stride: int) -> None:
-        """Bind lpVertices as stream 0; all tokens up to the submission go into one call."""
+        """Bind user memory (the call's lpVertices) as stream 0, with room for the draw's tokens in
+        the same call.
+        """
         self._before_draw()
         self.session.commands.reserve(_USER_DRAW_BYTES)
         self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
@@ -535,18 +540,20 @@ class Device9(DeviceStates):
     def draw_rect_patch(
         self, handle: int, segments: Sequence[float] | None, info: RectPatchInfo | None = None
     ) -> None:
-        """DrawRectPatch, stored under ``handle`` unless that is 0; without ``info`` the stored
-        patch, and without the four ``segments`` the stored ones.
+        """DrawRectPatch, which stores the patch under ``handle`` unless that is 0.
 
-        Raises Refused for a handle without a patch.
+        ``info`` None draws the stored patch; ``segments`` are four numbers, None for the stored
+        ones.  Raises Refused for a handle without a patch.
         """
         self._draw_patch(Op.DRAWRECTPATCH, handle, segments, info)
 
     def draw_tri_patch(
         self, handle: int, segments: Sequence[float] | None, info: TriPatchInfo | None = None
     ) -> None:
-        """DrawTriPatch: ``handle`` and ``segments``, of which there are three, as for
-        ``draw_rect_patch``.
+        """DrawTriPatch, which stores the patch under ``handle`` unless that is 0.
+
+        ``info`` None draws the stored patch; ``segments`` are three numbers, None for the stored
+        ones.  Raises Refused for a handle without a patch.
         """
         self._draw_patch(Op.DRAWTRIPATCH, handle, segments, info)
 

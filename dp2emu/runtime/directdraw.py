@@ -1,7 +1,7 @@
 """DirectDraw: surfaces, locks, flips, colour keys and palettes.
 
-Direct3D devices draw to the same surfaces in sessions of their own; each operation of DirectDraw
-first submits the devices' commands (``settle``).
+Each Direct3D device that draws to these surfaces has a separate session; each operation of
+DirectDraw first submits the devices' commands (``settle``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SurfaceDevice(Protocol):
     target: DrawSurface
 
     def set_lod(self, texture: DrawSurface, level: int) -> None:
-        """Set the most detailed level that is used of a managed texture."""
+        """Set the most detailed level of a managed texture that draws use."""
 
 
 class DirectDraw:
@@ -76,7 +76,7 @@ class DirectDraw:
         )  # fmt: skip
 
     def settle(self) -> Session:
-        """Submit the commands of all devices; returns the session of DirectDraw itself."""
+        """Submit the commands of all devices; returns the session for DirectDraw's operations."""
         for device in self.devices:
             device.session.flush()
         return self._memory
@@ -144,7 +144,7 @@ class DirectDraw:
     # Transfers
 
     def blit(self, blt: Blt) -> None:
-        """DdBlt behind all draws."""
+        """DdBlt, after all draws that were made before it."""
         self.settle().blit(blt)
 
     def take_over(self, target: DrawSurface, source: DrawSurface) -> None:
@@ -179,7 +179,7 @@ class DirectDraw:
     def set_color_key(self, surface: DrawSurface, flags: int, key: ColorKey | None) -> None:
         """SetColorKey; DDCKEY_SRCBLT also applies to draws with the surface as a texture.
 
-        Without DDCKEY_COLORSPACE the key is its first colour only.
+        Without DDCKEY_COLORSPACE the key is a single colour, the first of its range.
         """
         if key is not None and not flags & KeyFlags.COLORSPACE:
             key = key[0], key[0]

@@ -29,7 +29,7 @@ _REFUSED = {
     BltFlags.ROTATIONANGLE: "blit turned by an angle",
     BltFlags.DDROPS: "blit with DDROPS",
 }
-"""Blits that no Direct3D driver implements."""
+"""Flags of blits that no Direct3D driver implements, each with a description for the error."""
 _PASSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP
     | BltFlags.KEYSRCOVERRIDE | BltFlags.KEYDESTOVERRIDE
@@ -47,14 +47,14 @@ class Effects(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """A surface and a rectangle of it; None is the whole surface."""
+    """The target or source of a blit: a surface and a rectangle of it, None for all of it."""
 
     surface: DrawSurface
     rect: Rect | None = None
 
     @property
     def area(self) -> Rect:
-        """The rectangle."""
+        """The rectangle; the surface's bounds if it is None."""
         return self.rect or self.surface.bounds
 
 
@@ -90,7 +90,9 @@ def blt_fast(
 def _with_keys(
     target: DrawSurface, source: Side | None, flags: int, effects: Effects
 ) -> tuple[int, Effects]:
-    """Flags and effects with the surfaces' colour keys as keys of the blit, as drivers expect."""
+    """(flags, effects) for the driver: colour keys of the surfaces that ``flags`` select become
+    keys of the blit itself, and a fill pixel gets its unused bits.
+    """
     given, made = effects.source_key, effects.target_key
     if flags & BltFlags.KEYSRC and source is not None:
         given = _key(source.surface.source_key)
@@ -104,8 +106,8 @@ def _with_keys(
 
 
 def _stored(target: DrawSurface, fill: int) -> int:
-    """A fill pixel with its unused bits set, as a board fills, or cleared, as the software that
-    fills system memory does.
+    """A fill pixel with its unused bits set, as boards fill, or cleared if the target is in system
+    memory, which software fills.
     """
     row = FORMATS[target.format]
     unused = 0 if row.blocked else unused_bits(row)
@@ -119,10 +121,10 @@ def _key(key: ColorKey | None) -> ColorKey:
 
 
 def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
-    """(target, source) rectangles of the pieces of a blit.
+    """(target, source) rectangles of the pieces into which clipping divides a blit.
 
-    Without a clipper rectangles must be inside; only the primary surface clips, since the size of
-    the display may be unknown.
+    Without a clipper only the primary surface clips, since the size of the display may be unknown;
+    on other surfaces the rectangle must be inside.
     """
     area, surface = target.area, target.surface
     read = source.area if source else area
@@ -137,7 +139,9 @@ def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
 
 
 def _cut(area: Rect, read: Rect, bounds: Rect) -> Iterator[tuple[Rect, Rect]]:
-    """The part of a stretched rectangle inside the bounds, if any, with its source."""
+    """(target, source) rectangles of the part of a blit from ``read`` to ``area`` that is inside
+    ``bounds``; nothing if there is no such part.
+    """
     piece = area.intersect(bounds)
     if piece.empty:
         return
@@ -149,8 +153,9 @@ def _cut(area: Rect, read: Rect, bounds: Rect) -> Iterator[tuple[Rect, Rect]]:
 def _along(
     start: int, end: int, first: int, last: int, clip_start: int, clip_end: int
 ) -> tuple[int, int]:
-    """In one direction: the part of first..last that is the source of a part of start..end, in
-    whole pixels, rounded down, and at least one.
+    """Along one axis: the part of the source first..last that is stretched onto
+    clip_start..clip_end, a part of the target start..end.  Ends are rounded down; at least one
+    pixel.
     """
     size, given = end - start, last - first
     begin = first + (clip_start - start) * given // size

@@ -25,7 +25,8 @@ from dp2emu.gpu.resource.subresources import Subresource, full_chain
 from dp2emu.runtime.session import Refused, Session
 
 _MEMORY_CAPS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
-"""DDSCAPS of a surface's memory, the last two bits of video memory; searches ignore them."""
+"""DDSCAPS flags that tell where a surface's memory is (system, video, local or non-local video
+memory); GetAttachedSurface ignores them."""
 MOST_BUFFERS = 255
 """Most back buffers of a chain."""
 _DEPTH_BITS = {16: Format.D16, 24: Format.X8D24, 32: Format.D32}
@@ -116,7 +117,7 @@ class DrawSurface(msgspec.Struct, eq=False):
 
     @property
     def depth(self) -> DrawSurface | None:
-        """The attached depth buffer."""
+        """The attached depth buffer, None without one."""
         return next((each for each in self.attached if each.caps & Caps.ZBUFFER), None)
 
     def find(self, caps: int, caps2: int = 0) -> DrawSurface | None:
@@ -128,7 +129,7 @@ class DrawSurface(msgspec.Struct, eq=False):
         )  # fmt: skip
 
     def flipped(self) -> list[DrawSurface]:
-        """The other buffers of a flipping chain, next one first."""
+        """The other buffers of the surface's flipping chain, next one first."""
         chain: list[DrawSurface] = []
         buffer = self.find(Caps.FLIP)
         while buffer is not None and buffer is not self and buffer not in chain:
@@ -156,7 +157,8 @@ def create_surface(session: Session, asked: Description, display: Description) -
     """CreateSurface, with the back buffers, levels or faces of DDSCAPS_COMPLEX.
 
     ``display`` has the size of the primary surface and the default format.  Raises Refused for
-    invalid sizes and counts, Unsupported for overlays and application memory, and as the session.
+    invalid sizes and counts, Unsupported for overlays and application memory, and errors of
+    ``session.create_surface``.
     """
     if asked.flags & Described.LPSURFACE:
         raise Unsupported("surfaces in memory of the application")
@@ -219,7 +221,9 @@ def _create_chain(
 
 
 def _set_unused_bits(session: Session, desc: SurfaceDesc) -> None:
-    """Set the bits of a new target that no channel uses, as drawing on boards does."""
+    """Set the bits of a new render target's pixels that no channel uses; boards set them when they
+    draw.
+    """
     unused = unused_bits(FORMATS[Format(desc.format)])
     if desc.usage & Usage.RENDERTARGET and unused:
         flags = BltFlags.COLORFILL
@@ -273,7 +277,9 @@ def _create_levels(
 
 
 def _level_handle(session: Session, level: DrawSurface) -> int:
-    """The handle of a level, which is the texture's own for the first."""
+    """The handle of a level: of a new surface, or for the texture's first level the texture's
+    handle.
+    """
     if level.index == 0:
         return level.desc.handle
     part, desc = level.part, level.desc

@@ -41,7 +41,8 @@ _INITIAL = {
     6: {RenderState.SPECULARENABLE: 1, RenderState.NORMALIZENORMALS: 1},
     7: dict[RenderState, int](),
 }
-"""Initial states of a version that differ from the driver's."""
+"""Render states that differ from the driver's initial ones on a new device, by interface
+version."""
 DONOTLIGHT = 0x10
 """D3DDP_DONOTLIGHT."""
 LIGHT_STATES = {
@@ -52,7 +53,7 @@ LIGHT_STATES = {
     7: RenderState.FOGDENSITY,
     8: RenderState.COLORVERTEX,
 }
-"""Render states of DirectX 7 by D3DLIGHTSTATE; 1 is the material."""
+"""Render states of DirectX 7 by D3DLIGHTSTATE number; D3DLIGHTSTATE_MATERIAL (1) has none."""
 _PROJECTION = int(TransformState.PROJECTION)
 
 
@@ -111,14 +112,14 @@ class EarlyDevice:
         self.set_viewport(Viewport(0, 0, target.bounds.right, target.bounds.bottom))
 
     def close(self) -> None:
-        """Destroy the device with its last reference."""
+        """Destroy the device, whose last reference was released."""
         self.session.close()
         self.ddraw.devices.remove(self)
 
     # State
 
     def set_render_state(self, state: int, value: int) -> None:
-        """SetRenderState; floats are their bits."""
+        """SetRenderState; a float ``value`` is passed as its bits."""
         self.settings.put(Kind.RENDER_STATE, state, value)
         self.session.emit(Op.RENDERSTATE, [(state, value)])
 
@@ -283,21 +284,24 @@ class EarlyDevice:
         self._draws.buffer(primitive, buffer, start, count, indices)
 
     def process(self, made: Span, given: Span, operation: int, flags: int) -> None:
-        """ProcessVertices under the current states."""
+        """ProcessVertices: transform the vertices ``given`` into ``made`` under the current
+        states.
+        """
         near, far = depth_range(self.viewport.min_z, self.viewport.max_z)
         view = replace(self.viewport, min_z=near, max_z=far)
         memory, state = self.ddraw.settle(), self.processing_state()
         process(memory, made, given, operation, flags, state, view)
 
     def processing_state(self) -> State:
-        """The driver's registers, as far as they affect vertices."""
+        """A copy of the driver's state, as far as it affects vertices."""
         return state_of(self.settings.all())
 
     def load(
         self, target: DrawSurface, point: tuple[int, int], source: DrawSurface, rect: Rect,
         faces: int = 0,
     ) -> None:  # fmt: skip
-        """Load: copy a rectangle of a texture on every common level, with palette and keys.
+        """Load: copy ``rect`` of a texture to ``point`` of another on every common level, with
+        palette and colour keys.
 
         ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises as ``copy_levels``.
         """
@@ -429,7 +433,9 @@ class Device3(EarlyDevice):
     # Drawing
 
     def processing_state(self) -> State:
-        """The driver's registers, with the projection that it was sent."""
+        """A copy of the driver's state, as far as it affects vertices; the projection includes the
+        viewport's clip volume.
+        """
         state = super().processing_state()
         product = transform_product(self.transform(_PROJECTION), self._clip)
         state.set_transform(_PROJECTION, product)

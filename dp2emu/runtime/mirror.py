@@ -10,19 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Key = tuple[Any, ...]
-"""The name of a setting and its numbers: ``("render", 7)``."""
+"""The key of a setting: its name, then its numbers, such as ``("render", 7)``."""
 Setter = Callable[..., None]
-"""Sends a setting: takes the key's numbers, then the value."""
+"""Function that sends a setting; parameters: the numbers of its key, then the value."""
 
 REGISTERS = {
     "vertex_floats": 256, "vertex_integers": 16, "vertex_booleans": 16,
     "pixel_floats": 224, "pixel_integers": 16, "pixel_booleans": 16,
 }  # fmt: skip
-"""Constant registers of Direct3D 9, whose setters take several neighbours."""
+"""Number of constant registers of Direct3D 9 by setting name; a setter sets several consecutive
+ones."""
 
 
 class StateBlock:
-    """A state block: ``values`` by key, in the order of Apply.  Mutable: Capture updates them."""
+    """A state block: ``values`` of settings by key, in the order in which Apply sets them.
+    Mutable: Capture updates them.
+    """
 
     def __init__(self, values: Mapping[Key, Any]) -> None:
         self.values = dict(values)
@@ -31,8 +34,8 @@ class StateBlock:
 class Mirror:
     """The settings of a device.  Mutable.
 
-    ``setters`` send a setting, by name; ``default`` returns the initial value of a key.  While a
-    state block is recorded, settings go there only.
+    ``setters`` has the function that sends a setting, by the setting's name; ``default`` returns
+    the initial value of a key.  While a state block is recorded, settings only go into the block.
     """
 
     def __init__(self, setters: Mapping[str, Setter], default: Callable[[Key], Any]) -> None:
@@ -42,7 +45,7 @@ class Mirror:
         self._recording: dict[Key, Any] | None = None
 
     def get(self, *key: Any) -> Any:
-        """The value of a setting."""
+        """The value of a setting, its default if it was not set."""
         return self._values[key] if key in self._values else self._default(key)
 
     def put(self, *given: Any) -> None:
@@ -52,13 +55,15 @@ class Mirror:
             self._send(tuple(key), value)
 
     def put_rows(self, name: str, first: int, rows: Sequence[Any]) -> None:
-        """Set neighbours, such as constant registers, with one call of the setter."""
+        """Set consecutive settings, such as constant registers, from number ``first`` on in one
+        call of the setter.
+        """
         recorded = [self._store((name, first + i), row) for i, row in enumerate(rows)]
         if rows and not any(recorded):
             self._setters[name](first, rows)
 
     def know(self, *given: Any) -> None:
-        """Store the value of a setting that changed by other means; nothing is sent."""
+        """Store the value of a setting that the device itself changed; nothing is sent."""
         *key, value = given
         self._values[tuple(key)] = value
 
@@ -76,7 +81,9 @@ class Mirror:
         self._setters[name](*numbers, [value] if name in REGISTERS else value)
 
     def reset(self) -> None:
-        """Set all defaults again, and drop a recording."""
+        """Send the defaults of all settings that differ from them, and discard a block being
+        recorded.
+        """
         self._recording = None
         for key, value in list(self._values.items()):
             default = self._default(key)
@@ -85,12 +92,12 @@ class Mirror:
         self._values.clear()
 
     def values(self) -> Iterator[Any]:
-        """Every value that was set, with those of the recorded block."""
+        """Every value that was set, including those in a block being recorded."""
         yield from self._values.values()
         yield from (self._recording or {}).values()
 
     def keys(self, name: str) -> list[Key]:
-        """The keys of a name that were set, sorted by their numbers."""
+        """The keys of settings with this name that were set, sorted by their numbers."""
         return sorted(key for key in self._values if key[0] == name)
 
     # State blocks
@@ -119,7 +126,7 @@ class Mirror:
             block.values[key] = self.get(*key)
 
     def apply(self, block: StateBlock) -> None:
-        """Apply: set the values that differ."""
+        """Apply: set the values of a block that differ from the current ones."""
         for key, value in block.values.items():
             if self.get(*key) != value:
                 self.put(*key, value)

@@ -1,6 +1,6 @@
 """ProcessVertices: the runtime transforms and lights vertices into a vertex buffer.
 
-It runs the program of draws, so that a vertex gives the same result either way.  Source: the
+It runs the vertex program that draws run, so that both give the same results.  Source: the
 documentation of IDirect3DVertexBuffer7::ProcessVertices (DirectX 7) and
 IDirect3DDevice9::ProcessVertices (Direct3D 9).
 """
@@ -43,7 +43,8 @@ from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.reference import run
 
 TRANSFORM, LIGHT = 1, 1 << 10
-"""D3DVOP_TRANSFORM and D3DVOP_LIGHT; clipping and extents do not change the vertices."""
+"""D3DVOP_TRANSFORM and D3DVOP_LIGHT; the flags for clipping and extents do not change the
+vertices."""
 DONOTCOPYDATA = 1
 """D3DPV_DONOTCOPYDATA: elements that are not computed keep their content."""
 _PER_STAGE = stage_index(1, 0)
@@ -59,8 +60,8 @@ def shaded(
     state: State, layout: VertexLayout, sets: int, streams: tuple[Stream, ...],
     numbers: NDArray[np.int64],
 ) -> Mapping[str, F32]:  # fmt: skip
-    """The outputs of the fixed-function vertex program for vertices by number; ``sets`` is the
-    number of texture coordinate sets.
+    """The outputs, by name, of the fixed-function vertex program for the vertices with these
+    numbers; ``sets`` is the number of texture coordinate sets.
     """
     key = fixed_vertex(state, layout, sets)
     program, elements = vertex_program(key), elements_by_name(layout)
@@ -72,7 +73,9 @@ def _lane(
     elements: Mapping[str, Element], name: str, streams: tuple[Stream, ...],
     numbers: NDArray[np.int64],
 ) -> F32:  # fmt: skip
-    """A component of an element; of (0, 0, 0, 1) if the vertices lack it."""
+    """A component, named such as position0.x, of an element of each vertex; an element that the
+    vertices lack is (0, 0, 0, 1).
+    """
     register, component = name.split(".")
     lane = COMPONENTS.index(component)
     if register not in elements:
@@ -82,7 +85,9 @@ def _lane(
 
 
 def _column(element: Element, outputs: Mapping[str, F32], view: Viewport) -> Bytes | None:
-    """The bytes of a computed element, (vertices, bytes); None for others."""
+    """The bytes of an output element that is a position or colour, (vertices, bytes); None for
+    other elements.
+    """
     if element.usage is DeclUsage.POSITIONT:
         lanes = np.stack([outputs[name] for name in POSITION]).astype(np.float64)
         with np.errstate(all="ignore"):
@@ -94,7 +99,9 @@ def _column(element: Element, outputs: Mapping[str, F32], view: Viewport) -> Byt
 
 
 def _color(index: int, outputs: Mapping[str, F32]) -> Bytes:
-    """D3DCOLORs, blue first; the fog factor is the alpha of the second colour."""
+    """Colour ``index`` of each vertex as a D3DCOLOR, blue first; the alpha of colour 1 is the fog
+    factor if that was computed.
+    """
     lanes = [outputs[f"color{index}.{component}"] for component in "zyxw"]
     if index == 1 and "fog0.x" in outputs:
         lanes[3] = outputs["fog0.x"]
@@ -165,7 +172,7 @@ def process(
 
 
 def _copied(element: Element, layout: VertexLayout, source: bytes, given: Span) -> Bytes | None:
-    """The same element of the source vertices, None if they lack it."""
+    """The bytes of an element in the source vertices, None if they lack it."""
     for other in layout.elements:
         if (other.usage, other.index, other.type) == (element.usage, element.index, element.type):
             rows = np.frombuffer(source, np.uint8).reshape(given.count, -1)
@@ -188,7 +195,7 @@ _SETTERS7: dict[Kind, Callable[[State, int, Any], None]] = {
 
 
 def state_of(settings: Mapping[Key, Any]) -> State:
-    """The driver's registers for settings of Direct3D 7, as far as they affect vertices."""
+    """The driver's state for settings of Direct3D 7, as far as it affects vertices."""
     state = State(has_depth=False)
     for (kind, index), value in settings.items():
         if kind in _SETTERS7:
@@ -274,7 +281,7 @@ _SETTERS9: dict[str, Callable[..., None]] = {
 
 
 def _state_of_device(app: Application) -> State:
-    """The driver's registers for a device's settings, as far as they affect vertices."""
+    """The driver's state for the settings of a device, as far as it affects vertices."""
     state = State(has_depth=False)
     for name, setter in _SETTERS9.items():
         for _, *numbers in app.mirror.keys(name):

@@ -107,7 +107,8 @@ class Query:
         return QueryData(HResult.S_OK, _fit(self._data, size))
 
     def wait(self, size: int | None = None, *, polls: int = POLLS) -> QueryData:
-        """GetData of ``size`` bytes with flush until it is not S_FALSE.
+        """GetData of ``size`` bytes with flush until it is not S_FALSE; once only if END was not
+        issued.
 
         After ``polls`` calls, which may take no time, the GPU becomes idle before a last one.
         """

@@ -1,7 +1,7 @@
 """Resources of a Direct3D 9 or 8 application: pools, levels, dirty regions, locks and ColorFill.
 
 Every pool but D3DPOOL_SCRATCH has memory behind a driver's handle.  The driver manages managed
-textures (D3DCAPS2_CANMANAGERESOURCE); managed buffers are like all others.
+textures (D3DCAPS2_CANMANAGERESOURCE); managed buffers are treated as unmanaged ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session
 
 DIRTY_BOXES = 16
-"""Most dirty boxes of a face; with more of them all of it is dirty."""
+"""Largest number of dirty boxes of a face; with more of them the whole face is dirty."""
 
 
 class Resource:
@@ -142,7 +142,9 @@ _STARTS, _ENDS = ("left", "top", "front"), ("right", "bottom", "back")
 def store_pixels(
     session: Session, resource: Resource, index: int, box: Box, stored: Stored
 ) -> None:
-    """Write exactly the bytes of a box of a subresource; rows that ``stored`` lacks stay."""
+    """Write a box of a subresource and no bytes around it; rows that ``stored`` lacks keep their
+    content.
+    """
     desc = resource.root.desc
     assert desc is not None
     for offset, piece in _pieces(desc, resource.part(index), box, stored):
@@ -171,7 +173,9 @@ def _pieces(
 
 
 def _rows(stored: Stored, start: int, rows: int, size: int) -> bytes:
-    """Rows of ``size`` bytes, packed; fewer if bytes are missing."""
+    """``rows`` rows of ``size`` bytes, packed, from byte ``start`` of ``stored``; fewer if bytes
+    are missing.
+    """
     pitch = stored.pitch or size
     data = stored.data[start : start + pitch * (rows - 1) + size]
     if pitch == size:
@@ -189,7 +193,7 @@ Color = tuple[int, int, int, int]
 """Red, green, blue and alpha, 0 to 255."""
 
 _YUV = ((66, 129, 25, 16), (-38, -74, 112, 128), (112, -94, -18, 128))
-"""r, g, b and offset of Y, U and V (BT.601): (r R + g G + b B + 128 >> 8) + offset."""
+"""r, g, b and offset for Y, U and V each (BT.601): (r R + g G + b B + 128 >> 8) + offset."""
 
 
 def block_of(format: Format, color: int) -> bytes:
@@ -227,7 +231,9 @@ def _scaled(value: int, most: int) -> int:
 
 
 def _rgb565(color: Color) -> bytes:
-    """A DXT colour block: two equal endpoints, and index 0 for all texels."""
+    """The colour block of DXT formats with one colour: two equal endpoints, and index 0 for all
+    texels.
+    """
     red, green, blue, _ = color
     word = _scaled(red, 31) << 11 | _scaled(green, 63) << 5 | _scaled(blue, 31)
     return struct.pack("<HHI", word, word, 0)
@@ -268,4 +274,4 @@ _BLOCKS: dict[Format, Callable[[Color], bytes]] = {
     Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
     **{format: partial(_pair, order) for format, order in PAIRS.items()},
 }
-"""The encoder of formats whose pixels share bytes."""
+"""Function that encodes a block of one colour, by format, for formats whose pixels share bytes."""

@@ -15,11 +15,13 @@ from dp2emu.errors import ResponseError
 _BLOCK = struct.Struct("<BBHI")
 """D3DHAL_DP2RESPONSE: bCommand, bReserved, count, total size with these 8 bytes."""
 _RECORD = struct.Struct("<II")
-"""D3DHAL_DP2RESPONSEQUERY: query id, payload bytes that follow."""
+"""D3DHAL_DP2RESPONSEQUERY: query id, size in bytes of the payload that follows."""
 
 
 class Response(NamedTuple):
-    """A response: ``data`` is the payload (empty: no data), ``offset`` its record's, in bytes."""
+    """A driver's response to a query: ``data`` is the payload, empty if there is no data;
+    ``offset`` is the byte offset of its record in the buffer.
+    """
 
     query: int
     data: bytes
@@ -27,7 +29,9 @@ class Response(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """The responses of a buffer in order; ``more``: RESPONSECONTINUE requests another call."""
+    """The responses of a buffer in order; ``more`` is set if a RESPONSECONTINUE requests another
+    call.
+    """
 
     records: tuple[Response, ...]
     more: bool

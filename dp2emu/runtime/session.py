@@ -65,7 +65,7 @@ class CallVertices(msgspec.Struct, frozen=True):
 
 
 class Numbers:
-    """The last handle, context and frame numbers of a rig, shared by its sessions.  Mutable."""
+    """Counters of handles, contexts and frames of a rig, shared by its sessions.  Mutable."""
 
     def __init__(self) -> None:
         self.handle = self.context = self.frame = 0
@@ -77,7 +77,7 @@ class Numbers:
 
 
 def _no_vertices() -> CallVertices | None:
-    """No vertices: applications since DirectX 8 draw from streams."""
+    """Always None: applications since DirectX 8 draw from streams, not from vertices in calls."""
     return None
 
 
@@ -85,8 +85,9 @@ class Session:
     """A context on a rig, its command buffer and its query ids.  Mutable.
 
     Create surfaces first, then ``open`` the context.  ``record`` receives every event in order,
-    which makes a session a capture; with ``answers`` False all but the driver's responses.
-    Sessions on a rig share ``numbers``.  Each submission calls ``vertices`` for what it draws.
+    which makes a session a capture; if ``answers`` is False it does not get the driver's
+    responses.  Sessions on a rig share ``numbers``.  ``vertices`` is called for each submission
+    and returns the vertices that its tokens draw.
     """
 
     def __init__(
@@ -223,15 +224,16 @@ class Session:
     def _send(self, commands: bytes, vertices: UserMemory | None = None) -> None:
         """Submit, then poll with empty calls while RESPONSECONTINUE announces more.
 
-        A response buffer without an outstanding response ends it; later calls bring the rest.
+        Polling stops at a response buffer that answers no outstanding query; later calls fetch the
+        other responses.
         """
         more = self._submit_all(commands, vertices or self.vertices())
         while more:
             more = self._call(b"", None)
 
     def _submit_all(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> bool:
-        """Submit; without ``answers`` resume behind each token that the driver refuses, so that
-        the capture has all others.  Raises the first refusal afterwards.
+        """Submit commands; without ``answers``, resume behind each token that the driver refuses,
+        so that the capture has all later tokens.  Raises the first refusal afterwards.
         """
         refused: list[Dp2Error] = []
         more = False
@@ -280,7 +282,7 @@ class Session:
         )
 
     def _accept(self, answer: Answer) -> bool:
-        """Deliver the responses; returns whether more can be fetched."""
+        """Deliver a call's responses to their queries; returns whether more can be fetched."""
         self._time = answer.time
         if answer.ddrval:
             raise _failure(answer)
@@ -344,13 +346,13 @@ class Session:
             self._record(record)
 
     def _now(self) -> int:
-        """Host time, from the rig's clock if it shows one."""
+        """Host time: the rig's clock if it has one, else the time of the last answer."""
         return int(getattr(self.rig, "time", self._time))
 
 
 def _behind(commands: bytes, error: Dp2Error, vertices: UserMemory | CallVertices | None) -> bytes:
-    """The tokens behind a refused one; none if its end is unknown or not aligned to a DWORD, as
-    tokens with inline vertices require.
+    """The commands behind the token that ``error`` refuses; empty if the token's end is unknown or
+    not aligned to a DWORD, as tokens with inline vertices require.
     """
     if error.offset is None or error.offset >= len(commands):
         return b""

@@ -52,7 +52,7 @@ _MEMBERS = {
 class Settings7:
     """Settings by kind and index, and state blocks.  Mutable.
 
-    Missing settings have their default.
+    Settings that were never set are not stored; ``get`` takes their default.
     """
 
     def __init__(self) -> None:
@@ -71,32 +71,34 @@ class Settings7:
         target[kind, index] = value
 
     def get(self, kind: Kind, index: int, default: Any) -> Any:
-        """The value of a setting."""
+        """The current value of a setting, ``default`` if it was never set."""
         return self._values.get((kind, index), default)
 
     def pending(self, kind: Kind, index: int, default: Any) -> Any:
-        """The value of a setting in the recorded block, or else the current one."""
+        """The value of a setting in the block being recorded, else its current value."""
         recorded = self._recording or {}
         return recorded.get((kind, index), self.get(kind, index, default))
 
     def all(self) -> Mapping[Key, Any]:
-        """All settings."""
+        """The current values of all settings that were set, by kind and index."""
         return self._values
 
     def begin(self) -> None:
-        """BeginStateBlock.  Raises Refused inside another."""
+        """BeginStateBlock.  Raises Refused while another block is recorded."""
         if self._recording is not None:
             raise Refused(HResult.D3DERR_INBEGINSTATEBLOCK, "a state block in a state block")
         self._recording = {}
 
     def end(self, handle: int) -> None:
-        """EndStateBlock.  Raises Refused outside of a block."""
+        """EndStateBlock.  Raises Refused if no block is being recorded."""
         if self._recording is None:
             raise Refused(HResult.D3DERR_NOTINBEGINSTATEBLOCK, "no state block has begun")
         self._blocks[handle], self._recording = (self._recording, None), None
 
     def create(self, handle: int, type: StateBlockType7) -> None:
-        """CreateStateBlock: a block of the current settings of a kind."""
+        """CreateStateBlock: a block of the current settings that belong to the predefined
+        ``type``.
+        """
         values = {key: value for key, value in self._values.items() if _MEMBERS[type](key)}
         self._blocks[handle] = values, type
 

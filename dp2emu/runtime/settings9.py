@@ -22,17 +22,18 @@ from dp2emu.runtime.states import DEFAULT_LIGHT, WIRE_SAMPLER_STATES
 
 STAGES = range(8)
 SAMPLERS = (*range(16), *range(256, 261))
-"""Samplers of pixels, of displacement and of vertices."""
+"""Sampler numbers: 0 to 15 of pixel shaders, 256 of displacement maps, 257 to 260 of vertex
+shaders."""
 STREAMS = range(16)
 PLANES = range(6)
 NO_PALETTE = 0xFFFF
 _TRANSFORMS = (2, 3, *range(16, 24), *range(256, 512))
-"""View, projection, textures and worlds."""
+"""D3DTRANSFORMSTATETYPE numbers of the view, projection, texture and world matrices."""
 _ZEROS = (0.0, 0.0, 0.0, 0.0)
 
 
 def setters(device: Device9) -> dict[str, Setter]:
-    """The function that sends each setting, by name; Direct3D 8 sets vertex shaders by number."""
+    """Functions that send settings, by setting name; Direct3D 8 sets vertex shaders by number."""
     eight = device.session.interface < 9
     return {
         "base": lambda base: None,
@@ -97,7 +98,7 @@ _STAGE_STATES = {int(each): each for each in TextureStageState}
 
 
 def default_of(device: Device9, key: Key) -> Any:
-    """The initial value of a setting, on a device with this one's targets."""
+    """The initial value of a setting; a few depend on the device's targets."""
     name, *numbers = key
     target = device.back_buffer
     if name == "render":
@@ -125,11 +126,11 @@ def default_of(device: Device9, key: Key) -> Any:
 # Predefined state blocks
 
 SAMPLER_OF_WIRE = {wire: int(state) for state, wire in WIRE_SAMPLER_STATES.items()}
-"""Sampler states by their texture stage state in Direct3D 8 and on the wire."""
+"""Sampler states by the texture stage state that they are in Direct3D 8 and on the wire."""
 
 
 def block_keys(mirror: Mirror, kind: StateBlockType, interface: int) -> Iterator[Key]:
-    """The settings in a predefined block of Direct3D 9 or 8."""
+    """The keys of the settings in a predefined state block of Direct3D 9 or 8."""
     states = RenderState if interface > 8 else RenderState8
     return _KINDS[kind](mirror, frozenset(map(int, states)))
 

@@ -31,12 +31,12 @@ from dp2emu.runtime.textures import Textures
 WIRE_SAMPLER_STATES = {
     state: sdk_value(WireTextureStageState, f"D3DTSS_{state.name}") for state in SamplerState
 }
-"""Sampler states as the texture stage states of DirectX 8 that the wire has for them (wire format,
+"""The texture stage state of DirectX 8 that the wire has for each sampler state (wire format,
 "Texture stages and samplers")."""
 DEFAULT_LIGHT = Light(
     LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
 )
-"""The light that LightEnable creates: white and directional along z."""
+"""The light that LightEnable creates if it was never set: white and directional along z."""
 
 
 class Lights:
@@ -96,7 +96,9 @@ class DeviceStates:
     def set_texture_stage_state(
         self, stage: int, state: TextureStageState, value: int | float
     ) -> None:
-        """SetTextureStageState of ``stage`` (0 to 7); ``value`` as for render states."""
+        """SetTextureStageState of ``stage`` (0 to 7); a Python float as ``value`` is sent as the
+        bits of a float32.
+        """
         word = self._stages[stage, state] = dword(value)
         self.session.emit(Op.TEXTURESTAGESTATE, [(stage, state, word)])
 
@@ -105,8 +107,8 @@ class DeviceStates:
         return self._stages.get((stage, state), device_states.default_stage_state(stage, state))
 
     def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
-        """SetSamplerState of ``sampler`` (0 to 15, of vertices 257 to 260); ``value`` as for
-        render states.
+        """SetSamplerState of ``sampler`` (0 to 15, of vertices 257 to 260); a Python float as
+        ``value`` is sent as the bits of a float32.
         """
         word = self._samplers[sampler, state] = dword(value)
         self.session.emit(Op.TEXTURESTAGESTATE, [(sampler, WIRE_SAMPLER_STATES[state], word)])
@@ -181,7 +183,7 @@ class DeviceStates:
         it.
 
         A ``colorless`` surface (D3DFMT_NULL) gives its size only; the driver gets no target.
-        Raises Refused for no target 0 and for a surface without D3DUSAGE_RENDERTARGET.
+        Raises Refused for None as target 0 and for a surface without D3DUSAGE_RENDERTARGET.
         """
         if surface is None and index == 0:
             raise Refused(HResult.D3DERR_INVALIDCALL, "target 0 must be a surface")
@@ -240,7 +242,9 @@ class DeviceStates:
             self.session.emit(Op.CLEAR, items, head=(flags, *values))
 
     def _clear_bounds(self, flags: int) -> Rect:
-        """The cleared area of the viewport: a depth surface alone may be larger than targets."""
+        """The area that Clear may change: viewport and enabled scissor, inside target 0, or inside
+        the depth surface if ``flags`` clear no colour.
+        """
         alone = self.depth_stencil if not flags & Clear.TARGET else None
         target, view = alone or self.targets[0], self.viewport
         bounds = Rect(0, 0, target.width, target.height).intersect(

@@ -19,7 +19,9 @@ from dp2emu.runtime.session import Refused
 
 
 def one_token(target: DrawSurface, source: DrawSurface, faces: int) -> bool:
-    """Whether a TEXBLT can copy: all levels of all faces of two textures of one format."""
+    """Whether a single TEXBLT can do a Load: all levels of all faces of two textures of one
+    format.
+    """
     every = not faces or faces & Caps2.CUBEMAP_ALLFACES == Caps2.CUBEMAP_ALLFACES
     return (
         target.index == source.index == 0
@@ -33,10 +35,11 @@ def copy_levels(
     ddraw: DirectDraw, target: DrawSurface, source: DrawSurface,
     point: tuple[int, int] = (0, 0), rect: Rect | None = None, faces: int = 0,
 ) -> None:  # fmt: skip
-    """Blit levels of the same size; ``rect`` is a rectangle of the source's top level.
+    """Blit the levels that two textures have in the same size to ``point``; ``rect`` is a
+    rectangle of the source's top level.
 
-    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused for a negative point and
-    for textures without a common level.
+    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused for a negative point and for
+    textures without a common level.
     """
     if min(point) < 0:
         raise Refused(HResult.DDERR_INVALIDRECT, f"texels to {point}")
@@ -52,7 +55,7 @@ def copy_levels(
 def _faces(
     target: DrawSurface, source: DrawSurface, faces: int
 ) -> Iterator[tuple[DrawSurface, DrawSurface]]:
-    """Pairs of faces to copy; ``faces`` selects them if both are cubes."""
+    """(target, source) pairs of faces to copy; if both are cubes, ``faces`` selects them."""
     made, given = (
         {top.caps2 & Caps2.CUBEMAP_ALLFACES: top for top in _tops(each)}
         for each in (target, source)
@@ -66,7 +69,7 @@ def _faces(
 
 
 def _tops(surface: DrawSurface) -> list[DrawSurface]:
-    """The top levels of a cube's faces, or a single surface."""
+    """The top levels of all faces if ``surface`` is a cube's first face, else only ``surface``."""
     made, levels = surface.desc, surface.desc.levels
     others = [each for each in surface.attached
               if each.desc is made and each.index and each.index % levels == 0]  # fmt: skip
@@ -76,7 +79,9 @@ def _tops(surface: DrawSurface) -> list[DrawSurface]:
 def _copies(
     target: DrawSurface, source: DrawSurface, point: tuple[int, int], rect: Rect
 ) -> Iterator[tuple[DrawSurface, Blt]]:
-    """The copies of a face; each source level, copied or not, halves the rectangle."""
+    """(target level, blit) for each level of a face that both textures have in the same size;
+    point and rectangle are halved from each source level to the next.
+    """
     below: DrawSurface | None = target
     (x, y), box = point, rect
     for level in source.levels():
@@ -91,7 +96,9 @@ def _copies(
 
 
 def _copy(target: DrawSurface, source: DrawSurface, x: int, y: int, rect: Rect) -> Blt | None:
-    """The copy of one level, clipped to both; None if it is empty."""
+    """The blit of ``rect`` of a source level to (``x``, ``y``) of a target level, clipped to both;
+    None if it is empty.
+    """
     read, room = rect.intersect(source.bounds), target.bounds
     width = min(read.right - read.left, room.right - x)
     height = min(read.bottom - read.top, room.bottom - y)
@@ -104,7 +111,7 @@ def _copy(target: DrawSurface, source: DrawSurface, x: int, y: int, rect: Rect) 
 
 
 def _next_level(rect: Rect) -> Rect:
-    """A rectangle on the next smaller level, at least 1 x 1."""
+    """``rect`` on the next smaller level: halved, rounded outwards, at least 1 x 1."""
     left, top = rect.left >> 1, rect.top >> 1
     right, bottom = rect.right + 1 >> 1, rect.bottom + 1 >> 1
     return Rect(left, top, max(right, left + 1), max(bottom, top + 1))

@@ -26,12 +26,12 @@ from dp2emu.runtime.session import Refused, Session
 
 PALETTE_ENTRIES = 256
 PALETTES = 0xFFFF
-"""Palette numbers of an application are 16 bits."""
+"""Palette numbers of an application are less than this."""
 
 _TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
 """The DDI's stage state for SetTexture (wire format, "Texture stages and samplers")."""
 _PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
-"""Flags of SETPALETTE by palettised format: P8 takes its alpha from the entries."""
+"""Flags of SETPALETTE by palettised format: only P8 takes its alpha from the palette's entries."""
 
 _NEEDS = {
     Usage.RENDERTARGET: Use.TARGET,
@@ -44,7 +44,7 @@ _NEEDS = {
     Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
     Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
 }
-"""The use that a format needs by D3DUSAGE."""
+"""What a format must be usable for, by the D3DUSAGE flag that demands it."""
 
 _BUFFERS = {
     SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),
@@ -174,7 +174,7 @@ class Textures:
     # Generated levels
 
     def generates(self, texture: Texture) -> bool:
-        """Whether the levels of a texture are generated."""
+        """Whether the driver generates the levels of a texture below the first."""
         return texture.desc.handle in self._filters
 
     def set_filter(self, texture: Texture, filter: TextureFilter) -> None:
@@ -240,12 +240,14 @@ class Textures:
 
 
 def _palette_handle(number: int) -> int:
-    """The handle of a palette; handle 0 means none."""
+    """The driver's handle of an application's palette; never 0, which means none."""
     return number + 1
 
 
 def _generated(shape: TextureShape) -> bool:
-    """Whether the levels are generated.  Raises Refused for formats that textures lack."""
+    """Whether the driver is to generate the levels of a new texture.  Raises Refused for formats
+    that textures cannot have.
+    """
     hr = check_format(shape.usage, shape.kind, shape.format)
     if hr is HResult.D3DERR_NOTAVAILABLE:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"textures of {shape.format.sdk}")
@@ -253,7 +255,8 @@ def _generated(shape: TextureShape) -> bool:
 
 
 def _levels(shape: TextureShape, *, generated: bool) -> int:
-    """The number of levels to create: one if they should be generated and cannot be.
+    """The number of levels of a new texture; one if generated levels are asked for and not
+    available.
 
     Raises Refused for a size without texels or with cut blocks, and for too many levels.
     """

@@ -9,14 +9,14 @@ from dp2emu.errors import Fault
 
 
 class Api(IntEnum):
-    """The application's interfaces; the value is the interface version of the driver."""
+    """Direct3D 10 or 11 for applications; the value is the interface version of the driver."""
 
     D3D10 = 100
     D3D11 = 110
 
 
 class Result(IntEnum):
-    """HRESULTs of the interface."""
+    """HRESULTs that Direct3D 10 and 11 return to an application."""
 
     S_OK = 0
     S_FALSE = 1

@@ -37,11 +37,11 @@ CORE_LAYER = 1
 
 
 class Functions(Protocol):
-    """A device of a driver."""
+    """A driver's device: the DDI functions that it implements."""
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries by name."""
+        """The device's DDI functions by name."""
 
 
 class Adapter(Protocol):
@@ -50,14 +50,14 @@ class Adapter(Protocol):
     def create_device(
         self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
     ) -> Functions:
-        """CreateDevice."""
+        """CreateDevice; the driver reports errors by ``set_error(core_layer, code)``."""
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
 
 
 class Handle(msgspec.Struct, frozen=True, eq=False):
-    """An object: its memory."""
+    """An object of the driver, as the memory in which the driver keeps it."""
 
     memory: bytearray
 
@@ -69,7 +69,7 @@ class Resource(Handle, frozen=True, eq=False):
 
     @property
     def is_buffer(self) -> bool:
-        """Whether it has bytes instead of texels."""
+        """Whether it is a buffer, not a texture."""
         return self.desc.ResourceDimension == ResourceType.BUFFER
 
 
@@ -99,7 +99,7 @@ class Device:
         self._codes.append(code)
 
     def call(self, entry: str, *arguments: Any) -> Any:
-        """Call the DDI function ``entry``, after unbinding what conflicts with it.
+        """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
 
         Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only.
         """
@@ -120,7 +120,9 @@ class Device:
     # Objects
 
     def make(self, noun: str, description: Any) -> Handle:
-        """Create an object; ``noun`` is its name in the DDI, ``description`` its structure."""
+        """Create an object; ``noun`` is its name in the DDI functions, as in Create...;
+        ``description`` is the structure that they take.
+        """
         memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
         self.call(f"Create{noun}", description, memory, 0)
         return Handle(memory)
@@ -156,8 +158,8 @@ class Device:
     ) -> Resource:
         """CreateTexture2D of one level and one slice.
 
-        ``format`` is a DXGI_FORMAT, ``size`` width and height in pixels, ``bind`` D3D11_BIND_*;
-        ``samples`` a pixel.
+        ``format`` is a DXGI_FORMAT, ``size`` width and height in pixels, ``bind`` D3D11_BIND_*,
+        ``samples`` the number of samples of a pixel.
         """
         return self._create(
             CreateResource(
@@ -229,13 +231,15 @@ class Device:
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
-        """CreateQuery, by the ``number`` the interface gives the type; ``flags`` are
+        """CreateQuery; ``number`` is a D3D10_QUERY or D3D11_QUERY, ``flags`` are
         D3D11_QUERY_MISC_*.
         """
         return Query(self, kind_of(self.api, number), self._checked(flags))
 
     def create_predicate(self, number: int, flags: int = 0) -> Query:
-        """CreatePredicate: as ``create_query``, ``number`` and ``flags`` alike."""
+        """CreatePredicate; ``number`` is a D3D10_QUERY or D3D11_QUERY, ``flags`` are
+        D3D11_QUERY_MISC_*.
+        """
         return Query(self, kind_of(self.api, number, predicate=True), self._checked(flags))
 
     def _checked(self, flags: int) -> int:
@@ -301,7 +305,7 @@ _UNORDERED_ACCESS = 0x80
 
 
 def bind_flags(bind: int) -> int:
-    """The DDI's bind flags for D3D11_BIND_FLAG."""
+    """The DDI's bind flags for ``bind``, flags of D3D11_BIND_FLAG."""
     unordered = BindFlag.UNORDERED_ACCESS if bind & _UNORDERED_ACCESS else 0
     return bind & ~_UNORDERED_ACCESS | unordered
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 Call = tuple[str, tuple[Any, ...]]
-"""A function of the driver and its arguments."""
+"""A call of the driver: the DDI function's name, and the arguments."""
 
 _Handle = bytearray | None
 
@@ -23,7 +23,7 @@ _STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
 
 
 class _Range(msgspec.Struct, frozen=True, eq=False):
-    """Half-open ranges of levels and slices of a resource; the defaults cover all of it."""
+    """Part of a resource: half-open ranges of levels and slices; the defaults cover all of it."""
 
     resource: bytearray
     levels: tuple[int, int] = (0, _ALL)
@@ -52,7 +52,9 @@ class HazardTracker:
         self._views: dict[int, tuple[bytearray, _Range]] = {}
 
     def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
-        """The calls to make instead of a call: unbinding of inputs, then the call itself."""
+        """The calls to make instead of a call of ``entry``: those that unbind inputs in the memory
+        of its outputs, then the call itself, with null for inputs that are bound as outputs.
+        """
         rule = _RULES.get(entry)
         if rule is None:
             yield entry, arguments
@@ -113,7 +115,9 @@ class HazardTracker:
         yield entry, (start, views, *rest)
 
     def _written_by(self, setter: str, parts: list[_Range]) -> Iterator[Call]:
-        """Record the outputs that a function binds, and unbind inputs that overlap them."""
+        """Record ``parts`` as the outputs that the function ``setter`` binds; yields the calls
+        that unbind overlapping inputs.
+        """
         self._outputs[setter] = parts
         for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:
             del self._vertices[slot]

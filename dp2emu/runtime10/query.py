@@ -61,7 +61,7 @@ _FIELDS: dict[Ddi, tuple[str, ...]] = {
         if kind.name.startswith("STREAMOUTPUTSTATS")
     },
 }
-"""Member names of payloads that are structures."""
+"""Member names of the results that are structures, by query type."""
 
 
 class State(Enum):
@@ -90,7 +90,7 @@ class Driver(Protocol):
 
 
 def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
-    """The query type of a number in the application's interface.
+    """The row of query type ``number``, a D3D10_QUERY or D3D11_QUERY.
 
     Raises Refused (E_INVALIDARG) for an unknown number or one that cannot be a predicate.
     """
@@ -104,7 +104,7 @@ class Query:
     """A query or predicate.  Mutable: it is begun and ended."""
 
     def __init__(self, driver: Driver, kind: QueryRow, flags: int = 0) -> None:
-        """``flags`` are MiscFlags; a hint is ignored for types that cannot be one."""
+        """``flags`` are MiscFlags; PREDICATEHINT counts for occlusion predicates only."""
         hint = flags & MiscFlag.PREDICATEHINT if kind.query is Ddi.OCCLUSIONPREDICATE else 0
         description = CreateQuery(kind.query, int(hint))
         self.kind = kind
@@ -145,7 +145,9 @@ class Query:
         return self._ask(memory if size else None, size, int(asked))
 
     def wait(self) -> Data:
-        """GetData until it is not S_FALSE, after ``POLLS`` calls with the GPU idle."""
+        """GetData until it is not S_FALSE; after ``POLLS`` calls the GPU becomes idle before a
+        last one.
+        """
         memory = bytearray(self.data_size)
         for _ in range(POLLS):
             found = self.get_data(memory, len(memory))
@@ -155,7 +157,7 @@ class Query:
         return self.get_data(memory, len(memory))
 
     def value(self, data: bytes) -> int | dict[str, int | float]:
-        """``data`` as a number, or by the names of its members."""
+        """``data`` as a number, or if it is a structure, as its numbers by member name."""
         values = self.kind.layout.unpack(data)
         names = _FIELDS.get(Ddi(self.kind.query))
         if names is None:

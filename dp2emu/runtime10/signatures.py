@@ -59,7 +59,9 @@ class Code(msgspec.Struct, frozen=True):
 
 
 def _entries(signature: Signature) -> Iterable[SignatureEntry]:
-    """The entries with a register; drivers take the others from the program."""
+    """The DDI entries of the signature's elements that have a register; drivers find elements
+    without one in the program.
+    """
     return (
         SignatureEntry(element.system_value, element.register, element.mask)
         for element in signature
@@ -102,7 +104,9 @@ def _is(given: VertexElement, wanted: Element) -> bool:
 
 
 def _offsets(elements: Sequence[VertexElement]) -> Iterable[int]:
-    """The byte offsets of elements; appended ones are aligned to 4 bytes or their smaller size."""
+    """The byte offsets of elements; an element with ``APPEND`` follows the previous one of its
+    slot, aligned to 4 bytes, or to its size if that is smaller.
+    """
     ends: dict[int, int] = {}
     for element in elements:
         size = texel_bytes(element.Format)

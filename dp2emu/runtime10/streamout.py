@@ -24,7 +24,7 @@ from dp2emu.shader.sm4.versions import BY_TOKEN, Stage
 _STREAMING = (Stage.GEOMETRY, Stage.VERTEX, Stage.DOMAIN)
 _COMPONENTS = 4
 _MOST = 255
-"""Components of a gap: what a BYTE can be."""
+"""Largest number of components of a gap: ComponentCount is a BYTE."""
 
 
 class StreamDeclaration(NamedTuple):

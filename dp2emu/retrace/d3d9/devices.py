@@ -227,7 +227,9 @@ def get_container(program: Program, call: Arguments) -> None:
 
 
 def _chain_of(call: Arguments) -> tuple[Application, Chain]:
-    """The swap chain of a call: itself, or one of a device by number."""
+    """The device and swap chain of a call: the swap chain whose method it is, or the chain of a
+    device whose number is the argument iSwapChain.
+    """
     if call.call.name.partition("::")[0] in _CHAINS.split():
         return object_of(call, Chain)
     app = application(call)
@@ -235,7 +237,9 @@ def _chain_of(call: Arguments) -> tuple[Application, Chain]:
 
 
 def _numbered(things: list[T], call: Arguments, name: str) -> T:
-    """The element that an argument numbers; the first if the version lacks that argument."""
+    """The element of ``things`` whose index is the argument ``name``; the first if the function
+    has no such argument.
+    """
     index = call.integer(name) if call.declares(name) else 0
     if not 0 <= index < len(things):
         raise Inexpressible(f"there are {len(things)}, not a number {index}")
@@ -322,8 +326,8 @@ def get_data(program: Program, call: Arguments) -> None:
 def _observed(call: Arguments, query: Query) -> bytes:
     """The bytes that GetData returned, at most dwSize.
 
-    The tracer writes a datum at its full size even if the program's buffer was shorter; the rest
-    is unrelated memory.
+    The tracer writes a datum at its full size even if the program's buffer was shorter; bytes
+    behind the buffer's end are unrelated memory.
     """
     size = min(call.integer("dwSize"), query.data_size)
     if size <= 0 or not call.has("pData"):

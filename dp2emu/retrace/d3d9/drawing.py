@@ -28,14 +28,16 @@ from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo, Ver
 from dp2emu.runtime.processing import Target, process_streams, size_of
 
 _END = 0xFF
-"""The stream of the element that ends a declaration."""
+"""The stream number of D3DDECL_END, the element that ends a declaration."""
 _ELEMENT = ("Stream", "Offset", "Type", "Method", "Usage", "UsageIndex")
 _INTEGER = Arguments.integer
 _CONSTANTS = {"F": ("floats", 4), "I": ("integers", 4), "B": ("booleans", 1)}
-"""Kind of constants and numbers per register, by the last letter of their methods."""
+"""Kind of constant registers, and numbers per register, by last letter of
+Set...ShaderConstantF, I and B."""
 _HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
              0xFFFF02FF: 0xFFFF0201, 0xFFFF03FF: 0xFFFF0300}  # fmt: skip
-"""Hardware versions with the instructions of software shader versions (vs_2_sw and others)."""
+"""For each software shader version (vs_2_sw and others), as its version token, the hardware
+version with the same instructions."""
 
 inert(
     "IDirect3DVertexDeclaration9 IDirect3DVertexShader9 IDirect3DPixelShader9",
@@ -74,7 +76,7 @@ def code_of(call: Arguments) -> list[int]:
 
 
 def _hardware_code(call: Arguments) -> list[int]:
-    """Shader code as drivers take it: with a hardware version instead of a software one."""
+    """Shader code for drivers, as DWORDs: a software version token becomes a hardware one."""
     code = code_of(call)
     return [_HARDWARE.get(word, word) for word in code[:1]] + code[1:]
 
@@ -94,9 +96,9 @@ def create_pixel_shader(program: Program, call: Arguments) -> None:
 
 
 def put_constants(app: Application, setting: str, first: int, values: list[Any]) -> None:
-    """Set constant registers from ``first`` on.
+    """Set constant registers of the kind ``setting`` from register ``first`` on.
 
-    Raises Inexpressible for registers of software vertex processing, after setting the others.
+    Registers that only software vertex processing has are not set; Inexpressible is then raised.
     """
     room = max(REGISTERS[setting] - first, 0)
     app.mirror.put_rows(setting, first, values[:room])
@@ -113,7 +115,9 @@ def _set_constants(stage: str, letter: str, program: Program, call: Arguments) -
 
 
 def _register_constants(stage: str, letter: str) -> None:
-    """Register the setter and the getter of a kind of constants of a shader stage."""
+    """Register the methods that set and get constants of a shader ``stage``; ``letter`` is their
+    kind: F, I or B.
+    """
     name, act = f"{stage.title()}ShaderConstant{letter}", partial(_set_constants, stage, letter)
     act.__doc__ = f"Sets constant {_CONSTANTS[letter][0]} of the {stage} shader."
     method(DEVICES, f"Set{name}")(act)
@@ -247,7 +251,7 @@ def draw_tri_patch(program: Program, call: Arguments) -> None:
 
 
 def _curve(call: Arguments, name: str) -> tuple[Basis, Degree]:
-    """Basis and degree of a patch; Direct3D 8 names the degree Order."""
+    """Basis and degree in a patch description argument; Direct3D 8 names the degree Order."""
     found = call.struct(name)
     degree = "Degree" if "Degree" in found.signature.members else "Order"
     basis, order = members(found, ("Basis", degree), integer)

@@ -1,4 +1,4 @@
-"""Objects of Direct3D 9 and 8 by address, and the arguments of their methods."""
+"""Objects of Direct3D 9 and 8 that traced addresses mean, and readers of arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MANAGED_EX = 6
 
 
 class DeviceObject(msgspec.Struct, frozen=True):
-    """An object of a device, such as a resource, shader or query."""
+    """An object, such as a resource, shader or query, and the device that it belongs to."""
 
     app: Application
     thing: Any
@@ -39,17 +39,17 @@ class Direct3D:
 
 
 def application(call: Arguments) -> Application:
-    """The device of a method."""
+    """The device whose method the call is."""
     return call.thing("this", Application)
 
 
 def device_of(call: Arguments) -> Device9:
-    """The runtime's device of a method."""
+    """The runtime's device (``Device9``) whose method the call is."""
     return application(call).device
 
 
 def object_of(call: Arguments, kind: type[T], name: str = "this") -> tuple[Application, T]:
-    """The object that an argument points to, and its device."""
+    """(device, object) for the object that an argument points to."""
     found = call.thing(name, DeviceObject)
     if not isinstance(found.thing, kind):
         what = type(found.thing).__name__
@@ -75,7 +75,9 @@ def described(resource: Resource) -> SurfaceDesc:
 
 
 def hand_out(program: Program, call: Arguments, name: str, app: Application, thing: Any) -> None:
-    """Bind an object that the call returned through an argument; it is no longer released."""
+    """Bind ``thing`` to the address that the call returned through an argument, and cancel its
+    release if it was released before.
+    """
     address = call.address(name) if call.has(name) else 0
     if not address or thing is None:
         return
@@ -87,14 +89,14 @@ def hand_out(program: Program, call: Arguments, name: str, app: Application, thi
 def picture(
     call: Arguments, app: Application, kind: PictureKind, resource: Resource, index: int = 0
 ) -> None:
-    """Record that the call shows or reads a subresource."""
+    """Record that the call shows or reads subresource ``index`` of a resource."""
     desc = resource.root.desc
     if desc is not None:
         app.session.picture(call.number, kind, desc.handle, resource.index + index)
 
 
 def enumerator(enum: type[E], value: int) -> E:
-    """The member of an enumeration.  Raises Inexpressible for an unknown value."""
+    """The member of ``enum`` with a value.  Raises Inexpressible for an unknown value."""
     try:
         return enum(value)
     except ValueError:
@@ -107,13 +109,15 @@ def format_of(call: Arguments, name: str = "Format") -> Format:
 
 
 def pool_of(call: Arguments) -> Pool:
-    """The D3DPOOL argument; managed resources of Direct3D 9Ex are like others."""
+    """The argument Pool as a D3DPOOL; D3DPOOL_MANAGED_EX counts as D3DPOOL_MANAGED."""
     value = call.integer("Pool")
     return Pool.MANAGED if value == _MANAGED_EX else enumerator(Pool, value)
 
 
 def rect_of(found: Struct) -> Box:
-    """A RECT or D3DRECT, by the order of its members."""
+    """A RECT or D3DRECT as left, top, right, bottom; its members are taken by position, not by
+    name.
+    """
     if len(found.members) < 4:
         raise Inexpressible(f"{found.signature.name} has {len(found.members)} members")
     left, top, right, bottom = map(integer, found.members[:4])
@@ -121,11 +125,11 @@ def rect_of(found: Struct) -> Box:
 
 
 def rect(call: Arguments, name: str) -> Box | None:
-    """A pointer to a RECT, None for NULL."""
+    """The rectangle that a RECT pointer argument points to, None for NULL."""
     return rect_of(call.struct(name)) if call.has(name) else None
 
 
 def point_of(found: Struct) -> tuple[int, int]:
-    """A POINT."""
+    """The (x, y) of a POINT."""
     x, y = members(found, ("x", "y"), integer)
     return x, y

@@ -39,7 +39,7 @@ from dp2emu.runtime.resources import Resource, Stored, clipped
 from dp2emu.runtime.textures import TextureShape
 
 READONLY, NOOVERWRITE, NO_DIRTY_UPDATE = 0x10, 0x1000, 0x8000
-"""D3DLOCK_* that matter to a driver."""
+"""D3DLOCK_* flags that change what a lock or unlock sends to the driver, or if it waits."""
 _CUBES = "IDirect3DCubeTexture9 IDirect3DCubeTexture8"
 _FLAT_TEXTURES = "IDirect3DTexture9 IDirect3DTexture8"
 _VOLUME_TEXTURES = "IDirect3DVolumeTexture9 IDirect3DVolumeTexture8"
@@ -55,7 +55,7 @@ _WITH_RECTS = f"{_SURFACES} {_FLAT_TEXTURES} {_CUBES}"
 _WITH_BOXES = f"{_VOLUMES} {_VOLUME_TEXTURES}"
 _ALL = f"{_TEXTURES} {_SURFACES} {_VOLUMES} {_BUFFERS}"
 _WITHOUT_PITCH = (Format.ATI1N, Format.ATI2N)
-"""Formats whose block rows are packed, whatever pitch the program received."""
+"""Formats whose block rows are packed in locked memory, whatever pitch Lock returned."""
 _COPIED = "pSourceSurface", "pDestinationSurface"
 
 inert(_ALL, "SetPrivateData GetPrivateData FreePrivateData", "The program's own data.")
@@ -70,7 +70,7 @@ lost("IDirect3DSurface9", "GetDC ReleaseDC", "what GDI draws is not recorded")
 
 
 def _texture_method(kind: SurfaceKind, name: str, *sides: str) -> None:
-    """Register Create...Texture and its arguments of the size."""
+    """Register Create...Texture for textures of a ``kind``; ``sides`` names its size arguments."""
 
     @method(EVERY_DEVICE, f"Create{name}")
     def create(program: Program, call: Arguments) -> None:
@@ -121,7 +121,7 @@ def get_level(program: Program, call: Arguments) -> None:
 
 
 def _index(call: Arguments, texture: Resource) -> int:
-    """The subresource of a call on a texture; 0 on a surface."""
+    """The index of the subresource that a call's Level and FaceType select; 0 without them."""
     level = call.integer("Level") if call.declares("Level") else 0
     if not call.declares("FaceType") or texture.desc is None:
         return level

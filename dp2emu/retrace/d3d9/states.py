@@ -53,12 +53,12 @@ inert(DEVICES, "SetSoftwareVertexProcessing", "The driver processes all vertices
 
 
 def sampler_state(call: Arguments, name: str) -> SamplerState:
-    """A D3DSAMPLERSTATETYPE."""
+    """An argument as a D3DSAMPLERSTATETYPE."""
     return enumerator(SamplerState, call.integer(name))
 
 
 def matrix(call: Arguments, name: str) -> tuple[float, ...]:
-    """The 16 floats of a D3DMATRIX; headers name its members differently."""
+    """The 16 floats of a D3DMATRIX argument; its members are taken by position, not by name."""
     found = tuple(call.reals(name))
     if len(found) != 16:
         raise Inexpressible(f"a matrix of {len(found)} numbers")
@@ -73,14 +73,14 @@ def _reals(found: Struct, name: str, of: tuple[str, ...]) -> tuple[float, ...]:
 
 
 def material(call: Arguments, name: str) -> Material:
-    """A D3DMATERIAL9."""
+    """A D3DMATERIAL9 argument."""
     found = call.struct(name)
     colors = [_reals(found, n, _COLORS) for n in ("Diffuse", "Ambient", "Specular", "Emissive")]
     return Material(*colors, real(member(found, "Power")))  # type: ignore[arg-type, call-arg]
 
 
 def light(call: Arguments, name: str) -> Light:
-    """A D3DLIGHT9."""
+    """A D3DLIGHT9 argument."""
     found = call.struct(name)
     colors = [_reals(found, each, _COLORS) for each in ("Diffuse", "Specular", "Ambient")]
     places = [_reals(found, each, _AXES) for each in ("Position", "Direction")]
@@ -90,19 +90,19 @@ def light(call: Arguments, name: str) -> Light:
 
 
 def viewport(call: Arguments, name: str) -> tuple[float, ...]:
-    """A D3DVIEWPORT9: x, y, width, height and the depth range."""
+    """A D3DVIEWPORT9 argument: x, y, width, height, minimum and maximum depth."""
     found = call.struct(name)
     sides = members(found, ("X", "Y", "Width", "Height"), integer)
     return (*sides, *members(found, ("MinZ", "MaxZ"), real))
 
 
 def scissor(call: Arguments, name: str) -> Box:
-    """A RECT, by the order of its members."""
+    """A RECT argument; its members are taken by position, not by name."""
     return rect_of(call.struct(name))
 
 
 def of_kind(kind: type[Any]) -> Callable[[Arguments, str], Any]:
-    """A reader of pointers to an object of a type, None for NULL."""
+    """A reader of arguments that point to an object of type ``kind``; it returns None for NULL."""
 
     def read(call: Arguments, name: str) -> Any:
         return optional(call, kind, name)
@@ -119,7 +119,9 @@ def _index_buffer(call: Arguments, name: str) -> Any:
 
 
 def setting(interfaces: str, name: str, key: str, says: str, *readers: Reader) -> None:
-    """Register a method that changes a setting: its numbers are read first, then the value."""
+    """Register a method that changes the setting named ``key``: ``readers`` read the numbers that
+    the setting has, if any, then its value.
+    """
 
     def put(call: Arguments) -> Callable[..., None]:
         return partial(application(call).mirror.put, key)
@@ -222,7 +224,9 @@ def set_palette_entries(program: Program, call: Arguments) -> None:
 def getter(
     interfaces: str, name: str, out: str, find: Callable[[Application, Arguments], Any]
 ) -> None:
-    """Register a getter, which binds a bound object to the address that it returned."""
+    """Register a getter: the object that ``find`` returns is bound to the address in argument
+    ``out``.
+    """
 
     @method(interfaces, name)
     def get(program: Program, call: Arguments) -> None:
@@ -268,7 +272,7 @@ getter(DEVICES, "GetPixelShader", "ppShader", lambda app, call: app.mirror.get("
 
 
 def _add_block(program: Program, call: Arguments, app: Application, block: StateBlock) -> None:
-    """Bind a block to the address, or in Direct3D 8 the number, that the call returned."""
+    """Bind a state block to the address, or in Direct3D 8 the number, that the call returned."""
     app.blocks.append(block)
     if call.declares("pToken"):
         app.numbered["block", call.address("pToken")] = block
@@ -277,7 +281,9 @@ def _add_block(program: Program, call: Arguments, app: Application, block: State
 
 
 def _block_of(call: Arguments) -> tuple[Application, StateBlock]:
-    """The block of a call: itself, or in Direct3D 8 one of the device by number."""
+    """(device, state block) of a call: the block whose method it is, or in Direct3D 8 the block
+    whose number is the argument Token.
+    """
     if not call.declares("Token"):
         return object_of(call, StateBlock)
     app, number = application(call), call.integer("Token")

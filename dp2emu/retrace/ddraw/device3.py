@@ -20,9 +20,10 @@ _ROOTS = "IDirect3D IDirect3D2 IDirect3D3"
 _DEVICES = "IDirect3DDevice2 IDirect3DDevice3"
 _EXECUTED = "execute buffers are not recorded"
 TEXTURE, MATERIAL = "texture", "material"
-"""Kinds of the program's handles."""
+"""Kinds of objects that a program names by handle: the first part of keys of
+``Program.handles``."""
 _FORMATS = {1: 0x112, 2: 0x1E2, 3: 0x1C4}
-"""D3DVERTEX, D3DLVERTEX and D3DTLVERTEX as flexible vertex formats."""
+"""Flexible vertex formats of D3DVERTEX, D3DLVERTEX and D3DTLVERTEX, by D3DVERTEXTYPE."""
 
 inert(_ROOTS, "AddRef Initialize EnumDevices FindDevice EnumZBufferFormats", NO_EFFECT)
 inert("IDirect3D3", "EvictManagedTextures", "All textures have room.")

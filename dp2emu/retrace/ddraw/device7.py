@@ -1,4 +1,4 @@
-"""Methods of IDirect3D7 and IDirect3DDevice7, and of earlier devices where they are alike."""
+"""Methods of IDirect3D7 and IDirect3DDevice7, and those that earlier devices share with it."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ def _device(call: Arguments) -> EarlyDevice:
 
 
 def _calls(interfaces: str, name: str, act: str, says: str, *readers: Reader) -> None:
-    """Register a method that calls the device's method ``act``."""
+    """Register a traced method that calls the device's method named ``act`` with the arguments
+    read.
+    """
     forward(interfaces, name, says, method_of(_device, act), *readers)
 
 
 def _struct(read: Callable[..., Any], name: str) -> Reader:
-    """A reader of the structure that an argument points to."""
+    """A reader that applies ``read`` to the structure that the argument ``name`` points to."""
 
     def found(call: Arguments, name: str) -> Any:
         return read(call.struct(name))

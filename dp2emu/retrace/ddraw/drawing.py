@@ -24,13 +24,17 @@ from dp2emu.runtime.processing import Span
 DEVICES = "IDirect3DDevice3 IDirect3DDevice7"
 _MOST_VERTICES = 0xFFFF
 _RESERVED = 0x20
-"""D3DFVF_RESERVED1, which strided vertices lack."""
+"""D3DFVF_RESERVED1, an unused DWORD in a vertex, which strided vertices do not have."""
 _MEMBERS = {DeclUsage.NORMAL: ("normal",), DeclUsage.COLOR: ("diffuse", "specular")}
-"""Members of D3DDRAWPRIMITIVESTRIDEDDATA by usage and index; other elements are in position."""
+"""Members of D3DDRAWPRIMITIVESTRIDEDDATA with normals and colours, by usage, then usage index;
+positions and blend weights are in the member ``position``."""
 
 
 def indices_of(call: Arguments, name: str) -> list[int] | None:
-    """16-bit indices, as a blob or an array.  Raises Inexpressible if some are missing."""
+    """The 16-bit indices in an argument, None if dwIndexCount is 0.
+
+    Raises Inexpressible if some of them were not recorded.
+    """
     count = call.integer("dwIndexCount")
     if not count:
         return None
@@ -72,7 +76,7 @@ def draw_strided(program: Program, call: Arguments) -> None:
 
 
 def interleaved(data: Struct, format: int, count: int, interface: int) -> bytes:
-    """Vertices of an FVF from their separate elements.
+    """Interleaved vertices of an FVF, from the arrays of ``data``, a D3DDRAWPRIMITIVESTRIDEDDATA.
 
     Raises Inexpressible for more than 65,535 vertices and for missing bytes.
     """

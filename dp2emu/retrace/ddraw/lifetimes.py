@@ -28,8 +28,8 @@ _INTERFACES = (
 
 
 def bind_argument(program: Program, call: Arguments, name: str, thing: object) -> None:
-    """Bind an object that the call returned through an argument; the object that had the address
-    before is destroyed if it has no other.
+    """Bind ``thing`` to the address that the call returned through an argument; the object that
+    had the address before is destroyed if no other address is bound to it.
     """
     address = call.address(name)
     before = program.objects.get(address)
@@ -39,7 +39,7 @@ def bind_argument(program: Program, call: Arguments, name: str, thing: object) -
 
 
 def _retire(program: Program, thing: object) -> None:
-    """Destroy an object without addresses."""
+    """Destroy an object if no address is bound to it."""
     if program.objects.addresses(thing):
         return
     if isinstance(thing, DrawSurface) and thing.root and not thing.destroyed:

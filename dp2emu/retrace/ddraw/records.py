@@ -35,7 +35,7 @@ def color_key(of: Struct) -> ColorKey:
 
 
 def description(of: Struct) -> Description:
-    """DDSURFACEDESC and DDSURFACEDESC2; the former has 0 as second word of capabilities."""
+    """DDSURFACEDESC or DDSURFACEDESC2; DDSURFACEDESC has no dwCaps2, which becomes 0."""
     flags = integer(member(of, "dwFlags"))
     caps, caps2 = capabilities(structure(member(of, "ddsCaps")))
     return Description(
@@ -64,20 +64,20 @@ def _key_when(of: Struct, flags: int, wanted: int, name: str) -> ColorKey | None
 
 
 def capabilities(of: Struct) -> tuple[Caps, int]:
-    """DDSCAPS and DDSCAPS2; the former has 0 as second word."""
+    """dwCaps and dwCaps2 of DDSCAPS or DDSCAPS2; DDSCAPS has no dwCaps2, which becomes 0."""
     second = "dwCaps2" in of.signature.members
     return Caps(integer(member(of, "dwCaps"))), integer(member(of, "dwCaps2")) if second else 0
 
 
 def rectangle(call: Arguments, name: str) -> Rect | None:
-    """A RECT; None for NULL."""
+    """A RECT argument, None for NULL."""
     if not call.has(name):
         return None
     return Rect(*members(call.struct(name), ("left", "top", "right", "bottom"), integer))
 
 
 def rectangles(call: Arguments, count: str, name: str) -> list[Box] | None:
-    """D3DRECTs, None for NULL and for a count of 0."""
+    """An argument that is an array of D3DRECTs, None for NULL and if argument ``count`` is 0."""
     if not call.has(name) or not call.integer(count):
         return None
     corners = "x1", "y1", "x2", "y2"
@@ -86,7 +86,7 @@ def rectangles(call: Arguments, count: str, name: str) -> list[Box] | None:
 
 
 def effects(call: Arguments) -> Effects:
-    """DDBLTFX, with its defaults for NULL."""
+    """The argument lpDDBltFx, a DDBLTFX; for NULL its defaults."""
     if not call.has("lpDDBltFx"):
         return Effects()
     of = call.struct("lpDDBltFx")

@@ -168,7 +168,9 @@ def set_clip_list(program: Program, call: Arguments) -> None:
 
 
 def _region(region: Struct) -> tuple[Rect, ...]:
-    """The rectangles of RGNDATA.  Raises Inexpressible if more than one, and not recorded."""
+    """The rectangles of RGNDATA.  Raises Inexpressible if there are several and some were not
+    recorded.
+    """
     header = structure(member(region, "rdh"))
     count = integer(member(header, "nCount"))
     if count == 1:
@@ -291,7 +293,9 @@ def flip(program: Program, call: Arguments) -> None:
 
 
 def _show(program: Program, call: Arguments, source: DrawSurface | None) -> None:
-    """Record the picture of a frame: the render target, or without a device the source."""
+    """Record what a frame shows: the last device's render target, or ``source`` if there is no
+    device.
+    """
     devices = program.ddraw.devices
     shown = devices[-1].target if devices else source
     assert shown is not None
