@@ -102,8 +102,8 @@ class SceneError(Dp2Error):
 class Disagreement(Dp2Error):
     """Two engines computed different results for a program: a bug of the emulator.
 
-    ``what`` says where and which; ``program`` is the text of the program, ``lane`` the number of
-    the first lane with different results.
+    ``what`` says where and which results; ``program`` is the text of the program, ``lane`` the
+    number of the first lane with different results.
     """
 
     def __init__(self, what: str, program: str, lane: int) -> None:
@@ -121,4 +121,4 @@ class Disagreement(Dp2Error):
 
 
 class UsageError(Dp2Error):
-    """An invalid argument that is found below the command line."""
+    """An invalid argument of a function of the library."""

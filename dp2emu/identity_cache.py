@@ -23,7 +23,7 @@ _Others = TypeVarTuple("_Others")
 class IdentityCache(Generic[_T]):
     """Results by the identity of objects and the values of other arguments.
 
-    Mutable: it has the ``room`` latest results.  An entry is removed when one of its objects is
+    Mutable: it keeps the ``room`` latest results.  An entry is removed when one of its objects is
     garbage collected, so a result should not refer to them.  Objects that have no weak references,
     such as tuples and dictionaries, are referenced by their entry, so that no other object gets
     their identity.  Several threads may compute the same result.
@@ -56,7 +56,7 @@ class IdentityCache(Generic[_T]):
                 entries.popitem(last=False)
 
     def of(self, objects: Sequence[object], compute: Callable[[], _T]) -> _T:
-        """The result for objects, computed if there is none."""
+        """The stored result for ``objects``; if there is none, ``compute`` makes it."""
         try:
             return self._entries[(*map(id, objects), ())][0]
         except KeyError:
@@ -89,7 +89,7 @@ def identity_cached(
 
 
 def _held(each: object, forget: Callable[[object], None]) -> object:
-    """A weak reference to an object, or the object if there can be none."""
+    """A weak reference to ``each`` that calls ``forget``; ``each`` itself if it allows none."""
     try:
         return ref(each, forget)
     except TypeError:

@@ -22,7 +22,8 @@ _DIGITS = 64
 """Maximum length of a number in characters."""
 
 DECIMAL_BELOW = 0x10000
-"""Larger unsigned numbers are printed in hexadecimal: most are colours, masks or addresses."""
+"""Unsigned numbers from this one on are printed in hexadecimal: most are colours, masks or
+addresses."""
 
 
 @lru_cache(maxsize=1 << 16)

@@ -163,7 +163,7 @@ def _byte(lane: F32) -> NDArray[np.uint8]:
 
 
 def _scaled(value: NDArray[np.uint32], bits: int, to: int) -> NDArray[np.uint32]:
-    """Values of ``bits`` bits as ``to`` bits: the high ones, or all of them repeated."""
+    """Values of ``bits`` bits converted to ``to`` bits: their high bits, or all bits repeated."""
     excess = bits - to
     wide = value >> np.uint32(excess) if excess > 0 else value << np.uint32(-excess)
     while bits < to:
@@ -198,7 +198,8 @@ def take_depth(surface: Surface) -> Picture:
 def take_stencil(surface: Surface) -> Picture:
     """The stencil as a picture of 8-bit grey; of a multisampled surface its first samples.
 
-    Fewer bits are repeated until eight are full.  Raises Unsupported for a surface without.
+    Fewer bits are repeated until eight are full.  Raises Unsupported for a surface without
+    stencil.
     """
     return _first_samples(surface, "stencil", _stencil)
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from dp2emu.testing import Bench, Goldens, Setup, Tape
 
 _SAVE = pytest.StashKey[Callable[[Path], None]]()
-"""The function that saves the tape of a test item."""
+"""Stash key of a test item: the function that saves its tape to a path."""
 _RUNNING = pytest.StashKey[pytest.Item | None]()
-"""The running test, in the configuration."""
+"""Stash key of the configuration: the running test, or None."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,7 +77,7 @@ _CHECKS = {
     "rig": ("dp2emu.rig.spec", "check_spec"),
     "scenario": ("dp2emu.scenario", "load_scenario"),
 }
-"""Modules and functions that parse the values of options and raise their errors."""
+"""By option: the module and function that parses its value, and raises if it is invalid."""
 
 
 def _checked(option: str, check: tuple[str, str], value: str) -> None:

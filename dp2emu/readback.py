@@ -29,7 +29,7 @@ from dp2emu.shader.texture.texels import decode
 _BAND = 1 << 20
 """Pixels converted at once."""
 _ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
-"""Formats with an X channel, and formats with alpha in its place."""
+"""By format with an X channel: the format that reads this channel as alpha."""
 
 
 class Rows(NamedTuple):

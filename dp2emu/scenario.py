@@ -107,7 +107,7 @@ class Scenario(msgspec.Struct, frozen=True):
         return replace(model, delivery=delivery)
 
     def bounds(self, otherwise: Limits) -> Limits:
-        """The lower of the scenario's limits and ``otherwise``."""
+        """Limits of which each is the lower of the scenario's and that in ``otherwise``."""
         lower = {name: min(most, getattr(otherwise, name)) for name, most in self.memory.items()}
         return replace(otherwise, **lower)
 

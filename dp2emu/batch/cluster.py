@@ -1,7 +1,8 @@
 """A batch on the workers of an existing cluster (dask.distributed, extra ``cluster``).
 
-Workers see the files under the same paths as this process.  Each has supervised workers of its
-own, so that a capture cannot end it.  The task of a worker that is lost is given to another.
+Workers see the files under the same paths as this process.  A worker of the cluster starts
+supervised processes, so that a capture cannot end it.  The task of a worker that is lost is given
+to another.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dp2emu.batch.supervisor import Row, rows_of_task
 from dp2emu.errors import UsageError
 
 TASK_SECONDS, LEAST_SECONDS = 2.0, 0.5
-"""Time that a task should take, and a task near the end: submitting one takes 10 ms of processors,
-and a task whose worker is lost is done again."""
+"""Desired time of a task in seconds, and of the smaller tasks near the end of a batch.  Submitting
+a task takes 10 ms of processor time; a task whose worker is lost is executed again."""
 
 FIRST_SECONDS = 0.25
 """Assumed time of a file before any has been replayed."""
@@ -28,16 +29,17 @@ TASK_FILES = 256
 """Maximum number of files of a task."""
 
 AHEAD = 2
-"""Submitted tasks for each thread of the cluster: one is done while the other waits."""
+"""Submitted tasks for each thread of the cluster: one is executed while the other waits."""
 
 ROUNDS = 100
 """Maximum number of times that a task is submitted again after its worker was lost."""
 
 LOOK_SECONDS, ALONE_SECONDS = 10.0, 600.0
-"""Period of counting the cluster's threads, and time that there may be none."""
+"""Period of counting the cluster's threads, and the longest time without a thread, in seconds."""
 
 _ADDRESS = re.compile(r"((tcp|tls|wss?)://)?[^/]+:\d+|(?!tcp|tls|ws)\w+://.+")
-"""For other addresses the library makes a client that it cannot close for a minute."""
+"""Addresses of schedulers.  For any other text the library makes a client that it cannot close for
+a minute."""
 
 
 def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:
@@ -45,7 +47,7 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
 
     They are the rows of ``batch``.  Raises UsageError without dask.distributed, if the address is
     malformed or does not answer, if the scheduler is lost or a worker can start no process, if the
-    workers of a task are lost again and again, and if there are none for long.
+    workers of a task are lost again and again, and if the cluster has no worker for long.
     """
     try:
         from distributed import Client
@@ -65,7 +67,7 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
 
 
 class _Tasks:
-    """Tasks of a cluster.  Mutable: they are submitted and finish."""
+    """Submits the files of a batch to a cluster as tasks, and collects their rows.  Mutable."""
 
     def __init__(self, client: Any, files: Sequence[str], settings: str) -> None:
         self._client, self._files, self._settings = client, files, settings
@@ -93,7 +95,7 @@ class _Tasks:
                 yield part.start, found
 
     def _count_threads(self) -> None:
-        """Update the number of threads.  Raises UsageError if there were none for long."""
+        """Update the number of the cluster's threads.  Raises UsageError if it was 0 for long."""
         threads = sum(self._client.nthreads().values())
         self._portions.takers = max(1, threads)
         self._unmanned = 0.0 if threads else self._unmanned + LOOK_SECONDS
@@ -108,7 +110,7 @@ class _Tasks:
             self._submit(part, 0)
 
     def _submit(self, part: range, retries: int) -> None:
-        """Submit the files of a part, for the first time or the ``retries``-th time again."""
+        """Submit the files of ``part`` as a task; ``retries`` of its earlier tasks were lost."""
         files = list(self._files[part.start : part.stop])
         given = files, self._settings, self._batch, str(part.start), self._folder
         future = self._client.submit(rows_of_task, *given, pure=False)
@@ -119,7 +121,7 @@ class _Tasks:
         future.add_done_callback(self._finished.put)
 
     def _result(self, future: Any, part: range, retries: int) -> list[Row] | None:
-        """Return the rows of a finished task, None if it has to be done again."""
+        """Return the rows of a task; None if its worker was lost and it is executed again."""
         from distributed import CancelledError, KilledWorker
 
         try:

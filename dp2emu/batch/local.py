@@ -20,13 +20,15 @@ from dp2emu.errors import UsageError
 T = TypeVar("T")
 
 _Done = SimpleQueue[tuple[int, list[Row] | OSError]]
-"""The first file number and the rows of each portion, or the error of starting a process."""
+"""Queue of finished portions: the number of the first file, and the rows, or the error of starting
+a process."""
 
 PORTION = 64
 """Maximum number of files that a worker gets at once."""
 
 PORTION_SECONDS = 0.1, 0.4
-"""Desired time of a portion, least and most: the next one is larger or smaller accordingly."""
+"""Least and greatest desired time of a portion; after a faster or slower one, the next portion is
+larger or smaller."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -62,7 +64,7 @@ def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Ro
 
 @contextmanager
 def _working(files: Sequence[str], limits: Limits, count: int, done: _Done) -> Iterator[None]:
-    """Run threads with a supervisor each, which end with the block."""
+    """Run ``count`` threads, each with a supervisor that replays files, until the block ends."""
     portions = Portions(len(files), count)
     settings = limits.settings()
     server = fork_server(settings)
@@ -118,9 +120,9 @@ def _finished(done: _Done, files: int) -> Iterator[tuple[int, list[Row]]]:
 
 
 class Portions:
-    """Numbers of ``files`` files, handed out in order to ``takers`` takers.
+    """Hands out the numbers of ``files`` files, in order, to ``takers`` threads.
 
-    Mutable: they run out, and takers come and go.
+    Mutable: the numbers run out, and the number of threads may change.
     """
 
     def __init__(self, files: int, takers: int) -> None:
@@ -130,9 +132,9 @@ class Portions:
         self._taking = Lock()
 
     def take(self, most: int, least: int = 1) -> range:
-        """Return the next ``most`` file numbers, none at the end.
+        """Return the next ``most`` file numbers at most; an empty range if none are left.
 
-        Near the end they are fewer, so that all takers end together, but not fewer than ``least``.
+        Near the end they are fewer, so that all threads end together, but ``least`` at least.
         """
         with self._taking:
             start = self._next
@@ -147,7 +149,9 @@ class Portions:
 
 
 def in_order(found: Iterable[tuple[int, list[Row]]]) -> Iterator[Row]:
-    """Yield the rows of portions, each given with the number of its first file, by file number."""
+    """Yield rows in the order of their files; ``found`` has portions in any order, each with the
+    number of its first file and its rows.
+    """
     waiting: dict[int, list[Row]] = {}
     at = 0
     for start, rows in found:

@@ -62,7 +62,7 @@ class Results:
 
 
 def _cut(path: Path) -> None:
-    """Remove an incomplete last line."""
+    """Remove the last line of a file if the line is incomplete."""
     with path.open("rb+") as file:
         data = file.read()
         file.truncate(data.rfind(b"\n") + 1)

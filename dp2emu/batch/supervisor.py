@@ -35,7 +35,7 @@ PRELOAD = (
 """Modules that a fork server imports: the worker, and what most captures need on first use."""
 
 IDLE_SECONDS = 30.0
-"""Time that a worker of a cluster keeps a supervisor without a task: it outlives the batch."""
+"""Time after which a worker of a cluster, which outlives the batch, ends an idle supervisor."""
 
 LOOK_MILLISECONDS = 1000.0
 """Period of dask's checks of a worker that waits for a supervisor."""
@@ -50,7 +50,7 @@ def fork_server(settings: str, name: str = "") -> ForkServer:
 
 
 class Supervisor:
-    """A worker that replays captures, started and replaced as needed.  Mutable: it comes and goes.
+    """A worker that replays captures, started and replaced as needed.  Mutable.
 
     ``settings`` is the text that ``dp2emu.batch.Limits`` makes, ``folder`` the directory that
     relative paths count from.
@@ -134,7 +134,10 @@ class Supervisor:
 
 
 def _answers(worker: Child, asked: tuple[str, Sequence[str]], deadline: Deadline) -> Iterator[Row]:
-    """Yield rows as they come, until all are there or the worker has ended."""
+    """Send a worker ``asked``, a task's name and its files; yield the rows as they come.
+
+    Fewer come if the worker ends.  Each renews the deadline.
+    """
     with suppress(OSError, ValueError):  # ValueError: closed meanwhile
         worker.stdin.write(json.dumps(asked).encode() + b"\n")
         worker.stdin.flush()
@@ -152,7 +155,7 @@ def _crash(code: int) -> Row:
 
 _KILLED = _crash(-9)
 _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
-"""Exit code of a worker that its own timer ended."""
+"""Exit code of a worker that its own SIGALRM timer ended."""
 
 
 # Supervisors that a worker of a cluster keeps between its tasks.
@@ -160,7 +163,7 @@ _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
 _Key = tuple[int, str, str, str]
 
 _IDLE: dict[_Key, tuple[Supervisor, threading.Timer]] = {}
-"""Supervisors without a task, by thread, settings, batch and directory; the timer ends them."""
+"""Idle supervisors, each with the timer that ends it, by thread, settings, batch and directory."""
 
 
 def rows_of_task(

@@ -28,11 +28,11 @@ PATIENCE = 10.0
 was killed, ends it sooner."""
 
 KEPT_SECONDS = 0.05
-"""Period of writing rows: each write wakes the supervisor."""
+"""Time for which a worker collects rows before it writes them: each write wakes the supervisor."""
 
 LEFT_TASKS = 2
-"""Number of tasks whose rows are saved for the next worker: the last task may be done without the
-scheduler's knowledge."""
+"""Number of tasks, the latest, whose rows a worker saves at its end for its successor: the
+scheduler may not know that the last one is complete."""
 
 
 def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:

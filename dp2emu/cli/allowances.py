@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def with_allowance(tolerance: int, share: float, across: int | None) -> Callable[[Verb], Verb]:
-    """Give a verb the options, with these defaults, as the argument ``allowance``."""
+    """Give a verb the options ``--tolerance``, ``--share`` and ``--across``, with these defaults.
+
+    The verb gets their values as the argument ``allowance``.
+    """
     options = (
         click.option(
             "--tolerance", metavar="N", type=click.IntRange(0, 255), default=tolerance,

@@ -110,7 +110,7 @@ with_limits = click.option(
     help="Upper bound of a resource that a file may use, such as call_pixels=1000000; "
     "docs/security.rst lists all.",
 )  # fmt: skip
-"""Gives a verb ``--limit``, for ``given_limits``."""
+"""Decorator that gives a verb the option ``--limit``; ``given_limits`` returns its values."""
 
 
 def given_limits() -> Limits:
@@ -131,7 +131,7 @@ class Opened(NamedTuple):
 
     @property
     def stored(self) -> AnyCapture:
-        """The capture, in verbs that do not import traces."""
+        """The opened capture, typed for verbs that accept no traces."""
         return cast("AnyCapture", self.capture)
 
     def comes_from(self, path: str) -> bool:

@@ -59,18 +59,18 @@ with_rig = click.option(
     help="Driver under test: emulator, native:LIBRARY, pipe:COMMAND, recorded:CAPTURE, or "
     "NAME:ARG of an installed rig.",
 )  # fmt: skip
-"""Gives a verb the specification of a rig, for ``rig.spec``."""
+"""Decorator that gives a verb the option ``--rig``, a specification as in ``rig.spec``."""
 
 with_scenario = click.option(
     "--scenario", metavar="FILE",
     help="Machine events: timing, buffers, deliveries, lost calls; a TOML or JSON file.",
 )  # fmt: skip
-"""Gives a verb the path of a scenario, for ``scenario.load_scenario``."""
+"""Decorator that gives a verb the option ``--scenario``, a path for ``scenario.load_scenario``."""
 
 with_timing = click.option(
     "--timing", metavar="MODEL", help="Timing model (see replay); default: instant."
 )
-"""Gives a verb the name of a timing model, for ``timing.parse_timing``."""
+"""Decorator that gives a verb the option ``--timing``, a name for ``timing.parse_timing``."""
 
 
 class FloatRange(click.FloatRange):

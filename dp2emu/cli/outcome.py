@@ -23,7 +23,7 @@ FINE, DIFFERS, UNUSABLE, FAULTS = range(4)
 READER_GONE = 141
 
 _LONGEST = 2000
-"""Characters of a message at most: it may quote the input."""
+"""Maximum length of a message in characters: it may quote the input."""
 
 _GRAVITY = (FINE, DIFFERS, FAULTS, UNUSABLE)
 
@@ -69,7 +69,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
 
 
 def reader_gone() -> int:
-    """The exit code for a closed standard output, without a message."""
+    """Discard buffered output, and return the exit code for a closed standard output."""
     _abandon_stdout()
     return READER_GONE
 
@@ -104,7 +104,7 @@ _REPEAT = 1.0
 """Seconds in which a repeated signal is ignored: some senders signal the process and then its
 group, and the second signal must not disturb the cleanup."""
 _CODE = 128
-"""Exit code of a process that a signal ended, less the signal's number."""
+"""Added to a signal's number, the exit code of a process that this signal ended."""
 
 
 class Asked(KeyboardInterrupt):
@@ -116,7 +116,7 @@ class Asked(KeyboardInterrupt):
 
 
 def ending(error: BaseException | None) -> tuple[int, str]:
-    """The exit code and the message for an interrupt, by default for Ctrl-C."""
+    """The exit code and the message for a signal: that of an ``Asked`` error, else Ctrl-C."""
     number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
     return _CODE + number, _WORDS.get(number.name, number.name)
 

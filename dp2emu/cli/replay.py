@@ -33,7 +33,7 @@ from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_
 from dp2emu.rig.interface import Rig
 
 _LINES = 20
-"""Faults, and differences, that are printed; further ones are only counted."""
+"""Maximum number of faults, and of differences, that are printed; further ones are counted."""
 
 _PICTURES: tuple[Any, ...] = (
     click.option("--png", metavar="DIR", type=PATH, help="Write each picture as a file."),
@@ -79,7 +79,9 @@ class PictureOptions(NamedTuple):
 
     @contextmanager
     def opened(self, allowance: Allowance) -> Iterator[Pictures | None]:
-        """The pictures for ``replay`` to take, None for none; comparisons use ``allowance``.
+        """The pictures that ``replay`` is to take, None if no option asks for any.
+
+        Comparisons use ``allowance``.
 
         Raises UsageError for options without effect, OSError for a file that cannot be opened.
         """
@@ -185,7 +187,10 @@ def command(
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:
-    """The emulator in a scenario, None without one.  Raises UsageError for another rig."""
+    """The emulator in the scenario of file ``path``, None without a path.
+
+    Raises UsageError if ``rig`` is not the emulator.
+    """
     if path is None:
         return None
     if rig != EMULATOR:

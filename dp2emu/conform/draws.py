@@ -34,7 +34,7 @@ from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.resource.heap import SurfaceKind
 
 BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))
-"""A strip of two clockwise triangles."""
+"""Corners of a strip of two clockwise triangles, which covers ``BOX_PIXELS`` pixels."""
 BOX_PIXELS = 32
 
 _LIST, _STRIP, _FAN = (
@@ -48,10 +48,10 @@ _RULES = "Direct3D 9 rasterization rules"
 _BLOCKS = 'wire format, "State blocks"'
 _TYPES = 'wire format, "Query types"'
 _EXTRA = 3
-"""Vertices ahead of those that a start vertex or base refers to."""
+"""Number of vertices in a buffer ahead of those to draw; a start or base vertex skips them."""
 
 _CORNERS: tuple[Corner, ...] = ((1, 1), (20, 2), (4, 9), (22, 12), (9, 15), (30, 14))
-"""Corners of which any two triangles cover different numbers of pixels."""
+"""Positions of vertices; any two triangles of them cover different numbers of pixels."""
 _AWAY: tuple[Corner, ...] = ((31, 15), (27, 15), (31, 9))
 
 _UNCULLED = render_state(RenderState.CULLMODE, Cull.NONE)
@@ -85,7 +85,7 @@ def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[_Po
 
 
 def area(triangles: Iterable[Sequence[Corner]], width: int, height: int) -> int:
-    """The number of pixels that triangles cover; one under several counts for each."""
+    """The number of pixels that triangles cover, summed: a pixel counts for each triangle."""
     return sum(len(covered(corners, width, height)) for corners in triangles)
 
 
@@ -102,7 +102,7 @@ def _inside(a: _Point, b: _Point, pixel: _Point) -> bool:
 
 
 def _numbers(kind: PrimitiveType, count: int) -> tuple[tuple[int, int, int], ...]:
-    """The vertex numbers of a primitive's triangles, all with the same winding."""
+    """The vertex numbers of the ``count`` triangles of a draw, all with the same winding."""
     if kind is _LIST:
         return tuple((3 * i, 3 * i + 1, 3 * i + 2) for i in range(count))
     if kind is _STRIP:
@@ -111,14 +111,17 @@ def _numbers(kind: PrimitiveType, count: int) -> tuple[tuple[int, int, int], ...
 
 
 def _pixels(corners: Sequence[Corner], order: Sequence[Sequence[int]]) -> int:
-    """The number of pixels of triangles that consist of corners with these numbers."""
+    """The number of pixels that triangles cover; ``order`` numbers the ``corners`` of each."""
     return area([[corners[i] for i in triangle] for triangle in order], WIDTH, HEIGHT)
 
 
 def _counted(
     name: str, rule: str, source: str, pixels: int, corners: Sequence[Corner], *tokens: bytes
 ) -> Case:
-    """A case that draws from ``corners`` without culling and counts ``pixels``."""
+    """A case that executes ``tokens`` on the vertices ``corners``, without culling.
+
+    An occlusion query around the tokens must count ``pixels``.
+    """
     script = Script()
     script.call(
         create(1, QueryType.OCCLUSION), _UNCULLED, begin(1), *tokens, end(1), corners=corners
@@ -221,7 +224,7 @@ def _others() -> Iterator[Case]:
 
 
 def _immediate(name: str, gap: bytes) -> Case:
-    """A case of TRIANGLEFAN_IMM, which the tokens in ``gap`` move."""
+    """A case of TRIANGLEFAN_IMM behind the tokens ``gap``, which change the token's alignment."""
     before = create(1, QueryType.OCCLUSION) + _UNCULLED + begin(1) + gap
     head = token(Op.TRIANGLEFAN_IMM, struct.pack("<I", 7), 2)
     pad = bytes(-(len(before) + len(head)) % 4)
@@ -238,7 +241,11 @@ def _immediate(name: str, gap: bytes) -> Case:
 def _streamed(
     name: str, rule: str, pixels: int, *tokens: bytes, expect: Expect | None = None
 ) -> Case:
-    """A case that draws from stream 0, a vertex buffer with ``_AWAY``, then ``_CORNERS``."""
+    """A case that draws from stream 0: an occlusion query must count ``pixels``.
+
+    The stream is a vertex buffer with ``_AWAY``, then ``_CORNERS``.  With ``expect`` the call must
+    have this result instead.
+    """
     script = Script()
     data = vertices((*_AWAY, *_CORNERS))
     script.buffer(VERTICES, SurfaceKind.VERTEXBUFFER, len(data), data)

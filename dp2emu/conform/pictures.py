@@ -43,7 +43,7 @@ Pixel = tuple[int, int]
 Pixels = dict[Pixel, int]
 
 _BACK, _FRONT, _OTHER = 0xFF0000FF, 0xFFFFFF00, 0xFF00FF00
-"""Colours (A8R8G8B8) of the cleared target, of most vertices, and of the others."""
+"""Colours (A8R8G8B8): of the cleared target, of most vertices, and a third one for vertices."""
 
 _RS, _STAGE, _TSS = RenderState, TextureStageState, TextureStageState8
 _DOCUMENTS = "Direct3D 9 documentation of "
@@ -74,7 +74,7 @@ def _fill(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: i
 
 
 def _shown(pixels: Mapping[Pixel, int]) -> tuple[Shown, ...]:
-    """The expected target: a probe of its last pixel, then runs of neighbours in a row."""
+    """The expected bytes of the target: a probe of its last pixel, then runs of pixels in rows."""
     runs: list[tuple[int, bytearray]] = []
     for x, y in sorted(pixels, key=lambda at: (at[1], at[0])):
         offset = 4 * (y * WIDTH + x)
@@ -92,7 +92,7 @@ def _vertex(x: float, y: float, color: int = _FRONT, z: float = 0.5) -> bytes:
 
 
 def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5) -> bytes:
-    """Four vertices of a strip that covers a box as in ``_fill``."""
+    """Four vertices of a strip that covers a box without its right column and its bottom row."""
     corners = ((left, top), (right, top), (left, bottom), (right, bottom))
     return b"".join(_vertex(x, y, color, z) for x, y in corners)
 
@@ -172,7 +172,9 @@ def line(start: Pixel, end: Pixel) -> list[Pixel]:
 
 
 def _lined(lines: Sequence[tuple[Pixel, Pixel]]) -> Pixels:
-    """A target with lines, without their last pixels, which drivers may omit."""
+    """The expected pixels of a target with lines; last pixels, which drivers may omit, are left
+    out.
+    """
     pixels = _background()
     drawn = {place for start, end in lines for place in line(start, end)}
     for _, end in lines:
@@ -194,7 +196,7 @@ _LINES: tuple[tuple[Op, tuple[int, ...], int, tuple[tuple[int, int], ...]], ...]
     (Op.INDEXEDLINELIST2, (1, 0, 2, 4, 3), 2, ((1, 3), (5, 4))),
     (Op.INDEXEDLINESTRIP, (1, 0, 2, 1, 4), 3, ((1, 3), (3, 2), (2, 5))),
 )
-"""Line tokens: payload in WORDs, count, and the vertices of each line."""
+"""Line tokens: opcode, payload in WORDs, count, and the two vertex numbers of each line."""
 
 
 # Textures
@@ -207,7 +209,7 @@ _ADDRESSES: dict[TextureAddress, tuple[int, ...]] = {
     TextureAddress.WRAP: (0, 1, 0, 1, 0, 1), TextureAddress.MIRROR: (1, 0, 0, 1, 1, 0),
     TextureAddress.CLAMP: (0, 0, 0, 1, 1, 1), TextureAddress.BORDER: (-1, -1, 0, 1, -1, -1),
 }  # fmt: skip
-"""Texel columns for columns -2 to 3; -1 is the border."""
+"""By texture address mode: which of two texel columns columns -2 to 3 show; -1 is the border."""
 _CLAMPED = _ADDRESSES[TextureAddress.CLAMP]
 _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.X8R8G8B8, struct.pack("<2I", 0x00FF00FF, 0x7F00FF00), (0xFFFF00FF, 0xFF00FF00)),
@@ -218,14 +220,14 @@ _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.L8, b"\xff\0", (0xFFFFFFFF, 0xFF000000)),
     (Format.A8, b"\xff\0", (0xFF000000, 0x00000000)),
 )
-"""Two texels of each format, in bytes and in A8R8G8B8."""
+"""Texture formats, the bytes of two texels in each, and the texels' colours (A8R8G8B8)."""
 _STAGE_OPS = {
     TextureOp.SELECTARG1: (0, 0, 1, 1), TextureOp.SELECTARG2: (0, 1, 0, 1),
     TextureOp.MODULATE: (0, 0, 0, 1), TextureOp.MODULATE2X: (0, 0, 0, 1),
     TextureOp.MODULATE4X: (0, 0, 0, 1), TextureOp.ADD: (0, 1, 1, 1),
     TextureOp.SUBTRACT: (0, 0, 1, 0), TextureOp.ADDSMOOTH: (0, 1, 1, 1),
 }  # fmt: skip
-"""A channel's result for (texture, vertex) = (0, 0), (0, 1), (1, 0), (1, 1)."""
+"""By texture operation: a channel for (texture, vertex) = (0, 0), (0, 1), (1, 0), (1, 1)."""
 
 
 def texture_cases() -> Iterator[Case]:
@@ -263,7 +265,10 @@ def _textured(
     states: Sequence[tuple[int, int]],
     texels: tuple[Format, bytes] = (Format.A8R8G8B8, _TEXEL_BYTES),
 ) -> Case:
-    """A case that draws a texture of ``texels``, columns -2 to 3, and expects ``rows``."""
+    """A case that draws columns -2 to 3 of a texture of 2 x 2 and expects the colours ``rows``.
+
+    ``texels`` are the texture's format and bytes.
+    """
     left, top = 5, 3
     script = Script()
     script.texture(TEXTURE, *texels)
@@ -306,7 +311,7 @@ _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
     CmpFunc.GREATER: (False, False, True), CmpFunc.NOTEQUAL: (True, False, True),
     CmpFunc.GREATEREQUAL: (False, True, True), CmpFunc.ALWAYS: (True, True, True),
 }  # fmt: skip
-"""Whether a lesser, an equal and a greater value passes."""
+"""By comparison function: whether a lesser, an equal and a greater value passes."""
 
 
 def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:
@@ -331,7 +336,7 @@ def _depths() -> Iterator[Case]:
 
 
 def _depth_switches() -> Iterator[Case]:
-    """Cases that draw a farther box over a nearer one, which hides it if its depth was written."""
+    """Cases that draw a nearer box, then a farther one: it is hidden if the nearer wrote depth."""
     user = _box(0, 0, 8, 4, _FRONT, 0.25) + _box(4, 0, 12, 4, _OTHER, 0.75)
     hidden, shown = _background(), _background()
     for pixels, left in ((hidden, 8), (shown, 4)):
@@ -370,7 +375,7 @@ def _alpha_tests() -> Iterator[Case]:
 # Blending and masks
 
 Lanes = tuple[int, int, int, int]
-"""Red, green, blue and alpha, 0 or 1."""
+"""A colour: its red, green, blue and alpha, each 0 or 1."""
 
 
 def _all(value: int) -> Lanes:
@@ -402,7 +407,7 @@ FACTORS: dict[Blend, Callable[[Lanes, Lanes, Lanes], Lanes]] = {
     Blend.BLENDFACTOR: lambda source, target, constant: constant,
     Blend.INVBLENDFACTOR: lambda source, target, constant: _inverse(constant),
 }
-"""Blend factors (D3DBLEND) as functions of source, target and constant."""
+"""Functions (source, target, constant) -> blend factor, by D3DBLEND."""
 
 OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
     BlendOp.ADD: lambda source, target: source + target,
@@ -411,7 +416,7 @@ OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
     BlendOp.MIN: min,
     BlendOp.MAX: max,
 }
-"""Blend operations (D3DBLENDOP) on channels that are multiplied by their factors."""
+"""Functions (source, target) -> result, by D3DBLENDOP; the channels include their factors."""
 
 _SOURCES: tuple[Lanes, ...] = ((1, 0, 1, 0), (0, 1, 1, 1))
 _TARGETS: tuple[Lanes, ...] = ((0, 0, 1, 1), (1, 1, 0, 0))
@@ -444,7 +449,7 @@ def _blends() -> Iterator[Case]:
 
 
 def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
-    """The A8R8G8B8 colour of source and target, multiplied by factors and added."""
+    """The A8R8G8B8 colour of source times factor ``one`` plus target times factor ``other``."""
     with_source = FACTORS[one](source, target, _CONSTANT)
     with_target = FACTORS[other](source, target, _CONSTANT)
     return _word(
@@ -455,7 +460,10 @@ def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
 def _blended(
     name: str, how: tuple[Blend, Blend, BlendOp], results: Sequence[tuple[int, ...]]
 ) -> Case:
-    """A case that blends boxes with a target; ``results`` are (source, target, result) colours."""
+    """A case that blends boxes with a target; ``results`` are (source, target, result) colours.
+
+    ``how`` has the factors of source and target, and the operation.
+    """
     pixels, user, clears = _background(), b"", b""
     for number, (source, target, result) in enumerate(results):
         place = 4 * number, 2, 4 * number + 3, 5

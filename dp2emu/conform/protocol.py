@@ -37,9 +37,9 @@ _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED
 _QUERIES = 'Handling Asynchronous Queries; wire format, "Queries"'
 _TYPES = 'wire format, "Query types"'
 _ALWAYS = (QueryType.VCACHE, _EVENT, _OCCLUSION)
-"""Types that the documents describe for this interface; others may be refused."""
+"""Query types that the documents describe for this interface; a driver may refuse all others."""
 _BEGINS = {QueryType.VCACHE: b"CACH", _EVENT: b"\1\0\0\0"}
-"""First bytes of payloads whose content is fixed."""
+"""First bytes of the payloads of answers, by query type, where their content is fixed."""
 _UNKNOWN_TYPE = 0x7FFF
 
 
@@ -64,7 +64,7 @@ def _types() -> Iterator[Case]:
 
 
 def _interval(name: str, rule: str, pixels: int, *tokens: bytes) -> Case:
-    """A case that draws boxes in one call; query 1 counts ``pixels``."""
+    """A case that executes ``tokens`` in one call; occlusion query 1 must count ``pixels``."""
     script = Script()
     script.call(create(1, _OCCLUSION), *tokens, corners=BOX)
     script.owe_count(1, pixels)
@@ -111,7 +111,7 @@ def _intervals() -> Iterator[Case]:
 
 
 def _several(op: Op, *tokens: bytes) -> bytes:
-    """One token with the items of several."""
+    """One token ``op`` with the items of several tokens."""
     return token(op, b"".join(one[HEADER_BYTES:] for one in tokens), len(tokens))
 
 
@@ -189,7 +189,7 @@ _RESPONSES = 'Handling Asynchronous Queries; wire format, "Responses"'
 _ERRORS = 'wire format, "Results" and "Unknown opcodes"'
 _NO_TOKEN = b"\xff\0\0\0"
 _SIZES = (28, 31, 32, 36, 40, 44, 47, 52, 60, 64, 76)
-"""Buffer sizes that fit the ENDs of some events, but not all of their answers."""
+"""Sizes of command buffers with room for the ENDs of some events, but not for all answers."""
 _ISSUE_BYTES = 8
 _MANY = 100
 _UNUSED_OPCODES = (0, 4, 7, 9, 14, 68, 70, 78, 87, 88, 92, 99, 128, 255)
@@ -304,7 +304,7 @@ _MISSING = 0x00C0FFEE
 
 
 def walk_cases() -> Iterator[Case]:
-    """The cases of token lengths: every token has exactly the length of its row."""
+    """The cases of token lengths: each is exactly that of the opcode's row in ``TABLE``."""
     for op in sorted(TABLE):
         yield from _cuts(TABLE[op])
         yield from _none(TABLE[op])
@@ -328,7 +328,7 @@ def _cuts(row: Token) -> Iterator[Case]:
 
 
 def _none(row: Token) -> Iterator[Case]:
-    """The case of a token with count 0, which is its header, unless its row says otherwise.
+    """The case of a token with count 0, a header alone; none if its row says otherwise.
 
     EXT is omitted: it is undocumented, and a driver may always refuse it.
     """
@@ -342,7 +342,7 @@ def _none(row: Token) -> Iterator[Case]:
 
 
 def _length(name: str, bytes: bytes) -> Case:
-    """A case in which the END of an event follows a token directly."""
+    """A case in which the END of an event directly follows ``bytes``, a whole token."""
     script = Script()
     script.managed(MANAGED)
     script.call(create(1), bytes, end(1))

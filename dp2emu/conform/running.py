@@ -150,7 +150,7 @@ class _Session(msgspec.Struct):
 
     @contextmanager
     def _may_refuse(self) -> Iterator[None]:
-        """Turn a refusal of an object of an optional case into ``_Refused``."""
+        """Raise ``_Refused`` if the driver refuses an object of an optional case in the block."""
         try:
             yield
         except (Fault, Unsupported) as error:
@@ -161,7 +161,7 @@ class _Session(msgspec.Struct):
     # Judging
 
     def _check_memory(self, shown: Shown) -> None:
-        """Compare memory with the expected bytes, in pixels of four."""
+        """Compare memory with the expected bytes, in pixels of four bytes."""
         found = self.rig.read(shown.handle, shown.offset, len(shown.data))
         if shown.probe and not any(found):
             raise _Refused("nothing is drawn into memory")

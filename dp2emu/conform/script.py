@@ -27,8 +27,8 @@ from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
 CONTEXT, OTHER_CONTEXT = 1, 2
 COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = range(1, 9)
-"""Handles: command buffer, target, another command buffer, vertex and index buffer, managed
-texture, depth surface, texture of 2 x 2."""
+"""Handles of surfaces: command buffer, target, second command buffer, vertex and index buffer,
+managed texture, depth surface, texture of 2 x 2."""
 COMMAND_BYTES = 1024
 WIDTH, HEIGHT = 32, 16
 """Size of the target in pixels."""
@@ -38,7 +38,7 @@ Corner = tuple[float, float]
 
 
 def token(op: int, payload: bytes = b"", n: int = 1) -> bytes:
-    """A token with a payload."""
+    """A token with opcode ``op``, count ``n`` and a payload."""
     return struct.pack("<BBH", op, 0, n) + payload
 
 

@@ -43,7 +43,7 @@ IDLE_SECONDS = 20.0
 """Time that a shared server waits for a request: a lost client is replaced in a few seconds."""
 
 ASK_SECONDS = 5.0
-"""Time that a client may take for its request."""
+"""Time that a client may take to send its request after it connected."""
 
 REQUEST_BYTES = 1 << 16
 
@@ -133,7 +133,7 @@ def _import(modules: tuple[str, ...]) -> None:
 
 
 class _Worker(msgspec.Struct):
-    """A forked process.  Mutable: it is free between its connections."""
+    """A worker process of the server.  Mutable: it is ``free`` between its connections."""
 
     call: str
     channel: socket.socket
@@ -141,7 +141,7 @@ class _Worker(msgspec.Struct):
 
 
 class _Server:
-    """Workers by process number.  Mutable: they come, are free or busy, and go.
+    """A server that forks workers and passes them connections.  Mutable: it has the workers.
 
     ``accept`` returns the next connection once ``intake`` is readable, None if none will follow.
     Workers close the files ``kept``.
@@ -193,7 +193,10 @@ class _Server:
             socket.send_fds(worker.channel, [b"."], [connection.fileno()])
 
     def _fork(self, call: str, connection: socket.socket) -> int:
-        """Start a worker, which is then passed the connection like any other."""
+        """Fork a worker for ``call``; returns its process number.
+
+        The worker closes ``connection``, which it is passed later over its channel.
+        """
         here, there = socket.socketpair()
         number = os.fork()
         if not number:
@@ -221,7 +224,7 @@ class _Server:
             os._exit(1)
 
     def _heard(self, number: int) -> None:
-        """Note that a worker is free or has ended."""
+        """Note that worker ``number``, whose channel is readable, is free or has ended."""
         worker = self._workers.get(number)
         if worker is None:  # it was ended by a request that came with this
             return
@@ -245,7 +248,8 @@ class _Server:
 def _serve(call: str, connection: socket.socket) -> None:
     """Execute a call on a connection; end the process if the call raises or returns an exit code.
 
-    The process ends while it is connected: a client takes the end of the connection for its end.
+    The process ends while it is connected: a client takes the end of the connection for that of
+    the process.
     """
     reader, writer = connection.makefile("rb"), connection.makefile("wb")
     writer.write(b"%d\n" % os.getpid())

@@ -145,7 +145,7 @@ def _connected(place: Path) -> socket.socket:
 
 
 def _share(place: Path, modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """Start a shared server; if there is one it ends with 0 at once."""
+    """Start a shared server, which ends with exit code 0 at once if another is running."""
     if len(os.fsencode(place)) > PLACE_BYTES:
         raise OSError(f"{place}: the path of a socket would be too long")
     with suppress(FileExistsError):

@@ -62,7 +62,7 @@ def _level(desc: SurfaceDesc, known: Mapping[int, SurfaceDesc]) -> Subresource:
 
 
 def _pitch(desc: SurfaceDesc, top: Subresource) -> int:
-    """Return the bytes per row, of compressed formats the size (dwLinearSize)."""
+    """Return the bytes per row; for a compressed format those of the level (dwLinearSize)."""
     return top.size if FORMATS[Format(desc.format)].block != (1, 1) else top.pitch
 
 

@@ -89,7 +89,7 @@ _FILLER = 0xA5
 _NOTHING = 0
 """PROT_NONE."""
 _ALIGNMENT = 4
-"""Buffers start at multiples of this (wire format, "Stream shape")."""
+"""Alignment of the start of buffers in bytes (wire format, "Stream shape")."""
 
 _MASK_BYTES = 128
 _SA_SIGINFO = 4
@@ -165,7 +165,7 @@ _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
 _ADDRESS = 2 * ctypes.sizeof(ctypes.c_void_p) if ctypes.sizeof(ctypes.c_void_p) == 8 else 12
 """Offset of the fault's address in siginfo_t of Linux."""
 _kept: list[Any] = []
-"""Handlers, kept alive for the life of the process."""
+"""Signal handlers, referenced here so that they are never garbage collected."""
 
 
 def report_faults(where: Callable[[int], str | None]) -> None:
@@ -257,7 +257,7 @@ class Place:
 
 
 def _fill(structure: Any, values: tuple[int, ...]) -> None:
-    """Set the first members to values."""
+    """Set the first members of a structure to ``values``, in order."""
     for (name, _), value in zip(structure._fields_, values, strict=False):
         setattr(structure, name, value)
 
@@ -390,7 +390,10 @@ class Host:
         return _done(HResult.D3D_OK)
 
     def _called(self, name: str, data: Any) -> int | None:
-        """Return ddRVal of a function, None if there is none or it does not handle the call."""
+        """Call a function of the driver; returns ddRVal.
+
+        Returns None if the driver lacks the function, or the function does not handle the call.
+        """
         entry = getattr(self._library, name, None)
         if entry is None:
             return None

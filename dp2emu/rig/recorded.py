@@ -45,36 +45,39 @@ class RecordedRig:
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def destroy_context(self, context: int) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Accepted; only buffers can be read.  Raises Fault if a buffer exceeds a limit."""
+        """Allocate a buffer; accept any other surface, which cannot be read.
+
+        Raises Fault if a buffer exceeds a limit.
+        """
         if desc.kind in BUFFERS:
             self._budget.claim(desc)
             self._memory[desc.handle] = bytearray(desc.width)
 
     def destroy_surface(self, handle: int) -> None:
-        """Accepted."""
+        """Free a buffer; of any other surface, only accept the request."""
         self._memory.pop(handle, None)
         self._budget.release(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def lock(self, handle: int) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def flip(self, front: int, back: int) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def blit(self, blt: Blt) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Accepted, and stored in a buffer."""
+        """Store bytes if the surface is a buffer; else the request has no effect."""
         if handle in self._memory:
             self._store(handle, offset, data)
 
@@ -101,7 +104,7 @@ class RecordedRig:
         return replace(answer, fault=None)
 
     def finish(self) -> None:
-        """Accepted."""
+        """Accept the request, which has no effect."""
 
     def _store(self, handle: int, offset: int, data: bytes) -> None:
         memory = self._memory.get(handle)

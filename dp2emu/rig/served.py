@@ -51,11 +51,11 @@ TIMEOUT = 10.0
 """Default time that a driver may take for an answer, in seconds."""
 
 _START_SECONDS = 60.0
-"""Time until the process greets: loading a program may take longer than any answer."""
+"""Time that a process may take to start and answer first: loading may take longer than a call."""
 _STOP_SECONDS = 1.0
 _REPORT_BYTES = 1 << 16
 _FIXED_BYTES = 128
-"""Bytes of a memory or call payload beside its data, rounded up."""
+"""Upper bound of the bytes of a memory or call payload other than its data."""
 
 LIBRARY_BYTES = 1 << 30
 _SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
@@ -232,7 +232,7 @@ class Served:
         self._done(self._exchange(kind, payload))
 
     def _optional(self, record: Record, what: str) -> None:
-        """Send a record that a driver may have no function for."""
+        """Send a record.  Raises Unsupported if the driver has no function for it, ``what``."""
         kind, _, payload = encode(record)
         reply = self._exchange(kind, payload)
         if reply.tag == Reply.DONE and self._head(wire.DONE, reply) == (wire.UNKNOWN,):

@@ -17,7 +17,9 @@ class SurfaceBudget:
         self._total = 0
 
     def claim(self, desc: SurfaceDesc) -> None:
-        """Count a surface before creation, instead of one with its handle; levels do not count.
+        """Count a surface before creation; it replaces one with the same handle.
+
+        A level of another surface needs no memory of its own.
 
         Raises Fault, which names the limit that is exceeded, and Fault or Unsupported for an
         impossible surface.

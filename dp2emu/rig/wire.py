@@ -40,11 +40,12 @@ class Reply(IntEnum):
 
 
 CORRUPT, UNKNOWN = 0xE0000001, 0xE0000002
-"""Results of DONE that a stub gives: a damaged record, and one that is not supported."""
+"""Results in DONE by which a stub refuses a damaged record, and one that it does not support."""
 
 HELLO = Head(Struct("version" / DWORD))
 WELCOME = Head(Struct("version" / DWORD, "abi" / DWORD, "payload_bytes" / DWORD))
-"""``abi`` is 32 or 64, ``payload_bytes`` the longest payload that the driver takes."""
+"""Payload of WELCOME: ``abi`` is 32 or 64, ``payload_bytes`` the length of the longest payload
+that the driver accepts."""
 DONE = Head(Struct("result" / DWORD))
 READ = Head(Struct("handle" / QWORD, "offset" / QWORD, "size" / QWORD))
 MAKE = Head(
@@ -57,8 +58,8 @@ MAKE = Head(
         "dwRGBAlphaBitMask" / DWORD,
     )
 )  # fmt: skip
-"""A surface: its own memory, or ``bytes`` at ``offset`` of a parent's, and its DDSCAPS and
-DDPIXELFORMAT."""
+"""Payload of MAKE, a surface: its memory, ``bytes`` of its own or at ``offset`` of a parent's, and
+its DDSCAPS and DDPIXELFORMAT."""
 
 LONGEST = 64 << 20
 """Longest payload in bytes."""

@@ -154,7 +154,7 @@ class Player10(Player[Device]):
             self.results.add_file(f".{file_name(name)}.png", encode_png(pixels))
 
     def handle(self, value: object) -> bytearray | None:
-        """A reader of object names or null: the memory by which the driver knows the object."""
+        """Read an object's name or null: returns the driver's handle of the object, or None."""
         return None if value is None else self.find(Handle)(value).memory
 
 
@@ -165,7 +165,7 @@ _STREAM_TARGETS = 4
 _SLOT = whole(0, 127)
 _DATA_SIZE = whole(-1, 1 << 16)
 _STAGES = {"VS": "Vs", "PS": "Ps", "GS": "Gs", "HS": "Hs", "DS": "Ds", "CS": "Cs"}
-"""Shader stages, as the interface and the driver's functions begin with them."""
+"""Shader stages: prefixes of the names of the interface's functions and of the driver's."""
 
 _HANDLE = PlayerReader(lambda player: player.handle)
 _HANDLES = PlayerReader(lambda player: list_of(player.handle))
@@ -187,12 +187,12 @@ def _target_and_offset(value: object) -> tuple[object, int]:
 
 
 def _entry(entry: str, /, **arguments: Argument) -> Action:
-    """Call a function of the driver."""
+    """An operation that calls the function ``entry`` of the driver with these arguments."""
     return calling(lambda device, *values: device.call(entry, *values), **arguments)
 
 
 def _acting(entry: str, /, **arguments: Argument) -> Action:
-    """Call a function of the driver that accepts no null handles."""
+    """An operation like those of ``_entry``, for a function that accepts no null handles."""
 
     def act(device: Device, *values: Any) -> None:
         device.call(entry, *map(_given, values))
@@ -201,14 +201,14 @@ def _acting(entry: str, /, **arguments: Argument) -> Action:
 
 
 def _given(handle: Any) -> Any:
-    """Raises Refused (E_INVALIDARG) for null."""
+    """Return ``handle``.  Raises Refused (E_INVALIDARG) if it is None."""
     if handle is None:
         raise Refused(Result.E_INVALIDARG, "the object is null")
     return handle
 
 
 def _unused(handles: list[Any], slots: int) -> int:
-    """The number of slots after the last handle.  Raises Refused for too many handles."""
+    """The number of slots that ``handles`` leave unused.  Raises Refused for too many handles."""
     if len(handles) > slots:
         raise Refused(Result.E_INVALIDARG, f"{len(handles)} targets, at most {slots} are possible")
     return slots - len(handles)
@@ -264,7 +264,7 @@ def _read_buffer(player: Player10, fields: Fields) -> None:
 
 
 def _get_data(player: Player10, fields: Fields) -> None:
-    """Poll until the result is there."""
+    """Poll a query until its result is available, and add it to the scene's results."""
     query = fields.take("query", player.find(Query))
     found = query.wait()
     value = query.value(found.data) if found.data is not None else None
@@ -283,7 +283,7 @@ def _get_data_once(player: Player10, fields: Fields) -> None:
 
 
 def _add_step(player: Player10, found: Data, size: int, memory: bytes) -> None:
-    """Add the outcome of a GetData; ``modified`` is whether it wrote to memory."""
+    """Add the outcome of a GetData to the results; ``modified`` is 1 if it returned data."""
     player.document["steps"].append(
         {
             "call": player.index,
@@ -310,7 +310,7 @@ def _get_predication(player: Player10, fields: Fields) -> None:
 
 
 def _binding(entry: str, argument: str) -> Action:
-    """Bind one object to a slot of a stage."""
+    """An operation that binds one object to a slot of a shader stage, by function ``entry``."""
 
     def act(device: Device, slot: int, handle: Any) -> None:
         device.call(entry, slot, (handle,))
@@ -410,7 +410,7 @@ OPERATIONS: dict[str, Action] = {
     "SetPredication": _set_predication,
     "GetPredication": _get_predication,
 }  # fmt: skip
-"""The operations of Direct3D 10 and 11 scenes by ``op``."""
+"""Functions that perform the operations of Direct3D 10 and 11 scenes, by the value of ``op``."""
 
 
 # Objects
@@ -534,7 +534,10 @@ def _input_layout(device: Device, code: Code, elements: list[VertexElement]) -> 
 def _blend_state(
     device: Device, enable: int, source: int, target: int, operation: int, mask: int, coverage: int
 ) -> Handle:
-    """The same state for all targets; Direct3D 10.0 has a description of its own."""
+    """Create a blend state with the same blending for all targets.
+
+    Direct3D 10.0 has another description structure than later versions.
+    """
     terms = source, target, operation
     if device.api is Api.D3D10:
         old = BlendDesc(
@@ -546,7 +549,7 @@ def _blend_state(
 
 
 def _depth_stencil_state(device: Device, *values: int) -> Handle:
-    """The same stencil operations for both faces."""
+    """Create a depth-stencil state with the same stencil operations for both faces."""
     faces = len(StencilOpDesc._fields)
     face = StencilOpDesc(*values[:faces])
     rest = dict(zip(_DEPTH_STENCIL, values[faces:], strict=True))
@@ -604,4 +607,4 @@ MAKERS: dict[str, Action] = {
     "CreateQuery": calling(Device.create_query, Query=UINT, MiscFlags=_UINT_0),
     "CreatePredicate": calling(Device.create_predicate, Query=UINT, MiscFlags=_UINT_0),
 }  # fmt: skip
-"""The objects of Direct3D 10 and 11 scenes by ``op``."""
+"""Functions that create the objects of Direct3D 10 and 11 scenes, by the resource's ``op``."""

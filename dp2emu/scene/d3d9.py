@@ -102,7 +102,7 @@ _DIALECT = Dialect(
 class Player9(Player[Device9]):
     """A Direct3D 9 device with the resources of a scene.  Mutable.
 
-    A query that could not be created is a resource None, whose operations have no effect.
+    A query that could not be created is stored as None, and its operations have no effect.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Player9(Player[Device9]):
         return self.device.session.position
 
     def surface(self, value: object) -> SurfaceDesc:
-        """A reader of surfaces: ``id``, ``id@level`` of a texture, ``id@face@level`` of a cube."""
+        """Read a surface name: ``id``, ``id@level`` of a texture, ``id@face@level`` of a cube."""
         name, *numbers = text(value).split("@")
         if not numbers:
             return self.find(SurfaceDesc)(name)
@@ -182,7 +182,7 @@ class Player9(Player[Device9]):
         return self.device.textures.surface(texture, level, *face)
 
     def query(self, value: object) -> tuple[str, Query | None]:
-        """A reader of queries: the name, and the query unless its creation was refused."""
+        """Read the name of a query: the name, and the query, None if its creation was refused."""
         name = text(value)
         lost = name in self.resources and self.resources[name] is None
         return name, None if lost else self.find(Query)(name)
@@ -224,9 +224,9 @@ _STRIDE = whole(0, 0xFFFF)
 _STREAM = whole(0, 15)
 _STAGE = whole(0, 7)
 _SAMPLER = whole(0, 260)
-"""0 to D3DVERTEXTEXTURESAMPLER3."""
+"""Reader of sampler numbers: 0 to D3DVERTEXTEXTURESAMPLER3."""
 _BUFFER = whole(0, 1 << 16)
-"""Size of a GetData buffer in bytes."""
+"""Reader of the size of a GetData buffer in bytes."""
 _WORLD = 256
 """D3DTS_WORLD."""
 
@@ -251,7 +251,7 @@ def _named_or_null(kind: type) -> PlayerReader:
 
 
 def _transform_state(value: object) -> int:
-    """WORLD, WORLDn, or a name of D3DTRANSFORMSTATETYPE."""
+    """Read WORLD, WORLDn, or a name of D3DTRANSFORMSTATETYPE."""
     name = text(value)
     number = name.removeprefix("WORLD") or "0"
     if name.startswith("WORLD") and number in {str(index) for index in range(256)}:
@@ -269,7 +269,7 @@ def _clear_flags(value: object) -> int:
 
 
 def _issue_flags(value: object) -> tuple[str, Issue]:
-    """BEGIN, END or both: the text in lower case, and the flags."""
+    """Read BEGIN, END or both: returns the text in lower case, and the flags."""
     flags = Issue(0)
     for name in text(value).split("|"):
         if name not in _ISSUE_FLAGS:
@@ -279,7 +279,7 @@ def _issue_flags(value: object) -> tuple[str, Issue]:
 
 
 def _patch_info(build: Callable[..., Any], count: int) -> Callable[[object], Any]:
-    """A list of ``count`` numbers, a basis and a degree."""
+    """A reader of lists of ``count`` numbers, a basis and a degree, which ``build`` gets."""
 
     def read(value: object) -> Any:
         *numbers, basis, degree = listing(value, count + 2)
@@ -299,7 +299,7 @@ def _resource_type(value: object) -> SurfaceKind:
 
 
 def _states(setter: Callable[..., None], enum: type[Any], **place: Argument) -> Action:
-    """Set several states of a stage or sampler, or of the device."""
+    """An operation that sets several states of a stage or sampler, or of the device."""
 
     def act(device: Device9, *values: Any) -> None:
         *numbers, pairs = values
@@ -310,7 +310,7 @@ def _states(setter: Callable[..., None], enum: type[Any], **place: Argument) -> 
 
 
 def _constants(setter: Callable[..., None], read: Callable[[object], Any]) -> Action:
-    """Set constant registers, each of which is read by ``read``."""
+    """An operation that sets constant registers by ``setter``; ``read`` reads each value."""
     return calling(setter, start=UINT, values=list_of(read))
 
 
@@ -336,7 +336,10 @@ def _issue(player: Player9, fields: Fields) -> None:
 
 
 def _polling(poll: Callable[..., QueryData], **options: Argument) -> Action:
-    """Ask a query for its result; one that could not be created has none."""
+    """An operation that asks a query for its result, which is null for a refused query.
+
+    ``poll`` gets the query, the buffer size and the ``options``.
+    """
 
     def act(player: Player9, fields: Fields) -> None:
         fields.ignore("varies", "informative")
@@ -357,7 +360,10 @@ def _polling(poll: Callable[..., QueryData], **options: Argument) -> Action:
 
 
 def _asking(function: Callable[..., Any], /, key: str = "value", **arguments: Argument) -> Action:
-    """Add an entry to ``values``: the result of a function, 0 if it raises Refused."""
+    """An operation that adds the result of ``function`` to the section ``values``.
+
+    The result is 0 if the function raises Refused.
+    """
 
     def act(player: Player9, fields: Fields) -> None:
         arguments_ = fields.take_all(arguments, player)
@@ -372,7 +378,7 @@ def _asking(function: Callable[..., Any], /, key: str = "value", **arguments: Ar
 
 
 def _about_adapter(function: Callable[[], Any]) -> Action:
-    """Add an entry to ``values``; all arguments are ignored."""
+    """An operation, with any arguments, that adds the result of ``function`` to ``values``."""
 
     def act(player: Player9, fields: Fields) -> None:
         fields.ignore_others()
@@ -382,7 +388,10 @@ def _about_adapter(function: Callable[[], Any]) -> Action:
 
 
 def _query_support(device: Device9, kind: QueryType | None) -> Any:
-    """CreateQuery without a query: whether a type exists, or all types by name."""
+    """CreateQuery without a query: 1 if type ``kind`` exists, else Refused.
+
+    Without a type, 0 or 1 for all types by name.
+    """
     announced = device.query_types()
     if kind is None:
         return {each.name: int(each in announced) for each in QueryType}
@@ -512,7 +521,7 @@ OPERATIONS: dict[str, Action] = {
     "adapter": _about_adapter(lambda: {"Driver": "dp2emu", "Description": "dp2emu"}),
     "caps": _about_adapter(capabilities),
 }  # fmt: skip
-"""The operations of Direct3D 9 scenes by ``op``."""
+"""Functions that perform the operations of Direct3D 9 scenes, by the operation's ``op``."""
 
 
 # Resources
@@ -535,7 +544,10 @@ def _target(create: Callable[..., SurfaceDesc]) -> Action:
 
 
 def _texture(create: Callable[..., Texture], kind: SurfaceKind, *sides: str) -> Action:
-    """A texture with the extents ``sides``; its data are a list of levels, for cubes of faces."""
+    """A function that creates a texture with ``create``; ``sides`` are the keys of its extents.
+
+    The texture's data are a list of levels, for a cube such a list for each face.
+    """
     cube = kind is SurfaceKind.CUBETEXTURE
 
     def make(player: Player9, fields: Fields) -> Texture:
@@ -572,7 +584,7 @@ def _shader(create: Callable[..., Any]) -> Action:
 
 
 def _query(player: Player9, fields: Fields) -> Query | None:
-    """A query; None if the driver refuses its creation."""
+    """Create a query; None if the driver refuses it.  Adds the outcome to ``values``."""
     kind = fields.take("query", member(QueryType))
     query, hr = None, int(HResult.S_OK)
     try:
@@ -616,4 +628,4 @@ MAKERS: dict[str, Action] = {
     "vs": _shader(Device9.create_vertex_shader),
     "ps": _shader(Device9.create_pixel_shader),
 }  # fmt: skip
-"""The resources of Direct3D 9 scenes by ``type``."""
+"""Functions that create the resources of Direct3D 9 scenes, by the resource's ``type``."""

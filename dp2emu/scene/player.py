@@ -23,7 +23,8 @@ _T = TypeVar("_T")
 _Device = TypeVar("_Device")
 
 Action = Callable[[Any, Fields], Any]
-"""Performs an operation, or makes and returns a resource, with a player and the arguments."""
+"""Function that performs an operation, or creates and returns a resource; parameters: the player,
+and the JSON object of the operation or resource."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -87,22 +88,22 @@ def hr_text(hr: int) -> str:
 
 
 class Dialect(NamedTuple):
-    """The keys of a kind of scene and the errors of its runtime."""
+    """JSON keys and runtime errors that differ between Direct3D 9 and Direct3D 10 scenes."""
 
     kind: str
-    """Key of a resource's kind."""
+    """JSON key of a resource's kind, ``type`` or ``op``."""
     name: str
-    """Key of a resource's name."""
+    """JSON key of a resource's name, ``id`` or ``name``."""
     operation: str
     """The word for an operation in messages."""
     failed: tuple[str, str]
-    """Keys of a failed operation's index and name in the results."""
+    """JSON keys, in the results, of the index and the name of a failed operation."""
     refused: type[Fault]
     """The runtime's error for a failed operation, after which the scene goes on."""
     problems: tuple[type[Dp2Error], ...]
     """Errors that end the scene."""
     nouns: Mapping[type, str]
-    """The types of resources in words."""
+    """Words for the types of resources in messages."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -213,7 +214,7 @@ class Player(Generic[_Device]):
         self.problems.append(Problem(index, where, error))
 
     def find(self, kind: type[_T]) -> Callable[[object], _T]:
-        """A reader of names of resources of one type.
+        """A reader that returns the resource of type ``kind`` with a name.
 
         It raises SceneError for other names, and the error of a resource's creation.
         """
@@ -248,12 +249,12 @@ def _row(fields: Fields, key: str, table: Mapping[str, Action]) -> tuple[str, Ac
 
 
 def calling(function: Callable[..., Any], /, **arguments: Argument) -> Action:
-    """An action that calls a function with the device and these arguments, in order."""
+    """An action that calls ``function`` with the device and the values of ``arguments``."""
     return lambda player, fields: function(player.device, *fields.take_all(arguments, player))
 
 
 def named(kind: type) -> PlayerReader:
-    """A reader of names of resources of one type."""
+    """A reader that returns the player's resource of type ``kind`` with a name."""
     return PlayerReader(lambda player: player.find(kind))
 
 

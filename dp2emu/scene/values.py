@@ -39,13 +39,13 @@ Reader = Callable[[object], Any]
 
 
 class PlayerReader(NamedTuple):
-    """A reader that depends on the player: ``of`` returns it, for instance for resource names."""
+    """A reader that depends on the player, as for resource names: ``of(player)`` returns it."""
 
     of: Callable[[Any], Reader]
 
 
 class Default(NamedTuple):
-    """A reader of a key that may be missing, which then means ``value``."""
+    """A reader, ``read``, of a key that may be missing; a missing key has the value ``value``."""
 
     read: Reader | PlayerReader
     value: Any
@@ -110,14 +110,14 @@ class Fields:
 
 
 def text(value: object) -> str:
-    """A string."""
+    """Read a string."""
     if not isinstance(value, str):
         raise SceneError(f"expected a string, got {_shown(value)}")
     return value
 
 
 def file_name(value: object) -> str:
-    """A string that is safe as part of a file name on every system."""
+    """Read a string that is safe as part of a file name on every system."""
     name = text(value)
     safe = _SAFE_NAME.fullmatch(name) and len(name) <= NAME_LENGTH and not name.endswith(".")
     if not safe or _DEVICE_NAMES.fullmatch(name):
@@ -128,14 +128,14 @@ def file_name(value: object) -> str:
 
 
 def truth(value: object) -> bool:
-    """A boolean: true, false, 1 or 0."""
+    """Read a boolean: true, false, 1 or 0."""
     if value not in (True, False):
         raise SceneError(f"expected true or false, got {_shown(value)}")
     return bool(value)
 
 
 def floating(value: object) -> float:
-    """A number, rounded to float32 (infinite beyond its range)."""
+    """Read a number, rounded to float32 (infinite beyond its range)."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SceneError(f"expected a number, got {_shown(value)}")
     with np.errstate(over="ignore"):
@@ -146,7 +146,7 @@ def floating(value: object) -> float:
 
 
 def listing(value: object, count: int | None = None) -> list[object]:
-    """A list of any values; of exactly ``count`` values unless that is None."""
+    """Read a list of any values; of exactly ``count`` values unless that is None."""
     if not isinstance(value, list):
         raise SceneError(f"expected a list, got {_shown(value)}")
     if count is not None and len(value) != count:
@@ -157,17 +157,17 @@ def listing(value: object, count: int | None = None) -> list[object]:
 def list_of(
     read: Callable[[object], _T], count: int | None = None
 ) -> Callable[[object], list[_T]]:
-    """A list of values that ``read`` accepts; of exactly ``count`` unless that is None."""
+    """A reader of lists of values that ``read`` accepts, exactly ``count`` unless that is None."""
     return lambda value: [read(entry) for entry in listing(value, count)]
 
 
 def floats(count: int) -> Callable[[object], tuple[float, ...]]:
-    """A list of ``count`` numbers."""
+    """A reader of lists of ``count`` numbers."""
     return lambda value: tuple(list_of(floating, count)(value))
 
 
 def whole(low: int, high: int) -> Callable[[object], int]:
-    """An integer from ``low`` to ``high``."""
+    """A reader of integers from ``low`` to ``high``."""
 
     def read(value: object) -> int:
         if type(value) is not int or not low <= value <= high:
@@ -182,7 +182,10 @@ INT = whole(-(1 << 31), (1 << 31) - 1)
 
 
 def dword(value: object) -> int:
-    """An integer, ``"0x.."``, SDK names joined by ``|``, ``{"f": x}`` (its bits), or a boolean."""
+    """Read a DWORD.
+
+    It is an integer, ``"0x.."``, SDK names joined by ``|``, ``{"f": x}`` (its bits), or a boolean.
+    """
     if isinstance(value, int):
         if not -(1 << 31) <= value <= _DWORD_MAX:
             raise SceneError(f"expected at most 32 bits, got {value}")
@@ -209,7 +212,7 @@ def _constant(part: str) -> int:
 
 
 def member(enum: type[_E]) -> Callable[[object], _E]:
-    """A name of an enumeration without its prefix, or any DWORD that is one of its values."""
+    """A reader of members of ``enum``: a name without its prefix, or any DWORD with a value."""
 
     def read(value: object) -> _E:
         if isinstance(value, str) and value in enum.__members__:
@@ -223,12 +226,12 @@ def member(enum: type[_E]) -> Callable[[object], _E]:
 
 
 def optional(read: Callable[[object], _T]) -> Callable[[object], _T | None]:
-    """null, or a value that ``read`` accepts."""
+    """A reader of null, or a value that ``read`` accepts."""
     return lambda value: None if value is None else read(value)
 
 
 def record(build: Callable[..., _T], /, **arguments: Argument) -> Callable[[object], _T]:
-    """An object with these keys; ``build`` makes the result from their values, in order."""
+    """A reader of objects with these keys; ``build`` gets their values in order."""
 
     def read(value: object) -> _T:
         fields = Fields(value, build.__name__)
@@ -240,7 +243,7 @@ def record(build: Callable[..., _T], /, **arguments: Argument) -> Callable[[obje
 
 
 def surface_format(value: object) -> Format:
-    """A surface format by its D3DFMT name."""
+    """Read a surface format by its D3DFMT name."""
     name = text(value)
     if not name.startswith("D3DFMT_") or name[7:] not in Format.__members__:
         raise SceneError(f"expected a surface format (D3DFMT_...), got {_shown(name)}")
@@ -248,13 +251,13 @@ def surface_format(value: object) -> Format:
 
 
 def rect(value: object) -> tuple[int, int, int, int]:
-    """A rectangle: [left, top, right, bottom], signed."""
+    """Read a rectangle: [left, top, right, bottom], signed."""
     left, top, right, bottom = list_of(INT, 4)(value)
     return left, top, right, bottom
 
 
 def states(enum: type[_E]) -> Callable[[object], list[tuple[_E, int]]]:
-    """An object of state names and DWORDs, as pairs in the order written."""
+    """A reader of objects of state names and DWORDs, as pairs in the order written."""
 
     def read(value: object) -> list[tuple[_E, int]]:
         if not isinstance(value, dict):

@@ -18,9 +18,10 @@ from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 
 _LONGEST = 1 << 16
-"""Largest byte strings to decode; pytest explains longer ones."""
+"""Length of the longest byte strings to decode; pytest explains longer ones."""
 _ANSWER = 4
-"""Bytes of most query payloads, which would also decode as a token without items."""
+"""Length of byte strings that are not decoded: four bytes, as most query payloads have, would also
+decode as a token without items."""
 
 
 def explain(left: object, right: object, folder: Path | None = None) -> list[str] | None:

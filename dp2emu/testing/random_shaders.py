@@ -43,7 +43,7 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, V2_X, V3_0, VERSIONS, Stage, V
 
 RGB, ALPHA = 0b0111, 0b1000
 _MASKS = {Op.CRS: 0b0111, Op.SINCOS: 0b0011, Op.M4x3: 0b0111, Op.M3x3: 0b0111, Op.M3x2: 0b0011}
-"""Write masks of instructions that compute fewer than four components."""
+"""Largest write masks by opcode, for instructions that compute fewer than four components."""
 
 _COORDINATE_MASKS = {
     Op.TEXCOORD: (0b0011, 0b0111, FULL_MASK),
@@ -115,7 +115,7 @@ class RandomOperands(msgspec.Struct, Chance):
         )
 
     def register(self, files: Collection[File], rows: int = 1) -> Register:
-        """A random register of one of the files, followed by enough registers for ``rows``."""
+        """A random register of one of the files, the first of ``rows`` consecutive ones."""
         fit = [file for file in File if file in files and self._fits(file, rows)]
         file = self.rng.choice(fit)
         known = self.known.get(file)
@@ -139,11 +139,11 @@ class RandomOperands(msgspec.Struct, Chance):
         )
 
     def _address_mask(self) -> int:
-        """a0 has a single component before 2.0."""
+        """A random write mask of a0, which has a single component before version 2.0."""
         return self.rng.randrange(1, 1 << 4) if self.version.level >= V2_0 else 0b0001
 
     def _coordinate_mask(self, op: Op) -> int:
-        """texcrd also copies two or three coordinates, texkill may name any."""
+        """A random write mask of a texture coordinate instruction; full before ps_1_4."""
         choices = _COORDINATE_MASKS.get(op, ()) if self.version.level >= V1_4 else ()
         return self.rng.choice(choices) if choices else FULL_MASK
 
@@ -293,7 +293,10 @@ def generate(
 
 
 def _setup(chooser: RandomOperands) -> Iterator[Instruction]:
-    """Constants and declarations; apart from floats, instructions use these registers only."""
+    """Random constants and declarations, whose registers are recorded in ``chooser.known``.
+
+    Instructions use only these registers of such files, but any float constants.
+    """
     yield from _constants(chooser)
     for file in _DECLARED:
         if chooser.can(Op.DCL) and chooser.count(file):
@@ -338,7 +341,7 @@ def _declarations(chooser: RandomOperands, file: File) -> Iterator[Instruction]:
 
 
 def _packed(chooser: RandomOperands, file: File) -> tuple[int, ...]:
-    """Masks of declarations that share a register."""
+    """Random masks of the one or more declarations of a register of ``file``."""
     choices = [(FULL_MASK,), (0b0011,), (0b0011, 0b0100), (0b0111, 0b1000)]
     return chooser.rng.choice(choices if file in (File.OUTPUT, File.INPUT) else choices[:1])
 
@@ -381,7 +384,7 @@ def _routines(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
 
 
 def _result(chooser: RandomOperands) -> Instruction:
-    """A write of the output that every shader must write."""
+    """An instruction that writes the output which every shader must write."""
     results = (File.RASTOUT, File.OUTPUT, File.COLOROUT, File.TEMP)
     file = next(file for file in results if chooser.count(file))
     known = chooser.known.get(file, (Register(file),))
@@ -449,7 +452,7 @@ def _phases(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
 def _sampled(
     chooser: RandomOperands, ops: tuple[Op, ...], coordinates: str
 ) -> Iterator[Instruction]:
-    """Texture operations of a phase; ``coordinates`` is the letter of texld's source."""
+    """Texture operations of a phase; ``coordinates`` is the operand letter of texld's source."""
     for _ in range(chooser.rng.randrange(_PHASE_TEXTURES)):
         op = chooser.rng.choice(ops)
         instruction = chooser.instruction(op)
@@ -478,7 +481,7 @@ def _pairs(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
 def _oddly(
     groups: Iterable[tuple[Instruction, tuple[int, ...]]], chooser: RandomOperands
 ) -> Iterator[tuple[int, ...]]:
-    """The tokens with random reserved bits and comments."""
+    """The words of instructions, with random reserved bits, and comments between them."""
     rng = chooser.rng
     for instruction, words in groups:
         if chooser.chance(6):

@@ -46,11 +46,11 @@ TEMPS = 12
 
 ARRAYS = 2
 ROWS = 4
-"""Rows of arrays, constant buffers and immediate constants."""
+"""Number of rows of an array, of a constant buffer and of the immediate constants."""
 
 SLOTS = 3
 PORTS = 4
-"""Number of input and output registers, and of vertices."""
+"""Number of input registers, of output registers, and of vertices of an input primitive."""
 
 LABELS = 2
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
@@ -126,7 +126,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return View(dimension, stride, (self.rng.choice(list(ReturnType)),) * 4)
 
     def operand(self, op: Op, letter: str) -> Operand:
-        """A random operand for a letter of an opcode."""
+        """A random operand of opcode ``op``, of the kind that its table gives by ``letter``."""
         fit = _fitting(op, letter, self.version)
         if letter in _MEMORY_LETTERS:
             return self._memory_operand(op, letter, fit)
@@ -236,7 +236,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return dimension is not Dimension.TEXTURECUBEARRAY or self.version.level >= V4_1
 
     def _memory(self, file: File, dimensions: list[Dimension]) -> int:
-        """The number of a register with one of the dimensions: a known one or the next."""
+        """The number of a known or new register of ``file`` with one of ``dimensions``."""
         known = self.memory[file]
         old = [number for number, each in enumerate(known) if each in dimensions]
         limit = BY_FILE[file].limits[0]
@@ -257,7 +257,7 @@ class RandomOperands(msgspec.Struct, Chance):
 
 @cache
 def _fitting(op: Op, letter: str, version: Version) -> tuple[File, ...]:
-    """The files of a version allowed for an operand."""
+    """The register files of a version that are allowed for an operand of kind ``letter``."""
     allowed = files(op, letter)
     return tuple(file for file in File if file in allowed and BY_FILE[file].exists(version))
 
@@ -279,13 +279,13 @@ _PLACED = OPENERS | {
     Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT, Op.BREAK, Op.BREAKC,
     Op.CONTINUE, Op.CONTINUEC, Op.CALL, Op.CALLC, Op.LABEL, Op.RET, Op.HS_DECLS, *_PHASES,
 }  # fmt: skip
-"""Opcodes that are valid in some positions only."""
+"""Opcodes that are valid only in certain positions, such as ELSE and RET."""
 
 _XYZW = (0, 1, 2, 3)
 _SPECIAL = frozenset({File.INPUT, File.OUTPUT})
 _BINDINGS = {op for op in Op if op.row.declares and op.row.declares <= BINDINGS}
 _MADE = _BINDINGS | {Op.CUSTOMDATA, Op.DCL_TEMPS, Op.DCL_INDEXABLETEMP}
-"""Declarations derived from the operands used."""
+"""Declarations that are not chosen at random: bindings, temporaries and custom data."""
 
 _NAMES = {
     (Stage.VERTEX, Op.DCL_INPUT_SGV): (SystemValue.VERTEX_ID, SystemValue.INSTANCE_ID),
@@ -359,7 +359,7 @@ def _block(
 
 @cache
 def _drawn(version: Version, avoid: frozenset[Op]) -> tuple[Op, ...]:
-    """Opcodes that are valid in every position."""
+    """Opcodes of a version that are valid in every position after the declarations."""
     chooser = RandomOperands(Random(0), version, avoid)
     return tuple(
         op for op in Op if op.row.declares is None and op not in _PLACED and chooser.can(op)
@@ -376,7 +376,7 @@ def _if(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instructio
 
 
 def _loop(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instruction]:
-    """A loop with its own counter, in a temporary that nothing else writes."""
+    """A random loop that counts in a temporary which nothing else writes."""
     counter = (Index(TEMPS + depth),)
     written = Operand(File.TEMP, counter, Selection.MASK, (0,))
     read = Operand(File.TEMP, counter, Selection.SELECT, (0,))
@@ -459,7 +459,9 @@ def _temporaries(chooser: RandomOperands) -> Iterator[Instruction]:
 
 
 def _declarations(chooser: RandomOperands) -> Iterator[Instruction]:
-    """A random selection of all other declarations of the version."""
+    """Random declarations that the version has, except those in ``_MADE``: bindings, temporaries
+    and custom data.
+    """
     for op in Op:
         if op.row.declares is None or op in _MADE or not op.row.exists(chooser.version):
             continue
@@ -469,7 +471,7 @@ def _declarations(chooser: RandomOperands) -> Iterator[Instruction]:
 
 
 def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]:
-    """The operand of a declaration, if it has one."""
+    """The operand of a declaration ``op`` of register ``number``; nothing if it has none."""
     if not op.row.operands:
         return
     known = [file for file in File if file in files(op, "D")]
@@ -487,7 +489,7 @@ def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]
 def _declared(
     chooser: RandomOperands, op: Op, operands: tuple[Operand, ...], **known: Any
 ) -> Instruction:
-    """A declaration with the attributes ``known``, the others at random."""
+    """A declaration with the attributes ``known``, and random values of its other attributes."""
     wanted = {part.name for part in parts_of(op)}
     values = {name: value for name, value in known.items() if name in wanted}
     for name in sorted(wanted - values.keys()):

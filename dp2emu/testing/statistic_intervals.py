@@ -161,7 +161,7 @@ def ranges(draws: Iterable[Case | Dispatched]) -> Ranges:
 
 
 def _of_dispatch(dispatch: Dispatched) -> Ranges:
-    """Every thread of every group runs, and nothing else counts."""
+    """Statistics of a dispatch: a compute shader invocation for each thread, all others 0."""
     if min(*dispatch.groups, *dispatch.threads) < 0:
         raise UsageError(f"a dispatch of {dispatch.groups} groups of {dispatch.threads} threads")
     threads = prod(dispatch.groups) * prod(dispatch.threads)
@@ -179,16 +179,16 @@ class _Shape(msgspec.Struct, frozen=True):
     core_step: int
 
     def primitives(self, vertices: int) -> int:
-        """Whole primitives of a run of vertices."""
+        """Number of whole primitives in a run of ``vertices``."""
         return (vertices - self.size) // self.step + 1 if vertices >= self.size else 0
 
     def used(self, vertices: int) -> int:
-        """Vertices of the whole primitives of a run."""
+        """Number of vertices in the whole primitives of a run of ``vertices``."""
         count = self.primitives(vertices)
         return self.size + (count - 1) * self.step if count else 0
 
     def needed(self, vertices: int) -> int:
-        """Vertices of the whole primitives of a run, without adjacent ones."""
+        """Number of vertices, without adjacent ones, in the whole primitives of a run."""
         count = self.primitives(vertices)
         return self.core + (count - 1) * self.core_step if count else 0
 
@@ -220,10 +220,11 @@ _SHAPES = {
         for topology in range(_PATCH_1, _PATCH_32 + 1)
     },
 }
-"""By D3D10_DDI_PRIMITIVE_TOPOLOGY: points, lines, triangles, with adjacency, patches."""
+"""Vertex counts of primitives by D3D10_DDI_PRIMITIVE_TOPOLOGY: points, lines, triangles, both with
+adjacency, patches."""
 
 _STRIPS = frozenset({3, 5, 11, 13})
-"""Topologies in which an index can end a strip."""
+"""Topologies (D3D10_DDI_PRIMITIVE_TOPOLOGY) in which an index can end a strip."""
 
 
 def _of_draw(draw: Case) -> Ranges:
@@ -263,7 +264,10 @@ def _after_vertices(
 
 
 def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
-    """Hull shaders run for each patch; domain shaders once for a point, or for each corner."""
+    """Hull shader invocations, one for each patch, and domain shader invocations.
+
+    A domain shader runs from once for each point to once for each corner of each primitive.
+    """
     made = draw.tessellation
     if made is None:
         return {}
@@ -311,7 +315,7 @@ def _without_geometry(
 
 
 def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
-    """Primitives leaving the clipper behind a geometry shader."""
+    """Primitives leaving the clipper if the draw has a geometry shader."""
     whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
     return whole.plus(Interval(0, geometry.broken))
 
@@ -345,7 +349,7 @@ def _checked(draw: Case) -> _Shape:
 
 
 def _runs(draw: Case, shape: _Shape) -> Iterator[list[int]]:
-    """Vertex numbers between the cuts."""
+    """The vertex numbers of a draw, a list for each run between strip cuts."""
     if draw.indices is None:
         yield list(range(draw.vertices))
         return
@@ -367,7 +371,7 @@ def _cuts(draw: Case, runs: Sequence[list[int]]) -> int:
 def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Interval) -> Interval:
     """Vertex shader invocations, from a perfect vertex cache to none.
 
-    The table allows a triangle list without indices the minimum of a strip.
+    The documents' table allows a triangle list without indices the minimum of a strip.
     """
     distinct: set[int] = set()
     uncached = 0
@@ -395,11 +399,14 @@ def _pixels(draw: Case) -> Interval:
 
 
 _PIECES = 7
-"""What six planes can make of a triangle at most: nine corners."""
+"""Maximum number of triangles after clipping one at six planes: a polygon of nine corners."""
 
 
 def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
-    """Primitives leaving the clipper, between an infinite guard band and none."""
+    """Primitives leaving the clipper: from those with an infinite guard band to those without one.
+
+    ``partial`` incomplete primitives may be counted too.
+    """
     total = Interval(0, partial)
     for run in runs:
         for primitive in range(shape.primitives(len(run))):
@@ -433,13 +440,13 @@ def _position(positions: Sequence[Position], corner: int) -> Position:
 _Plane = tuple[int, int, int, int]
 _DEPTH: tuple[_Plane, ...] = ((0, 0, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
 _SIDES: tuple[_Plane, ...] = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
-"""Clip planes by coefficients of x y z w; the inside is not negative."""
+"""Clip planes at the sides, as coefficients of x y z w; inside, the sum is not negative."""
 
 _Corner = tuple[Fraction, ...]
 
 
 def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
-    """Primitives that clipping leaves of one: a polygon of n corners is n - 2 triangles.
+    """Number of primitives after clipping one: a polygon of n corners is n - 2 triangles.
 
     Degenerate triangles and lines may or may not be counted.
     """
@@ -450,7 +457,7 @@ def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
 
 
 def _count(left: int, size: int) -> int:
-    """Number of primitives of ``size`` corners in ``left`` corners."""
+    """Number of primitives in ``left`` corners, after clipping a primitive of ``size`` corners."""
     return max(left - 2, 0) if size == _TRIANGLE else int(left >= size)
 
 

@@ -22,7 +22,7 @@ class Tape:
     """
 
     damage = None
-    """A tape is never truncated."""
+    """Damage of the capture: None, since a tape is never truncated."""
 
     def __init__(self, name: str = "tape") -> None:
         self.name = name
