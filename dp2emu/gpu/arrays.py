@@ -12,10 +12,12 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Words = NDArray[Any]
-"""Pixel words: the storage dtype depends on the format."""
+"""Array of pixel words, whose dtype depends on the pixel format."""
 
 
 def expand(counts: I64) -> tuple[I64, I64]:
-    """Run and place in its run of each element of runs of ``counts`` elements."""
+    """For each element of consecutive runs of ``counts`` elements: the number of its run, and its
+    place in that run.
+    """
     which = np.repeat(np.arange(len(counts)), counts)
     return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]

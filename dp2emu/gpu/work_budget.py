@@ -27,9 +27,9 @@ from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
 
 _WIDEST_INSTRUCTION = 16
-"""Statements that an instruction of a loop becomes, at most."""
+"""The most statements that one instruction of a loop becomes."""
 _USUAL_COST = 1 << 12
-"""Statements assumed of a program for a check before its cost is known."""
+"""Statements that a program is assumed to execute in a check before its cost is known."""
 
 
 class Costs(NamedTuple):
@@ -126,7 +126,7 @@ class WorkBudget:
         self.spend(pixels=max(work.pixels, work.pixel_bytes // 4))
 
     def drawn(self, like: Draw, work: Work) -> None:
-        """Count the work of draws of one state."""
+        """Count the work of draws that have the same state as ``like``."""
         vertex, pixel = cost(like.pipeline.vertex), cost(like.pipeline.pixel)
         instructions = work.vertices * vertex + work.fragments * pixel
         self.spend(work.vertices, work.fragments, instructions)
@@ -142,7 +142,7 @@ class WorkBudget:
 
 
 Rest = Callable[[Draw, Geometry], Work]
-"""Draws assembled primitives in screen space."""
+"""Function that draws assembled primitives in screen space -> their work."""
 
 
 class Meter(msgspec.Struct, frozen=True):
@@ -153,8 +153,8 @@ class Meter(msgspec.Struct, frozen=True):
     budget: WorkBudget | None
 
     def most(self) -> int:
-        """The number of primitives that fit the budget wherever they are; negative if
-        overdrawn.
+        """The number of primitives that fit the budget even if each covers the whole region;
+        negative if the budget is overdrawn.
         """
         if self.budget is None:
             return sys.maxsize
@@ -195,7 +195,9 @@ def _area(rect: Rect) -> int:
 
 
 def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
-    """Pixels in the bounding boxes of primitives; points may cover the region, having a size."""
+    """Pixels in the bounding boxes of primitives; a point counts as the whole region, since it has
+    a size.
+    """
     if CORNERS[draw.input.topology] == 1:
         return len(assembled.numbers) * _area(region)
     x, y = assembled.vertices.position[:2]
@@ -205,7 +207,9 @@ def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
 
 
 def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
-    """The extent of three coordinates in pixels, with one more at each end."""
+    """Pixels from the least to the greatest of each primitive's three coordinates, with one more
+    at each end, within ``low`` to ``high``.
+    """
     wide = np.where(np.isnan(lanes), np.float64(low), lanes.astype(np.float64))
     first = np.clip(np.floor(wide.min(axis=0)) - 1, low, high).astype(np.int64)
     last = np.clip(np.ceil(wide.max(axis=0)) + 1, low, high).astype(np.int64)
@@ -239,7 +243,9 @@ def _cost(program: Program) -> int:
 
 
 def _sizes(statements: tuple[Statement, ...]) -> tuple[int, int]:
-    """The number of statements, and of those executed; nesting depth is limited beforehand."""
+    """The number of statements, and how many are executed if all loops run to their limits;
+    nesting depth is limited beforehand.
+    """
     plain = rounds = 0
     for statement in statements:
         inside = [_sizes(block) for block in blocks(statement)]

@@ -14,7 +14,7 @@ from dp2emu.shader.jit.writer import ZERO, Target, Writer, number
 from dp2emu.shader.types import Type
 
 ROWS = 2
-"""Rows of a block, whose width is half the number of lanes."""
+"""Number of rows of a pixel block; its width is the number of vector lanes divided by this."""
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Order(msgspec.Struct, frozen=True):
     rows: tuple[int, ...]
 
     def lanes_of(self, other: Order) -> tuple[int, ...]:
-        """The lanes of another order that have the places of these lanes."""
+        """For each lane of this order, the lane of ``other`` with the same column and row."""
         places = [*zip(other.columns, other.rows, strict=True)]
         return tuple(places.index(place) for place in zip(self.columns, self.rows, strict=True))
 
@@ -36,7 +36,7 @@ def memory_order(width: int) -> Order:
 
 
 def quad_order(width: int) -> Order:
-    """The lane order of programs: quad by quad, each row by row."""
+    """The lane order of programs: quad by quad, and row by row within a quad."""
     quads = range(width // 4)
     return Order(
         tuple(2 * quad + column for quad in quads for column in (0, 1, 0, 1)),
@@ -45,9 +45,10 @@ def quad_order(width: int) -> Order:
 
 
 class Code(Writer):
-    """Text of a kernel.  Mutable: it grows.
+    """Writer of a kernel's LLVM text.  Mutable: the text grows.
 
-    Lanes have two orders, ``memory`` and ``quads``, or one if no program takes differences.
+    ``memory`` and ``quads`` are the lane orders of target memory and of programs; they are equal
+    if no program takes differences within quads.
     """
 
     def __init__(self, target: Target, *, quads: bool = True) -> None:
@@ -95,11 +96,11 @@ class Code(Writer):
         self.label(after)
 
     def place(self, base: str, offset: str) -> str:
-        """The address ``offset`` bytes, an i64, after another one."""
+        """Emit the address that is ``offset`` bytes, an i64, after ``base``."""
         return self(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def word(self, type: str, base: str, number: int) -> str:
-        """Load a scalar from 64-bit word ``number``."""
+        """Load a scalar from 64-bit word ``number`` of the memory at ``base``."""
         return self(f"load {type}, ptr {self.place(base, str(8 * number))}, align 8")
 
     def larger(self, type: str, x: str, y: str) -> str:
@@ -119,7 +120,7 @@ class Code(Writer):
         return self(f"or {self.b} {x}, {y}")
 
     def population(self, mask: str) -> str:
-        """The number of lanes that are set, an i64."""
+        """Emit the number of set lanes of a mask, an i64."""
         word = f"i{self.width}"
         bits = self(f"bitcast {self.b} {mask} to {word}")
         counted = self.call(f"llvm.ctpop.{word}", word, (word, bits))
@@ -165,14 +166,16 @@ class Lane(msgspec.Struct, frozen=True):
     whole: bool = False
 
     def floats(self, w: Code) -> str:
-        """The component as F32; bits of a NaN become the canonical one."""
+        """The component as F32; the bits of an integer format are reinterpreted, NaNs made
+        canonical.
+        """
         if not self.whole:
             return self.value
         return canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}"))
 
     @property
     def typed(self) -> Typed:
-        """The component as an operand of a formula."""
+        """The component with its type, as an operand of a formula."""
         return (Type.I32 if self.whole else Type.F32), self.value
 
 
@@ -187,7 +190,7 @@ def double(value: float) -> str:
 
 
 def numbers(type: str, lanes: tuple[int, ...]) -> str:
-    """A vector of integer constants."""
+    """A vector constant of integers, one for each lane."""
     return f"<{', '.join(f'{type} {lane}' for lane in lanes)}>"
 
 
@@ -203,12 +206,12 @@ def union(w: Code, masks: Sequence[str]) -> str:
 # bytes beyond a target, where surfaces have memory.  Masks and values are in memory order.
 
 Parts = list[str]
-"""The words of a sample, vectors of i32."""
+"""The words of a sample, each as a vector of i32 with a lane for each pixel."""
 
 
 class Words(msgspec.Struct, frozen=True):
-    """A target: ``base`` is a pointer, ``pitch`` the bytes of a row, an i64; ``samples`` of
-    ``size`` bytes are a pixel.
+    """The memory of a target: address ``base``, ``pitch`` bytes (an i64) in a row, ``samples`` of
+    ``size`` bytes in a pixel.
     """
 
     code: Code
@@ -252,7 +255,7 @@ class Block(msgspec.Struct, frozen=True):
     start: str
 
     def load(self) -> list[Parts]:
-        """Load all lanes, even beyond the target -> the words of each sample."""
+        """Load the words of each sample of all pixels, even of pixels beyond the target."""
         words, w = self.words, self.words.code
         upper, lower = (self._load(row) for row in range(ROWS))
         count = w.columns * words.together
@@ -288,7 +291,7 @@ class Block(msgspec.Struct, frozen=True):
         return f"<{self.words.code.columns * self.words.together} x i1>"
 
     def _spread(self, row: int, mask: str) -> str:
-        """The mask of a row's words from the mask of pixels."""
+        """Repeat the mask bit of each pixel of a row for all words of the pixel."""
         words, w = self.words, self.words.code
         columns = range(row * w.columns, (row + 1) * w.columns)
         return w.picked(w.b, mask, "poison", tuple(
@@ -296,7 +299,7 @@ class Block(msgspec.Struct, frozen=True):
         ))  # fmt: skip
 
     def _on(self, masks: Sequence[str], row: int) -> str:
-        """The mask of a row's words from the masks of samples."""
+        """From a mask of pixels for each sample, the mask of all words of row ``row``."""
         words, w = self.words, self.words.code
         if words.samples == 1:
             return self._spread(row, masks[0])
@@ -327,7 +330,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def _row(w: Code, type: str, lanes: Sequence[str], row: int) -> str:
-    """Interleave a row of vectors, so that the words of a pixel are adjacent."""
+    """From a vector for each word of a pixel, the words of a block's row ``row``, pixel by pixel."""
     item = type.split()[-1].rstrip(">")
     together, width, joined = len(lanes), w.width, list(lanes)
     while len(joined) > 2:

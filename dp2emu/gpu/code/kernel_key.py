@@ -1,4 +1,4 @@
-"""Keys of kernels: the state that their text depends on, and the state that has no kernel."""
+"""Keys of kernels: the state that their text depends on, and the state that has no kernels."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ from dp2emu.shader.jit.layout import SampleCallee
 from dp2emu.shader.ports import CENTROID
 
 Samplers = tuple[tuple[SampleCallee, ir.Program], ...]
-"""Sampler programs that become part of a kernel, by callee."""
+"""Callees of Sample statements, each with the sampler program that becomes part of a kernel."""
 
 
 class ColorKey(msgspec.Struct, frozen=True):
-    """A colour target; ``whole``: all bits of its pixels are written."""
+    """What a kernel's text depends on of a colour target; ``whole``: all bits of its pixels are
+    written.
+    """
 
     number: int
     format: AnyFormat
@@ -39,7 +41,9 @@ class ColorKey(msgspec.Struct, frozen=True):
 
 
 class DepthKey(msgspec.Struct, frozen=True):
-    """A depth-stencil buffer; ``written``: depth is written, ``stores``: either may change."""
+    """What a kernel's text depends on of a depth-stencil buffer; ``written``: depth is written,
+    ``stores``: depth or stencil may change.
+    """
 
     format: AnyFormat
     func: CmpFunc
@@ -51,21 +55,23 @@ class DepthKey(msgspec.Struct, frozen=True):
 class Key(msgspec.Struct, frozen=True):
     """All state that the text of a kernel depends on.
 
-    ``triangles``: it computes the coverage of triangles; otherwise it is given spans.
-    ``by_sample``: samples of a pixel are covered separately.  ``smooth``: spans have coverage.
-    ``clipped``: fragments may be clipped in z.  ``plain`` varyings are planes, ``perspective``
-    ones quotients of planes.  ``biased`` and ``sloped``: there is a constant or a slope depth
-    bias.  ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
+    ``triangles``: the kernel computes the coverage of triangles; otherwise it reads spans.
+    ``by_sample``: each sample of a pixel has its own coverage.  ``smooth``: spans have a coverage
+    that scales alpha.  ``clipped``: fragments with z outside of 0..1 may have to be dropped.
+    ``plain`` varyings are planes, ``perspective`` ones quotients of planes.  ``biased``: all
+    depths have one bias; ``sloped``: each primitive has a depth bias in its record.
+    ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
 
-    ``late``: depth is tested after the program; ``ahead``: hidden fragments are found before it.
+    ``late``: depth is tested after the program; ``ahead``: hidden fragments are found before it
+    even so.
 
     ``each``: the program runs for each sample; ``moved``: samples lie beside the pixel centre.
-    ``drops``: the program or its alpha drops fragments that passed the tests before it.
-    ``quads``: the program takes differences within quads.
+    ``drops``: the program or alpha to coverage drops fragments that passed the tests, which run
+    before it.  ``quads``: the program takes differences within quads.
 
     Triangle setup: ``lanes`` are the varyings of corners, of which ``flat`` ones are constant;
-    ``tilted``: there is a slope bias; ``bias_of_float`` and ``clamp`` (its sign) are those of
-    Direct3D 10's depth bias.
+    ``tilted``: the depth bias depends on the slope; ``bias_of_float`` and ``clamp`` (its sign) are
+    those of Direct3D 10's depth bias.
     """
 
     program: ir.Program
@@ -111,7 +117,7 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class SetupKey(msgspec.Struct, frozen=True):
-    """The depth biases of a ``Key``: the code of triangle setup depends on nothing else."""
+    """The depth bias state of a ``Key``: the code of triangle setup depends on nothing else."""
 
     sloped: bool
     tilted: bool
@@ -120,7 +126,7 @@ class SetupKey(msgspec.Struct, frozen=True):
 
     @property
     def offset(self) -> bool:
-        """Whether the depth bias is Direct3D 10's."""
+        """Whether the depth bias is computed by the rules of Direct3D 10."""
         return self.bias_of_float or self.clamp != 0
 
 
@@ -141,9 +147,10 @@ def is_triangles(draw: Draw) -> bool:
 
 
 def _differences(pipeline: Pipeline) -> bool:
-    """Whether a program takes differences of values that depend on covered samples.
+    """Whether a pixel program takes differences within quads of values that depend on which
+    samples are covered.
 
-    Their values in helper lanes depend on which of a quad's pixels are shaded together.
+    Such values in helper lanes depend on which of a quad's pixels are shaded together.
     """
     quads = in_quads(pipeline.pixel, pipeline.samplers)
     return quads and _differs(pipeline.pixel, pipeline.samples > 1)
@@ -162,7 +169,8 @@ REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
-"""State that has no kernel: ``gpu.draw.draw_stages`` draws it with compiled programs."""
+"""Reasons why a pipeline has no kernel, as text, each with its test; ``gpu.draw.draw_stages``
+draws such pipelines with compiled programs."""
 
 
 @lru_cache(maxsize=1 << 10)
@@ -173,8 +181,8 @@ def reason(pipeline: Pipeline) -> str | None:
 
 @lru_cache(maxsize=1 << 10)
 def _differs(program: ir.Program, multisampled: bool) -> bool:
-    """Whether differences in a quad may depend on coverage or, multisampled, on values at
-    centroids.  Any dependent condition of an If or a Loop counts as a yes.
+    """Whether differences within quads may depend on coverage or, if ``multisampled``, on values
+    at centroids.  A condition of an If or a Loop that may depend on them counts as a yes.
     """
     names = [port.name for port in program.inputs]
     central = {name for name in names if name == COVERAGE_PORT}
@@ -194,7 +202,9 @@ def _differs(program: ir.Program, multisampled: bool) -> bool:
 
 
 def _spread(statement: ir.Statement, tainted: set[int], files: set[str]) -> None:
-    """Add what a statement computes from tainted slots and files."""
+    """Add the slots and files that a statement computes from tainted ones to ``tainted`` and
+    ``files``.
+    """
     dependent = _reads(statement, tainted)
     if isinstance(statement, ir.Store) and dependent:
         files.add(statement.file)

@@ -24,27 +24,32 @@ X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 number of the primitive."""
 
 CLIPPED, DIVIDED = 1, 2
-"""Flag bits: fragments are clipped in z; there is perspective."""
+"""Bits of the word FLAGS: fragments with z outside of 0..1 are dropped; varyings need the
+perspective division."""
 PLANES = 6
-"""Word of the first plane, the depth plane."""
+"""Number of the record's word where the planes begin, the depth plane first."""
 PLANE = 3
-"""Words of a plane: value at the anchor, change along x and along y."""
+"""Number of words of a plane: its value at the anchor, and its change per pixel along x and along
+y."""
 DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
-"""Names of the planes other than varyings."""
+"""Names of the planes of depth, of 1 / w, and of the divisor of varyings in perspective."""
 CORNER_WORDS = 8
-"""Corners 0 to 2 in grid units, x and y, in orientation order; first row, one past the last."""
+"""Number of words of a triangle's corners: x and y of corners 0 to 2 in grid units, wound
+positively; its first row, and one past its last."""
 TOGETHER = 8
-"""Records made at once, and words of a cache line.  Buffers have room for this many more, since
-words are first collected by triangle."""
+"""Number of records that setup makes at once, and of words in a cache line.  Buffers have room for
+this many more records, where setup first collects the words of a group."""
 
 WORD = 8
 """Bytes of a word."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
-"""Counts of a kernel; of those that its key makes equal it has the first only (``counts_of``)."""
+"""Names of the counts of a kernel; it omits those that follow from its key and the other counts
+(``counts_of``)."""
 SETUP_RESULTS = ("triangles", "large", "area", "records")
-"""Counts of triangle setup; the area is doubled, in pixels.  Only triangles that have rows have
-records, which follow each other."""
+"""Names of the counts of triangle setup: triangles left after culling, triangles too large for it,
+doubled area in pixels, and records.  Only triangles that have rows have records, one after the
+other."""
 
 INTEGERS = (
     "left", "top", "right", "bottom", "depth.base", "depth.pitch",
@@ -55,19 +60,21 @@ INTEGERS = (
 )  # fmt: skip
 
 DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope", "clamp")
-"""Arguments of every kernel, integers first.  Corners of triangles are arrays of shape (component,
-corner, triangle), ``in.lane`` and ``in.corner`` being strides in bytes."""
+"""Names of the arguments that are doubles, which follow ``INTEGERS`` in every kernel.  Corners of
+triangles are arrays of shape (component, corner, triangle); ``in.lane`` and ``in.corner`` are the
+strides of the first two axes in bytes."""
 
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
 
 ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list")
-"""Arguments that all kernels have: besides numbers the spans, the bindings of the program, the
-constants of setup, and the i32 numbers of the ``count`` triangles to draw."""
+"""Names of the arguments of all kernels, in order: numbers, the spans, the bindings of the pixel
+program, the constants of setup, and the i32 numbers of the ``count`` triangles to draw."""
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Numbers of words by name; ``corners`` is a record's word of its corners, ``size`` its length
-    in words; ``programs`` are the arguments that are bindings of programs.
+    """Where a kernel finds its words: ``planes`` and ``arguments`` are word numbers by name,
+    ``corners`` the record's word where the corners begin, ``size`` the words of a record;
+    ``programs`` are the arguments that are bindings of programs.
     """
 
     planes: dict[str, int]
@@ -112,7 +119,7 @@ def color_words(number: int, format: AnyFormat) -> list[str]:
 
 
 def record_at(w: Code, layout: Layout, base: str, number: str) -> str:
-    """The address of record ``number``, an i64."""
+    """Emit the address of record ``number``, an i64, of the records at ``base``."""
     return w.place(base, w(f"mul i64 {number}, {layout.size * WORD}"))
 
 
@@ -131,17 +138,20 @@ def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:
 TRIANGLES = (
     "reach", "clips", "record", "corners", "divisor", "planes", "plane_count", "front",
 )  # fmt: skip
-"""Words at the argument ``setup`` of triangles: the largest distance of a sample from its pixel's
-centre in grid units; the flag that z outside 0 to 1 sets, or 0; words of a record; word of its
-corners; word of the divisor's plane, or 0; address and number of planes, ``SETUP_PLANE`` words
-each; the code of the kernel's front, or 0 if the kernel is one function."""
+"""Names of the words that the argument ``setup`` points to for triangles: the largest distance of
+a sample from its pixel's centre in grid units; the flag to set if z is outside 0 to 1 (CLIPPED or
+0); words of a record; its word where the corners begin; its word of the divisor's plane, or 0;
+address and number of the planes' ``SETUP_PLANE`` words; the code of the kernel's front (its
+coverage part), or 0 if the kernel is one function."""
 
 SETUP_PLANE = ("row", "word", "kind")
-"""Row of the corners' positions or varyings, word of the record, and bits of its kind."""
+"""Names of the words that tell setup how to make a plane: row of the corners' positions or
+varyings, the plane's first word in the record, and bits of its kind (FLAT, BY_RHW, PLACED)."""
 FLAT, BY_RHW, PLACED = 1, 2, 4
-"""Bits: the plane is constant; it is divided by 1 / w; its row is one of positions."""
+"""Bits of a plane's ``kind`` in ``SETUP_PLANE``: the plane is constant; it is that of a varying
+multiplied by 1 / w; its row is one of positions, not of varyings."""
 _PLACED = {DEPTH: 2, RHW: 3}
-"""Rows of positions that have planes."""
+"""Rows of the corners' positions that planes are made of, by name of the plane."""
 
 
 def table_of(
@@ -150,7 +160,11 @@ def table_of(
     flat: Container[str],
     divided: Container[str] = (),
 ) -> I64:
-    """``SETUP_PLANE`` rows for planes at ``words``; ``lanes`` are the rows of varyings."""
+    """The ``SETUP_PLANE`` words of each plane of a record.
+
+    ``words`` are the planes' word numbers by name, ``lanes`` the names of the rows of varyings;
+    planes named in ``flat`` are constant, those in ``divided`` multiplied by 1 / w.
+    """
     return np.array([
         (_PLACED[name], word, PLACED) if name in _PLACED else
         (lanes.index(name), word, FLAT * (name in flat) + BY_RHW * (name in divided))

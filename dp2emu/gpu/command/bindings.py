@@ -65,7 +65,8 @@ class FloatViewport(msgspec.Struct, frozen=True):
 
 
 Topology = PrimitiveType | Topology10
-"""A topology of either interface; members common to both have equal numbers."""
+"""A primitive topology of Direct3D 9 or of Direct3D 10; members common to both have equal
+numbers."""
 
 Plane = tuple[float, float, float, float]
 """a, b, c, d of a clip plane: points with a * x + b * y + c * z + d * w < 0 are cut off."""
@@ -95,10 +96,11 @@ class TextureBinding(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 Textures = Mapping[int, TextureBinding]
-"""Textures and buffers by sampler or unit number."""
+"""Bindings of textures and buffers, by sampler or unit number."""
 
 Uniforms = Mapping[str, NDArray[Any]]
-"""Uniform files of a program by name, as arrays that no longer change."""
+"""Values of a program's uniform files by name, in arrays that no longer change."""
 
 ConstantBuffers = Mapping[str, Surface]
-"""Constant buffers by the uniform file they become, read when the packet executes."""
+"""Constant buffers by name of the uniform file that each becomes, read when the packet
+executes."""

@@ -86,7 +86,9 @@ class MergeNumbers(msgspec.Struct, frozen=True):
 
 
 class LinePattern(msgspec.Struct, frozen=True):
-    """D3DLINEPATTERN: pixels along a line for each of the 16 bits, from the lowest; 0 is solid."""
+    """D3DLINEPATTERN: bit n of ``bits`` tells whether the n-th ``repeat`` pixels of a line are
+    drawn; lines are solid if ``repeat`` is 0.
+    """
 
     repeat: int = 0
     bits: int = 0
@@ -257,7 +259,7 @@ class Clear(msgspec.Struct, frozen=True, eq=False):
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """A box inside of a subresource of a surface with pixels."""
+    """A ``box`` of texels in subresource ``index`` of a surface."""
 
     surface: Surface
     index: int
@@ -395,7 +397,7 @@ Predicable = (
     Draw | IndirectDraw | Dispatch | Clear | ClearUnordered | Copy | CopyBytes | Write | WriteBytes
     | Swap | Compose | GenerateLevels | PageIn
 )  # fmt: skip
-"""Packets that change memory or its residency."""
+"""Packets that a predicate can skip: those that change memory or its residency."""
 
 
 class Predicated(msgspec.Struct, frozen=True, eq=False):
@@ -411,12 +413,12 @@ class Predicated(msgspec.Struct, frozen=True, eq=False):
     hint: bool
 
     def start(self, time: int) -> int:
-        """The time from which it can execute if earlier packets end at ``time``, in ticks."""
+        """The tick from which the packet can execute if earlier packets end at tick ``time``."""
         outcome = self.slot.outcome
         return time if self.hint or outcome is None else max(time, outcome.visible)
 
     def skips(self, time: int) -> bool:
-        """Whether the packet is skipped, at its start time."""
+        """Whether the packet is skipped if it starts at ``time``."""
         outcome = self.slot.outcome
         return outcome is not None and outcome.visible <= time and outcome.holds is self.value
 

@@ -47,12 +47,14 @@ class RectanglePoints(msgspec.Struct, frozen=True):
         return top + left, top + right, bottom + right, bottom + left
 
     def domain(self, segments: tuple[float, ...], *, continuous: bool) -> Domain:
-        """The domain points of the vertices, for the number of segments of each edge."""
+        """The domain points of the tessellated vertices; ``segments`` are the numbers of segments
+        of the four edges.
+        """
         first, second, third, fourth = segments
         return rectangle((first, second, third, fourth), continuous=continuous)
 
     def weights(self, domain: Domain) -> splines.Weights:
-        """The weights of control points at the vertices."""
+        """The weight of each control point at each point of ``domain``."""
         size = self.width, self.height
         return splines.rectangle_weights(self.basis, self.degree, *size, domain.u, domain.v)
 
@@ -78,12 +80,14 @@ class TrianglePoints(msgspec.Struct, frozen=True):
         return 0, self.count - 1, self.count - 1 - self.degree
 
     def domain(self, segments: tuple[float, ...], *, continuous: bool) -> Domain:
-        """The domain points of the vertices, for the number of segments of each edge."""
+        """The domain points of the tessellated vertices; ``segments`` are the numbers of segments
+        of the three edges.
+        """
         first, second, third = segments
         return triangle((first, second, third), continuous=continuous)
 
     def weights(self, domain: Domain) -> splines.Weights:
-        """The weights of control points at the vertices."""
+        """The weight of each control point at each point of ``domain``."""
         return splines.triangle_weights(self.degree, domain.u, domain.v)
 
 
@@ -91,8 +95,8 @@ ControlPoints = RectanglePoints | TrianglePoints
 
 
 class Adaptive(msgspec.Struct, frozen=True):
-    """D3DRS_ENABLEADAPTIVETESSELLATION: depth is ``plane`` times x, y, z and 1; levels are clamped
-    to ``least`` and ``most``.
+    """D3DRS_ENABLEADAPTIVETESSELLATION: levels depend on depth, the product of ``plane`` with (x,
+    y, z, 1), and are clamped to ``least`` and ``most``.
     """
 
     plane: tuple[float, float, float, float]
@@ -109,19 +113,20 @@ class Fineness(msgspec.Struct, frozen=True):
 
 
 class KeptPatch(msgspec.Struct, eq=False):
-    """Cached control points of a patch with a handle, by element, float64 of shape (4, n).
+    """Control points of a patch with a handle, kept for later draws: by vertex element, float64 of
+    shape (4, n).
 
-    Mutable: the draw that brings them fills it when it executes.
+    Mutable: the draw that brings the control points fills it when it executes.
     """
 
     control: Mapping[Element, F64] = msgspec.field(default_factory=dict)
 
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
-    """A rectangle or triangle patch.
+    """A rectangle or triangle patch to tessellate.
 
-    Control points come from the draw's streams and are stored in ``kept``, if it is given; without
-    ``brought`` they are read from ``kept``.
+    If ``brought``, control points come from the draw's streams, and are stored in ``kept`` unless
+    that is None; otherwise they are read from ``kept``.
     """
 
     points: ControlPoints

@@ -33,7 +33,7 @@ COVERAGE_PORT = "coverage.x"
 and in the sample mask."""
 
 Samplers = tuple[tuple[int, SamplerKey], ...]
-"""Number and key of each sampler of a program that has a texture."""
+"""Number and key of each sampler of a program, of those samplers that have a texture."""
 
 
 class RasterState(msgspec.Struct, frozen=True):
@@ -52,8 +52,9 @@ class RasterState(msgspec.Struct, frozen=True):
     rectangle is rasterized and passes are counted; else nothing is drawn then.  ``turned``:
     counterclockwise triangles are front faces, except for ``cull``.  ``clip_distances``: the
     number of distances ``clip0.x`` and so on that the vertex program writes, which clip even
-    without ``clip``; ``cull_distances``: likewise, a primitive with all corners negative in
-    ``cull0.x`` is dropped.  Not ``enabled``: primitives are discarded before clipping.
+    without ``clip``; ``cull_distances``: the number of distances ``cull0.x`` and so on; a
+    primitive whose corners are all negative in one of them is dropped.  Not ``enabled``:
+    primitives are discarded before clipping.
     """
 
     cull: Cull = Cull.NONE
@@ -125,7 +126,9 @@ class StencilState(msgspec.Struct, frozen=True):
 
 
 class Attribute(msgspec.Struct, frozen=True):
-    """A vertex program's name for a vertex element, which is None if the vertices lack it."""
+    """The name by which a vertex program reads a vertex element; the element is None if the
+    vertices lack it.
+    """
 
     name: str
     element: Element | None
@@ -209,8 +212,9 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
 
     @cached_property
     def hides_early(self) -> bool:
-        """Whether hidden fragments are known before a program that tests wait for: it writes no
-        depth, and no stencil counts what it drops.  Depth is read for all fragments then.
+        """Whether depth can tell which fragments are hidden before a pixel program that runs ahead
+        of the tests: it writes no depth, and there is no stencil test.  Depth is then read for all
+        fragments.
         """
         gives = any(port.name == DEPTH_PORT for port in self.pixel.outputs)
         return self.tests_late and self.stencil is None and not gives
@@ -230,7 +234,7 @@ def is_color(name: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def is_flat(name: str, shading: bool) -> bool:
-    """Whether a varying is constant over a primitive; ``shading``: colours are too."""
+    """Whether a varying is constant over a primitive; with flat ``shading`` colours are too."""
     return name.startswith(CONSTANT) or (shading and is_color(name))
 
 
@@ -248,4 +252,4 @@ def in_quads(program: Program, samplers: Samplers = ()) -> bool:
 
 
 LANE_PORT = "lane.x"
-"""An I32 input: the fragment's number in the run."""
+"""An I32 input of pixel programs: the number of the fragment among those that one run shades."""

@@ -34,7 +34,7 @@ class StageProgram(msgspec.Struct, frozen=True, eq=False):
 
 
 Component = tuple[int, int]
-"""A register's number and one of its components."""
+"""A component of a register: number of the register, and 0 to 3 for x to w."""
 
 
 class ConstantsProgram(msgspec.Struct, frozen=True, eq=False):
@@ -76,7 +76,9 @@ class TessellationStage(msgspec.Struct, frozen=True, eq=False):
 
 
 class EmittedStream(msgspec.Struct, frozen=True):
-    """An output stream of a geometry program, points or strips: the output word of each port."""
+    """An output stream of a geometry program, points or strips; ``ports`` are its outputs, each
+    with the number of the output word that holds it.
+    """
 
     number: int
     topology: bindings.Topology
@@ -96,7 +98,7 @@ class GeometryStage(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def words(self) -> frozenset[int]:
-        """The output words of all streams."""
+        """The numbers of the output words of all streams."""
         return frozenset(word for stream in self.streams for _, word in stream.ports)
 
 

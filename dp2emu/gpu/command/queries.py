@@ -31,7 +31,7 @@ class Epoch:
         self.after: Epoch | None = None
 
     def add(self, serial: int, samples: int, passed: int) -> None:
-        """Count samples of a target."""
+        """Count ``passed`` samples of a target with a serial number and ``samples`` per pixel."""
         key = serial, samples
         self.passed[key] = self.passed.get(key, 0) + passed
 
@@ -49,15 +49,16 @@ class Epoch:
 class Counters(msgspec.Struct):
     """Counts of all work since the GPU was created.  Mutable: values grow.
 
-    Times are busy ticks of one unit, ``busy_ticks`` of any; ``fragments`` went through a pixel
-    program, even if dropped then or later; ``samples`` passed all tests on targets with one sample
-    per pixel; multisampled targets are counted separately, so that their samples can be converted
-    to pixels per target (wire format, "Query types").  ``entered`` primitives enter clipping,
-    ``clipped`` leave it; ``invocations`` are pixels that a pixel program ran for, ``threads``
-    those of compute programs.  ``hull_runs`` are patches, ``domain_runs`` their domain points;
-    ``geometry_runs`` are runs of geometry programs, ``geometry_primitives`` their output.
-    ``stream0_written`` and so on are primitives written to buffers by a stream of a geometry
-    shader, ``stream0_needed`` those that would have been with enough room.
+    ``vertex_memory_ticks`` to ``other_ticks`` are ticks in which that unit was busy,
+    ``busy_ticks`` those in which any was; ``fragments`` went through a pixel program, even if
+    dropped then or later; ``samples`` passed all tests on targets with one sample per pixel;
+    multisampled targets are counted separately, so that their samples can be converted to pixels
+    per target (wire format, "Query types").  ``entered`` primitives enter clipping, ``clipped``
+    leave it; ``invocations`` are pixels that a pixel program ran for, ``threads`` those of compute
+    programs.  ``hull_runs`` are patches, ``domain_runs`` their domain points; ``geometry_runs``
+    are runs of geometry programs, ``geometry_primitives`` their output.  ``stream0_written`` and
+    so on are primitives written to buffers by a stream of a geometry shader, ``stream0_needed``
+    those that would have been with enough room.
     """
 
     samples: int = 0
@@ -103,13 +104,13 @@ class Counters(msgspec.Struct):
     stream2_needed: int = 0
     stream3_needed: int = 0
     multisamples: Epoch = msgspec.field(default_factory=Epoch)
-    """Samples of multisampled targets since the last snapshot."""
+    """Samples of multisampled targets that passed since the last snapshot."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Counters and _values(self) == _values(other)
 
     def add(self, other: Counters) -> None:
-        """Add all counts of ``other``, which must be in its first epoch."""
+        """Add all counts of ``other``, of which no snapshot has been taken."""
         for name in COUNTER_NAMES:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for (serial, samples), passed in other.multisamples.passed.items():
@@ -127,7 +128,7 @@ class Snapshot(NamedTuple):
     multisamples: Epoch
 
     def counter(self, name: str) -> int:
-        """A counter of ``Counters``, by name."""
+        """The value of the counter ``name`` of ``Counters``."""
         return self.counters[_COUNTER_INDEX[name]]
 
 
@@ -147,7 +148,9 @@ def snapshot(counters: Counters, time: int) -> Snapshot:
 
 
 class Observes(IntFlag):
-    """Expensive models that run only while a query observes them."""
+    """Flags of what a query observes that is expensive to model; such a model runs only while a
+    query observes it.
+    """
 
     NOTHING = 0
     VERTEX_CACHE = 1
@@ -172,10 +175,10 @@ class QuerySlot:
     """A query of the GPU: its begin snapshot and its report FIFO.  Mutable: a register.
 
     ``kind`` is the FIFO: reports of one kind become visible in the order they were issued.
-    ``owner`` receives the reports; ``key`` is the front end's.  ``counters`` are those of the
-    context whose draws are observed; None observes all.  The front end raises ``generation`` to
-    discard older issues; ``begin`` is valid only for its own generation.  With a ``verdict`` the
-    query is a predicate, whose last ``outcome`` is None before its first end.
+    ``owner`` receives the reports; ``key`` tells it which query it is.  ``counters`` are those of
+    the context whose draws are observed; None observes all.  The front end raises ``generation``
+    to discard older issues; ``begin`` is valid only for its own generation.  With a ``verdict``
+    the query is a predicate, whose last ``outcome`` is None before its first end.
     """
 
     __slots__ = (
@@ -219,7 +222,9 @@ class Report(NamedTuple):
 
     @property
     def wanted(self) -> bool:
-        """Whether the issue that it answers is still the latest."""
+        """Whether the query has not been issued again, or discarded, since the issue that the
+        report answers.
+        """
         return self.slot.generation == self.generation
 
     def change(self, counter: str) -> int:
@@ -232,12 +237,14 @@ class Report(NamedTuple):
         return self.end.time - self.begin.time
 
     def samples(self) -> int:
-        """Depth-test passes in samples, of all targets."""
+        """The number of samples that passed the depth test, on all targets."""
         passed = self.begin.multisamples.until(self.end.multisamples)
         return self.change("samples") + sum(passed.values())
 
     def pixels(self) -> int:
-        """Depth-test passes in pixels: per target, samples / samples per pixel, rounded up."""
+        """The number of pixels that passed the depth test: for each target the passed samples
+        divided by its samples per pixel, rounded up.
+        """
         passed = self.begin.multisamples.until(self.end.multisamples)
         multi = sum(-(-count // samples) for (_, samples), count in passed.items())
         return self.change("samples") + multi

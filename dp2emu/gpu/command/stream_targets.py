@@ -10,9 +10,9 @@ import msgspec
 from dp2emu.gpu.resource.heap import Surface
 
 STREAMS = 4
-"""Streams of a geometry shader, at most."""
+"""The most streams of a geometry shader."""
 STREAM_TARGETS = 4
-"""Buffers bound to stream output, at most."""
+"""The most buffers bound to stream output."""
 
 
 class Filled(msgspec.Struct, eq=False):

@@ -39,7 +39,7 @@ class Numbering(NamedTuple):
 
 
 PATCHES: dict[Topology, int] = {patch_list(points): points for points in range(1, 33)}
-"""Control points of a patch, by topology."""
+"""Number of control points of a patch, by patch topology."""
 
 TOPOLOGIES: dict[Topology, Numbering] = {
     PrimitiveType.POINTLIST: Numbering(1, 1, 0, (1, 1, 1), (0, 0, 0)),
@@ -55,14 +55,17 @@ TOPOLOGIES: dict[Topology, Numbering] = {
     # Patches have one corner: only later stages make primitives of them.
     **{patch: Numbering(1, n, 0, (n, n, n), (0, 0, 0)) for patch, n in PATCHES.items()},
 }
-"""Vertex numbering by topology, without adjacent vertices."""
+"""Rule of the vertex numbers of primitives, by topology; adjacent vertices are left out."""
 
 CORNERS: dict[Topology, int] = {topology: row.distinct for topology, row in TOPOLOGIES.items()}
-"""Distinct corners of a primitive: 1 for points, 2 for lines, 3 for triangles."""
+"""Number of distinct corners of a primitive, by topology: 1 for points, 2 for lines, 3 for
+triangles."""
 
 
 def list_edges(flags: I64) -> Mask:
-    """Edges of indexed triangles from their wFlags (wire format, "Edge flags"), shape (3, n)."""
+    """Which edges of indexed triangles are drawn, by their wFlags (wire format, "Edge flags"),
+    shape (3, n).
+    """
     edges: Mask = flags >> np.array([[8], [9], [10]]) & 1 != 0
     return edges
 

@@ -32,16 +32,17 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 ROWS = 64
-"""Rows of a band, a power of two and even, since kernels draw pairs of rows."""
+"""Rows of a band, unless its target is very high; a power of two, and even since kernels draw
+pairs of rows."""
 MOST = 64
-"""The most bands of a target; a higher target has bands of more rows."""
+"""The most bands of a target; the bands of a higher target have more rows."""
 WORTH = 1 << 15
-"""Pixels from which on several bands are worth their cost."""
+"""Covered samples from which on drawing in several bands is worth its cost."""
 
 
 class Bands(msgspec.Struct, frozen=True):
-    """Bands of the rows from ``top`` to below ``bottom``; rows of a band are equal but for the low
-    ``shift`` bits.
+    """A division of the rows from ``top`` to below ``bottom`` into bands: row numbers of one band
+    are equal but for the low ``shift`` bits.
     """
 
     top: int
@@ -50,7 +51,7 @@ class Bands(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, top: int, bottom: int) -> Bands:
-        """Split a non-empty row range."""
+        """Divide a non-empty row range into bands."""
         shift = ROWS.bit_length() - 1
         while ((bottom - 1) >> shift) - (top >> shift) >= MOST:
             shift += 1
@@ -67,30 +68,33 @@ JOB = (
     "each", "block", "start", "count", "level", "vertices", "setup",
     "kernel", "parts", "top", "bottom", "shift",
 )  # fmt: skip
-"""The arguments that all workers share.  ``next`` is the number of the next item or band to claim.
-Items are those from ``items`` to below ``end``; ``item_words`` has ``ITEM`` words for each from
-number 0 on.  An item is ``each`` primitives of the ``count`` from ``start`` on, the last one
-fewer; ``block`` of them are assembled and set up at once.  ``level`` is 1 if ``setup`` is for
-triangles without perspective, -1 if perspective is not looked for.  Rows from ``top`` to below
-``bottom`` are ``parts`` bands; rows of a band are equal but for the low ``shift`` bits."""
+"""Words of a job, the arguments that all workers share.  ``next`` is the number of the next item
+or band to claim.  Items are those from ``items`` to below ``end``; ``item_words`` has ``ITEM``
+words for each from number 0 on.  An item is ``each`` primitives of the ``count`` from ``start``
+on, the last one fewer; ``block`` of them are assembled and set up at once.  ``level`` is 1 if
+``setup`` is for triangles without perspective, -1 if 1 / w is not checked for perspective.  Rows
+from ``top`` to below ``bottom`` are ``parts`` bands; rows of a band are equal but for the low
+``shift`` bits."""
 
 WORKER = ("job", "words", "arguments", "lanes", "numbers", "corners", "record", *RESULTS)
-"""The arguments of one worker: those of the vertex stages, those of kernel and triangle setup,
-memory for corners and numbers of an item, and the kernel's counts.  A record has ``record`` words
-and its triangle's corners from word ``corners`` on."""
+"""Words of one worker: the shared job; ``words`` of the vertex stages; ``arguments`` of kernel and
+triangle setup; memory for an item's corners (``lanes``) and ``numbers``; the sizes of records; and
+the kernel's counts.  A record has ``record`` words and its triangle's corners from word
+``corners`` on."""
 
 ITEM = (
     "records", "lists", "list_step", "counts", "what", "level",
     "taken", "triangles", "made", "area",
 )  # fmt: skip
-"""An item, a group of primitives.  ``counts`` has an i64 for each band: how many primitives are in
-its list of i32 numbers; lists are ``list_step`` bytes apart.  ``what`` is the result of setup,
-``level`` 1 if no triangle has perspective.  ``taken`` primitives are on the screen, ``triangles``
-are left after culling, ``made`` have records; ``area`` is doubled, in pixels."""
+"""Words of an item, a group of primitives.  ``counts`` has an i64 for each band: how many
+primitives are in its list of i32 numbers; lists are ``list_step`` bytes apart.  ``what`` is the
+result of setup, ``level`` 1 if no triangle has perspective.  ``taken`` primitives are on the
+screen, ``triangles`` are left after culling, ``made`` have records; ``area`` is doubled, in
+pixels."""
 
 READY, ALONE, TILTED = 0, 1, 2
-"""Results of setup: the item can be drawn, has to be drawn alone, or has perspective, for which
-``setup`` is the wrong code."""
+"""Results of setting up an item: it can be drawn; it has to be drawn alone; or it has perspective,
+and the job's ``setup`` is code for triangles without."""
 
 # The code of the workers:
 #
@@ -103,11 +107,12 @@ READY, ALONE, TILTED = 0, 1, 2
 NAME = "band_worker"
 PREPARING, PAINTING = 0, 1
 _NUMBER = 4
-"""Bytes of the number of a chosen primitive."""
+"""Bytes of a primitive's number in the list ``chosen``."""
 _TOP, _BOTTOM = 6, 7
-"""Words of a triangle's corners with its first row and one past its last."""
+"""Words of a record, counted from its corners, that hold the triangle's first row and one past its
+last."""
 _RHW_ROWS = 9
-"""Rows of corners before those of 1 / w."""
+"""Number of rows of corner data before the rows of 1 / w: x, y and z of three corners."""
 
 
 @lru_cache(maxsize=1)
@@ -136,7 +141,9 @@ def _worker_loop() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """``gathered``: assemble an item -> its triangles on screen; -1 if some must be clipped."""
+    """Write the function ``gathered``: assemble an item -> the number of its triangles on the
+    screen, or -1 if some must be clipped.
+    """
     k = Code("gathered", ("ptr worker", "ptr job", "i64 number"), "i64")
     h, j = ArgumentWords.of(k, WORKER, k["worker"]), ArgumentWords.of(k, JOB, k["job"])
     words, vertices = h.pointer("words"), j.pointer("vertices").name
@@ -155,7 +162,9 @@ def _gathered() -> tuple[str, Writer]:
 
 
 def _made() -> tuple[str, Writer]:
-    """``made``: set up an item's triangles block by block -> the result, such as READY."""
+    """Write the function ``made``: set up an item's triangles block by block -> the result, such
+    as READY.
+    """
     k = Code("made", ("ptr worker", "ptr job", "ptr item", "i64 count"), "i64")
     j, item = ArgumentWords.of(k, JOB, k["job"]), ArgumentWords.of(k, ITEM, k["item"])
     words, block = ArgumentWords.of(k, WORKER, k["worker"]).pointer("words"), j.integer("block")
@@ -176,7 +185,9 @@ def _made() -> tuple[str, Writer]:
 
 
 def _set_up() -> tuple[str, Writer]:
-    """``set_up``: set up a block of triangles and list them by band -> the result of setup."""
+    """Write the function ``set_up``: set up a block of triangles and list them by band -> the
+    result, such as READY.
+    """
     k = Code("set_up", ("ptr worker", "ptr job", "ptr item", "i64 count"), "i64")
     h, j, item = (ArgumentWords.of(k, names, k[base]) for names, base in
                   ((WORKER, "worker"), (JOB, "job"), (ITEM, "item")))  # fmt: skip
@@ -200,7 +211,9 @@ def _set_up() -> tuple[str, Writer]:
 
 
 def level() -> tuple[str, Writer]:
-    """``level``: 1 if 1 / w is equal at the corners of each triangle (no perspective)."""
+    """Write the function ``level`` -> 1 if 1 / w is equal at the corners of each triangle (no
+    perspective), otherwise 0.
+    """
     k = Code("level", ("ptr rhw", "i64 count", "i64 capacity"), "i64")
     with k.loop(k["count"]) as n:
         first, *others = (
@@ -214,7 +227,9 @@ def level() -> tuple[str, Writer]:
 
 
 def _listed() -> tuple[str, Writer]:
-    """``listed``: append triangles of an item to the lists of the bands that they touch."""
+    """Write the function ``listed``: append triangles of an item to the lists of the bands that
+    they touch.
+    """
     k = Code("listed", ("ptr worker", "ptr job", "ptr item", "i64 first", "i64 end"))
     h, j, item = (ArgumentWords.of(k, names, k[base]) for names, base in
                   ((WORKER, "worker"), (JOB, "job"), (ITEM, "item")))  # fmt: skip
@@ -281,13 +296,14 @@ def _paint() -> tuple[str, Writer]:
 
 
 def _next(k: Code, job: Value) -> Value:
-    """Atomically claim the next item or band."""
+    """Emit the atomic claim of the next item or band -> its number."""
     return k.counted(k.at(job, JOB.index("next"), "i64"))
 
 
 _Item = TypeVar("_Item", bound=np.generic)
 _LINE = 16
-"""Words of two cache lines: prefetchers load pairs, so threads write this far apart."""
+"""Number of words of two cache lines: processors prefetch pairs of lines, so the words that
+threads write are this far apart."""
 _COUNTS = slice(WORKER.index(RESULTS[0]), WORKER.index(RESULTS[-1]) + 1)
 _AT = {name: place for place, name in enumerate(ITEM)}
 _NO_RECORDS: F64 = np.empty(1)
@@ -346,7 +362,7 @@ def band_workers(count: int) -> list[BandWorker]:
 class Items:
     """Groups of primitives that workers draw together in ``bands``.  Mutable: setup fills them.
 
-    ``words`` has ``ITEM`` words for each.
+    ``words`` has a row of ``ITEM`` words for each group.
     """
 
     def __init__(self, count: int, bands: Bands) -> None:
@@ -357,7 +373,7 @@ class Items:
 
     @classmethod
     def set_up(cls, count: int, each: int, bands: Bands, layout: Layout) -> Items:
-        """``count`` items with memory for ``each`` triangles, to be set up."""
+        """``count`` items that are not set up yet, each with memory for ``each`` triangles."""
         items = cls(count, bands)
         size = record_capacity(each) * layout.size
         records = _workers.records = _grown(_workers.records, count * size)
@@ -371,7 +387,9 @@ class Items:
 
     @classmethod
     def whole(cls, given: Arguments, bands: Bands) -> Items:
-        """A single item of primitives that are set up, all of which are listed in every band."""
+        """A single item of all primitives of ``given``, which are set up already and listed in
+        every band.
+        """
         items = cls(1, bands)
         records, count, numbers = (int(given.words[given.layout.arguments[name]])
                                    for name in ("records", "count", "list"))  # fmt: skip
@@ -380,16 +398,16 @@ class Items:
         return items
 
     def _set(self, name: str, rows: NDArray[np.generic]) -> None:
-        """Set a word of each item to the address of its row."""
+        """Set word ``name`` of each item to the address of the item's row of an array."""
         steps = np.arange(len(rows)) * rows.strides[0]
         self.words[:, _AT[name]] = address(rows) + steps
 
     def total(self, name: str, first: int, end: int) -> int:
-        """The sum of a word over items ``first`` to below ``end``."""
+        """The sum of word ``name`` over items ``first`` to below ``end``."""
         return int(self.words[first:end, _AT[name]].sum())
 
     def each(self, name: str) -> list[int]:
-        """A word of each item."""
+        """The word ``name`` of each item."""
         found: list[int] = self.words[:, _AT[name]].tolist()
         return found
 
@@ -399,7 +417,8 @@ class Items:
     ) -> None:  # fmt: skip
         """Assemble and set up all items on the given workers.
 
-        ``amounts`` are the triangles of an item, those of a block, the first one, and the total.
+        ``amounts`` are the primitives of an item, those of a block, the number of the first one,
+        and the number of all.
         """
         gathering, setting_up = vertices().best(), plan.setup.best()
         code = gathering.code.address, setting_up.code.address
@@ -423,7 +442,7 @@ class Items:
         return np.sum([worker.words[_COUNTS] for worker in working], axis=0).tolist()  # type: ignore[no-any-return]
 
     def _job(self, first: int, end: int, setting_up: tuple[int, ...], kernel: int) -> I64:
-        """The ``JOB`` words, which begin with the number of the first item or band: 0."""
+        """The ``JOB`` words; the first, 0, is the number of the next item or band to claim."""
         bands = self.bands
         return np.array((
             0, first, end, address(self.words), *setting_up, kernel,
@@ -440,5 +459,5 @@ def _work(what: int, working: Sequence[BandWorker]) -> None:
 
 
 def _grown(held: NDArray[_Item], size: int) -> NDArray[_Item]:
-    """The array if it is large enough, otherwise a new one."""
+    """The array ``held`` if it has at least ``size`` elements, otherwise a new one."""
     return held if len(held) >= size else np.empty(size, held.dtype)

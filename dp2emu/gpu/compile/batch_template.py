@@ -50,11 +50,11 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 OWN = DRAW[: DRAW.index("bindings") + 1]
-"""Words of the vertex stages that each draw has its own of."""
+"""Names of the vertex stages' words that differ between the draws of a batch."""
 
 ROW = ("template", "sources", "program", *OWN)
-"""A draw.  ``sources`` are ``vertex_arguments.SOURCE`` words of its elements, ``program`` the
-binding words of its pixel program."""
+"""Names of the words of a batched draw.  ``sources`` are ``vertex_arguments.SOURCE`` words of its
+elements, ``program`` the binding words of its pixel program."""
 
 LEVELS = ("kernel", "setup", "arguments", "size")
 COUNTS = ("draws", "primitives", "extra", "clipped", "triangles", *RESULTS)
@@ -63,21 +63,23 @@ TEMPLATE = (
     "words", "into", "source_words", "pieces", "lanes", "shaded", "top", "bottom", "samples",
     *(f"{name}{level}" for level in range(2) for name in LEVELS), *COUNTS,
 )  # fmt: skip
-"""A template.  ``words`` are those of the vertex stages, ``into`` is the place of their
-``source_words`` words of sources; a clipped primitive has at most ``pieces``.  ``lanes`` is the
-number of varyings; ``shaded`` is 1 if perspective is not looked for.  ``kernel0`` is for
-primitives with perspective and ``kernel1`` for triangles without, 0 if not chosen yet; ``size`` is
-the words of a record.  ``COUNTS`` accumulate."""
+"""Names of the words of a template.  ``words`` are those of the vertex stages, ``into`` is the
+place of their ``source_words`` words of sources; a clipped primitive has at most ``pieces``.
+``lanes`` is the number of varyings; ``shaded`` is 1 if 1 / w is not checked for perspective.
+``kernel0`` is for primitives with perspective and ``kernel1`` for triangles without, 0 if not
+chosen yet; ``size`` is the words of a record.  ``COUNTS`` accumulate."""
 
 ROOM = (
     "vertices", "cutting",
     "lanes", "lane_room", "numbers", "number_room", "records", "record_room",
 )  # fmt: skip
-"""The functions of the vertex stages, ``cutting`` (clipping) being 0 until it is compiled, and
-memory for doubles, i64 and records, with sizes in words."""
+"""Names of the words that all draws of a batch share: the functions of the vertex stages,
+``cutting`` (clipping) being 0 until it is compiled; and memory for doubles, i64 and records, with
+sizes in words."""
 
 DONE, ALONE, PLANNED = 0, 1, 2
-"""Results of a draw: drawn, to be drawn alone, or waiting for a kernel, whose level is added."""
+"""Results of a batched draw: it is drawn; it has to be drawn alone; or it waits for a kernel:
+PLANNED plus 1 for the kernel of triangles without perspective, otherwise plus 0."""
 
 # The compiled function:
 #
@@ -89,7 +91,8 @@ DONE, ALONE, PLANNED = 0, 1, 2
 NAME = "draw_batch"
 _WORD = 8
 _POSITION, _CORNERS = 4, 3
-"""Rows of a vertex before its varyings, and doubles of each for the corners."""
+"""Number of rows of vertex data before those of the varyings (x, y, z, 1 / w), and of corners of a
+primitive, each of which has its own double in every row."""
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +109,7 @@ def text() -> str:
 
 
 def _copied() -> tuple[str, Writer]:
-    """``copied``: copy words."""
+    """Write the function ``copied``: copy words."""
     k = Code("copied", ("ptr from", "ptr to", "i64 count"))
     with k.loop(k["count"]) as n:
         k.store(k.load("i64", k["from"], n), k["to"], n)
@@ -115,7 +118,8 @@ def _copied() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """``gathered``: assemble a draw -> its triangles on the screen, or -1 to draw it alone.
+    """Write the function ``gathered``: assemble a draw -> the number of its triangles on the
+    screen, or -1 to draw it alone.
 
     ``capacity`` receives the distance between rows of corners.
     """
@@ -143,7 +147,9 @@ def _gathered() -> tuple[str, Writer]:
 
 
 def _painted() -> tuple[str, Writer]:
-    """``painted``: set up and draw triangles by a kernel -> the result; ALONE if too large."""
+    """Write the function ``painted``: set up and draw triangles by a kernel -> the result, ALONE
+    if they are too large.
+    """
     k = Code(
         "painted", ("ptr template", "ptr room", "ptr level", "i64 count", "i64 capacity"), "i64"
     )
@@ -179,7 +185,7 @@ def _painted() -> tuple[str, Writer]:
 
 
 def _drawn() -> tuple[str, Writer]:
-    """``drawn``: draw a row -> the result."""
+    """Write the function ``drawn``: draw a row of a batch -> the result, such as DONE."""
     k = Code("drawn", ("ptr row", "ptr room"), "i64")
     r = ArgumentWords.of(k, ROW, k["row"])
     template, capacity = r.pointer("template"), k.room("i64")
@@ -212,7 +218,9 @@ def _drawn() -> tuple[str, Writer]:
 def _count(
     template: ArgumentWords, row: ArgumentWords, vertices: ArgumentWords, clipped: Value
 ) -> None:
-    """Add what kernels do not count to the template's counts."""
+    """Add a draw to the template's counts that no kernel makes: draws, primitives, triangles added
+    by clipping, and primitives left by it.
+    """
     one = template.code.constant("i64", 1)
     added = one, row.integer("count"), vertices.integer("extra"), clipped
     for name, value in zip(COUNTS, added, strict=False):
@@ -231,9 +239,9 @@ def _sequence() -> tuple[str, Writer]:
 
 
 ROWS = 1 << 10
-"""Draws of a batch, at most."""
+"""The most draws of a batch."""
 PROGRAMS = 64
-"""Uniforms of the pixel program whose binding words a template keeps."""
+"""The most sets of uniforms of the pixel program whose binding words a template keeps."""
 
 _ROW = struct.Struct(f"={len(ROW)}q")
 _COUNTS_AT = TEMPLATE.index(COUNTS[0])
@@ -241,10 +249,11 @@ _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 
 
 class BatchTemplate(msgspec.Struct, eq=False):
-    """The template of batched draws of one state.  Mutable: kernels are added and replaced.
+    """What the batched draws of one state share.  Mutable: kernels are added and replaced.
 
-    ``like`` is such a draw without vertices, ``base`` the plan of one; ``arguments`` have bindings
-    that serve the programs of every kernel.  ``words`` are those of ``TEMPLATE``, at ``place``.
+    ``like`` is a draw of that state without vertices, ``base`` a plan of its kernels;
+    ``arguments`` have bindings that serve the programs of every kernel.  ``words`` are those of
+    ``TEMPLATE``, at the address ``place``.
     """
 
     like: Draw
@@ -309,7 +318,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
             self.words[TEMPLATE.index(name)] = value
 
     def learn(self, level: int) -> None:
-        """Add the kernel for primitives with perspective, or with level 1 for those without."""
+        """Add the kernel for primitives with perspective; if ``level`` is 1, for those without."""
         plan = self.base
         if not self.draws_points:
             plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
@@ -388,7 +397,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
 
 
 class _Placed(msgspec.Struct, frozen=True):
-    """Words and their address."""
+    """An array of words and its address."""
 
     words: NDArray[Any]
     place: int
@@ -421,7 +430,7 @@ class BatchRun:
         return self._count == ROWS
 
     def add(self, template: BatchTemplate, draw: Draw, waiting: int) -> None:
-        """Add a draw behind the ``waiting`` ones.
+        """Add a draw behind the ``waiting`` draws, which are not executed yet.
 
         The caller keeps its objects alive until it is drawn.  Rows left behind by an error are
         overwritten.

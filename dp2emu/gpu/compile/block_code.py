@@ -30,9 +30,10 @@ class Row(msgspec.Struct, frozen=True):
     """A pair of rows of a primitive, from row ``y`` (even) on.
 
     ``bounds`` has the columns of each sample and, if samples are covered separately, of the centre
-    last.  ``ways`` are distances from the anchor down to each sample in memory order, ``down`` to
-    the centre in quad order; ``planes`` are the varyings' planes at these rows, ``depths`` those
-    of z by sample.  ``free`` is the mask of lanes that are not clipped in z.
+    last.  ``ways`` are the vertical distances from the anchor to each sample in memory order,
+    ``down`` those to the pixel centre in quad order; ``planes`` are the varyings' planes at these
+    rows, ``depths`` those of z by sample.  ``free`` is the mask of lanes that are not clipped in
+    z.
     """
 
     primitive: Primitive
@@ -50,8 +51,8 @@ class Spot(msgspec.Struct, frozen=True):
     """A block of a row from column ``x`` on, in memory order.
 
     ``inside`` is the coverage by sample (and at the centre, as ``Row.bounds``), ``masks`` are the
-    fragments by sample, ``depths`` their z, ``ways`` the distances from the anchor across,
-    ``central`` that to the centre.
+    fragments by sample, ``depths`` their z, ``ways`` the horizontal distances from the anchor to
+    each sample, ``central`` those to the pixel centre.
     """
 
     row: Row
@@ -176,7 +177,7 @@ class Blocks:
         return masks
 
     def _kept(self, row: Row, x: str, mask: str, z: str) -> str:
-        """A mask without lanes that are clipped in z or stippled away."""
+        """The lanes of ``mask`` that are neither clipped in z nor stippled away."""
         w = self.w
         if self.key.clipped:
             (within,) = emitted(w, inside_depth, None, [(Type.F64, z)])
@@ -206,7 +207,7 @@ class Blocks:
     # The order of tests and program
 
     def _early(self, spot: Spot) -> None:
-        """Test, then run the program for fragments that passed."""
+        """Emit the depth and stencil tests, then the program for fragments that pass."""
         w, key = self.w, self.key
         passed = self._test(spot, spot.masks, None)
         seen = union(w, passed)
@@ -222,7 +223,7 @@ class Blocks:
                 self._write(spot, drawn, shaded)
 
     def _late(self, spot: Spot) -> None:
-        """Run the program first: it affects tests or stored values."""
+        """Emit the program before the tests, because it affects tests or stored values."""
         if self.key.ahead and self.depth is not None:
             self._ahead(spot, self.depth)
             return
@@ -240,14 +241,14 @@ class Blocks:
             self._write(spot, passed, shaded)
 
     def _count_runs(self, spot: Spot) -> None:
-        """Count program runs if it runs for all fragments."""
+        """On multisampled targets, emit the count of program runs for all fragments."""
         if len(spot.masks) > 1:
             run = spot.masks if self.key.each else [union(self.w, spot.masks)]
             self._count("invocations", run)
 
     def _ahead(self, spot: Spot, depth: DepthTest) -> None:
-        """Run the program, after a look at depth, for fragments that are not hidden; it counts as
-        run for all.
+        """Emit a program that runs ahead of the tests, but only for fragments that depth does not
+        hide; it counts as run for all fragments.
         """
         w, x, y = self.w, spot.x, spot.row.y
         self._count_runs(spot)
@@ -287,7 +288,9 @@ class Blocks:
         return self.depth(spot.x, row.y, self._depths(spot, written), masks, back)
 
     def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
-        """The tested depths by sample, doubles: the program's or the plane's."""
+        """The depths to test by sample, doubles: the program's if it writes depth, otherwise the
+        plane's.
+        """
         w, key = self.w, self.key
         ends = [self._splat("double", f"depth.{end}") for end in ("low", "high")]
         terms, found = DepthTerms(key.w_buffer, key.biased, key.sloped), []
@@ -300,7 +303,7 @@ class Blocks:
         return found
 
     def _depth_terms(self, spot: Spot, sample: int) -> list[str]:
-        """The operands of ``depth_tested`` after z."""
+        """The operands of the formula ``depth_tested`` that follow z."""
         key, primitive, terms = self.key, spot.row.primitive, list[str]()
         if key.w_buffer:
             rhw = primitive.at(RHW, primitive.row(RHW, spot.row.ways[sample]), spot.ways[sample])
@@ -353,7 +356,9 @@ class Blocks:
         return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
 
     def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
-        """The distances to centroids: to the centre if covered, else the first covered sample."""
+        """The distances from the anchor to centroids: the pixel centre if covered, else the first
+        covered sample.
+        """
         w = self.w
         dx, dy = ZERO, ZERO
         turned = [w.to_quads(w.b, mask) for mask in inside]

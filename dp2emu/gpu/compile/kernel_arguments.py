@@ -117,7 +117,7 @@ def _room(size: int) -> F64:
 
 
 _CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
-"""Sign of the area of culled triangles."""
+"""Sign of the area of the triangles that each cull mode drops; 0 for none."""
 _NUMBERS = struct.Struct(f"={len(kernel_layout.INTEGERS)}q{len(kernel_layout.DOUBLES)}d")
 
 
@@ -244,5 +244,5 @@ def _counted(size: int) -> NDArray[np.int32]:
 
 
 def all_triangles(count: int) -> NDArray[np.int32]:
-    """The numbers from 0 to ``count`` or beyond: a list of all triangles."""
+    """An array of the numbers from 0 to at least ``count``: a list of all triangles."""
     return _counted(max(1 << 14, 1 << count.bit_length()))

@@ -50,7 +50,7 @@ _ROWS_PARAMETERS = (
 _SETUP_PARAMETERS = (("ptr", "arguments"), ("ptr", "results"))
 _PARAMETERS = (*_SETUP_PARAMETERS, ("i32", "first"), ("i32", "end"))
 _COLUMNS = "<2 x i32>"
-"""Type of a column in each of two rows."""
+"""LLVM type of a pair of columns, one for each row of a row pair."""
 
 
 class FrontKey(msgspec.Struct, frozen=True):
@@ -102,7 +102,9 @@ def _lanes(w: Code, at: int) -> str:
 
 
 def parameters(named: Sequence[tuple[str, str]]) -> str:
-    """The parameters of a header, whose pointers do not alias."""
+    """The parameter list of an LLVM function from pairs of type and name; its pointers do not
+    alias.
+    """
     return ", ".join(f"{type}{' noalias' if type == 'ptr' else ''} %{name}"
                      for type, name in named)  # fmt: skip
 

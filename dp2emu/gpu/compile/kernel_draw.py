@@ -40,11 +40,12 @@ from dp2emu.shader.reference import Fetcher, Sampler
 from dp2emu.shader.text import dump
 
 HEAVY = 1 << 20
-"""Samples from which on a state's second draw has optimised code compiled."""
+"""Samples of a draw from which on its state's code is optimised, unless it is the state's first
+draw."""
 MANY = 1 << 9
-"""Primitives whose setup takes long enough to compile the kernel meanwhile."""
+"""Primitives of a draw whose setup takes so long that its kernel is compiled meanwhile."""
 TEMPLATES = 8
-"""Argument templates of a state: now and then its programs get other uniforms."""
+"""The most argument templates kept for a state, whose programs get other uniforms now and then."""
 
 
 def drawing(
@@ -74,8 +75,8 @@ class Drawing(msgspec.Struct, frozen=True):
     """Draws of one state by a kernel.
 
     ``templates`` are arguments by plan and uniforms, one for each thread; ``plans`` are for
-    triangles, ``span_plans`` for primitives given as spans.  ``levels`` tells whether the last
-    triangles with varyings of these names had no perspective.
+    triangles, ``span_plans`` for primitives given as spans.  ``levels`` tells, by the names of
+    their varyings, whether the last triangles had no perspective.
     """
 
     region: Rect
@@ -114,7 +115,9 @@ class Drawing(msgspec.Struct, frozen=True):
         plan.setup.compile_ahead()
 
     def seems_level(self, draw: Draw, names: tuple[str, ...]) -> bool:
-        """Whether triangles probably have no perspective, by earlier ones or by the first one."""
+        """Whether triangles probably have no perspective, judging by earlier ones or by the draw's
+        first.
+        """
         if draw.pipeline.vertex is not None:
             return False
         found = self.levels.get(names)
@@ -178,12 +181,14 @@ class Drawing(msgspec.Struct, frozen=True):
         return found
 
     def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
-        """A plan that exists already, with or without perspective."""
+        """A plan of triangles that exists already, with or without perspective; None if there is
+        none.
+        """
         keys = ((names, level, bool(draw.raster.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
-        """The plan of points with varyings ``names``, which do not depend on the place in one."""
+        """The plan of points with varyings ``names``, which are constant over a point."""
         biased = bool(draw.pipeline.depth.bias_all and draw.pipeline.depth.bias)
         return self._new_span_plan(draw, False, False, names, (), biased, False)
 
@@ -259,9 +264,10 @@ class Drawing(msgspec.Struct, frozen=True):
         part: tuple[int, int, int],
         before: Work,
     ) -> Work:
-        """Draw items; ``part`` is the first one, the end, and about how many pixels they have.
+        """Draw items; ``part`` is the number of the first one, one past the last, and about how
+        many pixels they have.
 
-        One thread draws bands too: the part of all targets in a band stays in its cache.
+        A single thread draws bands too: the part of all targets in a band stays in its cache.
         """
         first, end, pixels = part
         samples = pixels * plan.key.samples
@@ -274,8 +280,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 
     def argument_template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
-        """A copy source for arguments of draws, with targets and programs set; threads have
-        one each.
+        """Arguments with targets and programs set, which draws copy; each thread, by number
+        ``worker``, has its own.
         """
         key = id(plan), id(uniforms)
         found = self.templates.get(key, [])
@@ -315,7 +321,9 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 def _is_level(draw: Draw, vertices: Vertices) -> bool:
-    """Whether no primitive has perspective; a vertex program's output is assumed to have it."""
+    """Whether no primitive has perspective: 1 / w is the same at all vertices.  The output of a
+    vertex program is assumed to have perspective.
+    """
     rhw = vertices.position[3]
     return draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
 

@@ -26,14 +26,16 @@ from dp2emu.shader.reference import Sampler
 NARROW, WIDE = 8, 16
 """Lanes of kernels: wide vectors hide latency, narrow ones fit small triangles better."""
 LONG = 48
-"""Statements from which on a program is worth wide vectors, helper lanes included."""
+"""Statements from which on a program is worth wide vectors, which have more helper lanes."""
 
 _Color = tuple[int, FormatRow, bool]
-"""Number of a target, its format, and whether all bits are written."""
+"""A colour target: its number, its format, and whether all bits are written."""
 
 
 class Writes(msgspec.Struct, frozen=True):
-    """The properties of targets in a key; of depth the format and whether it may change."""
+    """The properties of targets in a kernel's key; ``depth`` is the format, and whether depth or
+    stencil may change.
+    """
 
     colors: tuple[_Color, ...]
     depth: tuple[FormatRow, bool] | None
@@ -46,8 +48,8 @@ class Writes(msgspec.Struct, frozen=True):
 
 
 SHORT, FEW = 400, 2
-"""Statements of a sampler program, and number of them, up to which they become part of a kernel;
-others stay separate functions, which are compiled once for all kernels."""
+"""The most statements of a sampler program, and the most sampler programs, that become part of a
+kernel; others stay separate functions, which are compiled once for all kernels."""
 
 
 def samplers_of(program: Program, sampler: Sampler) -> Samplers:
@@ -122,7 +124,9 @@ def cached_plan(key: Key) -> Plan:
 
 @lru_cache(maxsize=1 << 10)
 def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled: bool) -> Key:
-    """A key with all that does not depend on the kind of primitives."""
+    """The part of a kernel's key that does not depend on the kind of primitives; the rest is
+    unset.
+    """
     return Key(
         pipeline.pixel,
         tuple(_color_key(pipeline, *color) for color in writes.colors),
@@ -149,7 +153,9 @@ def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled:
 
 
 def _wants_wide(pipeline: Pipeline) -> bool:
-    """Whether a program is long, or blends with single samples, whose loads take long."""
+    """Whether a kernel gets wide vectors: its program is long, or it blends on targets with one
+    sample per pixel, whose loads take long.
+    """
     blends = pipeline.blending and pipeline.samples == 1
     return blends or sum(1 for _ in walk(pipeline.pixel.statements)) >= LONG
 

@@ -38,19 +38,21 @@ from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
 
 EACH, MOST_EACH = 1 << 10, 1 << 12
-"""Triangles of an item, without and with shared vertices: larger items shade fewer vertices
-twice."""
+"""Triangles of an item without indices, and the most with indices: larger items shade fewer shared
+vertices twice."""
 BLOCK = 1 << 10
 """Triangles assembled and set up at once, a multiple of 8: their corners stay in the cache."""
 SHARES = 4
-"""Items for each thread, so that none waits long for the last one."""
+"""Number of items for each thread that indexed draws aim at, so that no thread waits long for the
+last item."""
 BATCH_BYTES = 32 << 20
 """Bytes of records in a batch, at most; threads wait between batches."""
 SETTING_UP = 8
-"""Pixels that take about as long as starting a triangle in a band."""
+"""Cost of starting a triangle in a band, as the number of pixels whose drawing takes as long."""
 
 Alone = Callable[[int, int], Work]
-"""Draws primitives from one number to below another chunk by chunk."""
+"""Function that draws primitives from one number to below another, chunk by chunk -> their
+work."""
 
 
 class LargeDraw(msgspec.Struct, frozen=True):
@@ -80,7 +82,9 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return cls(drawing, draw, plan, alone) if there else None
 
     def whole(self, meter: Meter) -> Work:
-        """Draw all primitives; the rest alone once the budget admits too few at a time."""
+        """Draw all primitives in batches; once the work budget admits too few primitives for a
+        batch, draw the remaining ones by ``alone``.
+        """
         work, start = Work(), 0
         while start < self.draw.input.count:
             if meter.most() < EACH:
@@ -153,7 +157,9 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return found
 
     def _begin(self, frame: Frame, each: int) -> list[Any]:
-        """Set the words of a frame that each draw has its own of -> objects they refer to."""
+        """Set the words of a frame that differ from draw to draw -> the objects that the words
+        refer to.
+        """
         program, uniforms = self.plan.program, self.draw.vertex.uniforms
         bound: tuple[Bindings | None, int] = None, 0
         if program is not None and layout_of(program).local:

@@ -25,11 +25,12 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 POINTS = ("size", "rows", "clips", "record", "planes", "plane_count")
-"""Words at the argument ``setup``: size in grid units, a double; most spans; 1 if fragments are
-clipped in z; words of a record; planes (``kernel_layout.SETUP_PLANE``) and their number."""
+"""Names of the words that the argument ``setup`` points to for points: size in grid units, a
+double; the most spans; 1 if fragments are clipped in z; words of a record; address of the planes'
+``kernel_layout.SETUP_PLANE`` words, and number of planes."""
 
 ROWS = 1 << 10
-"""Rows of points in all: memory for as many spans is allocated."""
+"""The most rows that all points of a draw cover in sum: memory for as many spans is allocated."""
 
 
 def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
@@ -68,7 +69,8 @@ def set_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
 
 NAME = "points"
 _STATE = ("made", "spans", "pixels", "odd")
-"""Totals: records, spans, pixels, and 1 if a point cannot be set up here."""
+"""Names of the totals of point setup: records, spans, pixels, and 1 if a point needs the reference
+stages."""
 
 
 @lru_cache(maxsize=1)
@@ -84,7 +86,9 @@ def text() -> str:
 
 
 def _edge() -> tuple[str, Writer]:
-    """``edge``: the first pixel at or after a place in half grid units, clamped to limits."""
+    """Write the function ``edge``: the first pixel at or after a place in half grid units, clamped
+    to limits.
+    """
     k = Code("edge", ("double twice", "i64 low", "i64 high"), "i64")
     low, high = (k[name].signed("double") for name in ("low", "high"))
     found = k.intrinsic("ceil", k["twice"] / float(2 * ONE))
@@ -95,7 +99,9 @@ def _edge() -> tuple[str, Writer]:
 
 
 def _planes() -> tuple[str, Writer]:
-    """``planes``: the planes of a point; NaN and infinite values have NaN slopes."""
+    """Write the function ``planes``: make the planes of a point; NaN and infinite values have NaN
+    slopes.
+    """
     k = Code("planes", ("ptr words", "ptr record", "i64 n"))
     w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
@@ -120,7 +126,7 @@ def _planes() -> tuple[str, Writer]:
 
 
 def _record() -> tuple[str, Writer]:
-    """``record``: write record ``made`` for point n at x and y."""
+    """Write the function ``record``: make record number ``made``, of point n at x and y."""
     k = Code("record", ("ptr words", "i64 made", "i64 n", "double x", "double y"))
     w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
@@ -145,7 +151,9 @@ def _record() -> tuple[str, Writer]:
 
 
 def _rows() -> tuple[str, Writer]:
-    """``rows``: append spans of ``owner`` from ``at`` on, one for each row."""
+    """Write the function ``rows``: append spans of record ``owner`` from span ``at`` on, one for
+    each row.
+    """
     k = Code("rows", ("ptr words", "i64 owner", "i64 at", "i64 left", "i64 right", "i64 top",
                       "i64 bottom"))  # fmt: skip
     w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)

@@ -72,7 +72,7 @@ DRAWING: frozenset[type[Packet]] = frozenset((
 """Packets that write memory; a GPU that skips them keeps order and answers queries only."""
 
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
-"""Plain integers: an operation on flags costs more than a snapshot."""
+"""Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
 
 
 class Gpu:
@@ -146,7 +146,7 @@ class Gpu:
         self._fifo.append((packet, self.now, size, context))
 
     def advance(self, ticks: int) -> None:
-        """Let host time pass, and execute what starts until then."""
+        """Let ``ticks`` of host time pass, and execute the packets that start until then."""
         self.now += ticks
         self.run()
 
@@ -229,7 +229,9 @@ class Gpu:
         self._seen = None
 
     def collect(self) -> list[Report]:
-        """Take the reports the host can see now, in the order they became visible."""
+        """Remove and return the reports that the host can see now, in the order they became
+        visible.
+        """
         visible = []
         while self._reports and self._reports[0][0] <= self.now:
             visible.append(heappop(self._reports)[2])
@@ -242,7 +244,7 @@ class Gpu:
                 report.slot.owner.receive(report)
 
     def forget(self, slot: QuerySlot) -> None:
-        """Stop running models for a query object that was destroyed."""
+        """Stop the expensive models that run for a query, because its object was destroyed."""
         self._cache_watchers.discard(slot)
 
     def change_clock(self) -> None:
@@ -400,7 +402,9 @@ class Gpu:
         self._seen = None
 
     def _snapshot_for(self, slot: QuerySlot) -> Snapshot:
-        """A snapshot of the counters that a query observes, shared until the GPU's change."""
+        """A snapshot of the counters that a query observes; one of the whole GPU's counters is
+        reused until they change.
+        """
         if slot.counters is not None:
             return snapshot(slot.counters, self._free)
         if self._seen is None or self._seen.time != self._free:
@@ -491,7 +495,7 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
 # observes it, and only draws follow.  Draws that may raise an error never wait.
 
 TEMPLATES = 64
-"""Batch templates cached for an output record; a further one clears the cache."""
+"""The most batch templates cached for an output record; one more clears the cache."""
 _MOST = 1 << 10
 """The most primitives of a small draw; with more, the cost of a call no longer matters."""
 

@@ -61,7 +61,7 @@ class Overlap(msgspec.Struct, frozen=True):
 
 
 SERIAL = Overlap()
-"""One unit is busy at a time."""
+"""The ``Overlap`` of units that work one at a time."""
 
 
 class Rates(msgspec.Struct, frozen=True):
@@ -100,7 +100,9 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 def instant() -> Timing:
-    """Nothing takes time: every packet is done and visible when it is submitted."""
+    """The model in which nothing takes time: every packet is done and visible when it is
+    submitted.
+    """
     return Timing(
         "instant",
         lambda number, length: 0,
@@ -111,7 +113,7 @@ def instant() -> Timing:
 
 
 def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
-    """Each call, each packet and each delivery takes the same number of ticks."""
+    """The model in which every call, packet and delivery takes a fixed number of ticks."""
     draw = Cost(vertex_compute=packet // 2, pixel_compute=packet - packet // 2)
     other = Cost(other=packet)
     return Timing(
@@ -123,7 +125,8 @@ def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
 
 
 def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
-    """Cost follows what a packet did: vertices, pixels and bytes over the board's ``RATES``.
+    """The model in which cost follows what a packet did: vertices, pixels and bytes over the
+    board's ``RATES``.
 
     ``call`` is the ticks between calls, ``delivery`` those from an END on the GPU to its answer.
     """
@@ -136,7 +139,9 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
 
 
 def seeded(seed: int) -> Timing:
-    """Pseudo-random times by ``seed``, in ticks: 200..2,199 a call, 0..16,383 a packet, report."""
+    """The model of pseudo-random times by ``seed``, in ticks: 200..2,199 for a call, 0..16,383 for
+    a packet and for the delivery of a report.
+    """
 
     def draw(stream: int, number: int, bound: int) -> int:
         return _splitmix(_splitmix(seed * 3 + stream) + number) % bound

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dp2emu.gpu.command.queries import Report
 
 Usage = tuple[int, int]
-"""Part and whole; a whole of 0 is an empty interval, or no work."""
+"""Part and whole of a utilisation; a whole of 0 is an empty interval, or no work."""
 
 VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
 GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"
@@ -17,17 +17,19 @@ TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "stream_bytes", "upl
 
 
 def total(report: Report, *counters: str) -> int:
-    """The sum of the changes of counters."""
+    """The sum of the changes of several counters in the interval of a report."""
     return sum(map(report.change, counters))
 
 
 def busy(report: Report, *counters: str) -> Usage:
-    """Busy ticks of the interval."""
+    """The ticks that ``counters`` of busy time counted, as a part of the ticks of the interval."""
     return total(report, *counters), report.ticks
 
 
 def idle(report: Report) -> Usage:
-    """Ticks in which no unit was busy; an empty interval is all idle."""
+    """The ticks in which no unit was busy, as a part of the ticks of the interval; an empty
+    interval is all idle.
+    """
     if report.ticks == 0:
         return 1, 1
     return max(report.ticks - report.change("busy_ticks"), 0), report.ticks
@@ -39,5 +41,5 @@ def used(report: Report, rate: tuple[int, int], *counters: str) -> Usage:
 
 
 def part(report: Report, counter: str, *whole: str) -> Usage:
-    """The share of one counter in the sum of several."""
+    """The change of one counter, as a part of the sum of the changes of several."""
     return report.change(counter), total(report, *whole)

@@ -83,7 +83,9 @@ _setups: IdentityCache[DrawSetup] = IdentityCache()
 
 
 def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-    """The set-up of a draw, cached by identity unless it holds copies or a model of a cache."""
+    """The set-up of a draw, cached by the identity of its state, but not if it models a texture
+    cache, reads copies of its targets or refers to bindings of this draw.
+    """
     if cache is not None:
         return DrawSetup.of(draw, cache, run, threads)
     pipeline, surfaces = draw.pipeline, (*draw.output.colors, draw.output.depth)
@@ -113,7 +115,7 @@ def geometry_names(pixel: Program) -> tuple[str, ...]:
 # affects coverage, and any program before an alpha test, runs before the depth test
 
 CHUNK = 1 << 13
-"""Primitives assembled together."""
+"""The most primitives that are assembled together."""
 FEW = 1 << 10
 """The most primitives that one thread draws chunk by chunk; more are drawn by all threads."""
 
@@ -135,7 +137,8 @@ _COMPILED = (
 """Modules of the compiled engine, imported before the first draw."""
 
 Witness = Callable[[I64, I64], None]
-"""Receives columns and rows of pixels, shape (count,) each, for every sample that passes."""
+"""Function that receives columns and rows of pixels, shape (count,) each, for every sample that
+passes all tests."""
 
 
 def execute_draw(
@@ -175,8 +178,8 @@ _Find = Callable[[Draw], DrawSetup]
 
 
 class _Executors(NamedTuple):
-    """Ways to draw assembled primitives: by ``rest``, or many at once by a ``kernel``, within the
-    work budget.
+    """Functions that draw assembled primitives: ``rest`` chunk by chunk, ``kernel``, unless None,
+    many at once within the work ``budget``.
     """
 
     rest: Rest
@@ -185,7 +188,9 @@ class _Executors(NamedTuple):
 
 
 class _Observers(NamedTuple):
-    """The observer of pixels that pass, and the work budget."""
+    """What accompanies a draw: ``witness``, which receives the pixels that pass the tests, and the
+    work ``budget``; None if there is none.
+    """
 
     witness: Witness | None
     budget: WorkBudget | None
@@ -289,7 +294,7 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
 
 
 def _together(draw: Draw, executors: _Executors, alone: Callable[[int, int], Work]) -> Work | None:
-    """Execute a draw of many triangles on all threads; None if it cannot be."""
+    """Execute a draw of many triangles on all threads; None if it cannot be executed that way."""
     from dp2emu.gpu.compile.large_draw import LargeDraw
 
     kernel = executors.kernel
@@ -416,7 +421,9 @@ class _Stages(msgspec.Struct, frozen=True):
         return work + Work(fragments=count, shaded=count, invocations=runs, pixel_bytes=moved)
 
     def _read_ahead(self, dropped: int) -> int:
-        """Bytes of depth read for fragments that the program drops."""
+        """Bytes of depth that are read for ``dropped`` fragments, which the program drops: depth
+        tells before the program which fragments are hidden.
+        """
         target = self.targets.depth
         if target is None or not self.draw.pipeline.hides_early:
             return 0
@@ -444,7 +451,9 @@ class _Stages(msgspec.Struct, frozen=True):
         return alive
 
     def _write(self, here: Sites, shaded: Shaded | None) -> Work:
-        """Test, shade (unless given shaded) and write one or more fragments."""
+        """Test at least one fragment, run the program for those that pass unless they are
+        ``shaded`` already, and write them.
+        """
         stacks, target = self._stacks(here), self.targets.depth
         passed, pixels, moved = None, len(here.x), 0
         if target is not None:
@@ -470,7 +479,9 @@ class _Stages(msgspec.Struct, frozen=True):
         return Work(pixels=pixels, pixel_bytes=moved, invocations=runs)
 
     def _act(self, here: Sites, passed: Mask | None) -> None:
-        """Run a program with side effects for fragments that passed, and write those alive."""
+        """Run a program that writes to memory for fragments that passed, and write those that it
+        keeps.
+        """
         here = here if passed is None else here.part(np.flatnonzero(passed))
         shaded = self._shade(here)
         alive = np.flatnonzero(self._alive(here, shaded))
@@ -480,14 +491,16 @@ class _Stages(msgspec.Struct, frozen=True):
 
     @property
     def _drops_after_tests(self) -> bool:
-        """Whether a program that runs late drops fragments that passed the tests."""
+        """Whether the program runs after the tests (``early``) and may drop fragments that passed
+        them.
+        """
         pipeline = self.draw.pipeline
         says = decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage
         return pipeline.early and says
 
     def _invocations(self, here: Sites, passed: Mask | None) -> int:
-        """The number of program runs: of pixels with fragments that passed, by primitive, or of
-        fragments if the program runs by sample.
+        """The number of program runs: one for each pixel of a primitive with a fragment that
+        passed or, if the program runs by sample, one for each such fragment.
         """
         if not self.draw.pipeline.counts_pixels:
             return 0
@@ -520,7 +533,9 @@ class _Stages(msgspec.Struct, frozen=True):
                 target.write(colors[target.number], x[layer], y[layer], colors.get(1))
 
     def _shade(self, here: Sites) -> Shaded:
-        """Run the program, once for all samples of a pixel."""
+        """Run the pixel program: once for all samples of a pixel or, if it runs by sample, for
+        each.
+        """
         if self.samples == 1:
             shaded, coverage = shade(self.shading, here), here.spans.coverage
             return shaded if coverage is None else covered(shaded, coverage[here.span])
@@ -530,7 +545,7 @@ class _Stages(msgspec.Struct, frozen=True):
         return shade(self.shading, pixels).part(pixel)
 
     def _shade_samples(self, here: Sites) -> Shaded:
-        """Run the program for each sample, all first ones together, then the second ones."""
+        """Run the program for each sample: for sample 0 of all pixels at once, then for sample 1."""
         of_sample = [np.flatnonzero(here.x % self.samples == n) for n in range(self.samples)]
         parts = []
         for sample, chosen in enumerate(of_sample):
@@ -542,7 +557,9 @@ class _Stages(msgspec.Struct, frozen=True):
         return joined(parts).part(np.argsort(order, kind="stable"))
 
     def _stacks(self, here: Sites) -> PixelGroups:
-        """The fragments grouped by pixel or sample; of a single primitive each has its own."""
+        """The fragments grouped by pixel or sample; each fragment of a single primitive is its own
+        group.
+        """
         if here.one_primitive:
             return depth_test.single_fragment_groups(len(here.x))
         region = self.targets.region

@@ -40,7 +40,7 @@ CHUNK = 1 << 13
 """Primitives assembled together, and clipped together."""
 
 Flow = Iterable[Made]
-"""Meshes in drawing order, with the work done for them."""
+"""Iterable of meshes in drawing order, each with the work done for it."""
 
 
 def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
@@ -88,7 +88,8 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
 
 
 STAGES: tuple[Callable[[Draw, StageRun, Flow], Flow], ...] = (divided, emitted, stored)
-"""The stages in order; each passes meshes on unchanged if the draw lacks it."""
+"""The stages after the vertex program in order: tessellation, geometry program, stream output;
+each passes meshes on unchanged if the draw lacks it."""
 
 
 def meshes(draw: Draw, running: StageRun) -> Flow:
@@ -138,7 +139,9 @@ def _apart(rects: Sequence[Rect]) -> bool:
 
 
 def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
-    """Selected layer or viewport numbers by primitive, 0 for those out of range."""
+    """The layer or viewport number that each primitive selects; 0 if it selects none or is out of
+    range.
+    """
     if numbers is None:
         return np.zeros(mesh.count, np.int64)
     inside = (numbers >= 0) & (numbers < len(known))
@@ -146,7 +149,9 @@ def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
 
 
 def _in(draw: Draw, later: PostVertexStages, layer: int, view: int) -> Draw:
-    """The draw into one of its layers, with one of its views."""
+    """The draw with the targets of layer number ``layer`` and the viewport of view number
+    ``view``.
+    """
     if later.layers:
         slices = later.layers[layer]
         draw = replace(draw, output=replace(draw.output, colors=slices.colors, depth=slices.depth))

@@ -66,7 +66,7 @@ class Bindings(msgspec.Struct):
     def with_uniforms(
         self, program: Program, words: Words, uniforms: Mapping[str, Lanes]
     ) -> Words:
-        """Return the words of a run that differs from that of ``words`` in its uniforms only.
+        """Return a copy of the binding ``words`` of a run, with other ``uniforms``.
 
         The caller must keep them alive.  Raises KeyError and ValueError as ``of`` does.
         """
@@ -82,7 +82,9 @@ class Bindings(msgspec.Struct):
         return made
 
     def _filled(self, program: Program, read: _UniformWords) -> Words:
-        """Return the words completed with the run's local files and callees."""
+        """Return the words of uniform files, completed with those of the run's local files and
+        callees.
+        """
         layout = layout_of(program)
         self.keep_alive.append(read)
         if not layout.callees and not layout.local:
@@ -152,7 +154,7 @@ class Bindings(msgspec.Struct):
     def _call_back(
         self, callee: Callee, operands: tuple[Lanes, ...], active: Mask
     ) -> Iterable[Lanes]:
-        """Call the sampler or fetcher of the engine's caller."""
+        """Call the Python sampler or fetcher for a vector of lanes, and return its results."""
         if isinstance(callee, FetchCallee):
             if self.fetcher is None:
                 raise Unsupported("fetches")
@@ -202,7 +204,7 @@ def _memory_rows(start: int, rows: int, width: int) -> Lanes:
 
 
 def _padded(scalars: Lanes, size: int) -> Lanes:
-    """Convert scalars to 32-bit words, at least ``size`` and at least one."""
+    """Convert scalars to 32-bit words, padded with 0 to ``size`` words and to at least one."""
     words = scalars.astype(np.int32) if scalars.dtype == Type.BOOL.dtype else scalars
     # At least one word: loads out of range read the first and discard it.
     if len(words) >= max(size, 1):

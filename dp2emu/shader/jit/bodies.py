@@ -33,13 +33,14 @@ from dp2emu.shader.passes import temporaries, to_ssa
 from dp2emu.shader.types import FLOATS, Type
 
 Key = int | str
-"""A variable: a slot number, ``=`` and the name of an output, or one of the names below."""
+"""Key of a variable: a slot number, ``=`` and the name of an output, ``ALIVE``, or the name of a
+loop's mask."""
 
 ALIVE = "alive"
-"""The mask of lanes that are not killed."""
+"""Key of the mask of lanes that are not killed."""
 
 LONGEST = 300
-"""Most statements of a basic block."""
+"""The most statements that are emitted to a basic block."""
 _NOWHERE = "%nowhere"
 """Label of the exit for a call without active lanes, which never happens."""
 
@@ -49,7 +50,8 @@ _QUAD = {
     ir.Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
     ir.Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
 }
-"""Lanes of a quad whose difference each of its lanes gets."""
+"""By axis of a derivative: for each lane of a quad, the lane that its difference subtracts from,
+and the lane that it subtracts."""
 
 
 def body(
@@ -217,7 +219,7 @@ class _Body:
         self.w.label(here)
 
     def join(self, label: str) -> None:
-        """End a basic block where another begins."""
+        """Emit a branch to ``label``, and begin its basic block."""
         self.w.do(f"br label {label}")
         self.w.label(label)
 
@@ -317,7 +319,7 @@ def _load(e: _Body, s: ir.Load, active: str) -> None:
 
 
 def _next(e: _Body, pair: LoadPair) -> str:
-    """Emit the index of the second load of a pair."""
+    """Emit the word index of the second load of a pair."""
     at = EMIT["iadd"](e.w, e.read(pair.common), e.read(pair.step))
     return EMIT["ishr"](e.w, at, constant(WORD_SHIFT))
 
@@ -426,4 +428,4 @@ _NARROW: dict[type[ir.Statement], Callable[[_Body, Any, str], str]] = {
     ir.Loop: _loop,
     ir.Break: _break,
 }
-"""Emitters of statements that narrow the active lanes; they return the new mask."""
+"""Emitter of each kind of statement that may narrow the active lanes; it returns the new mask."""

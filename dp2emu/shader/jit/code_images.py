@@ -80,8 +80,8 @@ def is_image(code: bytes) -> bool:
 
 
 class LoadedImage:
-    """An image in executable memory for the lifetime of this object; ``address`` is its
-    function's.
+    """An image in executable memory for the lifetime of this object; ``address`` is that of its
+    function.
 
     Raises OSError if the system refuses executable memory.
     """

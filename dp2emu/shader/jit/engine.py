@@ -152,15 +152,15 @@ def _described(arrays: list[Lanes], lanes: int) -> Words:
 # engine executes everything else, statement by statement.
 
 LEAST_REGION = 24
-"""Fewest statements of a region or a loop: a call of compiled code costs more than the reference
-engine needs for fewer."""
+"""The fewest statements of a region without a loop: a call of compiled code costs more than the
+reference engine needs for fewer."""
 
 
 class Region(msgspec.Struct, frozen=True):
     """Statements that are executed by running ``program``.
 
-    It has an input for each slot of ``given`` and an output for each slot of ``made``, named by
-    ``slot_port``.
+    The program has an input for each slot of ``given`` and an output for each slot of ``made``,
+    named by ``slot_port``.
     """
 
     program: ir.Program
@@ -179,7 +179,9 @@ def run_in_regions(
     fetcher: Fetcher | None = None,
     memory: Memory | None = None,
 ) -> Result:
-    """Run a program in lockstep, its regions by ``run``: ``dp2emu.shader.reference.run``."""
+    """Run a program in lockstep, its regions by ``run``; arguments, result and errors are
+    otherwise those of ``dp2emu.shader.reference.run``.
+    """
     environment = Environment(sampler, None, fetcher, memory)
     own: dict[type, Execute] = {Region: partial(_run_region, run, uniforms)}
     machine = machine_of(program, inputs, uniforms, lanes, mask, environment, own)
@@ -202,7 +204,7 @@ def slot_port(slot: int) -> str:
 
 @identity_cached()
 def split_regions(program: ir.Program) -> tuple[ir.Statement, ...]:
-    """Return the program's statements with compilable runs replaced by regions."""
+    """Return the program's statements, with sequences that can be compiled replaced by regions."""
     return _RegionSplitter(program, _read_counts(program.statements)).block(program.statements)
 
 

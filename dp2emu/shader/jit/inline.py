@@ -13,7 +13,7 @@ from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 
 Typed = tuple[Type, str]
-"""Type and name of an operand."""
+"""Type of an operand, and the name of its value."""
 
 
 def emitted(

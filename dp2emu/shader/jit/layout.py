@@ -16,7 +16,7 @@ from dp2emu.shader.sampling import ports
 
 
 class SampleCallee(msgspec.Struct, frozen=True):
-    """The callee of Samples: a sampler and the form of the call."""
+    """The function that Sample statements call, by number of the sampler and form of the call."""
 
     sampler: int
     kind: TextureKind
@@ -24,12 +24,14 @@ class SampleCallee(msgspec.Struct, frozen=True):
 
     @property
     def rows(self) -> int:
-        """Number of argument vectors: coordinates, then arguments."""
+        """Number of argument vectors: coordinates, then other arguments such as the level of
+        detail.
+        """
         return len(ports(self.kind, self.lod))
 
 
 class FetchCallee(msgspec.Struct, frozen=True):
-    """The callee of Fetches of a unit with ``rows`` operands."""
+    """The function that Fetch statements of a unit call with ``rows`` operands."""
 
     unit: int
     rows: int

@@ -25,9 +25,8 @@ _PROCESSORS = Path("/proc/cpuinfo")
 _TELLING = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 """Fields of /proc/cpuinfo that may influence LLVM's choice of instructions."""
 _FLAGS = "flags"
-"""Without this field cpuinfo does not describe an x86 processor; an emulator may show its
-host's.
-"""
+"""A field of /proc/cpuinfo.  Without it cpuinfo does not describe an x86 processor; an emulator
+may show its host's."""
 _FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
 """Exceptions of an llvmlite that is damaged or too old."""
 
@@ -35,7 +34,7 @@ _FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
 class Machine(msgspec.Struct, frozen=True):
     """Properties of the host that texts and objects depend on.
 
-    ``name`` identifies LLVM and the processor; ``fused``: it has a fused multiply-add;
+    ``name`` identifies LLVM and the processor; ``fused``: the processor has a fused multiply-add;
     ``rounding``: it has conversions with an explicit rounding mode.
     """
 

@@ -14,7 +14,8 @@ from dp2emu.shader.jit.writer import ALL, ZERO, Writer, constant
 from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 Emit = Callable[..., str]
-"""Takes a writer and operand names, returns the result's name."""
+"""Function that emits an operation: takes a writer and operand names, returns the result's
+name."""
 
 ONE = constant(Constant.of(Type.F32, 1.0))
 _NANS = {
@@ -36,7 +37,9 @@ def _same(w: Writer, x: str) -> str:
 
 
 def _binary(word: str, letter: str) -> Emit:
-    """A two-operand instruction; ``letter`` is the writer's attribute with the vector type."""
+    """Emitter of a two-operand instruction; ``letter`` is the writer's attribute with its vector
+    type.
+    """
 
     def emit(w: Writer, x: str, y: str) -> str:
         return w(f"{word} {getattr(w, letter)} {x}, {y}")
@@ -45,7 +48,9 @@ def _binary(word: str, letter: str) -> Emit:
 
 
 def _intrinsic(name: str, letter: str = "f") -> Emit:
-    """An intrinsic with a single correct result; ``letter`` is as in ``_binary``."""
+    """Emitter of an intrinsic with a single correct result; ``letter`` is the writer's attribute
+    with its vector type.
+    """
     return lambda w, *operands: w.apply(name, getattr(w, letter), *operands)
 
 
@@ -69,7 +74,9 @@ def _mulz(w: Writer, x: str, y: str) -> str:
 
 
 def _min(letter: str) -> Emit:
-    """The operand order of x86 minps, which LLVM matches, then x where y is a NaN."""
+    """Emitter of a minimum: x if x < y, else y, as x86 minps, which LLVM matches; but x where y is
+    a NaN.
+    """
 
     def emit(w: Writer, x: str, y: str) -> str:
         type = getattr(w, letter)
@@ -80,7 +87,9 @@ def _min(letter: str) -> Emit:
 
 
 def _max(letter: str) -> Emit:
-    """As ``_min``, ordered so that equal operands (zeros of either sign) give x."""
+    """Emitter of a maximum: y if y > x, else x, so that equal operands (zeros of either sign) give
+    x; but y where x is a NaN.
+    """
 
     def emit(w: Writer, x: str, y: str) -> str:
         type = getattr(w, letter)
@@ -102,7 +111,9 @@ def _fma(w: Writer, x: str, y: str, z: str) -> str:
 
 
 def rounded_to_odd(w: Writer, x: str, y: str, z: str) -> str:
-    """An fma for CPUs without one: ``dp2emu.shader.ops.fma``, in the same order."""
+    """Emit an fma for CPUs without one: the operations of ``dp2emu.shader.ops.fma``, in the same
+    order.
+    """
     x, y, z = (w(f"fpext {w.f} {each} to {w.d}") for each in (x, y, z))
     product = w(f"fmul {w.d} {x}, {y}")
     total = w(f"fadd {w.d} {product}, {z}")
@@ -127,7 +138,7 @@ def _shift(word: str, letter: str = "i") -> Emit:
 
 
 def _high(extend: str) -> Emit:
-    """Upper half of a 64-bit product."""
+    """Emitter of the upper half of a 64-bit product; ``extend`` widens the I32 operands."""
 
     def emit(w: Writer, x: str, y: str) -> str:
         wide = [w(f"{extend} {w.i} {each} to {w.l}") for each in (x, y)]
@@ -138,7 +149,7 @@ def _high(extend: str) -> Emit:
 
 
 def _divided(word: str) -> Emit:
-    """Unsigned quotient or remainder, all ones if the divisor is 0."""
+    """Emitter of an unsigned quotient or remainder, which is all ones if the divisor is 0."""
 
     def emit(w: Writer, x: str, y: str) -> str:
         none = w(f"icmp eq {w.i} {y}, {ZERO}")
@@ -149,12 +160,14 @@ def _divided(word: str) -> Emit:
 
 
 def _convert(word: str, letters: str) -> Emit:
-    """A conversion instruction from one vector type to another; numbers round to nearest."""
+    """Emitter of a conversion; ``letters`` are the writer's attributes with the vector types of
+    operand and result.  Numbers round to nearest.
+    """
     return lambda w, x: w(f"{word} {getattr(w, letters[0])} {x} to {getattr(w, letters[1])}")
 
 
 def _saturating(word: str, low: float, high: float, type: Type = Type.F32) -> Emit:
-    """Float of a type to I32 toward zero, saturated; a NaN gives 0.
+    """Emitter of the conversion of a float type to I32 toward zero, saturated; a NaN gives 0.
 
     LLVM's saturating intrinsic is lowered to a branch per lane.
     """

@@ -22,7 +22,7 @@ from dp2emu.shader.types import Type
 # is the correctly rounded quotient for every integer below 2^16 and every n up to 16.
 
 BITS = 16
-"""Most bits of the code and of the divisor."""
+"""The most bits of a code that is normalised, and of its divisor."""
 _LARGEST = (1 << BITS) - 1
 _DIVISORS = {
     ir.Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1
@@ -39,7 +39,7 @@ def fraction(w: Writer, value: str, largest: int) -> str:
 
 
 def parts(largest: int) -> tuple[np.float32, np.float32]:
-    """Return the reciprocal as a sum of two floats."""
+    """Return 1 / ``largest`` as a sum of two floats."""
     about = np.float32(1) / np.float32(largest)
     return about, np.float32((1 - float(about) * largest) / largest)
 
@@ -62,7 +62,7 @@ def byte_fraction(w: Writer, words: str, number: int) -> str:
 
 
 _UP = 10
-"""Rounding mode of the conversion: up, without exceptions."""
+"""Rounding mode operand of the AVX-512 conversion: up, without exceptions."""
 _EXACT = frozenset((1 << bits) - 1 for bits in range(2, 17))
 """Largest codes for which a single fma rounds as defined: the product is exact, and the only tie,
 at one half, rounds up to an even number."""
@@ -84,7 +84,7 @@ def _constant(value: float) -> str:
 
 
 def divisor(operand: ir.Operand) -> int | None:
-    """Return the divisor that a constant is, None for other operands."""
+    """Return 2^n - 1 if the operand is such a constant with n up to ``BITS``, otherwise None."""
     return _DIVISORS.get(operand) if isinstance(operand, ir.Constant) else None
 
 
@@ -125,11 +125,11 @@ def _is_small(statement: ir.Assign) -> bool:
 _SIGN_BLIND = frozenset(
     ("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou")
 )
-"""Operations whose result is the same for zeros of either sign."""
+"""Operations whose result is the same for an operand of +0 and of -0."""
 _SIGN_PRESERVING = frozenset(
     ("mov", "add", "sub", "mul", "neg", "sqrt", "floor", "select", "min", "max")
 )
-"""Operations whose result for either zero is the same up to the sign of a zero."""
+"""Operations whose results for an operand of +0 and of -0 differ at most in the sign of a zero."""
 
 
 @identity_cached()
@@ -190,14 +190,18 @@ _SIGN_HIDING: dict[str, Callable[[ir.Operand], bool]] = {
     "min": _is(lambda value: value < 0),
     "max": _is(lambda value: value > 0),
 }
-"""Other operands for which a result is the same for zeros of either sign."""
+"""By operation: whether a second operand makes the result the same for a first operand of +0 and
+of -0."""
 Read = Callable[[ir.Operand], str]
-"""Returns the name of an operand's value."""
+"""Function that returns the name of an operand's value."""
 _NO_INPUTS: InputRanges = MappingProxyType({})
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """Results of the analyses of a program."""
+    """What the peephole rules know about a program: ranges of slots, slots that hold whole
+    numbers, slots whose zeros may have either sign, and the assignment of slots that have only
+    one.
+    """
 
     ranges: SlotRanges
     whole: frozenset[int]
@@ -217,7 +221,7 @@ class Facts(msgspec.Struct, frozen=True):
         )
 
     def range(self, operand: ir.Operand) -> Range | None:
-        """Return the range of an operand if it is a slot with a known one."""
+        """Return the range of an operand if it is a slot whose range is known, otherwise None."""
         return self.ranges.get(operand.number) if isinstance(operand, ir.Slot) else None
 
 
@@ -231,7 +235,7 @@ def peephole(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _quotient(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Normalise an unsigned code without dividing."""
+    """Emit code / (2^n - 1) without a division; None if the statement is no such quotient."""
     value, largest = statement.operands[0], divisor(statement.operands[1])
     whole = isinstance(value, ir.Slot) and value.number in facts.whole
     if not largest or not whole:
@@ -268,7 +272,9 @@ def _byte(facts: Facts, value: ir.Operand) -> tuple[ir.Operand, int] | None:
 
 
 def _fraction_code(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Convert a fraction to a code without saturating the result."""
+    """Emit the conversion of a fraction to a code without saturating the result; None unless the
+    largest code is a constant below 2^31.
+    """
     value, largest = statement.operands[0], number_of(statement.operands[1])
     if largest is None or not 1 <= largest < 2**31:
         return None
@@ -279,7 +285,7 @@ def _fraction_code(w: Writer, facts: Facts, statement: ir.Assign, read: Read) ->
 
 
 def _convert_double(word: str) -> Rule:
-    """Convert F64 to I32 without saturation if the value is in range.
+    """Rule: convert F64 to I32 without saturation if the value is in range.
 
     Unsigned values that fit a signed integer use fptosi, which more CPUs have an instruction for.
     """
@@ -299,7 +305,7 @@ def _convert_double(word: str) -> Rule:
 
 
 def _reinterpret(given: str, found: str) -> Rule:
-    """Bit cast a float without NaN canonicalisation if it is not a NaN."""
+    """Rule: bit cast a float without NaN canonicalisation if it is not a NaN."""
 
     def rule(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
         known = facts.range(statement.operands[0])
@@ -312,14 +318,14 @@ def _reinterpret(given: str, found: str) -> Rule:
 
 
 def _saturated(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Omit the clamp of a value within 0..1."""
+    """Omit a clamp to 0..1 if the value is within 0..1 already; None otherwise."""
     (value,) = statement.operands
     known = facts.range(value)
     return read(value) if known is not None and known.within else None
 
 
 def _convert(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Convert to I32 without saturation if the value is in range."""
+    """Emit a conversion to I32 without saturation if the value is in range; None otherwise."""
     (value,) = statement.operands
     known = facts.range(value)
     if known is None or not known.converts:
@@ -331,7 +337,9 @@ def _convert(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Replace mulz by a plain product: of a square, or with a constant that cannot differ."""
+    """Emit a plain product for mulz if the result cannot differ: for a square, or for some
+    products with a constant; None otherwise.
+    """
     x, y = statement.operands
     factor = number_of(y) or number_of(x)
     plain = x == y or (factor and statement.slot in facts.unsigned)
@@ -343,7 +351,9 @@ def _product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _min_max(how: str, letter: str = "f") -> Rule:
-    """Minimum or maximum with a nonzero constant: no zeros of two signs can meet."""
+    """Rule: a minimum or maximum with a nonzero constant is one compare and select, since no zeros
+    of two signs can meet.
+    """
 
     def rule(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
         x, y = statement.operands

@@ -150,14 +150,14 @@ def _result_range(
 
 
 def _mask_range(last: ir.Operand) -> Range | None:
-    """Range of an I32 masked by a constant."""
+    """Range of an I32 masked by ``last``, None unless that is a constant without the sign bit."""
     if isinstance(last, ir.Constant) and last.bits <= _I32_MAX:
         return Range(0.0, last.bits)
     return None
 
 
 def _shift_range(last: ir.Operand) -> Range | None:
-    """Range of an I32 shifted right by a constant."""
+    """Range of an I32 shifted right by ``last``, None unless that is a constant from 1 to 31."""
     if isinstance(last, ir.Constant) and 0 < last.bits < _WORD:
         return Range(0.0, (1 << _WORD - last.bits) - 1)
     return None
@@ -216,7 +216,7 @@ def _product(
 
 
 def _min_max(how: Callable[[float, float], float]) -> Callable[..., Range | None]:
-    """Range of a minimum or maximum: a single known operand bounds it on one side."""
+    """Rule for the range of a minimum or maximum: a single known operand bounds it on one side."""
 
     def rule(x: Range | None, y: Range | None) -> Range | None:
         if x is None and y is None:
@@ -259,6 +259,6 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "itof": lambda x: _mapped(x, np.float32, False),
     "utof": lambda x: _mapped(x, np.float32, False),
 }
-"""Range of a result by the ranges of the operands."""
+"""By operation: function from the ranges of the operands to the range of the result."""
 _PARTIAL = ("fract", "saturate", "select", "dselect", "min", "max", "dmin", "dmax")
 """Operations whose operands may have unknown ranges."""

@@ -91,7 +91,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
 
     def _words_of_two(self, file: ir.File, places: str) -> list[str]:
-        """Load the scalars at places and their successors by 64-bit loads."""
+        """Load the scalars at ``places``, one per lane, and their successors by 64-bit loads."""
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)
         # volatile: otherwise LLVM forwards the store and extracts lanes one by one.
@@ -172,7 +172,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return w.select(inside, w.i, number, ZERO), inside
 
     def _count(self, file: ir.File, type: str) -> str:
-        """Return the number of scalars as a vector."""
+        """Return the number of scalars of a file, as a vector of I32 or I64."""
         scalar = "i32" if type == self.w.i else "i64"
         if not file.uniform:
             return f"splat ({scalar} {file.size})"
@@ -186,7 +186,9 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.word("i64", self.layout.files[file.name] + 1)
 
     def _columns(self, place: str) -> str:
-        """Return word indices of rows, each lane having its own column."""
+        """Return the word indices of rows ``place`` of a local file, each lane having its own
+        column.
+        """
         w, width = self.w, self.w.target.width
         row = w(f"mul {w.i} {place}, splat (i32 {width})")
         lanes = ", ".join(f"i32 {lane}" for lane in range(width))
@@ -232,7 +234,9 @@ _WORD = ir.Constant(Type.I32, 4)
 
 
 class LoadPair(msgspec.Struct, frozen=True):
-    """The second load of a pair: its result slot and the terms of its byte address."""
+    """The second load of a pair: its result slot, and the slots ``common`` and ``step`` whose sum
+    is its byte address.
+    """
 
     slot: int
     common: ir.Slot
@@ -242,7 +246,7 @@ class LoadPair(msgspec.Struct, frozen=True):
 _Made = dict[int, ir.Statement]
 """The defining statement of each slot with a single assignment."""
 _Address = tuple[ir.Slot, ir.Slot]
-"""Common and step: the index is (common + step) >> 2, and step is a multiple of 4."""
+"""Slots common and step of a load's index (common + step) >> 2, where step is a multiple of 4."""
 
 
 @identity_cached()

@@ -22,7 +22,7 @@ from dp2emu.shader.jit.compiling import Code
 _queue: deque[Callable[[], None]] = deque()
 _queue_lock, _work_lock = threading.Lock(), threading.Lock()
 _threads: list[threading.Thread] = []
-"""The worker thread, if it is running."""
+"""The worker thread while it is running, otherwise empty."""
 
 
 def run_in_background(work: Callable[[], None]) -> None:
@@ -98,10 +98,11 @@ _HOT_CALLS = 8
 """Calls after which a function is optimised: more than a first draw makes, whose processor time
 the compilation would compete for."""
 _POLLS_BEFORE_COMPILE, _POLLS_BEFORE_WAIT = 4, 64
-"""Polls without code after which the worker compiles it (a first draw needs its time for other
-code), and after which the caller does (in a forked child no worker may be compiling)."""
+"""Number of polls without code after which the worker compiles it (a first draw needs its time
+for other code), and after which the caller compiles it (in a forked child no worker may be
+compiling)."""
 _tier0: WeakSet[TieredFunction] = WeakSet()
-"""Functions with tier-0 code."""
+"""Functions whose current code is tier 0, for ``optimize_all``."""
 _tier0_lock = Lock()
 
 
@@ -174,7 +175,7 @@ class TieredFunction:
         return self._code is not None
 
     def _load_cached(self) -> None:
-        """Load code from the object cache."""
+        """Load code from the object cache if there is none in memory."""
         with self._changing:
             if self._code is None:
                 self._install_cached()
@@ -231,7 +232,7 @@ class TieredFunction:
 
 
 def optimize_all() -> bool:
-    """Optimise all functions with tier-0 code now; return whether there were any."""
+    """Optimise now all functions whose current code is tier 0; return whether there were any."""
     with _tier0_lock:
         found = list(_tier0)
     for each in found:

@@ -20,9 +20,9 @@ from dp2emu.shader.ir import Constant
 from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 ZERO = "zeroinitializer"
-"""0 or false of any type."""
+"""LLVM constant 0 or false of any type."""
 ALL = "splat (i1 true)"
-"""The mask with all lanes set."""
+"""LLVM constant of a mask with all lanes set."""
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ class Writer:
         return self.apply(name, self.f, *operands)
 
     def constant(self, value: Constant) -> str:
-        """Return a constant of the representation as a vector, or with ``scalars`` as a scalar."""
+        """Return a constant of the IR as an LLVM vector, or with ``scalars`` as an LLVM scalar."""
         return scalar(value).split(" ", 1)[1] if self._scalars else constant(value)
 
     def apply(self, name: str, type: str, *operands: str) -> str:
@@ -145,7 +145,7 @@ class Writer:
         return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
 
     def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
-        """Shuffle two vectors by lane numbers, the second's following the first's."""
+        """Shuffle two vectors by lane numbers, those of y's lanes following those of x's."""
         order = ", ".join(f"i32 {lane}" for lane in lanes)
         picks = f"<{len(lanes)} x i32> <{order}>"
         return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
@@ -161,12 +161,12 @@ class Writer:
         return self(f"icmp ne {word} {self(f'bitcast {self.b} {mask} to {word}')}, 0")
 
     def bits(self, mask: str) -> str:
-        """Convert a mask to an i32 bit mask."""
+        """Convert a mask, a vector of i1, to an i32 with a bit for each lane."""
         word = f"i{self.target.width}"
         return self(f"zext {word} {self(f'bitcast {self.b} {mask} to {word}')} to i32")
 
     def mask(self, bits: str) -> str:
-        """Convert an i32 bit mask to a mask."""
+        """Convert an i32 with a bit for each lane to a mask, a vector of i1."""
         word = f"i{self.target.width}"
         return self(f"bitcast {word} {self(f'trunc i32 {bits} to {word}')} to {self.b}")
 
@@ -188,14 +188,14 @@ class Writer:
 
 
 def constant(value: Constant) -> str:
-    """Return a constant of the representation as a vector; NaNs are canonical."""
+    """Return a constant of the IR as an LLVM vector; NaNs are canonical."""
     if not value.bits:
         return ZERO
     return ALL if value.type is Type.BOOL else f"splat ({scalar(value)})"
 
 
 def scalar(value: Constant) -> str:
-    """Return a scalar constant of the representation with its LLVM type; NaNs are canonical."""
+    """Return a constant of the IR as an LLVM scalar with its type; NaNs are canonical."""
     if value.type is Type.F32:
         return f"float {_double(value.bits)}"
     if value.type is Type.F64:
