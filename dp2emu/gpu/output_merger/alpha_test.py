@@ -14,24 +14,25 @@ REFERENCE_STEP = LARGEST // 255
 
 
 def alpha_passes(b: Builder, func: CmpFunc, alpha: Value, reference: Value) -> tuple[Value]:
-    """Formula: compare floor(alpha * 65535 + 0.5), clamped, with a reference of 257 times a byte.
+    """Formula: the alpha test, which compares floor(alpha * 65535 + 0.5) with ``reference``.
 
-    Direct3D documents 8 bits for the reference and no precision of alpha.  With 16 bits an alpha
-    of n / 255 equals reference n in spite of rounding in interpolation, and an alpha between two
-    references compares so.  The format of the target does not matter.
+    ``reference`` is 257 times a byte; alpha is clamped to 0..1.  Direct3D documents 8 bits for the
+    reference and no precision of alpha.  With 16 bits an alpha of n / 255 equals reference n in
+    spite of rounding in interpolation, and an alpha between two references is above one and below
+    the other.  The format of the target does not matter.
     """
     return (compare(func, b.apply("ftoun", alpha, float(LARGEST)), reference),)
 
 
 def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
-    """Mask of the fragments that alpha to coverage keeps; ``sample`` are sample numbers."""
+    """Mask of the fragments that alpha to coverage keeps; ``sample`` are their sample numbers."""
     (kept,) = computed(samples_covered, samples, alpha)
     covered: Mask = sample < kept
     return covered
 
 
 def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
-    """Formula: number of samples, from the first on, that alpha to coverage keeps in each pixel.
+    """Formula: how many samples of a pixel, counted from sample 0, alpha to coverage keeps.
 
     floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The pattern,
     which the documentation leaves open, does not depend on the pixel.

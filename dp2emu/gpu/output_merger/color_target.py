@@ -29,19 +29,20 @@ from dp2emu.shader.types import I32, Lanes
 COMPONENTS = "xyzw"
 
 SRGB_BITS = 8
-"""D3DRS_SRGBWRITEENABLE is for formats whose red, green and blue have this many bits."""
+"""Bits of red, of green and of blue in the formats to which D3DRS_SRGBWRITEENABLE applies."""
 PLANES = 0xFFFFFFFF
-"""Bits of a pixel that a plane mask covers."""
+"""Bits of a pixel that a plane mask can protect: the lowest 32."""
 DITHER_BELOW = 8
 """D3DRS_DITHERENABLE applies to channels of fewer bits than this."""
 
 
 class ColorTarget(msgspec.Struct, frozen=True):
-    """Render target ``number``; ``bits`` is the mask of a pixel's writable bits.
+    """Render target ``number`` of a draw; ``bits`` is the mask of a pixel's writable bits.
 
-    ``words`` is a view of all samples, in the element type of the format, ``pitch`` of them a row
-    and ``samples`` a pixel.  The engine ``run`` runs the ``output`` program on colours before they
-    are packed; ``raster_op`` combines the packed words with the target.
+    ``words`` is a flat view of all samples in the element type of the format; ``pitch`` is samples
+    per row of the surface, ``samples`` is samples per pixel.  The engine ``run`` runs the
+    ``output`` program on colours before they are packed; ``raster_op`` combines the packed words
+    with the target.
     """
 
     number: int
@@ -58,10 +59,11 @@ class ColorTarget(msgspec.Struct, frozen=True):
     def write(
         self, rgba: Sequence[F32 | I32], x: I64, y: I64, second: Sequence[F32 | I32] | None = None
     ) -> None:
-        """Merge one colour with each sample at x, y; no sample may occur twice.
+        """Blend a colour with each sample at x, y and store the result; no sample may occur twice.
 
-        ``second`` are the colours of dual source blending; None is 0.  Int32 lanes are the bits of
-        floats, or the integers of an integer target.
+        ``x`` counts samples along a row.  ``second`` are the second source colours of dual source
+        blending; None is 0.  Int32 lanes are the bits of floats, or the integers of an integer
+        target.
         """
         address = y * self.pitch + x
         if not self.output.plain:
@@ -97,7 +99,7 @@ class ColorTarget(msgspec.Struct, frozen=True):
 
     @property
     def pixel_bytes(self) -> int:
-        """Bytes read, by blending or raster operation, and written for each sample."""
+        """Bytes moved per sample: its size, twice if blending or a raster operation reads it."""
         reads = self.output.blend is not None or self.raster_op != COPY
         return self.row.size * (2 if reads else 1)
 
@@ -105,7 +107,10 @@ class ColorTarget(msgspec.Struct, frozen=True):
 def over(
     row: FormatRow, writing: Writing, bits: int, parts: Sequence[Lanes], there: Words
 ) -> list[Lanes]:
-    """Combine parts of pixels with the stored words ``there``, in the bits of a write mask."""
+    """Combine 32-bit parts of pixels with the stored pixels ``there`` by a raster operation.
+
+    Bits outside of the mask ``bits`` keep their stored value.
+    """
     masks = np.frombuffer(bits.to_bytes(pixel_format.PART * len(parts), "little"), np.int32)
     pairs = zip(parts, pixel_format.parts_of(row, there), masks, strict=True)
     return [computed(written_over, writing, *each)[0] for each in pairs]
@@ -135,7 +140,7 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
 def _target(
     surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
 ) -> ColorTarget | None:
-    """Return target ``number``; None if it is masked."""
+    """Return render target ``number`` of a draw; None if its write masks enable no bit."""
     row = pixel_format.color_format(surface)
     bits = pixel_format.write_bits(row, pipeline.write_masks[number])
     bits &= numbers.plane_mask | ~PLANES
@@ -182,6 +187,6 @@ def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> TargetOutput:
 
 
 def _dithered(channels: tuple[Channel | None, ...]) -> tuple[int, int, int]:
-    """Return the largest code of each channel that is dithered, and 0 for the others."""
+    """Return the largest codes of red, green and blue; 0 for a channel that is not dithered."""
     red, green, blue = (c.max if c is not None and c.bits < DITHER_BELOW else 0 for c in channels)
     return red, green, blue

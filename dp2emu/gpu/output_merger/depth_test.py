@@ -52,7 +52,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
     heights: I64
 
     def part(self, chosen: Mask) -> PixelGroups:
-        """Return the groups of the fragments in a mask, renumbered within the mask."""
+        """Return the groups of the ``chosen`` fragments, renumbered as if there were no others."""
         kept = chosen[self.order]
         below = np.concatenate(([0], np.cumsum(kept)))
         heads = below[self.heads]
@@ -62,7 +62,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
         return PixelGroups(number[self.order[kept]], heads[by_height], heights[by_height])
 
     def layers(self) -> Iterator[I64]:
-        """Yield the fragments that are the first, second, ... of their group."""
+        """Yield the first fragment of every group, then all second ones, and so on."""
         taller = np.bincount(self.heights)[::-1].cumsum()[::-1]
         for layer, count in enumerate(taller[1:]):
             yield self.order[self.heads[:count] + layer]
@@ -81,15 +81,16 @@ def pixel_groups(pixel: I64) -> PixelGroups:
 
 
 def single_fragment_groups(count: int) -> PixelGroups:
-    """Return groups of fragments that are known to have different pixels."""
+    """Return a group for each of ``count`` fragments that are known to have different pixels."""
     order = np.arange(count)
     return PixelGroups(order, order, np.ones(count, np.int64))
 
 
 class DepthTarget(msgspec.Struct, frozen=True):
-    """A depth-stencil buffer and its tests.  ``words`` is a flat view, ``pitch`` words a row.
+    """A depth-stencil buffer and the tests of a draw against it.
 
-    ``stencil`` None means no stencil test.
+    ``words`` is a flat view of the buffer with ``pitch`` words per row.  ``stencil`` None means no
+    stencil test.
     """
 
     words: Words
@@ -101,8 +102,8 @@ class DepthTarget(msgspec.Struct, frozen=True):
     def test(self, z: F64, front: F32 | None, address: I64, groups: PixelGroups) -> Mask:
         """Test fragments in order, store depth and stencil, and return which fragments passed.
 
-        ``address`` is an index of ``words``; ``front``, -1 for fragments of back faces, is needed
-        only if the test is ``two_sided``.
+        ``address`` has each fragment's index into ``words``; ``front``, -1 for fragments of back
+        faces, is needed only if the test is ``two_sided``.
         """
         top = address[groups.order[groups.heads]]
         parts = [part.copy() for part in parts_of(self.row, self.words[top])]
@@ -122,7 +123,7 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
     @property
     def tests(self) -> MergeTests:
-        """The key of the tests' formula."""
+        """Key of the formula ``depth_stencil`` for these tests."""
         state = None if self.stencil is None else self.stencil.state
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 
@@ -144,8 +145,11 @@ class DepthTarget(msgspec.Struct, frozen=True):
         return self.state.write or (self.stencil is not None and self.stencil.writes)
 
     def bytes_moved(self, tested: int, passed: int) -> int:
-        """Return the bytes read by tests and written by fragments: by those that passed, or by
-        all where a stencil value can change whatever the result.
+        """Return the bytes that the tests of fragments read and write.
+
+        A word is read for each of ``tested`` fragments.  One is written for each ``passed``
+        fragment, or for every tested one if stencil values can change; none if the test changes
+        nothing.
         """
         if self.stencil is not None and self.stencil.writes:
             passed = tested
@@ -179,12 +183,17 @@ def _tested(
 
 
 def depth_used(state: DepthState, row: FormatRow) -> DepthState:
-    """Return the depth test to run; ALWAYS if it is disabled or the format has no depth."""
+    """Return the depth test to run; its comparison is ALWAYS if ``state`` disables the test or the
+    format has no depth.
+    """
     return state if state.enable and row.depth else DepthState(func=CmpFunc.ALWAYS)
 
 
 def last_of_each(groups: PixelGroups, passed: Mask | None) -> I64:
-    """Return the last passing fragment of each group: without blending, the visible one."""
+    """Return the last fragment of each group that ``passed`` (None: all did).
+
+    Without blending it is the visible one.  Groups without such a fragment are left out.
+    """
     ends = groups.heads + groups.heights - 1
     if passed is not None:
         places = np.where(passed[groups.order], np.arange(len(groups.order)), -1)
@@ -198,11 +207,12 @@ def last_of_each(groups: PixelGroups, passed: Mask | None) -> I64:
 
 
 class DepthPlanes(msgspec.Struct, frozen=True):
-    """z of primitives: ``clipped`` marks those whose fragments outside 0..1 are dropped.
+    """Planes of z of primitives; fragments of ``clipped`` ones outside 0..1 are dropped.
 
-    ``rhw`` is the plane of 1 / w of a w-buffer, with the w of depth 0 and 1 in ``w_range``.
-    ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient of z, or None if that state is
-    0; in Direct3D 10 it may include the constant bias.  Depth is clamped to ``range``.
+    With a w-buffer ``rhw`` is the plane of 1 / w, and ``w_range`` has the w of depth 0 and of
+    depth 1.  ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient of z, or None if
+    that state is 0; in Direct3D 10 it may include the constant bias.  Depth is clamped to
+    ``range``.
     """
 
     plane: Plane
@@ -292,8 +302,8 @@ def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None
 
 
 class MergeTests(NamedTuple):
-    """Key of the tests' formula: a buffer's format, the depth comparison, whether depth is
-    written, and the stencil test, None if it is disabled or the format has no stencil.
+    """Key of the formula ``depth_stencil``: a buffer's format, the depth comparison, whether depth
+    is written, and the stencil test, None if it is disabled or the format has no stencil.
     """
 
     format: AnyFormat
@@ -312,10 +322,11 @@ def depth_stencil(
     write_mask: Value,
     *stored: Value,
 ) -> list[Value]:
-    """Formula: whether a fragment passes, and the resulting parts of its pixel.
+    """Formula: whether a fragment passes the depth and stencil tests, and its pixel's new content.
 
-    Without a stencil test the parts are valid only for fragments that pass.  ``back`` is whether
-    the fragment's face is a back face.
+    The pixel is ``stored``, and returned, as parts of 32 bits.  Without a stencil test the
+    returned parts are valid only for fragments that pass.  ``back`` is whether the fragment's face
+    is a back face.
     """
     row, new = ROWS[tests.format], list(stored)
     incoming = quantised(row, z)
@@ -341,9 +352,10 @@ def depth_stencil(
 def _face(
     reference: Value, mask: Value, old: Value, near: Value, largest: int, face: StencilFace
 ) -> tuple[Value, Value]:
-    """Compare (reference & mask) with (old & mask); return the result and the new value.
+    """Run the stencil test of one face: compare (reference & mask) with (old & mask).
 
-    ``near`` is whether the fragment passes the depth test.
+    Returns whether it passes and the new stencil value.  ``near`` is whether the fragment passes
+    the depth test; ``largest`` is the format's largest stencil value.
     """
     b, right = old.builder, compare(face.func, reference & mask, old & mask)
     failed, depth_failed, both = (
@@ -362,7 +374,7 @@ OPERATIONS: dict[StencilOp, Callable[[Value, Value, int], Value]] = {
     StencilOp.INCR: lambda old, reference, largest: old + 1 & largest,
     StencilOp.DECR: lambda old, reference, largest: old - 1 & largest,
 }
-"""New stencil values from old value, reference and largest value."""
+"""Functions of old stencil value, reference and largest value that return the new value."""
 
 
 def _one(condition: Value) -> Value:

@@ -46,7 +46,7 @@ _NOWHERE = Rect(0, 0, 0, 0)
 
 @lru_cache(maxsize=256)
 def _inside(scissor: Rect, sizes: tuple[tuple[int, int], ...]) -> Rect:
-    """Intersect a rectangle with the sizes of all targets."""
+    """Intersect the scissor rectangle with the areas of all targets."""
     for width, height in sizes:
         scissor = scissor.intersect(Rect(0, 0, width, height))
     return scissor

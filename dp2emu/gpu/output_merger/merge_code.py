@@ -32,15 +32,15 @@ from dp2emu.shader.types import Type
 COMPONENTS = "xyzw"
 
 Colors = Mapping[int, Sequence[Lane]]
-"""Red, green, blue and alpha, vectors in QUADS order, for each target of the program."""
+"""Number of a colour output -> red, green, blue and alpha: vectors of pixels in QUADS order."""
 
 
 def alive_after(
     w: Code, key: Key, shaded: Shaded, reference: str, samples: Sequence[int]
 ) -> list[str]:
-    """Emit the alpha tests and return masks of the remaining lanes, by sample, in QUADS order.
+    """Emit alpha test and alpha to coverage; return a mask of remaining pixels for each sample.
 
-    ``reference`` is the reference value of the alpha test, i32.
+    Masks are in QUADS order.  ``reference`` is the reference value of the alpha test, i32.
     """
     alive = shaded.alive
     tests = key.alpha_test is not None or key.alpha_to_coverage
@@ -61,7 +61,10 @@ def alive_after(
 
 
 class Coloring:
-    """Emitter of a kernel's colour writes; ``routines`` are its output programs."""
+    """Emitter of a kernel's writes to render targets.
+
+    ``routines`` are the output programs of the targets that need one.
+    """
 
     def __init__(self, w: Code, key: Key, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
@@ -79,9 +82,9 @@ class Coloring:
         return Words(self.w, base, pitch, ROWS[color.format].size, self.key.samples)
 
     def write(self, x: str, y: str, masks: Sequence[str], colors: Sequence[Colors]) -> None:
-        """Merge colours with the samples of the block at x, y of every target.
+        """Emit the writes of colours to all targets, in the block of pixels at x, y.
 
-        ``masks``, in MEMORY order, and ``colors`` are by sample.
+        ``masks`` (in MEMORY order) and ``colors`` have an item for each sample of a pixel.
         """
         for color in self.key.colors:
             self._write(color, (x, y), masks, colors)
@@ -103,7 +106,10 @@ class Coloring:
     def _drawn(
         self, color: ColorKey, place: tuple[str, str], before: Parts | None, colors: Colors
     ) -> Parts:
-        """Run the output program, blending with ``before``, and pack, in MEMORY order."""
+        """Emit the output program and packing, and return the packed pixels in MEMORY order.
+
+        ``before`` are the stored pixels, which blending reads.
+        """
         w, row, rgba = self.w, ROWS[color.format], colors[color.number]
         if color in self.routines:
             parts = [(Type.I32, w.to_quads(w.i, part)) for part in before or ()]
@@ -120,7 +126,9 @@ class Coloring:
         return [w.to_memory(w.i, part) for part in packs]
 
     def _mixed(self, color: ColorKey, drawn: Parts, there: Parts | None) -> Parts:
-        """Apply the raster operation and the write mask."""
+        """Emit the raster operation and the write mask; ``there`` are the stored pixels, None if
+        neither needs them.
+        """
         if there is None:
             return drawn
         w, writing, words = self.w, Writing(color.operation, color.whole), []
@@ -135,7 +143,10 @@ class Coloring:
     def _merged(
         self, color: ColorKey, lanes: Mapping[str, Sequence[str]], place: tuple[str, str]
     ) -> list[str]:
-        """Call the output program on named colours and return its result."""
+        """Emit a call of the output program and return its result.
+
+        ``lanes`` has source, destination and second source colour by name.
+        """
         w, routine = self.w, self.routines[color]
         inputs = {f"{name}.{c}": lane for name, rgba in lanes.items()
                   for c, lane in zip(COMPONENTS, rgba, strict=False)}  # fmt: skip
@@ -147,7 +158,7 @@ class Coloring:
 
 
 class Outcome(NamedTuple):
-    """The mask of lanes that passed the tests, and the resulting parts of their pixels."""
+    """Result of the depth and stencil tests: which lanes passed, and new parts of their pixels."""
 
     passed: str
     stored: Parts
@@ -167,9 +178,10 @@ class DepthTest(msgspec.Struct, frozen=True):
     def __call__(
         self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
     ) -> list[str]:
-        """Emit the tests and stores of masked lanes, by sample; return the lanes that passed.
+        """Emit the tests of masked lanes, and stores; return masks of the lanes that passed.
 
-        ``depths`` are doubles in 0..1; ``back`` is the mask of a primitive's back face.
+        ``depths``, doubles in 0..1, and masks have an item for each sample; ``back`` is the mask
+        of a primitive's back face.
         """
         outcomes = self.test(x, y, depths, masks, back)
         passed = [each.passed for each in outcomes]
@@ -179,7 +191,7 @@ class DepthTest(msgspec.Struct, frozen=True):
     def test(
         self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
     ) -> list[Outcome]:
-        """Emit the tests alone; the buffer stays unchanged."""
+        """Emit the depth and stencil tests without stores; return an outcome for each sample."""
         w, key, outcomes = self.code, self.key, []
         tests = MergeTests(key.format, key.func, key.written, key.stencil)
         for stored, z, mask in zip(self.words.at(x, y).load(), depths, masks, strict=True):
@@ -190,6 +202,9 @@ class DepthTest(msgspec.Struct, frozen=True):
         return outcomes
 
     def store(self, x: str, y: str, outcomes: Sequence[Outcome], masks: Sequence[str]) -> None:
-        """Emit stores of the masked lanes, by sample; without stencil all of them passed."""
+        """Emit the stores of ``outcomes`` in the masked lanes, by sample.
+
+        Without a stencil test the masks may contain only lanes that passed.
+        """
         if self.key.stores:
             self.words.at(x, y).store(masks, [each.stored for each in outcomes])

@@ -57,7 +57,7 @@ BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
 LINE = 64
 """Bytes of a CPU's cache line."""
 _MOST_LEVELS = 32
-"""Mip levels of a surface whose sides are 32-bit numbers."""
+"""Most mip levels that a surface can have, since its sides are 32-bit numbers."""
 
 
 class SurfaceDesc(msgspec.Struct, frozen=True):
@@ -91,18 +91,18 @@ class SurfaceDesc(msgspec.Struct, frozen=True):
 
 
 ColorKey = tuple[int, int]
-"""The first and the last stored value of a range of texels."""
+"""Lowest and highest stored value of the texels that a colour key selects."""
 
 
 class Surface:
     """One allocation, or a view of a part of one.  ``serial`` never repeats in a heap.
 
     ``data`` is uint8, flat, initially zero.  ``words`` is the same memory as int32, for reading,
-    padded with up to three zero bytes; a view has its texture's.  A texture's ``width``,
-    ``height`` and ``pitch`` are its first face's top level's, and code that expects a plain
-    surface gets that level.  ``color_key`` is the range of stored texels that are transparent
-    where colour keys apply, or None.  A managed texture and its levels have a ``system`` copy,
-    which the host reads and writes; the GPU samples ``data``.
+    padded with up to three zero bytes; a view has the words of its whole texture.  A texture's
+    ``width``, ``height`` and ``pitch`` are those of its first face's top level, and code that
+    expects a plain surface gets that level.  ``color_key`` is the range of stored texels that are
+    transparent where colour keys apply, or None.  A managed texture and its levels have a
+    ``system`` copy, which the host reads and writes; the GPU samples ``data``.
     """
 
     __slots__ = (
@@ -284,7 +284,7 @@ class Heap:
         return self._allocate(replace(desc, handle=0), 0)
 
     def _allocate(self, desc: SurfaceDesc, freed: int) -> Surface:
-        """Create a surface within the limits; ``freed`` bytes will be released for it."""
+        """Create a surface within the limits; ``freed`` is the size of the surface it replaces."""
         if desc.managed not in ((0, 1) if desc.kind in TEXTURES and not desc.parent else (0,)):
             what = f"surface {desc.handle}: managed {desc.managed}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
@@ -328,7 +328,7 @@ class Heap:
         self.find(handle).color_key = key
 
     def use(self) -> tuple[HeapUse, ...]:
-        """Return a snapshot of the bookkeeping, one row per SurfaceKind in numeric order."""
+        """Return a copy of the counts, one row per SurfaceKind in numeric order."""
         return tuple(map(copy, self._uses))
 
     def count_eviction(self, surface: Surface) -> None:
@@ -369,7 +369,8 @@ class Heap:
     def measure(self, desc: SurfaceDesc) -> int:
         """Return the bytes that a surface without a parent would take.
 
-        Raises Fault or Unsupported for an invalid description, or one beyond a limit by itself.
+        Raises Fault or Unsupported for an invalid description, or if this surface alone exceeds a
+        limit.
         """
         return _size(desc, self._measure(desc))
 
@@ -472,7 +473,7 @@ def _check_pitch(desc: SurfaceDesc, name: str) -> None:
 
 
 class HeapUse(msgspec.Struct):
-    """Bookkeeping of the surfaces of one ``SurfaceKind``."""
+    """Counts of the surfaces of one ``SurfaceKind``, of their bytes and of evictions."""
 
     written_bytes: int = 0
     created: int = 0

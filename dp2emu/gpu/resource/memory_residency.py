@@ -25,7 +25,7 @@ class Place(IntEnum):
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """Bytes of each place.  All allocations are backed by the disk, so ``disk`` limits the sum."""
+    """Most bytes of each place.  The disk backs all allocations, so ``disk`` limits their sum."""
 
     gpu: int = 1 << 30
     shared: int = 1 << 30
@@ -40,7 +40,7 @@ class Paged(NamedTuple):
 
 
 class _Entry(msgspec.Struct):
-    """An allocation.  Mutable: it moves."""
+    """An allocation; ``used`` is the number of its last use.  Mutable: it moves between places."""
 
     size: int
     priority: int
@@ -49,10 +49,10 @@ class _Entry(msgspec.Struct):
 
 
 class Residency:
-    """Allocations within budgets.  Mutable: it is a table.
+    """Table of allocations and the memory each is in, within budgets.  Mutable.
 
-    A place over its budget evicts to the next place down: allocations of the lowest priority
-    first, and among them the least recently used; allocations in use now go last.
+    A place over its budget evicts to the next slower place: allocations of the lowest priority
+    first, and among them the least recently used; allocations that the GPU uses now go last.
     """
 
     def __init__(self, budgets: Budgets | None = None) -> None:
@@ -107,7 +107,7 @@ class Residency:
         return Paged(size, disk)
 
     def _evict(self, used: frozenset[int]) -> None:
-        """Evict until every place is within its budget; first what is larger than the budget."""
+        """Evict until every place is within its budget, allocations larger than that first."""
         for place, budget in (Place.GPU, self.budgets.gpu), (Place.SHARED, self.budgets.shared):
             while self._filled[place] > budget:
                 here = [(h, entry) for h, entry in self._entries.items() if entry.place is place]

@@ -132,7 +132,7 @@ def packed(b: Builder, row: FormatRow, *rgba: Value) -> list[Value]:
 
 
 PART = 4
-"""Bytes of a part of a pixel."""
+"""Bytes of a part of a pixel: formulas handle pixels as parts of 32 bits."""
 
 
 def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
@@ -185,7 +185,7 @@ def _bits(parts: Sequence[Value], channel: Channel) -> Value:
 
 
 def _lanes(row: FormatRow, words: Words, formula: Formula) -> list[Lanes]:
-    """Evaluate a formula for each pixel."""
+    """Evaluate a formula of the parts of a pixel, for each of the pixels ``words``."""
     shape = words.shape if row.words == 1 else words.shape[:-1]
     lanes = computed(formula, row, *parts_of(row, words))
     return [lane if lane.shape == shape else np.full(shape, lane) for lane in lanes]
@@ -334,4 +334,4 @@ def _encoded(b: Builder, key: tuple[Channel, bool], value: Value) -> tuple[Value
 
 
 Color = tuple[float, float, float, float]
-"""Red, green, blue and alpha, of any value; integers in a format of integers."""
+"""Red, green, blue and alpha, not limited to 0..1; integers for formats of integers."""

@@ -19,14 +19,17 @@ SUBTEXELS = 256
 """Steps of linear filtering between two texel centres."""
 
 Lanes = tuple[F32, ...]
-"""Red, green, blue and alpha."""
+"""Red, green, blue and alpha of texels, an array each."""
 Reader = Callable[[I64, I64, I64], Lanes]
-"""z, y and x of texels -> lanes of shape (len(z), len(y), len(x))."""
+"""Function that reads the texels at all combinations of z, y and x; returns lanes of shape
+(len(z), len(y), len(x))."""
 
 
 class Axis(msgspec.Struct, frozen=True, eq=False):
-    """Filter of one direction: ``taps`` are pairs of source positions and weights, one entry for
-    each target position; a position's weights sum to ``total``.
+    """Resampling filter along one axis.
+
+    Each of ``taps`` has a source position and a weight for every target position; the weights of a
+    target position sum to ``total``.
     """
 
     taps: tuple[tuple[I64, I64], ...]
@@ -38,15 +41,16 @@ class Axis(msgspec.Struct, frozen=True, eq=False):
 
 
 def point(source: int, target: int) -> Axis:
-    """Return the nearest-texel filter: position floor((i + 1/2) source / target)."""
+    """Return the nearest-texel filter: target i reads source floor((i + 1/2) source / target)."""
     centre = 2 * np.arange(target, dtype=np.int64) + 1
     return Axis(((centre * source // (2 * target), np.ones(target, np.int64)),), 1)
 
 
 def linear(source: int, target: int) -> Axis:
-    """Return the filter of the two texels around a target's centre, positions -1 to ``source``.
+    """Return the linear filter, which mixes the two source texels around each target's centre.
 
-    The fraction between them is rounded to 1 / ``SUBTEXELS``, half up.
+    Source positions are -1 to ``source``.  The fraction between the two texels is rounded to 1 /
+    ``SUBTEXELS``, half up.
     """
     step = 2 * target
     place = (2 * np.arange(target, dtype=np.int64) + 1) * source - target

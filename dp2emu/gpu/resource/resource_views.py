@@ -27,7 +27,7 @@ def texture_view(
     levels: tuple[int, int],
     layers: tuple[int, int] = (0, 1),
 ) -> Surface:
-    """Return a view to sample of half-open ranges of mip levels and array slices.
+    """Return a view, for sampling, of half-open ranges of mip levels and array slices.
 
     Cubes and cube arrays count their faces as slices, six a cube.
     """
@@ -44,8 +44,9 @@ def texture_view(
 def level_view(
     surface: Surface, format: DxgiFormat, level: int, slices: tuple[int, int]
 ) -> Surface:
-    """Return a view of a half-open range of a mip level's slices, a subresource each; a volume's
-    slices are one subresource.
+    """Return a view of a half-open range of slices of one mip level.
+
+    It has a subresource for each array slice, but a single one for all slices of a volume.
     """
     first, last = slices
     if surface.desc.kind is not SurfaceKind.VOLUMETEXTURE:

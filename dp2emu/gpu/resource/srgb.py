@@ -18,11 +18,11 @@ from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.bindings import srgb_to_linear, srgb_to_linear_table
 
 _COLORS = 3
-"""Red, green and blue; alpha is linear."""
+"""Number of channels that sRGB encodes: red, green and blue; alpha is linear."""
 
 
 def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
-    """Return pixels' red, green, blue and alpha as linear values."""
+    """Return red, green, blue and alpha as linear values: decoded if the format is sRGB."""
     if not row.srgb:
         return tuple(lanes)
     colors = [srgb_to_linear_table()[np.rint(lane * np.float32(255)).astype(np.int64)]
@@ -31,7 +31,7 @@ def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
 
 
 def encoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
-    """Return linear values as a format stores them: the nearest sRGB codes, divided by 255."""
+    """Return linear values as a format stores them: the nearest codes / 255 if it is sRGB."""
     if not row.srgb:
         return tuple(lanes)
     codes = (np.searchsorted(_steps(), saturate(lane).astype(np.float64), side="right")

@@ -15,7 +15,9 @@ CUBE_FACES = 6
 
 
 class Texels(msgspec.Struct, frozen=True):
-    """The unit a format stores: ``bytes`` for ``width`` x ``height`` texels."""
+    """Size of the unit that a format stores, a texel or block: ``bytes`` for ``width`` x
+    ``height`` texels.
+    """
 
     bytes: int
     width: int = 1
@@ -38,7 +40,10 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Subresource(msgspec.Struct, frozen=True):
-    """One level of one face: bytes and texels.  ``rows`` counts rows of blocks."""
+    """Place in memory, and size in texels, of one mip level of one face.
+
+    ``rows`` counts rows of blocks.
+    """
 
     offset: int
     pitch: int

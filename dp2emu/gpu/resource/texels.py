@@ -31,7 +31,7 @@ def blocks(surface: Surface, index: int) -> Blocks:
 
 
 def whole_blocks(row: FormatRow, box: Box) -> tuple[slice, slice, slice]:
-    """Return slices, rows and columns of the blocks that intersect a box of texels."""
+    """Return the slices, rows and columns, as ranges, of the blocks that a box of texels meets."""
     width, height = row.block
     return (
         slice(box.front, box.back),
@@ -53,7 +53,7 @@ def read_texels(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes
 
 
 def _read_blocks(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
-    """Decode only the compressed blocks that contain requested texels."""
+    """Read texels of a compressed format; only the blocks that contain them are decoded."""
     width, height = row.block
     rows, row_of = np.unique(y // height, return_inverse=True)
     columns, column_of = np.unique(x // width, return_inverse=True)

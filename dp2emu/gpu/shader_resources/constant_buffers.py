@@ -58,7 +58,7 @@ def constants_of(program: Program | None, buffers: ConstantBuffers) -> Uniforms:
 
 
 def _words(buffer: Surface, file: File) -> I32:
-    """Return the words of a file, zeros past the end of the buffer."""
+    """Return a constant buffer's words for uniform file ``file``, zeros past the buffer's end."""
     words = np.zeros(file.size, np.int32)
     whole = buffer.words[: min(file.size, -(-buffer.data.nbytes // 4))]
     words[: len(whole)] = whole

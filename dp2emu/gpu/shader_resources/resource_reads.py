@@ -1,4 +1,4 @@
-"""Resource reads of Direct3D 10 shaders: textures and buffers bound to the programs of units."""
+"""Resource reads of Direct3D 10 shaders: each read unit's program, run on the bound resource."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from dp2emu.shader.types import I32, Lanes, Mask
 Files = Mapping[str, Lanes]
 Words = tuple[I32, I32, I32, I32]
 EvaluateInput = Callable[[int, I32, F64], Words]
-"""Register number, lanes, and offsets in pixels from their centres, float64 (2, n) -> words of
-the input, interpolated there."""
+"""Function that interpolates a pixel shader input; parameters: register number, lanes, and offsets
+from pixel centres in pixels, float64 (2, n).  Returns the words of the input."""
 
 ELSEWHERE = (ReadOpcode.SNAPPED, ReadOpcode.AT_SAMPLE)
 """Opcodes that interpolate an input at another position; their first operand is the lane."""
 _SNAPS = 16
-"""Positions in a pixel's width to which SNAPPED rounds."""
+"""Steps per pixel of the offsets of SNAPPED (eval_snapped)."""
 
 
 class StageFetcher(msgspec.Struct, frozen=True):
@@ -44,8 +44,9 @@ class StageFetcher(msgspec.Struct, frozen=True):
     evaluate: EvaluateInput | None = None
 
     def answered(self, unit: int) -> BoundProgram | None:
-        """Return the program of a unit, whose ports are the operands.  None for a unit that
-        interpolates inputs.
+        """Return the program of a read unit; its ports are the unit's operands.
+
+        None for a unit that interpolates inputs.
         """
         if self.texturing.read_units[self.stage][unit].opcode in ELSEWHERE:
             return None
@@ -53,7 +54,7 @@ class StageFetcher(msgspec.Struct, frozen=True):
         return BoundProgram(found.program, files, found.ports)
 
     def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Read for all lanes, active or not."""
+        """Execute a read unit for all lanes, active or not."""
         read = self.texturing.read_units[self.stage][unit]
         if read.opcode in ELSEWHERE and self.evaluate is not None:
             offsets = _offsets(read, operands[1:], self.samples)
@@ -83,7 +84,10 @@ class StageFetcher(msgspec.Struct, frozen=True):
 
 
 def _offsets(read: Unit, where: Sequence[I32], samples: int) -> F64:
-    """Return offsets from pixel centres, float64 (2, n); an unknown sample is at the centre."""
+    """Return the offsets from pixel centres at which a unit interpolates, float64 (2, n).
+
+    A sample number out of range means the centre.
+    """
     if read.opcode is ReadOpcode.SNAPPED:
         return np.stack(where).astype(np.float64) / _SNAPS
     (number,) = where
@@ -100,13 +104,13 @@ def _facts(*numbers: int) -> Files:
 
 
 def _places(samples: int) -> Files:
-    """Return the file of the standard sample positions, in pixels from the centre."""
+    """Return the uniform file of the standard sample positions, in pixels from the centre."""
     places = np.array(POSITIONS[samples], np.float32) / np.float32(ONE)
     return {"places": places.reshape(-1).view(np.int32)}
 
 
 def _raw(read: Unit, binding: TextureBinding) -> Files:
-    """Return the file of the words in a view of a buffer."""
+    """Return the uniform file of the words in a buffer view."""
     (part,) = binding.surface.subresources
     return {"texels": binding.surface.words[part.offset // 4 : (part.offset + part.size) // 4]}
 
@@ -118,7 +122,7 @@ def _structured(read: Unit, binding: TextureBinding) -> Files:
 
 
 def _count(read: Unit, binding: TextureBinding) -> Files:
-    """Return the file of a buffer's number of elements, structures, or bytes if it is raw."""
+    """Return the uniform file of a buffer's size: elements, structures, or bytes if it is raw."""
     part = binding.surface.subresources[0]
     counts = {
         Dimension.RAW_BUFFER: part.size,
@@ -134,4 +138,4 @@ _FILES: dict[ReadOpcode, Callable[[Unit, TextureBinding], Files]] = {
     ReadOpcode.SAMPLES: lambda read, binding: _facts(binding.surface.samples),
     ReadOpcode.SAMPLE_POSITION: lambda read, binding: _places(binding.surface.samples),
 }
-"""Uniform files of opcodes that read no texels as samplers do."""
+"""Functions that return uniform files, for read opcodes that do not use those of a sampler."""

@@ -28,7 +28,7 @@ class TextureCache:
         self.hits = 0
 
     def look_up(self, texture: int, words: I64) -> None:
-        """Look up words of a texture, by serial number, one after the other."""
+        """Look up words by index, one after the other, in the texture of a serial number."""
         lines = words // LINE_WORDS
         places = lines % LINES
         tags = np.int64(texture) << _LINE_BITS | lines

@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
-"""Result of a sampler without a texture, or with a texture of an undeclared kind."""
+"""Result, before Direct3D 10, of a sampler without a texture or with one of an undeclared kind."""
 _UNBOUND = (_ZERO, _ZERO, _ZERO, _ZERO)
-"""The same in Direct3D 10."""
+"""Result in Direct3D 10 of a sampler without a texture or with one of an undeclared kind."""
 
 _NO_PALETTE = np.zeros(256, np.int32)
 _NO_TABLE = np.zeros(0, np.float32)
 
 
 class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """One sampler: the key of its program, the program's uniform files, and the serial number of
-    the texture.
+    """A sampler with its texture: the key of the sampler program, the program's uniform files, and
+    the serial number of the texture.
     """
 
     key: SamplerKey
@@ -119,7 +119,7 @@ class Texturing(msgspec.Struct, frozen=True):
 
     @classmethod
     def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
-        """Return the textures of one stage.  Raises Unsupported for formats that cannot be
+        """Return the textures of a single stage.  Raises Unsupported for formats that cannot be
         sampled.
         """
         units = _units(bound.samplers, bound.textures, {})
@@ -185,7 +185,10 @@ _NOTHING_BOUND: Mapping[Stage, Mapping[int, TextureUnit]] = {Stage.VERTEX: {}, S
 
 
 def texels_before(draw: Draw) -> dict[int, I32]:
-    """Copy the words that a draw both samples and writes; keys are the ``id`` of the words."""
+    """Copy the memory that a draw both samples and writes.
+
+    Keys are the ``id`` of the original arrays of words.
+    """
     return {id(words): words.copy() for words in _shared(draw)}
 
 
@@ -195,7 +198,7 @@ def samples_targets(draw: Draw) -> bool:
 
 
 def _shared(draw: Draw) -> list[I32]:
-    """Return the words that a draw both samples and writes, each once."""
+    """Return the arrays of words that a draw both samples and writes, without duplicates."""
     targets = {id(s.words) for s in (*draw.output.colors, draw.output.depth) if s is not None}
     bound = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
     read = {id(binding.surface.words): binding.surface.words for binding in bound}
@@ -218,7 +221,7 @@ def _units(
 
 @identity_cached()
 def _bound(binding: TextureBinding, key: SamplerKey) -> TextureUnit:
-    """Return the unit of a texture that the draw does not write."""
+    """Return the unit of a texture that the draw only samples, which needs no copy."""
     return TextureUnit.of(key, binding, binding.surface.words)
 
 

@@ -44,22 +44,22 @@ def unsigned(lanes: I32) -> I64:
 
 
 class Places(NamedTuple):
-    """An index for each lane, and whether it is in bounds; indices out of bounds are 0."""
+    """Memory index of each lane, and whether it is in bounds; indices out of bounds are 0."""
 
     number: I64
     inside: Mask
 
     @classmethod
     def of(cls, number: I64, inside: Mask) -> Places:
-        """Return the indices with those out of bounds replaced by 0."""
+        """Return the places of indices ``number``; those not ``inside`` bounds become 0."""
         return cls(np.where(inside, number, 0), inside)
 
 
 class WordMemory(msgspec.Struct, frozen=True, eq=False):
     """Untyped memory: ``count`` words of ``words``, from index ``first`` on.
 
-    With a ``stride``, in bytes, they are structures.  ``lane`` is an offset for each lane, for
-    memory that groups of lanes have to themselves.
+    If ``stride``, in bytes, is not 0, the memory consists of structures.  ``lane`` has the offset
+    in words of each lane, if groups of lanes have separate memory.
     """
 
     words: I32
@@ -74,7 +74,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return 2 if self.stride else 1
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """Return the index of the word at an address, plus ``component`` words."""
+        """Return the index of the word ``component`` words after each lane's address."""
         at = (unsigned(address[-1]) >> 2) + component
         inside = at < (self.stride // 4 if self.stride else self.count)
         if self.stride:
@@ -101,24 +101,24 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
             self.words[number[inside]] = value[chosen][inside]
 
     def of_lanes(self, chosen: I64) -> WordMemory:
-        """Return the memory as the ``chosen`` lanes see it."""
+        """Return this memory for the ``chosen`` lanes only, with their offsets."""
         return self if self.lane is None else replace(self, lane=self.lane[chosen])
 
     def counted(self) -> int:
-        """Number of structures, or of bytes if there are none."""
+        """Number of structures, or of bytes if the memory is not structured."""
         return self.count * 4 // self.stride if self.stride else self.count * 4
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """Sizes of the view: zeros, since it is no texture."""
+        """Width, height, depth and number of mip levels: zeros, since this is no texture."""
         return 0, 0, 0, 0
 
 
 class TexelMemory(msgspec.Struct, frozen=True, eq=False):
     """Typed memory: ``texels`` of the whole resource, in the words of the format ``row``.
 
-    ``first`` has the index of the first texel of each slice; ``pitch`` is texels from row to row,
-    ``slice_pitch`` from depth to depth of a volume, which is a single slice; ``sides`` are width,
-    height and depth.
+    ``first`` has the index of the first texel of each array slice; a volume is one slice.
+    ``pitch`` is texels from row to row, ``slice_pitch`` from one z of a volume to the next;
+    ``sides`` are width, height and depth.
     """
 
     row: FormatRow
@@ -173,7 +173,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return self.sides[0]
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """Sizes of the view: lengths, then the slices of an array, and one mip level."""
+        """Three sizes of the view (its sides, then the slices of an array), and 1 mip level."""
         shape = ADDRESS_SHAPES[self.dimension]
         lengths = [*self.sides[: shape.lengths], *[len(self.first)] * shape.slices, 0, 0]
         return lengths[0], lengths[1], lengths[2], 1
@@ -185,11 +185,14 @@ _FLAT = {
     Dimension.TEXTURE1DARRAY: Dimension.TEXTURE1D,
     Dimension.TEXTURE2DARRAY: Dimension.TEXTURE2D,
 }
-"""Dimensions of arrays -> of their slices; a program may declare one for the other."""
+"""Dimension of an array -> dimension of its slices; a program may declare either."""
 
 
 def memory_of(bound: Unordered, dimension: Dimension) -> UnorderedMemory | None:
-    """Return a bound view as memory of a program's declared dimension, None if they differ."""
+    """Return a bound view as memory of the ``dimension`` that a program declares.
+
+    None if the view's dimension does not match.
+    """
     if _FLAT.get(bound.dimension, bound.dimension) is not _FLAT.get(dimension, dimension):
         return None
     if dimension in (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER):
@@ -227,7 +230,7 @@ def clear(bound: Unordered, values: Sequence[int], *, bits: bool) -> int:
 
 
 def _packed_bits(row: FormatRow, values: Sequence[int]) -> NDArray[Any]:
-    """Return a texel whose channels have the low bits of values."""
+    """Return a texel with the low bits of ``values`` in its channels."""
     bits = 0
     for lane, value in zip((row.red, row.green, row.blue, row.alpha), values, strict=True):
         if lane is not None:
@@ -241,9 +244,9 @@ WORD_BYTES = 4
 
 
 class Accesses:
-    """Memory operations of a run of a program (``shader.reference.Memory``).
+    """Executes the memory operations of one run of a program (``shader.reference.Memory``).
 
-    ``shared`` is the memory of g#.  Of its ``lanes`` those that are not ``real``, the helper lanes
+    ``shared`` is the memory of g#.  Of the ``lanes`` those that are not ``real``, the helper lanes
     of quads, write nothing.  ``most`` limits the number of accesses.  Mutable: ``bytes`` counts
     bytes of ``bound`` views read and written, ``steps`` the accesses.
     """
@@ -270,7 +273,7 @@ class Accesses:
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """Execute an operation for the active lanes, in lane order.
 
-        Raises Unsupported for one more access than the limit.
+        Raises Unsupported if the number of accesses exceeds the limit.
         """
         self.steps += 1
         if self._most is not None and self.steps > self._most:
@@ -305,7 +308,7 @@ class Accesses:
         self.bytes, self.steps = map(int, saved[-1])
 
     def _words(self) -> list[I32]:
-        """Return the words of every memory, each once."""
+        """Return the words of every bound view, counter and g# memory, without duplicates."""
         surfaces = (s for view in self._bound.values() for s in (view.surface, view.counter))
         words = [surface.words for surface in surfaces if surface is not None]
         words += [memory.words for memory in self._shared.values()]
@@ -318,7 +321,7 @@ class Accesses:
         return None if bound is None else memory_of(bound, operation.dimension)
 
     def _chosen(self, active: Mask | None) -> I64:
-        """Return the active lanes that are real, in order."""
+        """Return the numbers of the active lanes that are not helper lanes, in order."""
         if active is None:
             return np.arange(self.lanes) if self._real is None else np.flatnonzero(self._real)
         return np.flatnonzero(active if self._real is None else active & self._real)
@@ -338,7 +341,7 @@ class Accesses:
         return old, *NOTHING[1:]
 
     def _count(self, operation: MemoryOperation, chosen: I64) -> Words:
-        """Increment or decrement a view's hidden counter once for each lane."""
+        """Increment or decrement a view's hidden counter per lane; return each one's value."""
         bound = self._bound.get(operation.number)
         if bound is None or bound.counter is None:
             return NOTHING
@@ -359,7 +362,7 @@ _COUNTER_OPCODES = frozenset({MemoryOpcode.ALLOC, MemoryOpcode.CONSUME})
 
 
 def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
-    """Bytes that a lane reads and writes."""
+    """Bytes that one lane reads and writes in a memory operation."""
     if isinstance(memory, TexelMemory) and opcode in (MemoryOpcode.LOAD, MemoryOpcode.STORE):
         return memory.row.size
     if opcode is MemoryOpcode.LOAD:
@@ -375,7 +378,7 @@ def _sizes(memory: UnorderedMemory, level: I32) -> Words:
 
 
 Same = tuple[tuple[int, int], ...]
-"""Each bound u# -> the lowest number of a u# in the same memory."""
+"""Pairs of a bound u# number and the lowest u# number that has the same memory."""
 
 
 @lru_cache(maxsize=1 << 8)
@@ -385,9 +388,9 @@ def in_any_order(
     """Whether lanes of different groups may run a program in parallel with the same result as in
     sequence.
 
-    So it is if on each memory they only load, execute a single operation once, or execute one
-    commutative operation without using its results.  ``read``: some of it is also read as a
-    resource.
+    True if on each memory they only load, execute a single operation once, or execute one
+    commutative operation without using its results.  With ``read``, a bound memory is also read as
+    a resource, and they may only load.
     """
     lowest, found = dict(same), dict[tuple[int, bool], list[tuple[MemoryOperation, bool]]]()
     for unit, looped in _accesses(program.statements, looped=False):
@@ -468,7 +471,7 @@ def atomic(opcode: MemoryOpcode, words: I32, places: I64, *operands: I32) -> I32
 
 
 def _result(opcode: MemoryOpcode, old: I32, *given: I32) -> I32:
-    """Return the new words of an atomic."""
+    """Return the words that an atomic stores, from the old words and its operands."""
     if opcode is MemoryOpcode.EXCHANGE:
         return given[0]
     if opcode is MemoryOpcode.COMPARE:

@@ -128,7 +128,7 @@ def _converted(source: Part, source_row: FormatRow, row: FormatRow, y: I64, x: I
 def _places(blit: Blit, box: Box) -> tuple[I64, I64]:
     """Return the source row and column of each target pixel, shape (height, width).
 
-    Turns are clockwise quarters; mirrors come before turns.
+    Rotation is by clockwise quarter turns, after mirroring.
     """
     width, height, _ = blit.target.box.sides
     if blit.turns % 2:
@@ -172,17 +172,18 @@ def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask) 
 # Clears
 
 FEW = 32
-"""Most rectangles filled one by one; of more the union is filled, since each may be the whole
-surface."""
+"""Most rectangles that are filled one by one; of more only the union is filled, since each may
+cover the whole surface."""
 
 _UNION_BAND = 1 << 20
-"""Pixels of a union whose coverage is computed together."""
+"""Pixels of a band in which the union of rectangles is computed at once."""
 
 
 def execute_clear(clear: Clear, counters: Counters) -> Work:
-    """Fill, and count the bytes that filling each rectangle writes.  No query counts pixels.
+    """Execute a clear, counting the bytes that each rectangle's fill writes.
 
-    Raises Unsupported, before any write, for formats that cannot be drawn to.
+    No query counts pixels.  Raises Unsupported, before any write, for formats that cannot be drawn
+    to.
     """
     fills = [(surface, _Fill(_color_word(surface, clear.color)))
              for surface in clear.colors
@@ -204,7 +205,7 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
 
 
 class _Fill(msgspec.Struct, frozen=True):
-    """The word or words of a pixel, and the mask of the bits to write; None writes all."""
+    """What a clear stores: a pixel's word or words, and a mask of bits to write (None: all)."""
 
     word: Any
     written: int | None = None
@@ -231,7 +232,7 @@ def _fill_rects(pixels: Any, rects: list[Rect], fill: _Fill) -> None:
 
 
 def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Mask]]:
-    """Yield bands of the union of rectangles: (first row, mask of whole rows).
+    """Yield the union of rectangles in bands of rows: (first row, mask of the band's pixels).
 
     A summed-area table of the corners makes the cost independent of the rectangles' areas.
     """

@@ -26,10 +26,10 @@ from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import Blocks, blocks, read_texels, whole_blocks, write_texels
 
 _BAND = 1 << 18
-"""Texels converted or averaged together; temporaries take several times their size."""
+"""Texels converted or averaged at once, which bounds the size of temporaries."""
 
 _Filter = Callable[[int, int], Axis]
-"""Sizes of source and target in one direction -> filter of that direction."""
+"""Function that returns the filter along one axis; parameters: sizes of source and target."""
 
 
 def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
@@ -97,7 +97,10 @@ def execute_swap(swap: packets.Swap) -> Work:
 
 
 class _Texels(msgspec.Struct, frozen=True, eq=False):
-    """A ``box`` of a subresource, with all ``stored`` blocks and the whole box, ``edge``."""
+    """Texels in a ``box`` of a subresource.
+
+    ``stored`` has all blocks of the subresource; ``edge`` is the box of the whole subresource.
+    """
 
     row: FormatRow
     stored: Blocks
@@ -105,8 +108,9 @@ class _Texels(msgspec.Struct, frozen=True, eq=False):
     edge: Box
 
     def read(self, z: I64, y: I64, x: I64) -> Lanes:
-        """Return colours of texels by offsets from the corner of the box, which may leave the box
-        and are clamped to the subresource.
+        """Return colours of the texels at offsets from the corner of ``box``.
+
+        Positions may lie outside the box; they are clamped to the subresource.
         """
         box, edge = self.box, self.edge
         return read_texels(
@@ -180,19 +184,20 @@ def _bytes(part: packets.Part) -> int:
 RECT_BYTES = 8
 """Bytes of a D3DCOMPOSERECTDESC, and of a D3DCOMPOSERECTDESTINATION."""
 _PIXELS = 8
-"""Pixels in a byte."""
+"""Pixels in a byte of a monochrome surface."""
 
 Bits = NDArray[np.uint8]
-"""One pixel in an item, 0 or 1: (rows, columns)."""
+"""Monochrome pixels as 0 or 1, one per item: (rows, columns)."""
 Rows = NDArray[np.uint8]
-"""Eight pixels in an item: (rows, bytes)."""
+"""Monochrome pixels, eight per item: (rows, bytes)."""
 
 
 def execute_compose(packet: packets.Compose, counters: Counters) -> Work:
-    """Combine rectangles in order.  Counts the bytes they touch; no query counts pixels.
+    """Execute ComposeRects: combine rectangles of a monochrome surface with the target, in order.
 
-    Rectangles outside the buffers or the source are skipped; the part outside the target is
-    clipped (driver documentation of ComposeRects).
+    Counts the bytes accessed; no query counts pixels.  Rectangles outside the buffers or the
+    source are skipped; the part outside the target is clipped (driver documentation of
+    ComposeRects).
     """
     source_rows, target_rows = _rows(packet.source), _rows(packet.target)
     pixels = moved = 0
@@ -226,16 +231,16 @@ _OPERATIONS: dict[ComposeRectsOp, Callable[[Bits, Bits], Bits]] = {
     ComposeRectsOp.AND: and_,
     ComposeRectsOp.NEG: lambda target, source: target & ~source,
 }
-"""Documentation of D3DCOMPOSERECTSOP."""
+"""Functions of target and source bits, by D3DCOMPOSERECTSOP (from its documentation)."""
 
 
 def _rows(part: packets.Part) -> Rows:
-    """Return a writable view of a subresource's bytes."""
+    """Return a writable view of a monochrome subresource's rows of bytes."""
     return blocks(part.surface, part.index)[0, :, :, 0, 0]
 
 
 def _touched(rows: Rows, box: Box) -> Rows:
-    """Return the bytes that have pixels of a box."""
+    """Return a view of the bytes that contain pixels of a box."""
     return rows[box.top : box.bottom, box.left // _PIXELS : -(-box.right // _PIXELS)]
 
 
@@ -258,7 +263,7 @@ def _rectangles(packet: packets.Compose) -> Iterator[tuple[Box, Box]]:
 
 
 def _rectangle_words(data: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return the complete rectangles of a buffer, four words each."""
+    """Return the complete rectangle records of a buffer, four 16-bit words each."""
     whole = len(data) // RECT_BYTES * RECT_BYTES
     return data[:whole].view("<u2").reshape(-1, 4)
 
@@ -294,7 +299,7 @@ def resolve(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average the codes of unsigned channels, in words (rows, pixels, samples, ...)."""
+    """Average codes of unsigned channels over samples; words are (rows, pixels, samples, ...)."""
     if row.words == 1 and row.size <= _LANE // 8:
         return _narrow_average(row, words, samples)
     bits = 8 * row.word.itemsize
@@ -312,7 +317,8 @@ def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 _LANE = 32
-"""Bits of a word that adds several channels at once (SIMD within a register)."""
+"""Width in bits of the words in which several channels are added at once (SIMD within a
+register)."""
 
 
 def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
@@ -349,7 +355,7 @@ def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
 
 
 def _float_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average the values of channels, in words (rows, pixels, samples, ...)."""
+    """Average channels over samples as floats; words are (rows, pixels, samples, ...)."""
     means = []
     with np.errstate(all="ignore"):
         for lane in decoded(row, unpack_color(row, words)):

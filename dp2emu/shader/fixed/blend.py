@@ -28,15 +28,15 @@ BLEND_FILE = "blend"
 SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2, Blend10.SRC1_ALPHA, Blend10.INV_SRC1_ALPHA)
 """Factors that read the second colour output of the pixel program (dual source blending)."""
 Factor = Blend | Blend10
-"""A factor of either interface; factors that both have share numbers and compare equal."""
+"""A blend factor of Direct3D 9 or 10; factors that both have share numbers and compare equal."""
 _ALPHA = 3
 
 Colour = list[Value]
-"""Red, green, blue and alpha."""
+"""Red, green, blue and alpha of a colour, as values of a program."""
 
 
 class BlendEquation(msgspec.Struct, frozen=True):
-    """Factors and operation of a channel."""
+    """Blend factors and operation of the colour channels, or of alpha."""
 
     source: Factor = Blend.ONE
     destination: Factor = Blend.ZERO
@@ -68,11 +68,11 @@ class _Operands(msgspec.Struct, frozen=True):
 
 
 _Term = Value | None
-"""None is an omitted operand, as opposed to the value 0."""
+"""A colour times its blend factor; None if factor ZERO omits it, as opposed to the value 0."""
 
 
 def _saturating(operands: _Operands, channel: int) -> Value | None:
-    """SRCALPHASAT: min(source alpha, 1 - destination alpha); 1 for alpha."""
+    """Return SRCALPHASAT: min(source alpha, 1 - destination alpha), or None (1) for alpha."""
     if channel == _ALPHA:
         return None
     alpha = operands.source[_ALPHA]
@@ -97,7 +97,7 @@ _FACTORS: dict[Factor, Callable[[_Operands, int], Value | None]] = {
     Blend10.SRC1_ALPHA: lambda o, channel: o.second[_ALPHA],
     Blend10.INV_SRC1_ALPHA: lambda o, channel: 1.0 - o.second[_ALPHA],
 }
-"""Value of each factor but ZERO for a channel; None is 1."""
+"""Functions that return a blend factor's value for a channel, None for 1; by factor but ZERO."""
 
 FACTORS = frozenset((Blend.ZERO, *_FACTORS))
 """All factors of an equation."""
@@ -124,7 +124,7 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
     BlendOp.MIN: lambda source, destination: source.builder.min(source, destination),
     BlendOp.MAX: lambda source, destination: source.builder.max(source, destination),
 }
-"""Operations that ignore the factors."""
+"""Functions of the blend operations that ignore the factors."""
 _UNIT_FACTORS = frozenset((
     Blend.ZERO, Blend.ONE, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
     Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,

@@ -31,11 +31,11 @@ class FogSource(Enum):
     """Origin of a pixel's fog factor."""
 
     VERTEX = "vertex"
-    """The interpolated factor, input ``fog0.x``."""
+    """Vertex fog: the interpolated factor, input ``fog0.x``."""
     TABLE_Z = "table z"
-    """The depth, input ``depth.x``, 0 to 1."""
+    """Table fog by depth, input ``depth.x``, 0 to 1."""
     TABLE_W = "table w"
-    """The eye-space distance, input ``w.x``."""
+    """Table fog by eye-space distance, input ``w.x``."""
 
 
 class Fog(msgspec.Struct, frozen=True):

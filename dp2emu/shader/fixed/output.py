@@ -36,9 +36,9 @@ LINEAR_FILE = "linear"
 class TargetOutput(msgspec.Struct, frozen=True, dict=True):
     """Key of an output program.
 
-    ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
-    codes of red, green and blue, 0 for an undithered channel.  ``signed``: the target holds -1..1.
-    ``within``: source colours are known to be within 0..1.
+    ``clamped``: the target holds 0..1.  ``srgb``: it holds 8-bit sRGB codes.  ``dither`` has the
+    largest codes of red, green and blue, 0 for an undithered channel.  ``signed``: the target
+    holds -1..1.  ``within``: source colours are known to be within 0..1.
     """
 
     blend: BlendState | None = None
@@ -50,13 +50,13 @@ class TargetOutput(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def held(self) -> bool:
-        """Whether the packed values are known to be within 0..1."""
+        """Whether the values to be packed are known to be within 0..1."""
         blended = self.blend is not None and not self.srgb and not any(self.dither)
         return self.within if self.plain else self.clamped and blended
 
     @cached_property
     def plain(self) -> bool:
-        """Whether the program has no step that packing does not do."""
+        """Whether the program only clamps, which packing does anyway, and so can be omitted."""
         return self.blend is None and not self.srgb and not any(self.dither)
 
 
@@ -98,7 +98,7 @@ def _clamped(output: TargetOutput, color: Colour) -> Colour:
 
 
 def _reclamped(output: TargetOutput, color: Colour) -> Colour:
-    """Clamp channels that blending may have moved out of 0..1."""
+    """Clamp channels that blending may have moved out of the range of the target."""
     assert output.blend is not None
     equations = (output.blend.color,) * 3 + (output.blend.alpha,)
     brought: Colour = []

@@ -71,7 +71,9 @@ def pixel_program(key: FixedPixel) -> Program:
 def stage_uniforms(
     factor: Sequence[float], constants: Sequence[Sequence[float]], bumps: Sequence[Sequence[float]]
 ) -> dict[str, F32]:
-    """Return the uniform files ``factor`` and ``stage``: colours, and six numbers per stage."""
+    """Return the uniform files ``factor``, the texture factor and each stage's constant colour,
+    and ``stage``, six bump mapping numbers per stage.
+    """
     files = {FACTOR_FILE: [factor, *constants], STAGE_FILE: bumps}
     arrays = {name: np.array(rows, np.float32).ravel() for name, rows in files.items()}
     for array in arrays.values():
@@ -86,7 +88,7 @@ def _cascade(
     diffuse: Color,
     specular: Color,
 ) -> Color:
-    """Return the final value of CURRENT."""
+    """Return the value of the register CURRENT after the last texture stage."""
     zero = b.constant(Type.F32, 0.0)
     current, temp = diffuse, Color(lambda c: zero)
     for number, stage in enumerate(stages):
@@ -136,7 +138,7 @@ def _result(
 
 
 def _odd(alpha: Value, largest: int) -> Value:
-    """Whether the lowest bit of a stored alpha is set."""
+    """Whether the lowest bit of a stored alpha is set; ``alpha`` is a fraction of ``largest``."""
     b = alpha.builder
     return (b.ftoi(b.floor(alpha * float(largest) + 0.5)) & 1).ne(0)
 
@@ -185,7 +187,7 @@ def _textures(b: Builder, stages: Sequence[TextureStage]) -> list[Color]:
 def _texel(
     b: Builder, stages: Sequence[TextureStage], number: int, textures: Sequence[Color]
 ) -> Sequence[Value]:
-    """Return red, green, blue and alpha; opaque black without a texture."""
+    """Return red, green, blue and alpha of a stage's texture; opaque black without a texture."""
     stage = stages[number]
     if stage.texture is None:
         return [b.constant(Type.F32, value) for value in (0.0, 0.0, 0.0, 1.0)]
@@ -244,7 +246,7 @@ class Combination(msgspec.Struct, frozen=True):
 
 
 DISABLED = Combination(TextureOp.DISABLE)
-"""Leaves the result register unchanged."""
+"""D3DTOP_DISABLE: leaves the result register of the stage unchanged."""
 
 
 class TextureStage(msgspec.Struct, frozen=True):
@@ -286,7 +288,7 @@ ALPHA = 3
 
 
 class Color:
-    """Four components, computed lazily and once."""
+    """Four components of a colour; each is computed when it is first read, and only once."""
 
     def __init__(self, compute: Callable[[int], Value]) -> None:
         self._compute = compute
@@ -315,8 +317,8 @@ Formula = Callable[[Operands, int], Value]
 
 
 class Operation(NamedTuple):
-    """A row: the formula, the numbers of the arguments that it reads, and another register it
-    reads.
+    """A texture stage operation: its formula, the numbers of the arguments it reads, and the
+    register ``source`` that it reads besides.
 
     ``replicated``: the result of one component goes to all four.
     """
@@ -328,24 +330,24 @@ class Operation(NamedTuple):
 
 
 def reads_texture(combination: Combination) -> bool:
-    """Whether a combination reads the stage's own texture."""
+    """Whether an operation with its arguments reads the texture of its own stage."""
     row = OPERATIONS[combination.op]
     selected = {combination.arguments[number].source for number in row.arguments}
     return TextureArgument.TEXTURE in {*selected, row.source}
 
 
 def _of_arguments(formula: Callable[[Value, Value], Value]) -> Formula:
-    """Make a formula of the same component of ARG1 and ARG2."""
+    """Return the formula of an operation on the same component of ARG1 and ARG2."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c])
 
 
 def _with_alpha(formula: Callable[[Value, Value, Value], Value]) -> Formula:
-    """Make a formula that also reads the alpha of ARG1."""
+    """Return the formula of an operation on a component of ARG1 and ARG2 and on ARG1's alpha."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c], o.arguments[1][ALPHA])
 
 
 def _blend(source: TextureArgument, o: Operands, c: int) -> Value:
-    """a f + b (1 - f) with f an alpha."""
+    """Return ARG1 f + ARG2 (1 - f), where f is the alpha of the register ``source``."""
     factor = o.sources[source][ALPHA]
     return o.arguments[1][c] * factor + o.arguments[2][c] * (1.0 - factor)
 
@@ -355,19 +357,19 @@ def _blended_by(source: TextureArgument) -> Operation:
 
 
 def _premultiplied(o: Operands, c: int) -> Value:
-    """a + b (1 - f) with f the texture's alpha."""
+    """Return ARG1 + ARG2 (1 - f), where f is the texture's alpha."""
     factor = o.sources[TextureArgument.TEXTURE][ALPHA]
     return o.arguments[1][c] + o.arguments[2][c] * (1.0 - factor)
 
 
 def _premodulated(o: Operands, c: int) -> Value:
-    """a times the next stage's texture, if it has one."""
+    """Return ARG1 times the next stage's texture, or ARG1 if that stage has none."""
     first = o.arguments[1][c]
     return first if o.following is None else first * o.following[c]
 
 
 def _dot(o: Operands, c: int) -> Value:
-    """4 ((r r' + g g') + b b') of components minus 1/2."""
+    """Return 4 ((r r' + g g') + b b'): r, g, b of ARG1 and r', g', b' of ARG2, less 1/2 each."""
     red, green, blue = (
         (o.arguments[1][i] - 0.5) * (o.arguments[2][i] - 0.5) for i in range(ALPHA)
     )
@@ -386,12 +388,12 @@ def _lerp(o: Operands, c: int) -> Value:
 
 
 def held(o: Operands, c: int) -> Value:
-    """Return the result register unchanged."""
+    """Return the previous value of the result register."""
     return o.held[c]
 
 
 _BUMP = Operation(held, (), TextureArgument.TEXTURE)
-"""Perturbs the next stage's coordinates and leaves the colour unchanged."""
+"""Bump mapping: shifts the next stage's texture coordinates and leaves the colour unchanged."""
 
 OPERATIONS: dict[TextureOp, Operation] = {
     TextureOp.DISABLE: Operation(held, ()),

@@ -20,14 +20,14 @@ Color = tuple[float, float, float, float]
 Triple = tuple[float, float, float]
 
 PALETTE = 256
-"""World matrices that indices can select: D3DTS_WORLDMATRIX(0) to (255)."""
+"""Number of world matrices that indices can select: D3DTS_WORLDMATRIX(0) to (255)."""
 
 
 class IndexForm(Enum):
     """Format of a vertex's world matrix indices."""
 
     NONE = "none"
-    """No indices: the first matrices in order."""
+    """No indices: blend weight n belongs to world matrix n."""
     BYTES = "bytes"
     """Four bytes (D3DFVF_LASTBETA_UBYTE4)."""
     COLOR = "color"
@@ -39,7 +39,8 @@ class TextureOutput(msgspec.Struct, frozen=True):
 
     ``set`` and its number of ``components`` (0: the vertex lacks the set) apply to PASSTHRU only.
     ``count`` is the coordinate count of D3DTSS_TEXTURETRANSFORMFLAGS: 1 to 4 coordinates come from
-    the stage's matrix, 0 means no matrix.  D3DTTFF_PROJECTED is the pixel stage's.
+    the stage's matrix, 0 means no matrix.  The pixel program does the division of
+    D3DTTFF_PROJECTED.
     """
 
     source: TexGen = TexGen.PASSTHRU
@@ -66,7 +67,7 @@ class Lighting(msgspec.Struct, frozen=True):
 
     @property
     def runs(self) -> tuple[tuple[LightType, int, int], ...]:
-        """Type, first light and number of lights, in the order of summation."""
+        """Light type, index of its first light and count of its lights, in order of summation."""
         spots, directionals = self.points, self.points + self.spots
         return (
             (LightType.POINT, 0, self.points),
@@ -104,9 +105,10 @@ class FixedVertex(msgspec.Struct, frozen=True):
 
     ``normal``, ``diffuse``, ``specular`` and ``point_size``: the vertex has them.  ``normalize``:
     D3DRS_NORMALIZENORMALS.  ``weights``: 0 to 3 blend weights, one fewer than matrices.
-    ``tween``: D3DVBF_TWEENING.  ``fog`` None: no fog factor; FogMode.NONE: the specular alpha.
-    ``range_fog``: by distance instead of depth.  ``textures``: one per coordinate set that is read
-    later.  ``clip_planes``: number of enabled planes.
+    ``tween``: D3DVBF_TWEENING.  ``fog``: formula of the fog factor; NONE outputs the specular
+    alpha, None no factor.  ``range_fog``: fog by distance instead of depth.  ``textures``: one per
+    set of texture coordinates that the program outputs.  ``clip_planes``: number of enabled
+    planes.
     """
 
     normal: bool = False

@@ -42,7 +42,7 @@ from dp2emu.shader.types import F32
 FILE = "f"
 
 MATERIAL = {"diffuse": 0, "ambient": 4, "specular": 8, "emissive": 12, "power": 16}
-"""Offsets of the material's fields; colours have four scalars."""
+"""Offsets of a material's fields in its block, in scalars; colours have four."""
 MATERIAL_SIZE = 17
 
 LIGHT = {
@@ -57,8 +57,9 @@ LIGHT = {
     "cos_phi": 20,
     "falloff": 21,
 }
-"""Offsets of a light's fields.  Colours lack alpha; ``position`` is in eye space, ``toward`` the
-unit vector against the light's direction there; cosines are of half the cone's angles."""
+"""Offsets of a light's fields in its block, in scalars.  Colours have no alpha.  ``position`` and
+``toward``, the unit vector opposite to the light's direction, are in eye space; ``cos_theta`` and
+``cos_phi`` are of half the cone's angles."""
 LIGHT_SIZE = 22
 
 MATRIX_SIZE, NORMAL_SIZE = 16, 9
@@ -69,7 +70,7 @@ Contents = Callable[[FixedVertex, FixedState], F32]
 
 
 class UniformLayout(msgspec.Struct, frozen=True):
-    """First scalar of each block, and the size of the file."""
+    """Offset of each block of a uniform file, and the file's size, in scalars."""
 
     offsets: dict[str, int]
     size: int
@@ -100,7 +101,8 @@ def product(left: F32, right: F32) -> F32:
 def normal_matrix(matrix: F32) -> F32:
     """Upper left 3x3 of the inverse transpose, shape (..., 3, 3): cofactors / determinant.
 
-    An affine matrix needs its own upper left 3x3 only.  A singular matrix is returned unchanged.
+    For an affine matrix only its own upper left 3x3 is inverted; that of a singular matrix is
+    returned unchanged.
     """
     m = matrix[..., :3, :3]
     cofactors = np.stack([_cross(m[..., 1, :], m[..., 2, :]),
@@ -133,7 +135,7 @@ def _cofactors(matrix: F32) -> tuple[F32, F32]:
 
 
 def _minor(matrix: F32, row: int, column: int) -> F32:
-    """Determinant without one row and one column."""
+    """Determinant of a 4x4 matrix without one row and one column."""
     rows = [n for n in range(4) if n != row]
     columns = [n for n in range(4) if n != column]
     left = matrix[..., rows, :][..., columns]
@@ -243,12 +245,12 @@ _LIGHT_PARTS: dict[str, Callable[[Light], Sequence[float]]] = {
     "attenuation": lambda light: light.attenuation,
     "falloff": lambda light: (light.falloff,),
 }
-"""Fields that are copied unchanged."""
+"""Functions that return those fields of a light that are copied unchanged, by field."""
 _ORDER = (LightType.POINT, LightType.SPOT, LightType.DIRECTIONAL)
 
 
 def _lights(key: FixedVertex, state: FixedState) -> F32:
-    """One row per light, in the order of the program."""
+    """Uniforms of the enabled lights, a row each: point lights, then spots, then directionals."""
     lights = [light for kind in _ORDER for light in state.lights if light.type is kind]
     view = _transform(state, TransformState.VIEW)
     rows = np.zeros((len(lights), LIGHT_SIZE), np.float32)
@@ -311,4 +313,4 @@ BLOCKS: dict[str, tuple[Scalars, Contents]] = {
     "point": (lambda key: 5 if key.point_scale else 0, _point),
     "tween": (lambda key: 1 if key.tween else 0, lambda key, state: _array((state.tween,))),
 }
-"""Number of scalars of each block and their values, in the order of the file."""
+"""Functions that return a block's number of scalars and its values, in the order of the file."""

@@ -25,7 +25,7 @@ Vector = tuple[Value, Value, Value]
 
 
 def total(terms: Sequence[Value]) -> Value:
-    """((first + second) + third) + ..."""
+    """Sum of terms from left to right: ((first + second) + third) + ..."""
     return reduce(add, terms)
 
 
@@ -66,7 +66,7 @@ def unit(x: Vector) -> Vector:
 
 
 def transform(x: Sequence[Value | None], matrix: Sequence[Value], columns: int) -> list[Value]:
-    """Multiply the row vector x by a row-major matrix; None is a component 1."""
+    """Multiply the row vector x by a row-major matrix; None in x means 1."""
     rows = [matrix[row * columns : (row + 1) * columns] for row in range(len(x))]
     return [
         total([row[c] if a is None else a * row[c] for a, row in zip(x, rows, strict=True)])
@@ -75,7 +75,7 @@ def transform(x: Sequence[Value | None], matrix: Sequence[Value], columns: int) 
 
 
 def reflect(direction: Vector, normal: Vector) -> Vector:
-    """direction - normal (2 normal . direction)."""
+    """Reflect a direction at a surface: direction - normal (2 normal . direction)."""
     return minus(direction, scaled(normal, dot(normal, direction) * 2.0))
 
 
@@ -86,7 +86,7 @@ MatrixIndex = Value | int
 
 
 class Registers(msgspec.Struct, frozen=True):
-    """The builder, the key, the uniform file and the offsets of its blocks."""
+    """Inputs and uniforms of a vertex program: builder, key, file and offsets of its blocks."""
 
     b: Builder
     key: FixedVertex
@@ -95,7 +95,7 @@ class Registers(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
-        """Declare the uniform file."""
+        """Declare the uniform file of a key in a program."""
         places = uniforms.uniform_layout(key)
         return cls(b, key, b.uniform(uniforms.FILE, Type.F32, places.size), places.offsets)
 
@@ -143,14 +143,14 @@ VIEWER = (0.0, 0.0, -1.0)
 
 
 class Surface(msgspec.Struct, frozen=True):
-    """Eye-space position and normal, where they are computed."""
+    """Eye-space position and normal of a vertex; None for one that is not computed."""
 
     position: Vector | None
     normal: Vector | None
 
 
 class _Scene(msgspec.Struct, frozen=True):
-    """Inputs of the lighting computation, and sums of light: red, green and blue."""
+    """Inputs of a vertex's lighting, and sums of ambient, diffuse and specular light so far."""
 
     registers: Registers
     lighting: Lighting
@@ -160,18 +160,18 @@ class _Scene(msgspec.Struct, frozen=True):
     specular: list[Variable]
 
     def field(self, light: MatrixIndex, name: str, count: int) -> list[Value]:
-        """Load scalars of a light."""
+        """Load ``count`` scalars of the field ``name`` of a light."""
         size, first = uniforms.LIGHT_SIZE, uniforms.LIGHT[name]
         return self.registers.element("lights", size, light, count, first)
 
     def triple(self, light: MatrixIndex, name: str) -> Vector:
-        """Load a vector of a light."""
+        """Load the field ``name`` of a light, a vector."""
         x, y, z = self.field(light, name, 3)
         return x, y, z
 
 
 Incidence = tuple[Vector, Value | None]
-"""Unit vector towards the light, and attenuation x cone; None is 1."""
+"""Unit vector from the vertex to a light, and attenuation x cone factor, where None is 1."""
 
 
 def light_colors(
@@ -224,7 +224,7 @@ def _add(sums: Sequence[Variable], color: Sequence[Value], factor: Value | None)
 
 
 def _specular(scene: _Scene, toward: Vector, cosine: Value) -> Value:
-    """(N . H)**power, or 0."""
+    """Return (N . H)**power, or 0 if N . H or ``cosine``, N . L, is not positive."""
     b, position, normal = scene.registers.b, scene.surface.position, scene.surface.normal
     assert normal is not None
     if scene.lighting.local_viewer:
@@ -243,7 +243,10 @@ def _directional(scene: _Scene, light: MatrixIndex) -> Incidence:
 
 
 def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
-    """Attenuation 1 / ((a0 + a1 d) + a2 d d) up to the range, 0 beyond."""
+    """Return the incidence of a point light.
+
+    Attenuation is 1 / ((a0 + a1 d) + a2 d d) up to the light's range, 0 beyond.
+    """
     b, position = scene.registers.b, scene.surface.position
     assert position is not None
     way = minus(scene.triple(light, "position"), position)
@@ -255,10 +258,10 @@ def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
 
 
 def _spot(scene: _Scene, light: MatrixIndex) -> Incidence:
-    """A point light times ((rho - cos phi/2) / (cos theta/2 - cos phi/2))**falloff.
+    """Return the incidence of a spot light: that of a point light times the cone factor.
 
-    rho is the cosine between the light's axis and the direction to the vertex; inside theta the
-    factor is 1, outside phi it is 0.
+    The factor is ((rho - cos phi/2) / (cos theta/2 - cos phi/2))**falloff, where rho is the cosine
+    between the light's axis and the direction to the vertex; inside theta it is 1, outside phi 0.
     """
     b = scene.registers.b
     toward, strength = _point(scene, light)
@@ -321,7 +324,7 @@ ABSENT = (0.0, 0.0, 0.0, 1.0)
 def texture_coordinates(
     registers: Registers, surface: Surface, stage: TextureOutput, matrix: int
 ) -> list[Value]:
-    """Return four coordinates; ``matrix`` is the index of the stage's matrix in the file."""
+    """Return a stage's four texture coordinates; its matrix is number ``matrix`` in the file."""
     b = registers.b
     if stage.source is TexGen.PASSTHRU:
         given = registers.input(f"texcoord{stage.set}", "xyzw"[: stage.components])
@@ -333,7 +336,7 @@ def texture_coordinates(
 
 
 def _transformed(registers: Registers, given: list[Value], matrix: int, count: int) -> list[Value]:
-    """Return the first ``count`` columns of the product; None is the appended 1."""
+    """Return the first ``count`` coordinates of (``given``, 1) times a texture matrix."""
     row: list[Value | None] = [*given, None] if given else [*_constants(registers.b)]
     entries: list[Value] = []
     for number in range(len(row[:4])):
@@ -360,7 +363,10 @@ def _reflection(b: Builder, surface: Surface) -> Vector:
 
 
 def _spheremap(b: Builder, surface: Surface) -> Vector:
-    """x / m + 1/2, y / m + 1/2 of the reflection, where m = 2 sqrt(x x + y y + (z + 1)(z + 1))."""
+    """Return the sphere map coordinates x / m + 1/2, y / m + 1/2 of the reflection vector.
+
+    m is 2 sqrt(x x + y y + (z + 1)(z + 1)).
+    """
     x, y, z = _reflection(b, surface)
     nearer = z + 1.0
     m = b.sqrt(x * x + y * y + nearer * nearer) * 2.0
@@ -409,14 +415,14 @@ def vertex_program(key: FixedVertex) -> Program:
 
 
 class _Influence(msgspec.Struct, frozen=True):
-    """A world matrix and its weight; None is 1."""
+    """Number of a world matrix, and its blend weight; None is 1."""
 
     matrix: MatrixIndex
     weight: Value | None
 
 
 def _influences(registers: Registers) -> list[_Influence]:
-    """Return matrices and weights; the last weight is 1 minus the others."""
+    """Return a vertex's matrices and blend weights; the last weight is 1 minus the others."""
     weights = registers.input("blendweight0", "xyzw"[: registers.key.weights])
     numbers = _MATRIX_NUMBERS[registers.key.indices](registers)
     if not weights:
@@ -435,7 +441,7 @@ def _bytes(registers: Registers) -> list[MatrixIndex]:
 
 
 def _color_bytes(registers: Registers) -> list[MatrixIndex]:
-    """Return the bytes of a D3DCOLOR, which memory holds as blue, green, red, alpha."""
+    """Return the matrix indices in a D3DCOLOR, in memory order: blue, green, red, alpha."""
     b = registers.b
     colors = registers.input("blendindices0", "zyxw"[: registers.key.weights + 1])
     return [b.ftoi(b.round(color * 255.0)) for color in colors]
@@ -449,7 +455,7 @@ _MATRIX_NUMBERS = {
 
 
 def _tweened(registers: Registers, first: Sequence[Value], second: str) -> list[Value]:
-    """first (1 - t) + second t."""
+    """Return ``first`` (1 - t) + the input named ``second`` times t, D3DRS_TWEENFACTOR."""
     (t,) = registers.load("tween", 1)
     others = registers.input(second, "xyzw"[: len(first)])
     rest = 1.0 - t
@@ -459,7 +465,7 @@ def _tweened(registers: Registers, first: Sequence[Value], second: str) -> list[
 def _blended(
     registers: Registers, place: Sequence[Value], influences: list[_Influence], block: str
 ) -> list[Value]:
-    """Transform a position, or a normal of three components, by the weighted matrices."""
+    """Transform a position, or normal of three components, by the weighted matrices of a block."""
     columns = len(place)
     size = uniforms.MATRIX_SIZE if columns == 4 else uniforms.NORMAL_SIZE
     result: list[Value] = []
@@ -494,7 +500,7 @@ def _output(b: Builder, name: str, values: Sequence[Value]) -> None:
 
 
 def _colors(registers: Registers, surface: Surface) -> None:
-    """Output the lit or passed-through colours; defaults are white and transparent black."""
+    """Output colours 0 and 1, lit or passed through; defaults are white and transparent black."""
     b, key = registers.b, registers.key
     if key.lighting is not None:
         first, second = light_colors(registers, key.lighting, surface)

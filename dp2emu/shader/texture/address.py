@@ -27,14 +27,14 @@ integers."""
 
 
 class Reach(NamedTuple):
-    """How many texels a number can lie before and after a period."""
+    """How many texels a texel number can lie before the start and after the end of a period."""
 
     before: int
     after: int
 
 
 Fold = Callable[[Value, Value, Reach], Value]
-"""Maps a texel number to one within the level, given its size."""
+"""Function that maps a texel number into a level; parameters: number, size of the level, reach."""
 
 
 class Mode(NamedTuple):
@@ -64,11 +64,12 @@ def taps(
     back: int,
     moves: Value | None = None,
 ) -> Taps:
-    """Return the texels of a filter around a coordinate.
+    """Return the texels of a filter around a coordinate, along one axis.
 
-    ``places`` are their distances from the texel ``back`` half texels before the coordinate;
-    ``side`` is the I32 size of the level.  Where ``moves`` is true, a coordinate exactly on an
-    edge between two texels selects the one before, except at the texture's own edge.
+    ``places`` are their distances from the texel that contains the point ``back`` half texels
+    before the coordinate; ``side`` is the I32 size of the level.  Where ``moves`` is true, a
+    coordinate exactly on an edge between two texels selects the one before, except at the
+    texture's own edge.
     """
     b, row, centred = coordinate.builder, MODES[mode], len(places) > 1
     # In 1/256 texel: 0.5 makes floor round half up, the rest moves to the first texel.
@@ -109,7 +110,7 @@ def _unfolded(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _repeated(i: Value, side: Value, reach: Reach) -> Value:
-    """Wrap: subtract a period per texel of reach, which a level of one texel may need."""
+    """Wrap: add or subtract one period per texel of reach, as a level may have a single texel."""
     b = i.builder
     for _ in range(reach.before):
         i = b.select(i < 0, i + side, i)
@@ -119,9 +120,7 @@ def _repeated(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _reflected(i: Value, side: Value, reach: Reach) -> Value:
-    """Mirror: number -1 - k maps to k, and likewise from the end of the second period
-    backwards.
-    """
+    """Mirror: -1 - k maps to k, side + k to side - 1 - k, and 2 side + k to k."""
     b = i.builder
     i = _turned(i)
     i = _turned(b.select(i >= side, side + side - 1 - i, i))
@@ -134,7 +133,7 @@ def _turned(i: Value) -> Value:
 
 
 def _held(i: Value, side: Value, reach: Reach) -> Value:
-    """Clamp to the last texel."""
+    """Clamp a texel number to the last texel of a level."""
     return i.builder.select(i >= side, side - 1, i)
 
 
@@ -153,5 +152,5 @@ MODES: dict[TextureAddress, Mode] = {
     TextureAddress.BORDER: Mode(_as_it_is, _unfolded),
     TextureAddress.MIRRORONCE: Mode(_either_side, _turned_and_held),
 }
-"""Address modes (Direct3D 9 documentation of D3DTEXTUREADDRESS).  MIRRORONCE mirrors around 0 and
-clamps."""
+"""Address modes, from the Direct3D 9 documentation of D3DTEXTUREADDRESS.  MIRRORONCE mirrors
+around 0 and clamps."""

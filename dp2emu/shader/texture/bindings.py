@@ -2,8 +2,8 @@
 
 ``texels`` has the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
 ``LevelField`` per mip level, ordered by slice and face.  ``palette`` has 256 A8R8G8B8 words,
-``linear`` the linear values of 256 sRGB codes.  ``weights`` are those of a convolution: of a row's
-texels, then from ``COLUMN_WEIGHTS`` on of the rows.
+``linear`` the linear values of 256 sRGB codes.  ``weights`` has the weights of a convolution
+kernel: those along a row, then from ``COLUMN_WEIGHTS`` on those along a column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMN_WEIGHTS = MAX_KERNEL
 
 
 class LevelField(IntEnum):
-    """Fields of a mip level: byte offset, row pitch, slice pitch, and size in texels."""
+    """Fields of a mip level in ``levels``: byte offset, row and slice pitch, size in texels."""
 
     OFFSET = 0
     PITCH = 1

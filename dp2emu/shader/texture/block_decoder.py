@@ -22,7 +22,8 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 Code = Callable[[TexelSource, Value, Value, Value], Value]
-"""Decodes an 8-bit integer of texel ``u``, ``v`` of the block at a byte address."""
+"""Function that decodes an 8-bit value of a texel; parameters: source, byte address of the block,
+texel ``u``, ``v``."""
 
 _RECIPROCAL_BITS = 16
 """Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
@@ -75,14 +76,16 @@ def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 def _beside_alpha(alpha: Code, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Four-colour block in the second half, alpha block in the first."""
+    """DXT2 to DXT5, BC2 and BC3: a block of alpha, which ``alpha`` decodes, followed by a
+    four-colour block.
+    """
     ends, code = source.word(address, 2), _color_code(source.word(address, 3), u, v)
     red, green, blue = _colors(source, ends, _Blend.of(blocks.FOUR_COLORS, code))
     return red, green, blue, source.shade(alpha(source, address, u, v), color=False)
 
 
 def _color_code(codes: Value, u: Value, v: Value) -> Value:
-    """Extract the 2-bit code of a texel; rows of four start at the lowest bit."""
+    """Extract a texel's 2-bit code; the 4 x 4 codes go row by row from the lowest bit."""
     return bits_at(codes, ((v & 3) << 3) + ((u & 3) << 1), 2)
 
 
@@ -127,7 +130,7 @@ def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Valu
 
 
 def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """Extract a code from the 48 bits after the endpoints; each half holds two rows."""
+    """Extract a texel's code from the 48 bits after the endpoints; each 24 bits have two rows."""
     b, low, high = source.b, source.word(address), source.word(address, 1)
     upper = bits(low, 16, 16) | (high & 0xFF) << 16
     rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))
@@ -204,7 +207,10 @@ def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Valu
 
 
 def _pair_byte(word: Value, order: str, names: str, u: Value) -> Value:
-    """Extract the byte of one pixel of a pair; the second's lies two bytes on."""
+    """Extract the byte of a pixel pair that belongs to pixel ``u`` alone.
+
+    ``names`` are the letters of the first and the second pixel's byte in ``order``.
+    """
     first, second = (8 * order.index(name) for name in names)
     return bits_at(word, (u & 1) * (second - first) + first, 8)
 
@@ -236,7 +242,7 @@ BYTE_DECODERS: dict[AnyFormat, Decode] = {
     Format.UYVY: partial(_yuv_pair, blocks.PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, blocks.PAIRS[Format.YUY2]),
 }
-"""Formats whose values are bytes."""
+"""Decoders of the formats whose channel values are bytes."""
 
 BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     **BYTE_DECODERS,

@@ -18,12 +18,14 @@ from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.values import Value
 
 Gradient = tuple[tuple[Value, ...], tuple[Value, ...]]
-"""Change of each coordinate per pixel to the right, and per pixel down."""
+"""Derivatives of the coordinates: change of each per pixel to the right, and per pixel down."""
 
 
 class Footprint(msgspec.Struct, frozen=True):
-    """The pixel's footprint: squared lengths of its two vectors in texels, and the vectors in
-    coordinates.
+    """Footprint of a pixel in the texture: the vectors to its right and to its lower neighbour.
+
+    ``right`` and ``down`` are the squared lengths of the vectors in texels; ``gradient`` has the
+    vectors in coordinates.
     """
 
     right: Value
@@ -32,12 +34,12 @@ class Footprint(msgspec.Struct, frozen=True):
 
     @property
     def wide(self) -> Value:
-        """Whether the vector to the right is at least as long as the other."""
+        """Whether the vector to the right is at least as long as the vector down."""
         return self.right >= self.down
 
     @property
     def longest(self) -> Value:
-        """The larger squared length."""
+        """Squared length of the longer vector, in texels."""
         return self.right.builder.max(self.right, self.down)
 
 
@@ -79,8 +81,8 @@ def nearest(steps: Value) -> Value:
 def probes(covered: Footprint, most: int) -> Value:
     """Number of probes of an anisotropic filter, I32.
 
-    The ratio of the vectors' lengths, rounded to 1/256 and then up, at most ``most``; 1 if both
-    are 0.
+    The ratio of the longer to the shorter vector, rounded to 1/256 and then up, at most ``most``;
+    1 if both are 0.
     """
     b = covered.right.builder
     shorter = b.min(covered.right, covered.down)

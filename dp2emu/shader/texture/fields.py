@@ -89,7 +89,7 @@ def _reference(b: Builder, key: SamplerKey, row: FormatRow) -> Value | None:
 
 
 def decode_channels(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Decode a pixel channel by channel."""
+    """Decode a pixel whose channels are bit fields."""
     codes = source.codes(address)
     done: dict[Channel, Number] = {}
     for lane in source.row.lanes:
@@ -123,4 +123,5 @@ def _unorm(source: TexelSource, codes: tuple[Value, ...], channel: Channel, colo
 
 
 Decode = Callable[[TexelSource, Value, Value, Value], Texel]
-"""Decodes texel ``u``, ``v`` of the pixel or block at a byte address."""
+"""Function that decodes a texel; parameters: source, byte address of the pixel or block, texel
+``u``, ``v``."""

@@ -15,7 +15,7 @@ from dp2emu.shader.functions import exp2
 from dp2emu.shader.values import Number, Value
 
 Texel = tuple[Number, Number, Number, Number]
-"""Red, green, blue and alpha; a Python number is a constant of the format."""
+"""Red, green, blue and alpha of a texel: values, or Python numbers for constants of the format."""
 
 Weights = tuple[Value, ...]
 
@@ -24,8 +24,8 @@ class Kernel(msgspec.Struct, frozen=True):
     """A filter kernel along one axis.
 
     ``places`` are neighbours relative to the texel that contains the point ``back`` half texels
-    before the coordinate.  ``weights`` are a function of the fraction, 0 to 255/256; one fewer
-    than places if they sum to 1 implicitly.
+    before the coordinate.  ``weights`` returns their weights for the fraction, 0 to 255/256; it
+    may omit one, since they sum to 1, if there are at most two places.
     """
 
     places: tuple[int, ...]
@@ -126,7 +126,7 @@ KERNELS: dict[TextureFilter, Kernel] = {
     TextureFilter.PYRAMIDALQUAD: LINEAR,
     TextureFilter.GAUSSIANQUAD: GAUSSIAN_QUAD,
 }
-"""Direct3D 9 documentation of D3DTEXTUREFILTERTYPE, which leaves the shape of most open.
+"""Kernels by D3DTEXTUREFILTERTYPE; its Direct3D 9 documentation leaves the shape of most open.
 
 ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, hence
 PYRAMIDALQUAD.  CONVOLUTIONMONO has its own kernel per axis (``sampler.convolved``)."""

@@ -31,7 +31,7 @@ class Level(msgspec.Struct, frozen=True):
 
 
 def level_of(source: TexelSource, row: Value | None) -> Level:
-    """Load the level in a row of the file ``levels``, the first if ``None``."""
+    """Load the mip level in row ``row`` of the file ``levels``; ``None`` is the first row."""
     axes = source.key.kind.axes
     pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
     return Level(
@@ -42,13 +42,13 @@ def level_of(source: TexelSource, row: Value | None) -> Level:
 
 
 def level_field(source: TexelSource, field: LevelField, row: Value | None = None) -> Value:
-    """Load one field of a level."""
+    """Load one field of the mip level in row ``row`` of ``levels``; ``None`` is the first row."""
     stride = 1 if row is None else len(LevelField)
     return source.b.load(source.files.levels, field, row, stride)
 
 
 class _Axis(msgspec.Struct, frozen=True):
-    """Texels along one axis: numbers, byte offsets and weights."""
+    """Texels that a filter reads along one axis: numbers, byte offsets and weights."""
 
     kernel: Kernel
     taps: Taps
@@ -57,7 +57,10 @@ class _Axis(msgspec.Struct, frozen=True):
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """The address of a texel, accumulated axis by axis from the outermost."""
+    """Byte address and numbers of a texel, accumulated axis by axis from the outermost.
+
+    ``inside`` are the conditions under which it lies within the level.
+    """
 
     address: Value
     numbers: tuple[Value, ...] = ()
@@ -81,8 +84,8 @@ def read(
 ) -> Texel:
     """Filter the texels around ``coordinates`` by a kernel per axis.
 
-    ``moves`` tells for each axis whether the coordinate changes between pixels, where ties depend
-    on it.
+    ``moves`` has for each axis whether the coordinate changes between pixels, or None if ties
+    between two texels do not depend on it.
     """
     places = zip(kernels, offset_coordinates(source, coordinates, level), moves, strict=False)
     axes = [
@@ -113,7 +116,7 @@ def _axis(
 
 
 def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
-    """Filter along all axes but the outermost, then along that one."""
+    """Filter along each of ``axes``: the inner ones first, the last, outermost one at the end."""
     if not axes:
         return _border_or_texel(source, place)
     *inner, axis = axes
@@ -124,7 +127,7 @@ def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
 
 
 def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel) -> Texel:
-    """Read one texel, or the border colour outside the level; compared if the key asks for it."""
+    """Read a texel, or the border colour outside the level; compare it if the key asks for it."""
     v, u = place.numbers[-2:]
     found = decode(source, place.address, u, v)
     if place.inside:
@@ -133,7 +136,7 @@ def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel)
 
 
 def compared(source: TexelSource, found: Texel) -> Texel:
-    """Return the texel, or the result of comparing the reference with it if there is one."""
+    """Return the result of comparing the reference with a texel; the texel if there is none."""
     return found if source.reference is None else _comparison(source, found[0])
 
 
@@ -158,13 +161,13 @@ def _bordered(source: TexelSource, inside: Value, found: Texel) -> Texel:
 
 
 def _like(channel: Number, outer: Number) -> Number:
-    """Return a border component in the channel's type: truncated beside an integer."""
+    """Return a border component in the type of a texel's channel: truncated if an integer."""
     whole = isinstance(channel, Value) and channel.type is Type.I32
     return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 
 
 def _border(source: TexelSource) -> Texel:
-    """Load the border colour, which counts as 0 for a convolution."""
+    """Load the border colour; it is 0 for a convolution."""
     if source.key.convolves:
         return 0.0, 0.0, 0.0, 0.0
     b, numbers = source.b, source.files.numbers
@@ -188,7 +191,7 @@ def _comparison(source: TexelSource, depth: Number) -> Texel:
 def offset_coordinates(
     source: TexelSource, coordinates: Sequence[Value], level: Level
 ) -> Sequence[Value]:
-    """Add the key's constant texel offset to coordinates."""
+    """Add the key's constant offset, in texels of a level, to coordinates."""
     offsets = (n and source.b.constant(Type.I32, n) for n in source.key.offset)
     return [
         offset_coordinate(at, by, side) if isinstance(by, Value) else at

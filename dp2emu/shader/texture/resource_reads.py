@@ -64,8 +64,8 @@ class BufferField(IntEnum):
 
 @lru_cache(maxsize=1 << 8)
 def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -> Program:
-    """Load texel ``number.x`` and so on of ``level.x`` and ``layer.x``, or of sample ``sample.x``
-    if multisampled.
+    """Return a program that loads texel ``number.x`` and so on of ``level.x`` and ``layer.x``, or
+    of sample ``sample.x`` if multisampled.
 
     Out of range, and above the most detailed level in use, channels of the format read 0 and
     missing channels their defaults.
@@ -146,9 +146,10 @@ def _bits_of(b: Builder, found: Texel) -> list[Value | int]:
 
 @lru_cache(maxsize=1 << 8)
 def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) -> Program:
-    """Gather one component of the four texels around a coordinate in the most detailed level.
+    """Return a program that gathers one component of the four texels around a coordinate.
 
-    Inputs are those of a sampler, plus ``offset.x`` and ``offset.y`` in texels with ``offset``.
+    It reads the most detailed level in use.  Inputs are those of a sampler and, with ``offset``,
+    ``offset.x`` and ``offset.y`` in texels.
     """
     b = Builder(stage)
     sampling = Sampling.of(b, key, Lod.EXPLICIT)
@@ -165,7 +166,7 @@ def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) 
 
 
 _COUNTER_CLOCKWISE = (2, 3, 1, 0)
-"""Counter-clockwise order from the lower left, of texels stored row by row."""
+"""Indices of four texels, stored row by row, in counter-clockwise order from the lower left."""
 
 
 def _corners(sampling: Sampling, level: Level, decode: Decode) -> tuple[Texel, ...]:
@@ -180,10 +181,10 @@ def _corners(sampling: Sampling, level: Level, decode: Decode) -> tuple[Texel, .
 
 @lru_cache(maxsize=1 << 8)
 def lod_program(key: SamplerKey, stage: Stage) -> Program:
-    """Compute the level of detail of a gradient: clamped to sampler range and mip chain, then
-    unclamped.
+    """Return a program that computes the level of detail of a gradient.
 
-    Both include the bias.  A gradient of 0 means infinite magnification.
+    Its first word is clamped to sampler range and mip chain, its second is unclamped; both include
+    the bias.  A gradient of 0 means infinite magnification.
     """
     b = Builder(stage)
     sampling = Sampling.of(b, key, Lod.GRADIENT)
@@ -204,7 +205,10 @@ Side = LevelField | LimitField | None
 # typed: members of different IntEnums with the same number compare equal.
 @lru_cache(maxsize=1 << 4, typed=True)
 def size_program(first: Side, second: Side, third: Side, stage: Stage) -> Program:
-    """Return three sizes of ``level.x``, 0 if there is no such level, and the number of levels."""
+    """Return a program that reports three sizes of ``level.x`` and the number of levels.
+
+    Sizes are 0 if the level does not exist.
+    """
     b = Builder(stage)
     files = SamplerFiles.of(b)
     number, levels = b.input("level.x", Type.I32), b.load(files.limits, LimitField.LEVELS)
@@ -223,7 +227,7 @@ def _texel_count(b: Builder, files: SamplerFiles, side: Side, level: Value) -> V
 
 @lru_cache(maxsize=1 << 2)
 def facts_program(stage: Stage) -> Program:
-    """Return the four words of the file ``facts``."""
+    """Return a program whose result is the four words of the file ``facts``."""
     b = Builder(stage)
     facts = b.uniform("facts", Type.I32, len(COMPONENTS))
     return _finish(b, [b.load(facts, number) for number in range(len(COMPONENTS))])
@@ -231,8 +235,9 @@ def facts_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 2)
 def place_program(stage: Stage) -> Program:
-    """Return the two floats of entry ``number.x`` of the file ``places``, and zeros; zeros beyond
-    its end.
+    """Return a program that loads the two floats of entry ``number.x`` of the file ``places``.
+
+    They are 0 beyond the end of the file; two zeros follow.
     """
     b = Builder(stage)
     places = b.uniform("places", Type.I32, 2 * MAX_SAMPLES)
@@ -244,7 +249,7 @@ def place_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 4)
 def raw_program(stage: Stage) -> Program:
-    """Load four words from byte ``at.x`` on, each 0 beyond the end."""
+    """Return a program that loads four words from byte ``at.x`` of a buffer; 0 beyond its end."""
     b = Builder(stage)
     texels = _buffer(b)
     first = b.apply("ushr", b.input("at.x", Type.I32), 2)
@@ -253,7 +258,10 @@ def raw_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 4)
 def structured_program(stage: Stage) -> Program:
-    """Load four words from byte ``at.x`` on of structure ``number.x``, each 0 outside of it."""
+    """Return a program that loads four words from byte ``at.x`` of structure ``number.x``.
+
+    Each word outside of the structure is 0.
+    """
     b = Builder(stage)
     texels = _buffer(b)
     fields = b.uniform("buffer", Type.I32, len(BufferField))
@@ -279,7 +287,7 @@ def _finish(b: Builder, words: Sequence[Number]) -> Program:
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
-"""Coordinate inputs that a one-dimensional texture lacks: the middle of its only row."""
+"""Values of coordinate inputs that a one-dimensional texture lacks: the middle of its only row."""
 
 
 class ReadProgram(msgspec.Struct, frozen=True):
@@ -290,8 +298,8 @@ class ReadProgram(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, program: Program, ports: tuple[str, ...]) -> ReadProgram:
-        """Make a program read only its operands; inputs that one-dimensional textures lack become
-        constants.
+        """Return a program with only ``ports`` as inputs; inputs that a one-dimensional texture
+        lacks become constants.
         """
         inputs = tuple(port for port in program.inputs if port.name in ports)
         statements = tuple(
@@ -323,7 +331,7 @@ class ReadProgram(msgspec.Struct, frozen=True):
 def _bind_missing_input(
     program: Program, statement: Statement, ports: tuple[str, ...]
 ) -> Statement:
-    """Replace an Input without an operand by a constant assignment."""
+    """Replace an Input statement by the assignment of a constant, if ``ports`` lacks its port."""
     if not isinstance(statement, Input) or statement.port in ports:
         return statement
     type = program.slots[statement.slot]
@@ -335,8 +343,9 @@ def _bind_missing_input(
 def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     """Return the program of a unit; ``key`` combines the view's format and kind with its sampler.
 
-    The key of a one-dimensional texture is that of a texture one texel high; ``layers`` is the
-    unit's.  Raises Unsupported for operations that are not reads of textures or buffers.
+    A one-dimensional texture has the key of a two-dimensional one; ``key.layers`` is whether the
+    unit reads an array.  Raises Unsupported for operations that are not reads of textures or
+    buffers.
     """
     if unit.opcode not in _ANSWERS:
         raise Unsupported(f"{unit.opcode.value} of textures")
@@ -344,16 +353,14 @@ def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
-    """Return the program of a unit that is independent of the format: counts and sample
-    positions.
-    """
+    """Return the program of a read unit for counts or sample positions, whatever the format."""
     if unit.opcode is ReadOpcode.SAMPLE_POSITION:
         return ReadProgram(place_program(stage), ("number.x",))
     return facts(stage)
 
 
 def facts(stage: Stage) -> ReadProgram:
-    """Return a program that returns four bound words."""
+    """Return a read program without operands; its result is the four words of file ``facts``."""
     return ReadProgram(facts_program(stage), ())
 
 
@@ -399,7 +406,7 @@ def _load(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def _size(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    """Sizes, then slices; cube arrays do not report slices."""
+    """Return a program for sizes and number of slices; cube arrays do not report slices."""
     shape = _shape(unit)
     told = shape.slices and unit.dimension not in CUBES
     sides: list[Side] = [*_SIDES[: shape.lengths], *[LimitField.LAYERS] * told, None, None]

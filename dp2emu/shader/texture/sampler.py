@@ -30,7 +30,7 @@ from dp2emu.shader.values import Number, Value, Variable
 
 Pair = tuple[Value, Value]
 Vector = tuple[Value, ...]
-"""Three components."""
+"""Three components of a direction, or of its change."""
 
 
 class Face(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class Face(msgspec.Struct, frozen=True):
 
 
 def face_of(direction: Vector) -> Face:
-    """Select the face of a direction."""
+    """Return the cube face that a direction hits."""
     x, y, z = direction
     b = x.builder
     size_x, size_y, size_z = (b.abs(each) for each in direction)
@@ -82,8 +82,8 @@ def place_on(face: Face, direction: Vector) -> Pair:
 def slope_on(face: Face, direction: Vector, change: Vector) -> Pair:
     """Return the derivative of the face coordinates for a change of direction.
 
-    Half of (across' - q out') / out with q = across / out, on the plane of this face even if the
-    neighbouring pixel hits another.
+    Across it is half of (across' - q out') / out, where q = across / out and ' marks the change;
+    down alike.  It applies to the plane of this face even if the neighbouring pixel hits another.
     """
     across, down, out = face.turned(direction)
     across_change, down_change, out_change = face.turned(change)
@@ -104,7 +104,7 @@ def _quotient_slope(part: Value, out: Value, part_change: Value, out_change: Val
 
 
 def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -> Texel:
-    """Apply the convolution of the source's key to a level."""
+    """Filter a level by the convolution kernel of the source's key."""
     width, height = source.key.kernel
     kernels = (
         _convolution_kernel(source, 0, width),
@@ -124,7 +124,7 @@ def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
     given = [source.b.load(source.files.weights, first + number) for number in range(size)]
 
     def weights(f: Value) -> Weights:
-        """Distribute each weight over two texels: (1 - f) to its own, f to the next."""
+        """Distribute each weight over two texels: (1 - f) of it to its own, f to the next."""
         rest = 1.0 - f
         shared = (one * f + other * rest for one, other in pairwise(given))
         return given[0] * rest, *shared, given[-1] * f
@@ -201,8 +201,8 @@ class Sampling(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey, lod: Lod) -> Sampling:
-        """Begin a program at its input coordinates.  Raises Unsupported for formats that cannot be
-        sampled.
+        """Begin a program that has the coordinates as inputs.  Raises Unsupported for formats that
+        cannot be sampled.
         """
         return cls(TexelSource.of(b, key), lod, *_place(b, key.kind))
 
@@ -275,7 +275,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return self.b.load(self.source.files.numbers, field)
 
     def footprint(self) -> detail.Footprint:
-        """Return the pixel's footprint."""
+        """Return the pixel's footprint in the texture, from the derivatives of the coordinates."""
         fields = SIDES[: self.key.kind.axes]
         sides = [self.b.itof(level_field(self.source, field)) for field in fields]
         return detail.footprint(self._gradient(), sides)
@@ -344,11 +344,11 @@ class Sampling(msgspec.Struct, frozen=True):
         return read(self.source, kernels, self.coordinates, self.row(level), self.moves)
 
     def row(self, level: Value) -> Level:
-        """Load a level of the sampled face."""
+        """Load mip level ``level`` of the sampled face and array slice."""
         return self.row_on(level, None if self.face is None else self.face.number)
 
     def row_on(self, level: Value, face: Value | None) -> Level:
-        """Load a level of a face."""
+        """Load mip level ``level`` of a face, of the sampled array slice."""
         row = level if self.key.levels else None
         layer = self._layer(face)
         if layer is not None:

@@ -1,8 +1,8 @@
 """Seamless cube filtering of Direct3D 10: linear filters across the edges of faces.
 
-A texel beyond an edge is read from the neighbouring face.  Beyond a corner there is none; it
-counts as the mean of the other three.  The table of neighbours is derived from the orientation of
-the faces.
+A texel beyond an edge is read from the neighbouring face.  A texel beyond a corner does not exist;
+the mean of the filter's other three texels replaces it.  The table of neighbours is derived from
+the orientation of the faces.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dp2emu.shader.values import Value
 
 LEFT, RIGHT, TOP, BOTTOM = EDGES = range(4)
 FIRST, LAST, ALONG, BACK = range(4)
-"""Texel number on the neighbouring face: 0, size - 1, the number along the edge, or that number
-counted from the other end."""
+"""How to number a texel on the neighbouring face along an axis: 0, size - 1, its number along the
+shared edge, or that number counted from the edge's other end."""
 
 
 class Neighbour(NamedTuple):
@@ -44,9 +44,10 @@ _DIRECTIONS: tuple[Callable[[Fraction, Fraction], tuple[Fraction, ...]], ...] = 
     lambda s, t: (s, -t, Fraction(1)),
     lambda s, t: (-s, -t, Fraction(-1)),
 )
-"""Direction of a point on each face; s and t are -1 to 1."""
+"""Function of each face that returns the direction of its point s, t; both are -1 to 1."""
 _SIDE, _AT = 4, 1
-"""Size of the face used to derive the table, and an asymmetric texel on its edge."""
+"""Size in texels of the face used to derive the table of neighbours, and number of a texel along
+its edge that differs from its mirror image."""
 
 
 def _neighbour(face: int, edge: int) -> Neighbour:
@@ -71,7 +72,7 @@ def _number(n: int) -> int:
 
 @lru_cache(maxsize=1)
 def neighbours() -> tuple[Neighbour, ...]:
-    """Return the neighbour of each edge, by face and edge.  Computed on first use."""
+    """Return the neighbour across each edge, four per face.  Computed on first use."""
     return tuple(_neighbour(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
 
 
@@ -94,14 +95,14 @@ def _codes() -> list[int]:
 
 
 class Tap(NamedTuple):
-    """One of the four texels, and whether it lies beyond a corner."""
+    """One of the four texels of a linear filter, and whether it is beyond a corner of the face."""
 
     texel: Texel
     corner: Value
 
 
 class CubeTaps(NamedTuple):
-    """The four texels around a coordinate, row by row, and the fractions across and down."""
+    """The four texels around a coordinate on a face, row by row, and fractions across and down."""
 
     taps: tuple[Tap, ...]
     right: Value
@@ -141,8 +142,8 @@ def linear(
 
 
 def _axis(coordinate: Value, side: Value) -> tuple[Value, Value]:
-    """Return the number of the first texel, from -1 to size - 1, and the fraction to the
-    second.
+    """Return the number of the first of two texels around a coordinate, from -1 to size - 1, and
+    the fraction to the second.
     """
     b = coordinate.builder
     shift = 0.5 - ONE // 2
@@ -180,7 +181,7 @@ def _tap(
 
 
 def _entry(words: list[int], seam: Value) -> Value:
-    """Extract the packed table entry of an edge."""
+    """Extract the entry of edge ``seam`` from a table packed at 4 bits an entry."""
     b = seam.builder
     word = reduce(
         lambda chosen, n: b.select(seam < _PER_WORD * n, words[n - 1], chosen),
@@ -197,7 +198,7 @@ def _neighbour_number(code: Value, last: Value, along: Value) -> Value:
 
 
 def _corner_filled(taps: Sequence[Tap], number: int) -> Texel:
-    """Return a texel; beyond a corner, the mean of the other three in order."""
+    """Return texel ``number`` of four; if it is beyond a corner, the mean of the other three."""
     others = [tap.texel for place, tap in enumerate(taps) if place != number]
     own, corner = taps[number]
     red, green, blue, alpha = (

@@ -88,7 +88,7 @@ def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 _EXPONENT_SHIFT, _MANTISSA_BITS, _FLOAT_EXPONENT = 27, 9, 23
 _BIAS = 127 - 15 - _MANTISSA_BITS
-"""Float32 exponent bias over that of the shared exponent, whose mantissas have no implicit 1."""
+"""Exponent field of the float32 2**(e - 24) minus e, the shared exponent of R9G9B9E5."""
 
 
 def _shared_exponent(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
@@ -109,7 +109,7 @@ DECODERS: dict[AnyFormat, Decode] = {
     Format.P8: _palette,
     Format.A8P8: _palette,
 }
-"""Formats that are not just bit fields side by side."""
+"""Decoders of the formats whose channels are not just bit fields side by side."""
 
 _BAND = 1 << 13
 """Pixels decoded at once, which bounds the size of intermediate results."""
