@@ -1,4 +1,4 @@
-"""Bare command buffers: files of command bytes alone, for which options give the rest."""
+"""Bare command buffers: files of command bytes alone; options supply context and surfaces."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _vertex_size(options: BareOptions) -> int:
 
 
 class BareReader(Pass):
-    """A pass over a bare buffer."""
+    """A reader of a bare command buffer as the records of a capture."""
 
     def __init__(self, source: Source, limits: Limits, options: BareOptions) -> None:
         super().__init__(source, limits)

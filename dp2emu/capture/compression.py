@@ -71,7 +71,10 @@ def _inflate_lz4(data: bytes, size: int) -> bytearray:
 
 
 def _gather(read: Callable[[int], bytes], size: int, error: type[Exception]) -> bytearray:
-    """The output of ``read``, but at most one byte more than ``size``."""
+    """All output of ``read``, but at most one byte more than ``size``.
+
+    Raises CaptureError if ``read`` raises ``error`` or EOFError.
+    """
     out = bytearray()
     try:
         while len(out) <= size and (piece := read(min(size + 1 - len(out), _PIECE))):

@@ -26,18 +26,18 @@ PROFILE = "dp2emu"
 LIBRARY = "dp2emu"
 MESSAGE_ENCODING = "dp2"
 SCHEMA_ENCODING = "dp2emu/1"
-"""The version of the payloads; ``streams/README.rst`` lists what each changed."""
+"""The version of the payloads; ``streams/README.rst`` lists what each version changed."""
 TOTALS = "dp2emu"
 """Name of the metadata record that holds the totals."""
 
 RECORD_HEAD = struct.Struct("<BQ")
 """Opcode and length, before the body of every MCAP record."""
 MESSAGE_HEAD = struct.Struct("<HIQQ")
-"""Channel id, sequence, log time, publish time."""
+"""Start of the body of an MCAP Message: channel id, sequence, log time, publish time."""
 FOOTER = struct.Struct("<QQI")
-"""Summary start, summary offset start, summary CRC."""
+"""Body of an MCAP Footer: summary start, summary offset start, summary CRC."""
 SUMMARY_OFFSET = struct.Struct("<BQQ")
-"""Opcode, start and length of a group in the summary."""
+"""Body of an MCAP SummaryOffset: opcode, start and length of a group in the summary."""
 
 TOPICS = {kind: kind.name.lower() for kind in Kind}
 SCHEMAS = {kind: describe(kind) for kind in Kind}

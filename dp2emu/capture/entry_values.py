@@ -12,11 +12,12 @@ from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import UsageError
 
 WRITE = "Host.Write"
-"""Host write into a mapped subresource: handle, subresource, bytes."""
+"""Name of the entry for a host write to a mapped subresource: handle, subresource, bytes."""
 CREATE_DEVICE, DISTURB, REMOVE, ADVANCE, FINISH = (
     f"Adapter.{name}" for name in ("CreateDevice", "Disturb", "Remove", "Advance", "Finish")
 )
-"""Entries of the adapter; their arguments: a device number, a cause, calls, ticks, and none."""
+"""Names of the adapter's entries, whose one argument is a device number, a disturbance's cause, a
+number of calls, and a number of ticks; Finish has none."""
 DXGI = "DXGI."
 """Prefix of the names of DXGI functions."""
 FILLED = "Filled"
@@ -26,26 +27,29 @@ RAISED = "Raised"
 """The structure in place of a result if the function raised: the name of the error."""
 
 Number = Callable[[bytearray], int | None]
-"""The number of a block of the runtime's memory; None for an output buffer."""
+"""Function from a block of the runtime's memory to its number, None for an output buffer."""
 
 
 def makes(entry: str) -> bool:
-    """Whether a function creates an object in memory from its caller."""
+    """Whether function ``entry`` creates an object in memory that its caller supplies."""
     return entry.startswith(("Create", "Open"))
 
 
 def ends(entry: str) -> bool:
-    """Whether a function destroys an object."""
+    """Whether function ``entry`` destroys an object."""
     return entry.startswith("Destroy")
 
 
 def unmaps(entry: str) -> bool:
-    """Whether a function ends a map."""
+    """Whether function ``entry`` unmaps a subresource."""
     return entry.endswith("Unmap")
 
 
 def value_of(found: Any, number: Number) -> Value:
-    """The value of an argument.  Raises UsageError for a type that captures cannot hold."""
+    """The value in a capture of an argument, whose blocks of memory ``number`` identifies.
+
+    Raises UsageError for a type that captures cannot hold.
+    """
     if found is None or type(found) in (float, bytes):
         return found  # type: ignore[no-any-return]
     if isinstance(found, int):
@@ -64,7 +68,7 @@ def _compound(found: Any, number: Number) -> Value:
 
 
 def result_of(entry: str, found: Any, number: Number) -> Value:
-    """The value of a result; a map for reading has its bytes."""
+    """The value in a capture of a function's result; a map for reading includes the bytes."""
     if ends(entry):
         return None
     if isinstance(found, MappedSubresource):
@@ -87,18 +91,18 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
 
 
 def _is_mutable(argument: Any) -> bool:
-    """Whether a function can change an argument; tuples, and so most structures, it cannot."""
+    """Whether a function can change an argument: a list without memory or a mutable structure."""
     if isinstance(argument, list):
         return not any(memories(argument))
     return isinstance(argument, msgspec.Struct) and not isinstance(argument, (Structure, Memory))
 
 
 def unnumbered(memory: bytearray) -> None:
-    """The ``Number`` for results and outputs, which have no numbered memory."""
+    """None for any block: the ``Number`` of results and outputs, whose memory is not numbered."""
 
 
 def memories(found: Any) -> Iterator[bytearray]:
-    """All blocks of memory within arguments."""
+    """All blocks of memory within ``found``, at any depth."""
     if isinstance(found, bytearray):
         yield found
     elif isinstance(found, (tuple, list, msgspec.Struct)):

@@ -81,7 +81,7 @@ class Source:
         return data
 
     def pass_over(self, size: int) -> None:
-        """Checksum ``size`` bytes without keeping them.  Raises CaptureError like ``take``."""
+        """Read ``size`` bytes for the checksum only.  Raises CaptureError if the file ends."""
         self._check(size)
         while size:
             size -= len(self.take(min(size, _PIECE)))
@@ -133,7 +133,7 @@ class Source:
 
 
 class Sink:
-    """A binary stream written in order.  Mutable: ``offset`` bytes have CRC-32 ``crc``."""
+    """A binary stream written in order.  Mutable: its ``offset`` bytes have the CRC-32 ``crc``."""
 
     def __init__(self, target: Place) -> None:
         self._stream, self.name, self._owned = _open(target, "wb")
@@ -141,7 +141,7 @@ class Sink:
         self.broken = False
 
     def write(self, data: bytes) -> None:
-        """Append bytes.  An OSError leaves ``broken`` set: nothing may follow a gap."""
+        """Append bytes.  An OSError leaves ``broken`` set, since bytes may be missing."""
         self.broken = True
         left = memoryview(data)
         while left:

@@ -1,8 +1,8 @@
 """Binary layout of capture records: one head per kind, the same in every container.
 
-A payload is a fixed little-endian head, then bytes of the lengths in the head, or for a memory
-write all the rest.  ``streams/README.rst`` specifies it; the schema of a sealed capture is
-``describe(kind)``.
+A payload is a fixed little-endian head, then byte strings whose lengths are in the head, or a
+single one up to the end of the payload.  ``streams/README.rst`` specifies it; the schema of a
+sealed capture is ``describe(kind)``.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class Kind(IntEnum):
 
 
 Payload = bytes | memoryview
-"""Readers pass views, so that a record as large as a chunk is copied only once."""
+"""Bytes of a record; readers pass views, so that one as large as a chunk is copied only once."""
 
 Entry = tuple[Kind, int, Payload]
 """A record as stored in a container: kind, time in ticks, payload."""
 
 DESTROYED, CREATED = 0, 1
-"""``event`` of context, surface and colour key payloads."""
+"""Values of ``event`` in the payloads of contexts, surfaces and colour keys."""
 
 PAYLOAD_BYTES = Limits().chunk_bytes - (64 << 10)
 """Largest payload written, so that its chunk stays within the default limit of readers."""
@@ -66,16 +66,16 @@ MEMORY_PIECE = 16 << 20
 """Bytes of a memory write beyond which writers store it as several."""
 
 _LONGEST_NAME = 128
-"""Bytes of a function's name."""
+"""Bytes of a function's name, at most."""
 _PARTS = 4
-"""Values of an entry: arguments, result, codes, written memory."""
+"""Number of values in an entry: arguments, result, codes, written memory."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
-"""Bits of a call's ``present``: empty memory is not the same as no memory."""
+"""Bits of a call's ``present``, set if it has command or vertex bytes, be they empty."""
 
 
 class Head:
-    """A fixed head of unsigned integers: its construct declaration and a ``struct`` codec."""
+    """A codec of a payload's head of unsigned integers, made from a construct declaration."""
 
     def __init__(self, declaration: Any) -> None:
         self.declaration = declaration
@@ -215,7 +215,8 @@ def describe(kind: Kind) -> bytes:
 class _Simple:
     """The codec of records whose attributes are the fields of ``head``, optionally then ``data``.
 
-    Field ``event`` selects one of two types: the first for DESTROYED, which may lack fields.
+    With two ``types`` the field ``event`` selects one, the first for DESTROYED; a record may then
+    lack fields of the head, which are written as 0.
     """
 
     def __init__(self, head: Head, *types: type[Any], data: bool = False) -> None:
@@ -292,7 +293,7 @@ def _unpack_managed(payload: Payload, time: int) -> Record:
 
 
 def _surface_fields(head: Head, payload: Payload) -> dict[str, Any]:
-    """The head's values by their names in ``SurfaceDesc``."""
+    """The values of a surface's payload, which is a head only, by names in ``SurfaceDesc``."""
     fields = dict(zip(head.names, head.unpack(payload), strict=True))
     _split(payload, head.size)
     return fields
@@ -461,7 +462,7 @@ def _present(data: Payload, present: int) -> bytes | None:
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The layout of a kind of record: its head, and as text the fields that follow it."""
+    """The layout of a kind of payload: its head, its reader, and descriptions of later fields."""
 
     head: Head
     unpack: Callable[[Payload, int], Record]
@@ -494,7 +495,7 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.ENTRY: Layout(_ENTRY, _unpack_entry, _ENTRY_TAILS),
     Kind.BLIT: Layout(_BLIT, _unpack_blit),
 }
-"""Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
+"""Layouts of payloads by kind of record.  A new type of record also needs a row in ``_PACK``."""
 
 _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     records.ContextCreated: (Kind.CONTEXT, _CONTEXTS.pack),

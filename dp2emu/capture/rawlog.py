@@ -22,12 +22,12 @@ from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.errors import CaptureError, UsageError
 
 MAGIC = b"\x89DP2LOG1"
-"""The last character is the version."""
+"""First bytes of a raw log; the last character is the version."""
 END = 0
 """Tag of the record that ends a log; its payload is the number of calls, 8 bytes."""
 
 RECORD = Head(Struct("tag" / DWORD, "length" / DWORD, "time" / QWORD, "crc32" / DWORD))
-"""The head before every payload."""
+"""The head of a record: tag, length of the payload, time, CRC."""
 
 _CHECKED = RECORD.size - 4
 _CALLS = struct.Struct("<Q")
@@ -52,7 +52,7 @@ class LogWriter(Closable):
         self._sink.write(MAGIC)
 
     def write(self, record: Record) -> None:
-        """Append a record whole.
+        """Append a record.
 
         Raises CaptureError if a value does not fit, UsageError when the log is closed.
         """
@@ -142,7 +142,7 @@ def scan_heads(source: Source) -> Summary | None:
 
 
 def _scan_record(source: Source, totals: Totals) -> bool:
-    """Count a record and seek past it; False behind the head of the end record."""
+    """Count a record and seek past it; False once the head of the end record is read."""
     tag, length, time, _ = RECORD.unpack(source.take(RECORD.size))
     if tag == END:
         return False

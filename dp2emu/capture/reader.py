@@ -29,24 +29,24 @@ from dp2emu.errors import CaptureError, UsageError
 from dp2emu.limits import Limits
 
 MAGICS = {"sealed": MAGIC, "log": rawlog.MAGIC}
-"""The forms that their first 8 bytes identify."""
+"""Magic of each form of capture that has one: the first 8 bytes of a file."""
 KINDS = (*MAGICS, "bare")
 
 _TEXT_STARTS = b"d# \t\r\n\xef"
-"""First bytes of a capture as text: its first statement, a comment, space, a byte order mark."""
+"""Possible first bytes of a capture as text: a statement, comment, space or byte order mark."""
 _CHECK_ALL = 4 << 20
 """Captures up to this many bytes are read whole for a summary, which is quick and checks all."""
 
 _CHUNK_HEAD = struct.Struct("<QQQII")
-"""Start time, end time, inflated size, CRC, length of the compression's name."""
+"""Start of an MCAP Chunk: start and end time, inflated size, CRC, length of compression's name."""
 _DATA_LENGTH = struct.Struct("<Q")
 _DATA_END = struct.Struct("<I")
 _INDEX_HEAD = struct.Struct("<HI")
-"""Channel id and bytes of entries of a message index."""
+"""Start of an MCAP MessageIndex: channel id, bytes of the entries."""
 _INDEX_ENTRY = struct.Struct("<QQ")
-"""Time and offset in the chunk."""
+"""Entry of an MCAP MessageIndex: time of a message and its offset in the chunk."""
 _SMALL = 1 << 20
-"""Bytes allowed for container records that should have a few hundred."""
+"""Bytes of a container record, at most, of the kinds that should have a few hundred."""
 _NAME, _TOPIC = 16, 64
 
 _KINDS = {topic: kind for kind, topic in container.TOPICS.items()}
@@ -225,7 +225,7 @@ _LEARNT: dict[int, Callable[[SealedReader, bytes], None]] = {
     Opcode.SCHEMA: SealedReader._learn_schema,
     Opcode.CHANNEL: SealedReader._learn_channel,
 }
-"""Handlers of the records in chunks other than messages."""
+"""Handlers of the schemas and channels in chunks, by opcode."""
 
 
 def read_totals(source: Source) -> Summary | None:
@@ -297,7 +297,7 @@ def _check_footer(source: Source, crc: int, start: int) -> None:
 
 
 def _places(chunk: bytes | bytearray) -> dict[int, int]:
-    """Sum of the hashes of (time, offset in the chunk) of the messages, by channel."""
+    """Sum of ``hash((time, offset in the chunk))`` of the messages of a channel, by channel id."""
     sums: dict[int, int] = {}
     for opcode, start, _ in _records(chunk):
         if opcode == Opcode.MESSAGE:
@@ -357,7 +357,7 @@ class Capture(Closable):
 
     @property
     def compression(self) -> str | None:
-        """The ``compression`` of the chunks read, a value for ``CaptureWriter``; else None."""
+        """Compression of the chunks read, as ``CaptureWriter`` names it; None if none was read."""
         name = self._reader.progress.compression
         return "none" if name == "" else name
 
@@ -374,10 +374,10 @@ class Capture(Closable):
         return self._pass(None)
 
     def summary(self) -> Summary:
-        """The numbers of the capture.
+        """The totals of the capture.
 
-        For a large one they come from its index or record heads; else this is a pass, and sets
-        ``damage``.
+        For a large file they come from its index or record heads, if possible; else all records
+        are read, which sets ``damage``.
         """
         if (self._source.size or 0) > _CHECK_ALL and (unverified := self._unverified()):
             return unverified
@@ -422,7 +422,7 @@ class Capture(Closable):
         return read(self._source, self._limits)
 
     def _lost(self, calls: int, *, whole: bool) -> str:
-        """The calls lost to the damage, as text."""
+        """Text that says which calls are lost after ``calls`` intact ones; ``whole``: none."""
         if whole:
             return "no record is lost"
         totals = self._unverified() if self.kind == "sealed" else None
@@ -434,7 +434,7 @@ class Capture(Closable):
         return f"{last}; calls {calls} to {totals.calls - 1} are lost"
 
     def _unverified(self) -> Summary | None:
-        """The totals from the index or the record heads, None without; the next pass rewinds."""
+        """The totals from the index or the record heads, if any; makes the next pass rewind."""
         if self._source.size is None or self.kind == "bare":
             return None
         self._fresh = False

@@ -23,9 +23,10 @@ from dp2emu.errors import Dp2Error
 
 
 class Recorder:
-    """A proxy of an adapter that passes its calls to ``record``, after its timing model's name.
+    """A proxy of an adapter that passes a record of each of its calls to ``record``.
 
-    Mutable: it counts devices and memory.
+    The first record is an annotation with the name of the adapter's timing model.  Mutable: it
+    counts devices and blocks of memory.
     """
 
     def __init__(self, adapter: Adapter, record: Callable[[Record], None]) -> None:
@@ -78,12 +79,12 @@ class Recorder:
         self.put(EntryCalled(0, 0, entries.FINISH))
 
     def put(self, record: Record) -> None:
-        """Append any record, between those of calls."""
+        """Pass a record of any type to the callback, between the records of calls."""
         self._record(record)
 
     @property
     def time(self) -> int:
-        """Now, in ticks."""
+        """The current time of the GPU, in ticks."""
         return self._adapter.gpu.now
 
 
@@ -108,7 +109,7 @@ class RecordedDevice:
         )
 
     def _call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and record it, even if it raises."""
+        """Call ``function`` and record the call under ``name``, even if it raises."""
         if entries.unmaps(name):
             self._record_writes(*arguments)
         making = entries.makes(name)
@@ -148,7 +149,7 @@ class RecordedDevice:
         )
 
     def _track(self, name: str, arguments: Any, fresh: list[bytearray], found: Any) -> None:
-        """Update the numbered and the mapped memory after a call."""
+        """Update which memory is numbered and which is mapped, after a call."""
         if entries.makes(name) and self._codes:
             self._memories.forget(fresh)
         if entries.ends(name):

@@ -153,8 +153,8 @@ class Pictured(msgspec.Struct, frozen=True):
 class Observed(msgspec.Struct, frozen=True):
     """GetData of a context's query by API call number ``call`` of the recorded program.
 
-    It returned ``hr`` and, with S_OK, ``data`` of the size that the program asked for.  By then
-    the answer to the query's last END has reached the host, if there is any.
+    It returned ``hr`` and, with S_OK, ``data`` of the size that the program asked for.  With
+    S_OK the answer to the query's last END, if it had one, had reached the host before.
     """
 
     call: int
@@ -170,7 +170,7 @@ IMPORTED = "imported"
 observations of the program instead of driver answers.  Precedes all calls; its text names the
 source."""
 LABEL = "label.surface."
-"""Key, followed by a handle, of the annotation that names a surface."""
+"""Start of the key of an annotation that names a surface; the surface's handle follows."""
 TIMING = "timing"
 """Key of the annotation that selects the timing model of a capture."""
 WAIT = "wait"
@@ -193,7 +193,7 @@ class EntryCalled(msgspec.Struct, frozen=True):
 
     ``device`` counts the devices of the adapter from 1, and is 0 for the adapter itself;
     ``interface`` is the version of the device.  ``entry`` is the function's name without ``pfn``,
-    after ``DXGI.`` for functions of that table, ``Adapter.`` for those of the adapter and
+    after ``DXGI.`` for functions of the DXGI table, ``Adapter.`` for those of the adapter and
     ``Host.`` for memory writes of the host.  ``codes`` were passed to pfnSetErrorCb.  Output
     buffers are ``bytes`` arguments with their content before the call; ``written`` has (index
     among these from 0, new bytes) of each that changed.

@@ -12,17 +12,17 @@ from dp2emu.capture.payloads import CREATED, LAYOUTS, Entry, Kind
 from dp2emu.errors import CaptureError
 
 _FORMATS = 256
-"""Kinds and formats of surfaces counted separately; the rest is counted under (0, 0)."""
+"""Pairs of surface kind and format counted separately, at most; others are counted as (0, 0)."""
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The numbers of a capture.
+    """The totals of a capture.
 
-    ``contexts`` and ``surfaces`` count creations; the ``_bytes`` are memory within calls,
-    answers, memory writes, and pictures and observations together.  ``first_time`` and
-    ``last_time`` are the smallest and largest known time in ticks, 0 without any.  ``formats`` is
-    sorted and has (SurfaceKind, D3DFORMAT, count).  ``verified`` is False for numbers from an
-    index or from record heads, which are not checked against the records.
+    ``contexts`` and ``surfaces`` count creations.  Members that end in ``_bytes`` are sizes of
+    memory within calls, answers, memory writes, and pictures and observations together.
+    ``first_time`` and ``last_time`` are the smallest and largest known time in ticks, or 0.
+    ``formats`` is sorted and has (SurfaceKind, D3DFORMAT, count).  ``verified`` is False for
+    numbers from an index or from record heads, which are not checked against the records.
     """
 
     records: int = 0
@@ -56,7 +56,7 @@ class Totals:
         self._first = self._last = 0
 
     def add(self, entry: Entry, size: int | None = None) -> None:
-        """Count a record; ``size`` is its payload's in bytes if the entry has the head alone."""
+        """Count a record; ``size`` is its payload's in bytes if ``entry`` has only its head."""
         kind, time, payload = entry
         layout = LAYOUTS[kind].head
         head = layout.unpack(payload)
@@ -72,7 +72,7 @@ class Totals:
             self._last = max(self._last, time)
 
     def summary(self, *, verified: bool) -> Summary:
-        """The numbers so far."""
+        """The totals of the records counted so far."""
         return Summary(
             **self._counts,
             first_time=self._first,
@@ -108,7 +108,8 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
     Kind.ENTRY: lambda head, rest: (("entries", 1),),
 }  # fmt: skip
-"""Counts that a record adds, from the values of its head and the number of bytes after it."""
+"""Functions by kind of record: from its head's values and the number of bytes after the head to
+(name, increment) of each total that it changes."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:
@@ -141,4 +142,4 @@ def _checksum(metadata: dict[str, str]) -> str:
 
 _NUMBERS = tuple(f for f in Summary.__struct_fields__ if f not in ("formats", "verified"))
 _LATER = frozenset({"entries", "pictures", "observations", "observed_bytes"})
-"""Numbers left out where they are 0: captures of earlier versions lack them."""
+"""Totals that are stored only if they are not 0, since captures of earlier versions lack them."""

@@ -32,13 +32,13 @@ import msgspec
 from dp2emu.errors import CaptureError
 
 PLAIN_BYTES = 1 << 17
-"""Bytes of a value without its ``bytes``, at most: it is shown as one line of text."""
+"""Serialized bytes of a value, at most, not counting its ``bytes``: text shows it as one line."""
 NESTING = 12
 """Depth to which lists and structures may nest."""
 NAME = re.compile(r"[A-Z][A-Za-z0-9_]{0,63}")
-"""Names of structures."""
+"""Pattern of the names of structures."""
 ENTRY = re.compile(r"(?:(?:DXGI|Adapter|Host)\.)?[A-Z][A-Za-z0-9]{0,99}")
-"""Names of functions, with their table."""
+"""Pattern of the names of functions, with the prefix of their table."""
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ def pack(value: Value) -> bytes:
 
 
 def unpack(data: bytes | memoryview) -> Value:
-    """The value of some bytes.  Raises CaptureError if they are not exactly one value."""
+    """The value that ``data`` encodes.  Raises CaptureError if it is not exactly one value."""
     reader = _Reader(memoryview(data))
     value = reader.read(0)
     if reader.at != len(data):
@@ -105,7 +105,7 @@ class _Writer:
 
 
 _Put = tuple[int, bytes, bytes, tuple[Value, ...]]
-"""Tag, bytes that count as plain, bytes that do not, and the values that follow."""
+"""Tag, bytes that count towards PLAIN_BYTES, bytes that do not, and the values that follow."""
 
 
 def _put_int(value: int) -> _Put:
@@ -201,7 +201,7 @@ _GET: tuple[Callable[[_Reader, int], Value], ...] = (
     lambda reader, depth: reader._elements(reader._number(_U32), depth),
     _Reader._structure,
 )
-"""Parsers by tag."""
+"""Functions that parse a value, by its tag."""
 
 
 def json_of(value: Value) -> Any:

@@ -19,14 +19,14 @@ from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
 
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
-"""Values of ``compression``, and MCAP's names for them."""
+"""MCAP's names of compressions, by value of ``compression``."""
 
 _CHUNK_BYTES = 16 << 20
 _SPOOL = 1 << 20
 
 
 class _Pending:
-    """The unwritten chunk.  Mutable: MCAP records are added."""
+    """A chunk before it is written.  Mutable: MCAP records are added."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -34,7 +34,7 @@ class _Pending:
         self.times: tuple[int, int] | None = None
 
     def add(self, part: bytes, time: int | None = None) -> None:
-        """Append an MCAP record, a message with its time."""
+        """Append an MCAP record; ``time`` is that of a message, None for other records."""
         self.parts.append(part)
         self.size += len(part)
         if time is not None:
@@ -87,7 +87,7 @@ class CaptureWriter(Closable):
             self._append(entry)
 
     def start_chunk(self, size: int) -> None:
-        """Write the chunk; the following ones may grow to ``size`` bytes."""
+        """Write the current chunk; later chunks may grow to ``size`` bytes."""
         self.flush()
         self._chunk_bytes = max(self._chunk_bytes, min(size, _CHUNK_BYTES))
 
@@ -143,7 +143,7 @@ class CaptureWriter(Closable):
             self.flush()
 
     def _introduce(self, kind: Kind) -> None:
-        """Add schema and channel to the chunk that first needs them, under its checksum."""
+        """Add schema and channel of ``kind`` to the current chunk, whose checksum covers them."""
         self._pending.add(build(_schema(kind), _channel(kind)))
         self._statistics.channel_message_counts[kind] = 0
         self._statistics.schema_count += 1

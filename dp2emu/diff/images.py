@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 Pixels = NDArray[np.uint8]
-"""(height, width, 3 or 4): red, green, blue and optionally alpha."""
+"""Picture as an array (height, width, 3 or 4): red, green, blue and optionally alpha."""
 
 _WORST = 10
 """Regions that a comparison lists, at most."""
@@ -28,7 +28,8 @@ class Allowance(msgspec.Struct, frozen=True):
     """Bounds on the difference of pictures.
 
     At least ``share`` per cent of the pixels must differ by at most ``tolerance`` of 255 in every
-    channel; a connected region of others is at most ``across`` pixels wide and high (None: any).
+    channel; a connected region of pixels that differ more is at most ``across`` pixels wide and
+    high (None: any size).
     """
 
     tolerance: int = 0
@@ -38,7 +39,7 @@ class Allowance(msgspec.Struct, frozen=True):
 
 EXACT = Allowance()
 RECORDED = Allowance(4, 99.5, 16)
-"""For pictures of another Direct3D implementation, which rounds and filters differently."""
+"""Allowance for pictures of another Direct3D implementation: rounding and filtering differ."""
 
 
 class Pixel(NamedTuple):
@@ -53,7 +54,7 @@ class Pixel(NamedTuple):
 class Comparison(msgspec.Struct, frozen=True):
     """The differences between two pictures.
 
-    ``size`` and ``other_size`` are (width, height); if they differ, every pixel counts as beyond.
+    ``size`` and ``other_size`` are (width, height); if they differ, ``beyond`` is every pixel.
     ``largest`` is the largest difference of a channel, ``beyond`` counts the pixels beyond the
     tolerance, ``first`` is the first of these in reading order, ``regions`` are the widest of
     their ``region_count`` connected regions.
@@ -83,7 +84,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.regions[0].across if self.regions else 0
 
     def within(self, allowance: Allowance) -> bool:
-        """Whether the difference is within bounds, whose tolerance the comparison used."""
+        """Whether the difference is within ``allowance``, with whose tolerance it was computed."""
         if self.size != self.other_size:
             return False
         narrow = allowance.across is None or self.across <= allowance.across

@@ -35,8 +35,8 @@ class Judgement(NamedTuple):
 class Judge:
     """A comparer of pictures with references.  Mutable: it tracks which references were used.
 
-    ``out`` is a folder for a side-by-side picture of each one beyond ``allowance``, under the
-    picture's name.
+    ``out`` is a folder for side-by-side pictures of those that differ beyond ``allowance``, named
+    like these.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Judge:
         self._out = out
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
-        """The judgement of a picture, None without a reference.
+        """The judgement of the picture called ``name``, None without a reference.
 
         ``call`` is the number of the call that made the picture, if any.  Raises UsageError for a
         reference that is no picture, and OSError.
@@ -75,8 +75,8 @@ def judge_paths(
     """The judgements of two picture files, or of the pictures of two folders.
 
     Pictures in folders are matched by name or by call (``References``); those without a
-    counterpart fail.  ``out`` is the file of the side-by-side picture, or the folder of those
-    beyond the allowance.  Raises UsageError and OSError.
+    counterpart fail.  ``out`` is the file for the side-by-side picture of two files, or the folder
+    for those of pictures that differ beyond the allowance.  Raises UsageError and OSError.
     """
     if not one.is_dir():
         return [_judge_files(one, other, allowance, out)]
@@ -107,9 +107,9 @@ def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None)
 class References:
     """The reference pictures of a folder.  Mutable: ``unused`` shrinks as they are found.
 
-    A reference is found by the file name of a picture or by a call number, which is in names that
-    end in ``call_N``, or in a JSON document ``FOLDER.json``, as objects at any depth with ``call``
-    and ``file`` or ``png``.
+    A reference is found by the file name of a picture or by a call number.  The call number is in
+    file names that end in ``call_N``, or in the JSON document ``FOLDER.json``, in objects at any
+    depth that have ``call`` and ``file`` or ``png``.
     """
 
     def __init__(self, place: Path) -> None:

@@ -47,7 +47,7 @@ def regions(mask: NDArray[np.bool_]) -> list[Region]:
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[Region]:
-    """Horizontal runs of set pixels, row by row."""
+    """The horizontal runs of set pixels as regions, row by row."""
     edges = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rows, starts = np.nonzero(edges == 1)
     stops = np.nonzero(edges == -1)[1]
@@ -70,7 +70,7 @@ def _touching(runs: list[Region]) -> Iterator[tuple[int, int]]:
 
 
 def _root(parents: list[int], number: int) -> int:
-    """The root of a union-find forest, with path halving."""
+    """The root of node ``number`` in the union-find forest ``parents``, with path halving."""
     while parents[number] != number:
         parents[number] = parents[parents[number]]
         number = parents[number]

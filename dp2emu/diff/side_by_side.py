@@ -12,10 +12,10 @@ _GAP = 8
 _SIZE = 2
 _TITLE = HEIGHT * _SIZE + _GAP
 _LETTERS = 60
-"""Characters of a title; the end is kept, where file names differ."""
+"""Characters of a title in small letters, at most: its end, where file names differ."""
 _PAPER, _INK = 0x30, 0xE0
 _FAINT = 4
-"""Divisor of the picture behind the differences."""
+"""Divisor that darkens the picture on which differences are drawn."""
 _BEYOND = (255, 48, 48)
 _WITHIN = (64, 160, 255)
 
@@ -43,7 +43,7 @@ def side_by_side(
 
 
 def _titled(title: str, image: Pixels) -> Pixels:
-    """The picture below its title, in small letters where it is narrow."""
+    """The picture below its title, which has small letters if it is wider than the picture."""
     ink = lettered(title, _SIZE)
     if ink.shape[1] > image.shape[1]:
         ink = lettered(title[-_LETTERS:])

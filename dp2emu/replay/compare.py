@@ -25,9 +25,10 @@ _SHOWN = 16
 
 
 class Difference(NamedTuple):
-    """A field of an answer that differs between recording and replay.
+    """A field of an answer, observation or picture that differs between recording and replay.
 
-    With a ``frame`` it is an observation of the program, and ``call`` its API call number.
+    ``frame`` is None for an answer.  For what the recorded program observed or showed, ``call`` is
+    the program's API call number.
     """
 
     call: int
@@ -127,7 +128,7 @@ class GetDataResult(NamedTuple):
 def get_data(query: int, ledger: QueryLedger) -> GetDataResult:
     """The result of GetData for a query, given the answers delivered so far.
 
-    For a query that was never issued the runtime answers with filler (``runtime.query``).
+    For a query that was never issued the runtime returns filler bytes (``runtime.query``).
     """
     if not ledger.was_issued(query):
         size = ledger.size_of(query) or 0
@@ -138,7 +139,10 @@ def get_data(query: int, ledger: QueryLedger) -> GetDataResult:
 
 
 def is_compared(record: Observed, ledger: QueryLedger) -> bool:
-    """Whether a GetData must have the recorded result: an answer that does not depend on time."""
+    """Whether a GetData must have the recorded result in a replay.
+
+    It must if it returned S_OK and the query's answer does not depend on time.
+    """
     return record.hr == HResult.S_OK and ledger.type_of(record.query) in TIMELESS
 
 
@@ -161,7 +165,7 @@ def observation_differs(
 
 
 def _value(kind: int, data: bytes) -> str:
-    """An answer as text: its value if complete, else its bytes."""
+    """A query's answer as text: its value if ``data`` is complete, else its bytes."""
     whole = len(data) == KINDS[kind].layout.size
     return str(payload_value(kind, data)) if whole else shown(data)
 
@@ -173,7 +177,7 @@ def observation_row(
     frame: int,
     difference: Difference | None,
 ) -> dict[str, Any]:
-    """The row of a GetData in the list ``queries`` of the document."""
+    """The row of a GetData in the list ``queries`` of replay JSON."""
     return {
         "call": record.call,
         "query": record.query,

@@ -13,9 +13,9 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Self, TextIO
 
 SCHEMA = 1
-"""Version of the document; within it keys are only added."""
+"""Version of replay JSON; keys may be added without a new version."""
 _LISTS = ("pictures", "queries", "entries", "disturbances")
-"""Lists after ``calls``, in order."""
+"""Lists of the document after ``calls``, in order."""
 
 _SPOOL = 1 << 20
 _COPY = 1 << 16
@@ -57,7 +57,7 @@ class Document:
             self._spools[name].write(",\n" + json.dumps(row))
 
     def finish(self, rest: Mapping[str, Any]) -> None:
-        """Write the spooled lists and ``rest``, key by key."""
+        """End the document with the spooled lists and the members of ``rest``."""
         self._write("\n]" if self._rows else self._opening + "]")
         for name, spool in self._spools.items():
             self._write(f',\n"{name}": [')

@@ -28,26 +28,27 @@ from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.replay.compare import Difference
 
 MEMORY_BYTES = 1 << 16
-"""Bytes of the runtime's memory that a capture may use for an object."""
+"""Bytes of the runtime's memory that a capture may use for an object, at most."""
 DEVICES = 64
 _LONGEST = 60
-"""Characters of a value in a difference."""
+"""Characters of a value that a difference shows, at most."""
 PRESENT = f"{entries.DXGI}Present"
 
 _IMPOSSIBLE = (TypeError, ValueError, LookupError, OverflowError, AttributeError)
-"""Exceptions of a function for arguments that no runtime passes."""
+"""Exceptions that functions raise for arguments that no runtime would pass."""
 _DESCRIBED: dict[str, Any] = {
     "CreateBlendState": state_objects.BlendDesc | state_objects.BlendDesc1,
     "CreateDepthStencilState": state_objects.DepthStencilDesc,
     "CreateRasterizerState": state_objects.RasterizerDesc,
     "CreateSampler": state_objects.SamplerDesc,
 }
-"""Types of the first argument of functions that are annotated more loosely."""
+"""Types of the first argument, by function, where the function's annotation is looser."""
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 32) - 1
 _HANDLE = "runtime"
 
 Find = Callable[[Memory | bytes], bytearray]
-"""The runtime's memory for a number in the capture, or an output buffer for its content."""
+"""Function that returns the runtime's memory for a ``Memory`` of a capture, or an output buffer
+with the given bytes as content."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -64,12 +65,12 @@ class Reply(msgspec.Struct, frozen=True):
         return cls(record.result, record.codes, record.written)
 
     def failed_as(self, recorded: Reply) -> bool:
-        """Whether the call failed for the recorded reason."""
+        """Whether the call failed with the recorded error."""
         return self.error is not None and self.result == recorded.result
 
 
 class _Device(msgspec.Struct, eq=False):
-    """A device of a replay.  Mutable: it collects error codes and maps for writing."""
+    """A device of a replay.  Mutable: it collects error codes, and memory mapped for writing."""
 
     device: Device
     codes: list[int]
@@ -77,7 +78,7 @@ class _Device(msgspec.Struct, eq=False):
 
 
 class Facade:
-    """An adapter and its devices, driven by records.  Mutable: records change it."""
+    """An adapter and its devices that repeat recorded calls.  Mutable: the calls change it."""
 
     def __init__(self, gpu: Gpu) -> None:
         self.adapter = Adapter(gpu)
@@ -173,7 +174,7 @@ class Facade:
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """Update objects and mapped memory after a call."""
+        """Update which memory has objects and which is mapped, after a call."""
         if entries.makes(name) and not at.codes:
             self._memory |= self._made
         if entries.ends(name):
@@ -269,7 +270,7 @@ _SHOWN: dict[str, Callable[[Reply], str]] = {
     "reported": lambda reply: " ".join(f"{code:#010x}" for code in reply.codes),
     "filled in": lambda reply: ", ".join(f"{data.hex(' ')}" for _, data in reply.written),
 }
-"""Parts of an outcome as text."""
+"""Functions that show a part of a ``Reply`` as text, by the verb that names it in a difference."""
 
 
 def _short(text: str) -> str:
@@ -277,7 +278,7 @@ def _short(text: str) -> str:
 
 
 def entry_row(number: int, record: EntryCalled, replayed: Reply, time: int) -> dict[str, Any]:
-    """The row of a call in the list ``entries`` of the document."""
+    """The row of a call in the list ``entries`` of replay JSON."""
     return {
         "entry": number,
         "device": record.device,
@@ -305,7 +306,7 @@ def arguments_of(
 ) -> list[Any]:
     """Recorded values as arguments of the types that a function's annotations name.
 
-    Raises CaptureError for values that do not fit.  Numbers have 32 bits, runtime handles 64.
+    Raises CaptureError for values that do not fit: 32 bits for integers, 64 for runtime handles.
     """
     hints, least, most = _parameters(entry, function)
     if not least <= len(values) <= most:
@@ -343,7 +344,7 @@ def _hints(what: Any) -> dict[str, Any]:
 
 
 def _typed(name: str, hint: Any, value: Value, find: Find) -> Any:
-    """A value converted to a type.  Raises CaptureError."""
+    """A recorded value as type ``hint``, for the argument ``name``.  Raises CaptureError."""
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return value
     if hint is int:
@@ -383,7 +384,7 @@ def _one_of(name: str, choices: tuple[Any, ...], value: Value, find: Find) -> An
 
 
 def _structure(kind: Any, value: Structure, find: Find) -> Any:
-    """A structure of a type of the same name; members with a default may be missing."""
+    """A recorded structure as type ``kind`` of its name; members with a default may be missing."""
     names = _members(kind)
     if value.name != kind.__name__ or not names:
         raise CaptureError(f"{value.name} in the place of {kind.__name__}")
@@ -397,7 +398,7 @@ def _structure(kind: Any, value: Structure, find: Find) -> Any:
 
 @cache
 def _members(kind: Any) -> dict[str, bool]:
-    """Members of a structure in order, and whether each has a default."""
+    """Whether a member has a default, by name, for the members of structure ``kind`` in order."""
     names = getattr(kind, "__match_args__", ())
     if issubclass(kind, msgspec.Struct):
         required = len(names) - len(kind.__struct_defaults__)

@@ -14,8 +14,8 @@ _RANGE = re.compile(r"(?P<only>\d{1,9})|(?P<first>\d{1,9})?-(?P<last>\d{1,9})?",
 class Frames(msgspec.Struct, frozen=True):
     """Frames ``first`` to ``last``, both included; ``last`` None is the end.
 
-    Frames count from 0 and ignore the numbers in their markers, which end them.  The records after
-    the last marker are a frame too.
+    Frames are counted from 0 by the markers that end them, whatever numbers these have.  The
+    records after the last marker are a frame too.
     """
 
     first: int = 0

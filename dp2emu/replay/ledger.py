@@ -24,7 +24,7 @@ _ONE = struct.Struct("<I")
 class Outcome(NamedTuple):
     """The outcome of a query END: ``data`` delivered by the answer to ``call``.
 
-    ``data`` is None if it was never delivered; ``call`` is the one that issued it then.
+    If it was never delivered, ``data`` is None and ``call`` is the call that issued the END.
     """
 
     call: int

@@ -37,9 +37,9 @@ from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 
 THUMB_WIDTH, THUMB_HEIGHT = 160, 120
-"""Size of thumbnails, at most."""
+"""Size of thumbnails in pixels, at most."""
 LIMIT = 400
-"""Pictures on a sheet, at most; beyond it every second one is dropped, repeatedly."""
+"""Pictures on a contact sheet, at most; whenever there are more, every second one is dropped."""
 _GAP = 8
 _LINE = 2 * HEIGHT + 4
 _CELL = (THUMB_HEIGHT + 2 * _LINE + _GAP, THUMB_WIDTH + _GAP)
@@ -47,7 +47,7 @@ _PAPER, _INK = 0x30, 0xE0
 
 
 class Observable(Protocol):
-    """Read-only methods of a rig for pictures, beyond ``Rig``."""
+    """A rig of which pictures can be taken: its read-only methods beyond those of ``Rig``."""
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
         """Pass a surface to ``sink`` after all work submitted so far."""
@@ -79,7 +79,7 @@ class Pictures(msgspec.Struct, frozen=True):
     judge: Judge | None = None
 
     def with_raw(self, raw: RawFrames) -> Pictures:
-        """A copy with another destination of raw frames."""
+        """A copy whose raw frames go to ``raw``."""
         return replace(self, raw=raw)
 
 
@@ -114,26 +114,26 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "depth": take_depth,
     "stencil": take_stencil,
 }
-"""Functions that take a picture, by what it shows."""
+"""Functions that make a picture of a surface, by what it shows."""
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
 
 
 Task = Callable[[], None]
-"""A step of taking pictures, whose failure does not affect other steps."""
+"""Function that takes one picture; if it raises, other pictures are still taken."""
 
 
 class Photographer:
     """The camera of a replay.  Mutable: it counts frames and calls.
 
-    A method for an event returns tasks, each of which may raise Fault, Unsupported or OSError.
-    With ``only_recorded`` it takes the pictures that the recorded program took, and those of all
-    targets if selected.
+    A method for an event returns tasks, each of which takes a picture and may raise Fault,
+    Unsupported or OSError.  With ``only_recorded`` pictures are taken only where the recorded
+    program showed or read a surface, and of all targets if selected.
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
-        """``publish`` receives each picture: its row if it has a file, and its comparison."""
+        """``publish`` receives for each picture its row of replay JSON and comparison, or None."""
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -158,7 +158,8 @@ class Photographer:
     def frame_ends(self, surface: int) -> Iterator[Task]:
         """Tasks for a frame marker, which shows ``surface``.
 
-        For 0 it shows the target of the context used last, or nothing if that was destroyed.
+        If ``surface`` is 0, the frame shows the target of the context used last, or nothing if
+        that context was destroyed.
         """
         frame, used, self._used = self._frames, self._used, {}
         self._frames += 1
@@ -180,7 +181,7 @@ class Photographer:
             yield partial(self._take_recorded, record, self._frames)
 
     def context_goes(self, context: int) -> Iterator[Task]:
-        """Tasks for a context before it is destroyed, or at the end of the capture."""
+        """Tasks for the last pictures of a context, before it is destroyed or the capture ends."""
         self._used.pop(context, None)
         was_last = context == self._context
         if was_last:
@@ -211,12 +212,12 @@ class Photographer:
         return self._frames if self._call > self._marked else max(self._frames - 1, 0)
 
     def _show(self, frame: int, handle: int) -> None:
-        """Take the picture that a frame shows at its marker."""
+        """Take the picture of a frame at its marker, of surface ``handle``."""
         raw = self._wanted.raw
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
     def _others(self, frame: int, handles: Iterable[int]) -> Iterator[Task]:
-        """Tasks for the colour, or depth and stencil, of surfaces."""
+        """Tasks that picture surfaces: the colour, or depth and stencil if the format has them."""
         for handle in handles:
             format = self._rig.surface(handle).format
             kinds = [kind for kind, formats in _GREY.items() if format in formats]
@@ -256,7 +257,7 @@ class Photographer:
         self._file(shot, picture, name)
 
     def _take_recorded(self, record: Pictured, frame: int) -> None:
-        """Take a picture that the recorded program took.  Raises like ``_take``."""
+        """Take a picture that the recorded program took.  Raises Fault and Unsupported."""
         check_readback(self._rig.surface(record.handle), record.index)
         self._rig.observe(record.handle, lambda seen: self._develop_recorded(record, frame, seen))
 
@@ -344,7 +345,7 @@ class RawFrames:
         self._held = picture
 
     def close(self, *, unfinished: bool) -> None:
-        """Flush the stream, after the held picture if the last frame is ``unfinished``."""
+        """Flush the stream; if the last frame is ``unfinished``, first write the held picture."""
         if unfinished and self._held is not None:
             self.write(self._held)
         self._out.flush()
@@ -367,7 +368,7 @@ class Sheet:
         self._seen = 0
 
     def add(self, picture: Picture, first_line: str, second_line: str) -> None:
-        """Add a picture with two lines of text, unless thinning skips it."""
+        """Add a picture with two lines of text; once the sheet was full, some are skipped."""
         wanted = self._seen % self._every == 0
         self._seen += 1
         if not wanted:

@@ -56,7 +56,7 @@ class Recording(Protocol):
 
     @property
     def name(self) -> str:
-        """The name for errors."""
+        """Name of the capture, for errors."""
 
     @property
     def damage(self) -> CaptureError | None:
@@ -115,9 +115,9 @@ def _annotated(record: records.Annotation, stream: str) -> Timing:
 class Performed(msgspec.Struct, frozen=True):
     """A call that has returned, with its answer and the responses in it.
 
-    ``error`` is a failure of the call or a malformed response, without ``responses`` then.  For a
-    call that raised, the answer is made here from the fault's code or DDERR_UNSUPPORTED.
-    ``ledger`` is None for an unknown context.
+    ``error`` says why the call failed or its response is malformed, else it is None.  A malformed
+    response has no ``responses``.  If the driver raised, ``answer`` has the fault's code or
+    DDERR_UNSUPPORTED.  ``ledger`` is None for an unknown context.
     """
 
     number: int
@@ -156,7 +156,7 @@ def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Per
 
 
 def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
-    """The row of a call in the list ``calls`` of the document, with the ``recorded`` answer."""
+    """The row of a call in the list ``calls`` of replay JSON, with the ``recorded`` answer."""
     answer = performed.answer
     return {
         "call": performed.number,
@@ -172,7 +172,11 @@ def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
 
 
 def _command_bytes(rig: Rig, call: Call) -> bytes:
-    """The command bytes that the driver will read; empty if it will refuse the call unread."""
+    """The command bytes that the driver will read, from the call or else from its surface.
+
+    Empty if it will refuse the call before it reads any: they are too many, or in memory that
+    cannot be read.
+    """
     if call.dwCommandLength > Limits().call_bytes:
         return b""
     given = call.commands or b""
@@ -287,7 +291,7 @@ class Player:
         return self.tally
 
     def _leave(self) -> None:
-        """Finish the Direct3D 10/11 devices that the capture leaves."""
+        """Finish the Direct3D 10/11 devices that the capture did not destroy; picture each."""
         if self._facade is None:
             return
         self._facade.finish()
@@ -392,7 +396,7 @@ class Player:
     def _await(self, record: records.Observed, ledger: QueryLedger) -> None:
         """Wait for a query's answer as the program did: finish the GPU, then submit empty calls.
 
-        These calls have no numbers, since the capture has those of the recorded wait already.
+        These calls are not counted, since the capture has the calls of the recorded wait already.
         """
         buffer = self._buffers.get(record.context)
         if buffer is None or not ledger.is_due(record.query):
@@ -426,7 +430,7 @@ class Player:
     def _entered(self) -> Facade:
         """The Direct3D 10/11 interface of the GPU, created on first use.
 
-        Unless there were D3dDrawPrimitives2 calls before, pictures are of its surfaces then.
+        If there was no D3dDrawPrimitives2 call before, pictures are of its surfaces from then on.
         """
         from dp2emu.replay.facade import Facade
 
@@ -526,7 +530,7 @@ class Player:
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Report an error outside of calls with the number of the next call."""
+        """Catch an error outside of calls, and report it with the number of the next call."""
         try:
             yield
         except Dp2Error as error:

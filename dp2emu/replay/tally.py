@@ -12,10 +12,11 @@ class Tally(msgspec.Struct):
 
     ``calls`` are of D3dDrawPrimitives2, ``entries`` of functions of the Direct3D 10/11 interface.
     ``faults`` are failures that were not recorded, ``unsupported`` of them for lack of a feature;
-    ``known_faults`` failed as recorded.  ``compared`` answers had a recorded one, ``different`` of
-    them differ; likewise ``observed`` observations of the program and ``observed_different``, and
-    ``judged`` pictures with a reference, ``unlike`` of them beyond the allowance.  ``answered`` of
-    the ``issued`` query ENDs were delivered.  ``damage`` ended the capture early, if not None.
+    ``known_faults`` failed as recorded.  ``compared`` answers and results had a recorded one,
+    and ``different`` of them differ.  ``observed`` observations of the recorded program were
+    compared, and ``observed_different`` differ.  ``judged`` pictures had a reference, and
+    ``unlike`` of them are beyond the allowance.  ``answered`` of the ``issued`` query ENDs were
+    delivered.  ``damage`` ended the capture early, if not None.
     """
 
     timing: str = ""

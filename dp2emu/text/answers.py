@@ -15,7 +15,7 @@ from dp2emu.text.codec import HEADER, Codec, Place
 from dp2emu.text.shape import Shape
 
 _HEAD = Struct(*D3DHAL_DP2RESPONSE.subcons[3:])
-"""dwTotalSize; the members before it are the same 4 bytes as any token's header."""
+"""Head of a response block, after the 4-byte header that it has like a token: dwTotalSize."""
 _PAYLOAD = Tail(
     (
         ("data", DWORD, lambda item: int(item["dwSize"]) // 4),
@@ -65,7 +65,7 @@ def _fits(codec: Codec, data: bytes, place: Place) -> bool:
 
 
 class Payload(NamedTuple):
-    """A query's payload as read with its type's structure: type, text, JSON value."""
+    """A query's payload decoded by the structure of its type: name of the type, text, JSON."""
 
     name: str
     text: str

@@ -18,10 +18,10 @@ from dp2emu.layout import Buffer, reader_of
 from dp2emu.text.shape import Shape
 
 HEADER = struct.Struct("<BBH")
-"""bCommand, bReserved, wPrimitiveCount."""
+"""Header of a token: bCommand, bReserved, wPrimitiveCount (n)."""
 
 _INDICES_BEYOND = 2
-"""Indices of a fan or strip of n primitives beyond n, at most."""
+"""Number by which the indices of a fan or strip exceed its n primitives, at most."""
 
 Number = Callable[[Any], int]
 
@@ -32,7 +32,7 @@ def aligned(at: int) -> int:
 
 
 class Place(NamedTuple):
-    """Byte offsets of a token, its payload and its end, and the header's n."""
+    """Byte offsets of a token, its payload and its end, and ``n``, its wPrimitiveCount."""
 
     offset: int
     n: int
@@ -84,7 +84,7 @@ class Codec:
         self._read_item = reader_of(self.item.dtype) if tail and self.item else None
 
     def number(self, n: int, head: Buffer) -> int:
-        """Number of items for the ``n`` of a header."""
+        """Number of items of a token with ``n`` in its header; if 0, ``head`` may imply it."""
         if self.item is None:
             return 0
         if n == 0 and self._implied and self._read_head:
@@ -92,7 +92,7 @@ class Codec:
         return self._count(n)
 
     def inferred(self, number: int) -> int | None:
-        """The n for ``number`` items; None if the items do not determine it."""
+        """The header's n for ``number`` items; None if the items do not determine it."""
         if self.item is None:
             return None
         for n in range(number, max(number - _INDICES_BEYOND, 0) - 1, -1):

@@ -30,7 +30,8 @@ from dp2emu.text.syntax import TextError, block_of
 RAW = "raw"
 """Keyword of a block of bytes that are no token; its part is ``bytes``."""
 _SMALL, _KEPT = 64, 1 << 12
-"""Bytes of tokens whose lines are cached, since captures repeat them, and entries of the cache."""
+"""Bytes of a token whose lines are cached, at most, since captures repeat tokens; entries of the
+cache."""
 
 _CREATE_QUERY = TABLE[Op.CREATEQUERY]
 _PAIR = struct.Struct("<II")
@@ -45,7 +46,7 @@ class Shown(NamedTuple):
 
 
 class CallTokens:
-    """An iterable, once, of a call's tokens with offsets into ``stream.memory``.
+    """The tokens of a call, to be iterated once, with offsets into ``stream.memory``.
 
     Mutable: iteration adds created queries to ``contexts``; ``rest`` is valid after it.
     """
@@ -69,7 +70,7 @@ class CallTokens:
     def rest(self) -> Iterator[tuple[int, bytes, str]]:
         """(offset into the surface, bytes, reason) of bytes that are no token.
 
-        These follow the first malformed token, or dwCommandLength.
+        They are those from the first malformed token on, and those behind dwCommandLength.
         """
         data, base = self._call.commands or b"", self._call.dwCommandOffset
         stop, end = self._stop - self.stream.start, self.stream.end - self.stream.start
@@ -120,7 +121,7 @@ def _block(
 def _token(
     codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
 ) -> tuple[Shown, ...]:
-    """The lines of a token at offset ``lead`` modulo 4, with offsets from that multiple of 4."""
+    """The lines of a token ``lead`` bytes after a multiple of 4, from which line offsets count."""
     memory = bytes(lead) + data
     place = Place(lead, n, lead + HEADER.size, len(memory))
     lines = [*token_lines(codec, memory, place, vertex)]

@@ -1,4 +1,4 @@
-"""Context of tokens that earlier records determine: vertex formats and types of live queries."""
+"""What earlier records say about the tokens of a call: vertex formats, types of live queries."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class VertexFormat(NamedTuple):
 
     @property
     def line(self) -> int:
-        """Bytes of a vertex that fits a line, else 0."""
+        """Bytes of a vertex if it fits a line of text, else 0."""
         return self.size if self.size <= _LONGEST_VERTEX else 0
 
 
 class Contexts:
-    """The contexts of a capture.  Mutable: ``see`` every record in order."""
+    """The contexts of a capture.  Mutable: pass every record in order to ``see``."""
 
     def __init__(self) -> None:
         self._interfaces: dict[int, int] = {}

@@ -52,7 +52,7 @@ def dump_jsonl(capture: AnyCapture, out: TextIO) -> None:
 
 
 def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
-    """Write the capture of a text, in the form that its first line names.
+    """Write the capture that a text describes, in the form that the text's first line names.
 
     ``place`` is a path, ``-`` or a binary stream; ``name`` is that of the text in errors.  Raises
     TextError, which leaves a path unchanged, and the errors of ``convert``.
@@ -102,7 +102,7 @@ def open_any(
 
 
 def _started(capture: AnyCapture) -> Iterator[Record]:
-    """All records, the first already read, since it sets the capture's compression."""
+    """All records; the first is read at once, so that the capture's compression is known."""
     records = capture.records()
     first = next(records, None)
     return records if first is None else chain([first], records)
@@ -185,13 +185,13 @@ _WRITERS: dict[str, Callable[[BinaryIO, str, str | None], AbstractContextManager
 
 
 class _OneCall:
-    """A writer that keeps the call of a bare command buffer.  Mutable: it awaits the call."""
+    """A writer that keeps a capture's one call for a bare buffer.  Mutable: ``write`` sets it."""
 
     def __init__(self) -> None:
         self._call: Call | None = None
 
     def write(self, record: Record) -> None:
-        """Keep a call.  Raises UsageError for the second."""
+        """Keep the record if it is a call.  Raises UsageError for a second call."""
         if isinstance(record, Called):
             if self._call is not None:
                 raise UsageError("a bare command buffer holds one call, the capture has more")

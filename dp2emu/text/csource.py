@@ -37,7 +37,7 @@ _MEMBERS = (
 
 
 class CWriter:
-    """A writer of records as C89.  Mutable: it tracks contexts and surfaces, and counts.
+    """A writer of records as C89.  Mutable: it tracks contexts and surfaces.
 
     Each record becomes a function ``step_N``; ``main`` calls them in order, and returns 1 if an
     answer differs from the recorded one.  Call ``finish`` at the end.
@@ -139,7 +139,7 @@ class CWriter:
     # C
 
     def _bytes(self, noun: str, rows: Iterator[tuple[bytes, str]], what: str) -> str:
-        """Declare an array of bytes; returns its name, or an empty literal without any bytes."""
+        """Write a declaration of a byte array; returns its name, an empty literal if empty."""
         name = f"{noun}_{self._steps}"
         first = next(rows, None)
         if first is None:
@@ -182,13 +182,13 @@ def _member(name: str, value: int) -> str:
 
 
 def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
-    """One row of bytes without a comment; none for empty data."""
+    """``data`` as one row without a comment, or no row if it is empty."""
     if data:
         yield data, ""
 
 
 def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[bytes, str]]:
-    """Rows of bytes, each with its line of text; line offsets count from ``base``."""
+    """``data`` cut into a row for each line, with its text; line offsets count from ``base``."""
     starts = [(s.line.at - base, s.line.text) for s in lines if s.line.sizes is not None]
     marks = [(0, ""), *starts, (len(data), "")]
     for (start, said), (stop, _) in pairwise(marks):
@@ -204,7 +204,7 @@ _UNSUPPORTED = {
     records.Flipped: "flips",
 }
 _UNSEEN = (records.Locked, records.Observed, records.Pictured)
-"""Records of an application's waits and observations, in which a driver has no part."""
+"""Types of record that the source omits: waits and observations, in which a driver has no part."""
 _WRITE: dict[type[Any], Callable[[CWriter, Any], None]] = {
     records.Annotation: CWriter._annotation,
     records.Answered: CWriter._answered,

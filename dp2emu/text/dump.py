@@ -32,7 +32,7 @@ NO_COMMANDS = "none"
 """Value of ``commands`` for a call whose command bytes were in memory already."""
 
 _PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
-"""Lines of an annotation, long ones split."""
+"""Pattern of the pieces of an annotation: its lines, and parts of long lines."""
 
 _BYTES_COLUMN = 60
 
@@ -43,8 +43,8 @@ _REMARK_COLUMN = 40
 class TextWriter:
     """A writer of records as text.  Mutable: it tracks contexts and counts calls.
 
-    ``hex`` adds the bytes of each line as a comment, ``offset  bytes``: one group a field, offsets
-    as in dwErrorOffset.
+    ``hex`` adds the bytes of each line as a comment, ``offset  bytes``: one group of digits for
+    each field, offsets as in dwErrorOffset.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class TextWriter:
         self._out.write(f"{text:<{column}}  # {comment}\n" if comment else text + "\n")
 
     def _beside(self, shown: Shown) -> str:
-        """The comment of a line: offset, bytes in a group a field, and the remark."""
+        """The comment of a line: its offset, its bytes with spaces between fields, its remark."""
         line, data, said = shown
         cuts = [0, *accumulate(line.sizes or ())]
         groups = [data[start:stop].hex() for start, stop in pairwise(cuts)]
@@ -154,7 +154,7 @@ _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
     records.Annotation: TextWriter._annotation,
     records.EntryCalled: TextWriter._entry,
 }
-"""Generators of the lines below a record's own."""
+"""Functions that yield the lines below a record's statement, by type of record."""
 
 
 def remark_of(entry: str, count: int) -> str:

@@ -92,7 +92,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
 
 def _pop(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
-    """Numbers removed from ``given``, or their defaults, or 0 where there is none."""
+    """The members of ``defaults`` removed from ``given``; a missing one is its default or 0."""
     return {
         name: _number(name, given.pop(name, None)) if default is None or name in given else default
         for name, default in defaults.items()
@@ -100,7 +100,7 @@ def _pop(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[st
 
 
 def value_text(name: str, value: int) -> str:
-    """The text of a member's value: its name if it has one."""
+    """The text of a value of member ``name``: the value's name if it has one, else a number."""
     named = _NAMES[name](value) if name in _NAMES else None
     return named or (f"{value:#x}" if name in _HEXADECIMAL and value else str(value))
 
@@ -111,7 +111,7 @@ def value_name(name: str, value: int) -> str | None:
 
 
 def enumerated(name: str) -> bool:
-    """Whether a member's values have names."""
+    """Whether the values of member ``name`` have names, like formats."""
     return name in _NAMES
 
 

@@ -26,7 +26,8 @@ from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
 
 Encode = Callable[[bytes, int, int, int], str]
-"""(memory, n, start, end of the payload) -> members of a token's object, each after a comma."""
+"""Function (memory, n, start, end of the payload) that returns the members of a token's object in
+JSON, each after a comma."""
 _PIECE = 1 << 16
 """Characters of buffered lines, roughly, before they are written."""
 
@@ -144,7 +145,7 @@ _MORE: dict[type[Any], Callable[[JsonLinesWriter, Any], str]] = {
     records.Annotation: JsonLinesWriter._annotation,
     records.EntryCalled: JsonLinesWriter._entry,
 }
-"""Formatters of the members of a record that are not numbers, each after a comma."""
+"""Functions by type of record that format its members that are not numbers, each after a comma."""
 
 
 # Tokens

@@ -1,4 +1,4 @@
-"""Text and JSON of fixed records, and back, compiled from their dtypes.
+"""Conversion of records of fixed layout to text and JSON, and from text, compiled from dtypes.
 
 A record is unpacked at once into its flat scalars; each output form is a format string with
 converters for the scalars that need one.  Floats are unpacked as their bits (``number_text``).
@@ -34,17 +34,17 @@ class Leaf(NamedTuple):
     name: str
     enum: type[SdkEnum] | None
     alone: bool
-    """Whether it is the field itself, so that JSON can add a key beside it."""
+    """Whether it is a field, not an array's element, so that JSON can add a key beside it."""
 
 
 class Group(NamedTuple):
-    """A record of named members."""
+    """The layout of a record: a node for each named member."""
 
     members: tuple[tuple[str, Node], ...]
 
 
 class Array(NamedTuple):
-    """An array."""
+    """The layout of an array: a node for each element."""
 
     elements: tuple[Node, ...]
 
@@ -62,7 +62,7 @@ class Template:
         self._converters = [(i, c) for i, c in enumerate(converters) if c is not None]
 
     def __call__(self, values: tuple[int, ...]) -> str:
-        """The text of a record with these scalars."""
+        """The text of a record whose scalars are ``values``."""
         if not self._converters:
             return self._format % values
         shown: list[int | str] = list(values)
@@ -72,7 +72,7 @@ class Template:
 
 
 class Shape:
-    """Conversion of a construct of fixed size.  ``size`` is in bytes."""
+    """Conversion of a construct of fixed size to text, JSON and bytes.  ``size`` is in bytes."""
 
     def __init__(self, declaration: Any, enums: Enums | None = None) -> None:
         """``enums`` are enumerations by field.  Raises TypeError without a fixed size."""
@@ -91,15 +91,15 @@ class Shape:
         text = _format(self.node, " ", "{}={}")
         converters = [_text_converter(leaf) for leaf in self.leaves]
         self.value_text = Template(text, converters)
-        """The record as one value."""
+        """Template of a record as one value."""
         self.text = Template(text[1:-1] if isinstance(self.node, Group) else text, converters)
-        """The record without enclosing braces, for statements and items."""
+        """Template of a record without enclosing braces, for statements and items."""
         json = _format(self.node, ",", '"{}":{}')
         self.json = Template(json, [_json_converter(leaf) for leaf in self.leaves])
-        """The record as a JSON value."""
+        """Template of a record as a JSON value."""
 
     def list_text(self, records: Sequence[tuple[int, ...]]) -> str:
-        """Records as values; unsigned numbers all in the same base."""
+        """Records as values; if they are unsigned integers, all are decimal or all hexadecimal."""
         unsigned = isinstance(self.node, Leaf) and self.node.letter in "BHIQ"
         if unsigned and any(value >= DECIMAL_BELOW for (value,) in records):
             return " ".join(f"{value:#010x}" for (value,) in records)
@@ -136,7 +136,7 @@ def _children(node: Group | Array) -> Sequence[Node]:
 
 
 def _format(node: Node, separator: str, member: str) -> str:
-    """The format string of a node; ``member`` formats the name and format of a member."""
+    """The format string of a node; ``member`` joins a member's name and its format string."""
     if isinstance(node, Leaf):
         return "%s"
     if isinstance(node, Group):
@@ -164,14 +164,14 @@ def _json_converter(leaf: Leaf) -> Converter | None:
 
 
 def _named_json(leaf: Leaf, enum: type[SdkEnum]) -> Converter:
-    """A converter to the name or null, followed by the number as ``FIELD_raw``."""
+    """Function from a number to the JSON of its name or null, then the number as ``FIELD_raw``."""
     unnamed = f'null,"{leaf.name}_raw":'
     names = {int(member): f'"{member.sdk}","{leaf.name}_raw":{int(member)}' for member in enum}
     return lambda value: names.get(value) or f"{unnamed}{value}"
 
 
 def _float_json(leaf: Leaf) -> Converter:
-    """A converter to a number, or a string where JSON has none, with the bits beside it."""
+    """Function from a float's bits to a JSON number; for NaN and infinity a string and bits."""
     raw = f',"{leaf.name}_raw":%d' if leaf.alone else ""
 
     def number(bits: int) -> str:
@@ -189,11 +189,11 @@ _RANGES = {
     for letter in "BHIQbhiq"
     for bits in (8 * struct.calcsize("<" + letter),)
 }
-"""Range of each letter's integers."""
+"""Range of integers by ``struct`` letter."""
 
 
 def _flat(node: Node, value: Value | None) -> Iterator[int]:
-    """The scalars of a value, in layout order."""
+    """The scalars of a value in the order of the layout, 0 for omitted ones."""
     if isinstance(node, Leaf):
         yield 0 if value is None else scalar(node, value)
     elif isinstance(node, Group):
@@ -229,7 +229,7 @@ def _flat_elements(node: Array, value: Value | None) -> Iterator[int]:
 
 
 def scalar(leaf: Leaf, value: Value) -> int:
-    """The integer of a word for a leaf, floats as their bits.  Raises TextError."""
+    """The integer that a word stands for in ``leaf``; a float's is its bits.  Raises TextError."""
     if not isinstance(value, Word):
         what = f'"{value.text}"' if isinstance(value, Quoted) else "a list"
         raise TextError(value.line, f"{what} where a number or name belongs")

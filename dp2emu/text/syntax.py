@@ -28,10 +28,10 @@ _T = TypeVar("_T")
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
-"""A word, mark, string, or unterminated string; group 1 is empty for a comment."""
+"""Pattern of a word, mark, string or unterminated string; group 1 is empty for a comment."""
 _WHOLE = re.compile(_STRING)
 _FIRST = re.compile(r'\s*([^\s\[\]{}="#]+)')
-"""The first word of a line."""
+"""Pattern of the first word of a line."""
 _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
 """First characters of lexemes that are not words."""
@@ -41,8 +41,8 @@ _DEPTH_LIMIT = 16
 _MOST_ITEMS = (1 << 16) + 1
 """Items of a statement, at most: a 16-bit count, and the two more of a fan or a strip."""
 _SMALL, _PER_LINE, _CACHED = 256, 16, 1 << 10
-"""Characters of blocks that are cached, since captures repeat states; extra characters charged for
-each line; entries of a cache.
+"""Characters of a block that is cached, at most, since captures repeat states; characters that a
+line counts in addition; entries of a cache.
 """
 
 
@@ -68,14 +68,14 @@ class Quoted(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """``[value ...]``"""
+    """A list of values, ``[value ...]``."""
 
     values: tuple[Value, ...]
     line: int
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """``{field=value ...}``, and the fields of a statement or item."""
+    """Values by field name: ``{field=value ...}``, or the fields of a statement or item."""
 
     values: dict[str, Value]
     line: int
@@ -159,7 +159,7 @@ class Paragraph(NamedTuple):
 
 
 def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[Block, _P], _T]:
-    """A reader that caches its results for ``known`` blocks; other arguments are hashable."""
+    """``reader`` with a cache for ``known`` blocks; its other arguments must be hashable."""
     cached: Any = lru_cache(_CACHED)(reader)
 
     @wraps(reader)
@@ -190,7 +190,7 @@ def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
 
 
 def block_of(lines: Sequence[str], number: int = 1) -> Block:
-    """The block of a statement's lines, of which ``number`` is the first.  Raises TextError."""
+    """The block of a statement's lines, which start at line ``number``.  Raises TextError."""
     words = _Words(number, _lexemes(number, lines[0]))
     block = Block(words.name(), words.fields())
     for at, line in enumerate(lines[1:], number + 1):
@@ -206,7 +206,7 @@ def _known(lines: tuple[str, ...]) -> Block:
 
 
 class _Gathered:
-    """The lines of a small block, or a larger block itself.  Mutable: lines are added."""
+    """A block while it is read: as lines if small, else parsed.  Mutable: lines are added."""
 
     __slots__ = "_block", "_lines", "_number", "_room"
 
@@ -256,7 +256,7 @@ def _lexemes(number: int, line: str) -> list[str]:
 
 
 def _extend(block: Block, number: int, line: str) -> None:
-    """Add an item or a part to a block."""
+    """Parse a line that is an item or a part, and add it to a block."""
     lexemes = _lexemes(number, line)
     if not lexemes:
         return
@@ -323,7 +323,10 @@ class _Words:
         return values
 
     def _bracket(self, text: str, depth: int) -> Value:
-        """A string or bracket that begins with ``text``, which is empty at the line's end."""
+        """The string, list or fields that begin with lexeme ``text``.
+
+        Raises TextError for another ``text``, also an empty one, which is the end of the line.
+        """
         if text[:1] == '"':
             return Quoted(self._unquoted(text), self.line)
         if text == "[":

@@ -174,7 +174,7 @@ def _called(
 
 @syntax.once
 def _numbers(block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The numbers of a call, and those of its record."""
+    """The numbers in a call's statement by name: members of ``Call``, and those of ``Called``."""
     fields = {name: each for name, each in block.fields.values.items() if name != _COMMANDS}
     return BY_KEYWORD[block.name].members(Block(block.name, syntax.Fields(fields, block.line)))
 
@@ -264,4 +264,4 @@ _APART: dict[type[Any], Callable[[Parts, Sequence[Block]], Mapping[str, Any]]] =
     records.Annotation: _annotation,
     records.EntryCalled: _entry,
 }
-"""Readers of the members of a record that are not numbers."""
+"""Functions by type of record that read its members that are not numbers."""

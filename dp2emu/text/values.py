@@ -77,7 +77,10 @@ _SHOWN: dict[type[Any], Callable[[ValueText, Any], str]] = {
 
 
 def values_of(values: list[Value], parts: Parts) -> tuple[Known, ...]:
-    """The values of a part; long bytes are removed from ``parts``.  Raises TextError."""
+    """The values of a part; other parts that hold their long bytes are removed from ``parts``.
+
+    Raises TextError.
+    """
     return tuple(_known(value, parts) for value in values)
 
 
@@ -135,4 +138,4 @@ _BRACKETS: dict[tuple[str, ...], Callable[[Fields, Parts], Known]] = {
     ("bits",): _bits,
     ("memory", "size"): _memory,
 }
-"""Readers of brackets by the names in them; others are structures."""
+"""Functions that read a value in braces, by its field names; other names mean a structure."""

@@ -16,19 +16,19 @@ from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 
 MAGICS = {b"at": "snappy", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-"""Containers by their first bytes."""
+"""Names of containers by the magic at the start of the file."""
 LONGEST_MAGIC = max(map(len, MAGICS))
 
 _PIECE = 1 << 20
 _MEMBERS = 1 << 16
-"""Bytes of gzip read at once: those behind a member are copied for the next."""
+"""Bytes of a gzip file read at once: few, since zlib copies those behind the end of a member."""
 _GZIP = 31  # zlib's wbits of a gzip head and the largest window
 _LONG_LITERAL = 60
-"""Lengths of a snappy literal from here on are in the bytes after its first."""
+"""Smallest length field of a snappy literal that says that the length is in bytes after it."""
 
 
 class Packed:
-    """The compressed bytes of a file, ``start`` of which were already read from the source.
+    """A reader of a compressed file; ``start`` are bytes already read from ``source``.
 
     Mutable: reading moves it.
     """
@@ -43,7 +43,7 @@ class Packed:
         return start + self._source.upto(size - len(start))
 
     def mark(self) -> None:
-        """Make the current position the offset of the following errors."""
+        """Make the current position the file offset that later errors report."""
         self._source.mark = self._source.offset - len(self._start)
 
 
@@ -53,7 +53,7 @@ def container_of(start: bytes) -> str | None:
 
 
 def expand(name: str, packed: Packed, limits: Limits) -> Iterator[bytes]:
-    """The non-empty pieces of the decompressed stream of a container.
+    """Decompress ``packed``, a container called ``name``; yields non-empty pieces of its stream.
 
     Memory is bounded by ``limits`` and the windows of the compressors, whatever the data claims.
     Raises CaptureError where the container is damaged or truncated.
@@ -85,7 +85,10 @@ def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:
 
 
 def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
-    """A chunk of ``size`` bytes decompressed; a damaged one as far as possible, then the error."""
+    """Decompress a snappy chunk of ``size`` bytes to at most ``limit`` bytes, in pieces.
+
+    If it is damaged or cut, yields its intact start and then raises CaptureError.
+    """
     import cramjam
 
     if size > limit + limit // 6 + 32:  # snappy's bound on the growth of incompressible data
@@ -182,7 +185,7 @@ def salvage(data: bytes, limit: int) -> bytes:
     """The data of the intact elements at the start of raw snappy, at most ``limit`` bytes.
 
     The format is Google's description of snappy: the decompressed size, then elements, each a
-    literal or a copy of earlier output by the low two bits of its first byte.
+    literal or a copy of earlier output, as the low two bits of its first byte say.
     """
     out = bytearray()
     at = next(
@@ -206,14 +209,20 @@ def salvage(data: bytes, limit: int) -> bytes:
 
 
 def _span(kind: int, bits: int, number: int) -> tuple[int, int]:
-    """(distance, length) of a copy element."""
+    """(distance, length) in bytes of a snappy copy of type ``kind``.
+
+    ``bits`` are the upper six of its first byte, ``number`` is the value of the bytes after it.
+    """
     if kind == 1:
         return (bits >> 3) << 8 | number, (bits & 7) + 4
     return number, bits + 1
 
 
 def _copy(out: bytearray, back: int, length: int) -> bool:
-    """Append a copy, which may overlap itself; False if its source is before the output."""
+    """Append ``length`` bytes copied from ``back`` bytes before the end of ``out``.
+
+    The copy may overlap itself.  False if ``back`` is 0 or reaches before ``out``.
+    """
     if not 0 < back <= len(out):
         return False
     source = out[len(out) - back :][:length]

@@ -8,11 +8,11 @@ from io import BytesIO
 from dp2emu.errors import CaptureError
 
 _LONGEST_UINT = 10
-"""Bytes of a 64-bit number, 7 bits in each."""
+"""Bytes of the longest 64-bit number, which has 7 bits in each byte."""
 
 
 class Cursor:
-    """A position in a stream of pieces.  Mutable: reading moves it."""
+    """A reader of bytes and numbers from a stream of pieces.  Mutable: reading moves it."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces

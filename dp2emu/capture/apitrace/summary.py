@@ -1,4 +1,4 @@
-"""Totals of a trace."""
+"""Counts of the calls, frames and threads of a trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PRESENTS = {
     "IDirect3DSwapChain9::Present",
     "IDirect3DSwapChain9Ex::Present",
 }
-"""The calls that end a frame."""
+"""Names of the methods whose calls end a frame."""
 
 _APIS = {
     "Direct3DCreate9": "Direct3D 9",
@@ -35,14 +35,14 @@ _APIS = {
     "DirectDrawCreate": "DirectDraw",
     "DirectDrawCreateEx": "DirectDraw",
 }
-"""The API that a function or the interface of a method belongs to."""
+"""The API by the name of a function or of the interface of a method."""
 
 
 class TraceSummary(msgspec.Struct, frozen=True):
-    """The numbers of a trace up to its end or damage.
+    """Counts of a trace up to its end or damage.
 
-    ``unfinished`` calls have no leave event, ``fake`` ones the tracer inserted.  ``functions``
-    counts calls by function, most frequent first, ``threads`` by thread.
+    ``unfinished`` calls have no leave event; ``fake`` calls were inserted by the tracer.
+    ``functions`` counts calls by function name, most frequent first, ``threads`` by thread number.
     """
 
     calls: int
@@ -60,7 +60,7 @@ def ends_frame(call: TraceCall) -> bool:
 
 
 def summarize(trace: Trace) -> TraceSummary:
-    """Count the calls of a trace; this is a pass and sets its ``damage``."""
+    """Count the calls of a trace, reading it once; sets its ``damage``."""
     functions: Counter[str] = Counter()
     threads: Counter[int] = Counter()
     counts: Counter[str] = Counter()

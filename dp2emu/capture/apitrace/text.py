@@ -15,11 +15,11 @@ from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.capture.apitrace.values import Missing, Struct, TraceCall, Value
 
 _GROUP_ENDS = {"IDirect3DDevice9::GetRenderTargetData"}
-"""Calls that apitrace prints an empty line after, as after a frame."""
+"""Methods after whose calls apitrace prints an empty line, as it does after a frame."""
 
 
 def dump_trace(trace: Trace, out: TextIO) -> None:
-    """Write the properties and calls of a trace; this is a pass and sets its ``damage``."""
+    """Write the properties and calls of a trace, reading it once; sets its ``damage``."""
     for name, value in sorted(trace.properties.items()):
         out.write(f"// {name} = {_quoted(value)}\n")
     for call in trace.calls():
@@ -59,7 +59,7 @@ def _wide(text: values.WideString) -> str:
 
 
 def _byte(value: int) -> str:
-    """A byte of text, escaped as apitrace does, which drops carriage returns."""
+    """The text of a byte of a string, escaped as apitrace does; empty for a carriage return."""
     character = chr(value)
     if character in '"\\':
         return f"\\{character}"
@@ -72,7 +72,7 @@ _BYTES = tuple(map(_byte, range(256)))
 
 
 def _bitmask(mask: values.Bitmask) -> str:
-    """The names of the flags that are set, then the unnamed bits."""
+    """Names of the set flags, then the bits without a name in hexadecimal, joined by ``|``."""
     names, rest = [], mask.value
     for name, bits in mask.signature.flags:
         if (bits and rest & bits == bits) or (not bits and not rest):
@@ -98,7 +98,7 @@ def _struct(value: Struct) -> str:
 
 
 def _members(value: Struct) -> list[str]:
-    """Members as ``name = value``; an anonymous structure's are inlined."""
+    """Members as ``name = value``; those of a nested structure without a name are inlined."""
     texts = []
     for name, member in zip(value.signature.members, value.members, strict=True):
         if not name and isinstance(member, Struct):
@@ -125,7 +125,7 @@ _TEXT: dict[type, Callable[..., str]] = {
     values.Repr: lambda value: value_text(value.human),
     Missing: lambda value: "?",
 }
-"""Formatters by type of value."""
+"""Functions that format a value as text, by its type."""
 
 
 _NAMES = {
@@ -161,7 +161,7 @@ _NAMES = {
 
 
 def _guid_name(value: Struct) -> str | None:
-    """The SDK name of a GUID, ``uuid(...)`` without one; None for members of another structure."""
+    """The SDK name of a GUID, ``uuid(...)`` if unknown; None if the members are not a GUID's."""
     *words, tail = value.members or (None,)
     if len(words) != 3 or not isinstance(tail, tuple) or len(tail) != 8:
         return None

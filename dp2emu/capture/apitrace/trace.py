@@ -25,9 +25,9 @@ _ENUM_TABLES = 3  # first version that records enumerations whole, not name by n
 _NEGATIVE, _NATURAL = 3, 4
 
 _VALUE_COST = 384
-"""Bytes charged for a value or an argument, besides its text or blob."""
+"""Bytes charged to a memory budget for a value or an argument, besides its text or blob."""
 _NAME_COST = 128
-"""Bytes charged for a name or a signature, besides its text."""
+"""Bytes charged to a memory budget for a name or a signature, besides its text."""
 _MOST_ARGUMENTS = 64
 """Arguments of a function, at most: each of its calls allocates all of them."""
 _MOST_FLAGS = 256
@@ -35,10 +35,10 @@ _MOST_FLAGS = 256
 _MOST_NAME = 256
 """Bytes of a name in a signature, at most: printing a value repeats them."""
 _MOST_DETAILS = 8
-"""Details of an event besides its arguments, at most."""
+"""Details of an event, such as result or backtrace, besides its arguments, at most."""
 _SHARE = 64
-"""Extra budget for each byte of the file: a call may have a large texture, which the tracer's
-snappy compresses to a twentieth at most."""
+"""Bytes of extra memory budget for each byte of the file: a call may have a large texture, which
+the tracer's snappy compresses to a twentieth at most."""
 
 _T = TypeVar("_T")
 
@@ -131,7 +131,8 @@ def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
 class Budget:
     """A bound on the bytes that a reader holds.  Mutable: ``spent`` grows and shrinks.
 
-    A ``source`` adds a share for each byte of its file, or for each byte read of a pipe.
+    ``name`` is that of the limit in ``limits``; errors say that ``what`` exceed it.  A ``source``
+    raises the limit with each byte of its file, or with each byte read of a pipe.
     """
 
     def __init__(self, what: str, limits: Limits, name: str, source: Source | None = None) -> None:
@@ -153,7 +154,7 @@ class Budget:
 
 
 class Decoder:
-    """A decoder of values.  Signatures are interned by id, separately for each kind.
+    """A decoder of values and signatures; signatures are interned by id, separately for each kind.
 
     Mutable: it moves the cursor, interns signatures, and charges values to the budget ``held``,
     from which their owner subtracts them later.  The budget grows with the size of ``source``.
@@ -172,9 +173,10 @@ class Decoder:
         self._frames: dict[int, StackFrame] = {}
 
     def name(self, most: int | None = None) -> str:
-        """A string that stays in memory, made printable.
+        """Read a string that stays in memory during the pass; unprintable text is escaped.
 
-        Raises CaptureError if it is longer than ``most`` bytes.
+        It is charged to the memory budget of signatures.  Raises CaptureError if it exceeds that
+        budget or ``most`` bytes.
         """
         size = self._cursor.uint()
         if most is not None and size > most:
@@ -184,16 +186,16 @@ class Decoder:
         return text if text.isprintable() else text.encode("unicode_escape").decode()
 
     def function(self) -> values.FunctionSignature:
-        """A function's signature, written out where it occurs first, then an id."""
+        """Read a function's signature: its id, and the signature itself where the id is new."""
         return self._interned(self._functions, self._function)
 
     def frame(self) -> StackFrame:
-        """A line of a backtrace."""
+        """Read a line of a backtrace."""
         self.held.spend(_VALUE_COST)
         return self._interned(self._frames, self._frame)
 
     def value(self, depth: int = 0) -> Value:
-        """A value with all nested ones.  Raises CaptureError for an unknown type."""
+        """Read a value and those nested in it.  Raises CaptureError for an unknown type."""
         if depth > self._depth:
             raise CaptureError(f"values are nested too deep, limit nesting {self._depth}")
         self.held.spend(_VALUE_COST)
@@ -203,7 +205,7 @@ class Decoder:
         return _READ[kind](self, depth + 1)
 
     def signed(self) -> int:
-        """A number with its sign."""
+        """Read an integer, whose type byte says whether it is negative."""
         kind = self._cursor.byte()
         if kind not in (_NEGATIVE, _NATURAL):
             raise CaptureError(f"a value of type {kind} where a number belongs")
@@ -218,18 +220,21 @@ class Decoder:
         return known[number]
 
     def _several(self, read: Callable[[], _T]) -> tuple[_T, ...]:
-        """A counted sequence.  Each element is charged, so a false count does no harm."""
+        """Read a count, then as many elements with ``read``.
+
+        ``read`` charges each to a memory budget, so that a false count does no harm.
+        """
         return tuple([read() for _ in range(self._cursor.uint())])
 
     def _few(self, read: Callable[[], _T], most: int, what: str) -> tuple[_T, ...]:
-        """A counted sequence of at most ``most`` elements, called ``what`` in errors."""
+        """Read a count, at most ``most``, then the elements, which errors call ``what``."""
         count = self._cursor.uint()
         if count > most:
             raise CaptureError(f"{count} {what}, more than {most}")
         return tuple([read() for _ in range(count)])
 
     def _label(self) -> str:
-        """A name in a signature."""
+        """Read a name in a signature, at most ``_MOST_NAME`` bytes."""
         return self.name(_MOST_NAME)
 
     def _function(self) -> values.FunctionSignature:
@@ -321,14 +326,14 @@ _READ: dict[int, Callable[[Decoder, int], Value]] = {
     14: Decoder._twice,
     15: Decoder._wide_string,
 }
-"""Decoders by the type byte of a value."""
+"""Functions that decode a value, by its type byte."""
 
 _FRAME = {1: "module", 2: "function", 3: "file", 4: "line", 5: "offset"}
-"""Details of a stack frame."""
+"""Members of ``StackFrame`` by the byte that precedes them in a trace."""
 
 
 class _Open(msgspec.Struct):
-    """A call that was entered, not left.  Mutable: its details come in two events."""
+    """A call whose leave event was not read yet.  Mutable: both its events add details."""
 
     number: int
     thread: int
@@ -348,7 +353,7 @@ class _Open(msgspec.Struct):
 
 
 class EventReader:
-    """A pass over a trace.  Mutable: it moves the cursor, and ``entered`` counts entered calls.
+    """A reader of the events of a trace as calls.  Mutable: ``entered`` counts entered calls.
 
     ``version``, ``semantic_version`` and ``properties`` are from the header.  Raises CaptureError
     for a header that cannot be read.
@@ -381,7 +386,7 @@ class EventReader:
                 yield call
 
     def unfinished(self) -> Iterator[TraceCall]:
-        """The calls without a leave event, by number; only valid after ``calls``."""
+        """The calls without a leave event, in order of number; valid once ``calls`` has ended."""
         for number in sorted(self._open):
             yield self._open.pop(number).close(finished=False)
 

@@ -1,7 +1,7 @@
 """Calls and values of a trace.
 
-Values with a Python type are of that type: None, bool, int, float, str, bytes (a blob) and tuple
-(an array; a pointer to one value is an array of one).  This module declares the others.
+A value is a Python None, bool, int, float, str, bytes (a blob) or tuple (an array; a pointer to
+one value is an array of one), or of a type that this module declares.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FunctionSignature(msgspec.Struct, frozen=True):
 
 
 class EnumSignature(msgspec.Struct, frozen=True, dict=True):
-    """Names and values of an enumeration, in its order."""
+    """Names and values of an enumeration, in the order of its declaration."""
 
     names: tuple[tuple[str, int], ...]
 
@@ -54,18 +54,18 @@ class EnumSignature(msgspec.Struct, frozen=True, dict=True):
         return {value: name for name, value in reversed(self.names)}
 
     def name_of(self, value: int) -> str | None:
-        """The first name of a value."""
+        """The first declared name of ``value``, None without one."""
         return self._first.get(value)
 
 
 class BitmaskSignature(msgspec.Struct, frozen=True):
-    """Names and bits of a bitmask, in its order."""
+    """Names and bits of a bitmask's flags, in the order of its declaration."""
 
     flags: tuple[tuple[str, int], ...]
 
 
 class StructSignature(msgspec.Struct, frozen=True):
-    """The name of a structure and of its members."""
+    """The names of a structure and of its members."""
 
     name: str
     members: tuple[str, ...]
@@ -79,7 +79,7 @@ class Enum(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str | None:
-        """The first name of the value."""
+        """The first declared name of the value, None without one."""
         return self.signature.name_of(self.value)
 
 
@@ -110,7 +110,7 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 class Repr(msgspec.Struct, frozen=True):
-    """A value in two forms: for readers (a shader's assembly), and as passed (its tokens)."""
+    """A value twice: ``human`` to read (shader assembly), ``machine`` as passed (its tokens)."""
 
     human: Value
     machine: Value
@@ -135,10 +135,10 @@ class StackFrame(msgspec.Struct, frozen=True):
 class TraceCall(msgspec.Struct, frozen=True):
     """A call, joined from its enter and leave events.
 
-    ``number`` counts calls from 0 in the order of entry.  ``arguments`` are as many as the
-    function's; unrecorded ones are MISSING, like the ``result`` of a function without any.  An
-    unfinished call has no leave event.  ``offset`` is the file offset of the chunk with the enter
-    event.
+    ``number`` counts calls from 0 in the order of entry.  ``arguments`` has a value for each name
+    in the function's signature.  An argument or result that was not recorded is MISSING.  A call
+    without a leave event is not ``finished``.  ``offset`` is the file offset of the chunk with the
+    enter event.
     """
 
     number: int
