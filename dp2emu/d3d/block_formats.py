@@ -16,25 +16,31 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import AnyFormat
 
 Weights = tuple[tuple[int, int], ...]
-"""Weights of both endpoints, by code; the weighted sum is divided by their sum, rounding down."""
+"""Weights of a block's first and second endpoint, by the code of a texel.
+
+The texel is the weighted sum of the endpoints, divided by the sum of the weights, rounding down.
+"""
 
 FOUR_COLORS: Weights = ((3, 0), (0, 3), (2, 1), (1, 2))
-"""Colours of DXT2 to DXT5 by 2-bit code, and of DXT1 if its first endpoint is the greater."""
+"""Weights, by 2-bit code, of the colours of DXT2 to DXT5, and of DXT1 if its first endpoint is the
+greater."""
 
 THREE_COLORS: Weights = ((2, 0), (0, 2), (1, 1))
-"""Colours of DXT1 otherwise; code 3 is transparent black."""
+"""Weights, by 2-bit code, of the colours of DXT1 unless its first endpoint is the greater; code 3
+is transparent black."""
 
 EIGHT_ALPHAS: Weights = ((7, 0), (0, 7), (6, 1), (5, 2), (4, 3), (3, 4), (2, 5), (1, 6))
-"""Alphas of DXT4 and DXT5 by 3-bit code if the first endpoint is the greater."""
+"""Weights, by 3-bit code, of the alphas of DXT4 and DXT5 if the first endpoint is the greater."""
 
 SIX_ALPHAS: Weights = ((5, 0), (0, 5), (4, 1), (3, 2), (2, 3), (1, 4))
-"""Alphas otherwise; code 6 is 0, code 7 is 255."""
+"""Weights, by 3-bit code, of the alphas of DXT4 and DXT5 unless the first endpoint is the greater;
+code 6 is 0, code 7 is 255."""
 
 YUV_TO_RGB = ((298, 0, 409), (298, -100, -208), (298, 516, 0))
-"""Red, green and blue: (y (Y - 16) + u (U - 128) + v (V - 128) + 128) >> 8, clamped to a byte.
+"""Coefficients (y, u, v) of red, of green and of blue.
 
-BT.601 with Y in 16..235 and U and V in 16..240.
-"""
+A colour is (y (Y - 16) + u (U - 128) + v (V - 128) + 128) >> 8, clamped to a byte: BT.601 with Y
+in 16..235 and U and V in 16..240."""
 
 
 PAIRS = {
@@ -43,7 +49,8 @@ PAIRS = {
     Format.UYVY: "uyvY",
     Format.YUY2: "yuYv",
 }
-"""Components of a pair by byte; capitals belong to the second pixel, r, b, u and v to both."""
+"""Component in each byte of a pair of pixels, by format: capitals belong to the second pixel,
+lower-case r, b, u and v to both, lower-case g and y to the first."""
 
 
 # Encoder.  Direct3D defines the decoding only: the endpoints of a block are its extreme colours
@@ -55,7 +62,7 @@ I32 = NDArray[np.int32]
 
 _SIDE = 4
 _HALF_ALPHA = 128
-"""DXT1 has one bit of alpha; values below this become 0."""
+"""Texels with alpha below this are transparent in DXT1, which has one bit of alpha."""
 
 
 def compress(format: AnyFormat, colors: Bytes) -> Bytes:
@@ -113,7 +120,9 @@ def _opaque_block(texels: I32) -> Bytes:
 
 
 def _ends(colors: I32) -> tuple[I32, I32]:
-    """The extreme texels, (n, 3) each: most and least in the channel of the greatest range."""
+    """The endpoints of n blocks, (n, 3) each: the texels with the most and the least of the
+    channel whose range is greatest.
+    """
     ranges = colors.max(axis=1) - colors.min(axis=1)
     along = np.take_along_axis(colors, ranges.argmax(axis=1)[:, None, None], axis=2)[..., 0]
     each = np.arange(len(colors))
@@ -163,4 +172,4 @@ COMPRESSED: dict[AnyFormat, Callable[[I32], Bytes]] = {
     Format.DXT4: _dxt5,
     Format.DXT5: _dxt5,
 }
-"""Encoders by format: texels of n blocks (n, 16, 4) to bytes (n, bytes)."""
+"""Encoders by format: functions from texels of n blocks (n, 16, 4) to their bytes (n, bytes)."""

@@ -29,7 +29,7 @@ BY_ABI = {
         pointers("lpTextureFormats"),
     )
 }
-"""Structures with pointers."""
+"""Capability structures with pointers by name, as functions of the pointer size."""
 
 D3DHAL_D3DEXTENDEDCAPS = (
     dwords(

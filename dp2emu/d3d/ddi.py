@@ -57,4 +57,4 @@ BY_ABI = {
         pointers("hDevice pResources pStatus Resources")
     ),
 }
-"""Structures that differ between 32 and 64 bit, as functions of the pointer size."""
+"""Structures that differ between 32 and 64 bit by name, as functions of the pointer size."""

@@ -168,7 +168,9 @@ class _Reader:
         )
 
     def _computing(self, register: int, source: int | None) -> Element:
-        """The element of a register that the tessellator computes: normals, or u and v."""
+        """The element of ``register``, which the tessellator computes: a normal from the vectors
+        of register ``source``, or u and v if that is None.
+        """
         usage, index = REGISTER_USAGES[register]
         if source is None:
             return Element(0, 0, DeclType.UNUSED, usage, index, DeclMethod.UV)

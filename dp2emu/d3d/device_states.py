@@ -54,15 +54,15 @@ _RENDER_DEFAULTS: tuple[tuple[int, str], ...] = (
 DEFAULT_RENDER_STATES: dict[RenderState, int] = {
     RenderState[name]: value for value, names in _RENDER_DEFAULTS for name in names.split()
 }
-"""Defaults other than 0.  ZENABLE is missing: it is D3DZB_TRUE if the device was made with a depth
-buffer."""
+"""Default values of render states, if not 0.  ZENABLE is missing: it is D3DZB_TRUE if the device
+was made with a depth buffer."""
 
 DEFAULT_EARLY_RENDER_STATES: dict[RenderState7, int] = {
     RenderState7.TEXTUREPERSPECTIVE: 1,
     RenderState7.ROP2: 13,
     RenderState7.PLANEMASK: _ALL,
 }
-"""Of DirectX 6 and 7 only; the raster operation is R2_COPYPEN."""
+"""Default values, if not 0, of render states of DirectX 6 and 7 only; ROP2 is R2_COPYPEN."""
 
 DEFAULT_SAMPLER_STATES: dict[SamplerState, int] = {
     SamplerState.ADDRESSU: enums.TextureAddress.WRAP,

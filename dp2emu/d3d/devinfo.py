@@ -18,7 +18,7 @@ D3DRESOURCESTATS = dwords(
 )
 D3DRTYPECOUNT = 8
 D3DDEVINFO_RESOURCEMANAGER = Struct("stats" / Array(D3DRTYPECOUNT, D3DRESOURCESTATS))
-"""Indexed by D3DRESOURCETYPE, which starts at 1: the first entry is not used."""
+"""One D3DRESOURCESTATS for each D3DRESOURCETYPE, which starts at 1: entry 0 is not used."""
 D3DDEVINFO_D3DVERTEXSTATS = dwords("NumRenderedTriangles NumExtraClippingTriangles")
 D3DDEVINFO_D3D9PIPELINETIMINGS = floats(
     """VertexProcessingTimePercent PixelProcessingTimePercent OtherGPUProcessingTimePercent
@@ -52,4 +52,4 @@ PAYLOADS: dict[QueryType, Any] = {
     QueryType.BANDWIDTHTIMINGS: D3DDEVINFO_D3D9BANDWIDTHTIMINGS,
     QueryType.CACHEUTILIZATION: D3DDEVINFO_D3D9CACHEUTILIZATION,
 }
-"""What follows D3DHAL_DP2RESPONSEQUERY, for every query type a DP2 driver may announce."""
+"""Structure that follows D3DHAL_DP2RESPONSEQUERY, by query type that a DP2 driver may announce."""

@@ -67,7 +67,10 @@ _DDI: dict[Support, DdiSupport] = {
 
 
 class DxgiRow(msgspec.Struct, frozen=True):
-    """A DXGI format: ``texels`` is its storage row, ``family`` its typeless format or itself."""
+    """A DXGI format: ``texels`` describes the layout of its pixels.
+
+    ``family`` is the typeless format that views may cast to this one, or the format itself.
+    """
 
     format: DxgiFormat
     texels: FormatRow
@@ -76,7 +79,9 @@ class DxgiRow(msgspec.Struct, frozen=True):
 
     @property
     def typeless(self) -> bool:
-        """Whether it is typeless: only views of its family's formats read and write it."""
+        """Whether the format is typeless: only views in other formats of its family read and
+        write it.
+        """
         return self.format.name.endswith("_TYPELESS") and not self.support
 
     @property
@@ -138,9 +143,8 @@ _NAMES: tuple[tuple[Support, str], ...] = (
         BC5_SNORM""",
     ),
 )
-"""Format names by support.  The others are typeless or not implemented: BC6H, BC7, XR_BIAS and
-video formats.
-"""
+"""Names of formats by the views and bindings that they support.  Formats that are missing are
+typeless or not implemented: BC6H, BC7, XR_BIAS and video formats."""
 
 _SUPPORT: dict[str, Support] = {
     name: support for support, names in _NAMES for name in names.split()
@@ -153,7 +157,7 @@ _BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
     "R8G8_B8G8": (4, (2, 1)),
     "G8R8_G8B8": (4, (2, 1)),
 }
-"""Bytes and (width, height) of blocks, by prefix of the name."""
+"""Bytes and (width, height) in pixels of a block, by prefix of the format's name."""
 
 _FAMILIES: dict[str, str] = {
     **dict.fromkeys(("D32_FLOAT_S8X24", "R32_FLOAT_X8X24", "X32_TYPELESS_G8X24"), "R32G8X24"),
@@ -162,7 +166,8 @@ _FAMILIES: dict[str, str] = {
     "D16": "R16",
     "R10G10B10_XR_BIAS_A2": "R10G10B10A2",
 }
-"""Families that no prefix of the name tells, by the name without its last coding."""
+"""Name of the typeless format without _TYPELESS, by a format's name without its last coding (such
+as _UINT), where the two differ."""
 
 _CODINGS = {**Coding.__members__, "UF16": Coding.FLOAT, "SF16": Coding.FLOAT}
 _FIELD = re.compile(r"([A-Z])(\d+)")
@@ -233,7 +238,7 @@ DXGI: Mapping[DxgiFormat, DxgiRow] = MappingProxyType({row.format: row for row i
 ROWS: Mapping[AnyFormat, FormatRow] = MappingProxyType(
     {**FORMATS, **{format: row.texels for format, row in DXGI.items()}}
 )
-"""Storage rows of all surface formats, of Direct3D 9 and DXGI."""
+"""Pixel layouts by format, for all surface formats of Direct3D 9 and DXGI."""
 
 
 def ddi_support(format: DxgiFormat) -> DdiSupport:
@@ -243,7 +248,7 @@ def ddi_support(format: DxgiFormat) -> DdiSupport:
 
 
 def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
-    """Whether a view in format ``view`` is allowed: the ``resource``'s own, or of its family."""
+    """Whether ``resource`` allows a view: in the same format, or if typeless in its family."""
     if resource is view:
         return True
     found, asked = DXGI.get(resource), DXGI.get(view)

@@ -1,4 +1,4 @@
-"""Direct3D 9 enumerations (d3d9types.h).  A row has several members of consecutive values."""
+"""Direct3D 9 enumerations (d3d9types.h).  Members assigned together have consecutive values."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class TextureStageState(SdkEnum, prefix="D3DTSS_"):
 
 
 class SamplerState(SdkEnum, prefix="D3DSAMP_"):
-    """Sampler states, API numbers; the wire has their DirectX 8 numbers (``legacy``)."""
+    """Sampler states by API number; command streams have their DirectX 8 numbers (``legacy``)."""
 
     ADDRESSU = 1
     ADDRESSV = 2

@@ -126,7 +126,9 @@ class Frequency(NamedTuple):
         return cls(flags, number or int(bool(flags)))
 
     def allowed(self, stream: int) -> bool:
-        """Whether ``stream`` may have it: not 0, not both flags, no INSTANCEDATA in stream 0."""
+        """Whether ``stream`` may have this frequency: not 0, not both flags, no INSTANCEDATA in
+        stream 0.
+        """
         instances = self.flags is StreamSource.INSTANCEDATA
         return self.number > 0 and self.flags != _FLAGS and not (instances and stream == 0)
 

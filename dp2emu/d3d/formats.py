@@ -107,7 +107,9 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def words(self) -> int:
-        """Number of words in a pixel or block: 1 up to 8 bytes; R8G8B8 has three of a byte."""
+        """Number of ``word`` units in a pixel or block: one if it has 1, 2, 4 or 8 bytes; R8G8B8
+        has three of a byte.
+        """
         return self.size // self.word.itemsize
 
     @cached_property
@@ -168,7 +170,7 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def floating(self) -> bool:
-        """Whether a channel is a float; stores do not clamp those."""
+        """Whether any channel is a float; stores do not clamp float channels."""
         return any(channel.coding is Coding.FLOAT for channel in self.channels.values())
 
     def view(self, data: NDArray[np.uint8]) -> NDArray[np.generic]:
@@ -200,7 +202,7 @@ def _channels(layout: str) -> tuple[dict[str, Channel], int]:
 
 
 def _row(format: Format, uses: Use, layout: str = "", missing: float = 1.0) -> FormatRow:
-    """The row of a format without blocks; ``layout`` replaces a name that is no layout."""
+    """The row of a format without blocks; ``layout`` lists its channels if its name does not."""
     channels, bits = _channels(layout or format.name.removesuffix("_LOCKABLE"))
     return FormatRow(format, bits // 8, MappingProxyType(channels), uses, missing=missing)
 
@@ -285,7 +287,7 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _block(Format.ATI2N, 16, 4, 4, _TEXTURE),
     )
 }
-"""All rows by format."""
+"""Layout and uses (``FormatRow``) of every Direct3D 9 surface format, by format."""
 
 COLOR = {format: row for format, row in FORMATS.items() if Use.TARGET in row.uses}
 """Formats that can be rendered to."""

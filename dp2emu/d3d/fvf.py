@@ -16,7 +16,7 @@ XYZ = 0x002
 XYZRHW = 0x004
 NORMAL = 0x010
 PSIZE = 0x020
-"""A reserved dword up to DirectX 7, the point size from DirectX 8 on."""
+"""FVF flag of a reserved dword up to DirectX 7, of the point size from DirectX 8 on."""
 DIFFUSE = 0x040
 SPECULAR = 0x080
 LASTBETA_UBYTE4 = 0x1000
@@ -29,7 +29,7 @@ _TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
 _TEXCOORD_TYPES = (DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.FLOAT1)
 
 _Attribute = tuple[DeclType, DeclUsage | None, int]
-"""Type, usage (None for a reserved dword) and usage index."""
+"""Type, usage (None for a reserved dword) and usage index of a vertex attribute."""
 
 
 @lru_cache(maxsize=256)
@@ -80,7 +80,9 @@ def _position(fvf: int, interface: int) -> Iterator[_Attribute]:
 
 
 def _blending(fvf: int, betas: int) -> Iterator[_Attribute]:
-    """Blend weights and indices; the last of ``betas`` is indices if flagged or the fifth."""
+    """Attributes of the ``betas`` blend values of a vertex: weights, and indices in the last value
+    if a LASTBETA flag is set or the position is XYZB5.
+    """
     indexed = fvf & (LASTBETA_UBYTE4 | LASTBETA_D3DCOLOR) or fvf & POSITION == _XYZB5
     weights = betas - 1 if indexed else betas
     if weights:

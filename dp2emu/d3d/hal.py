@@ -187,4 +187,4 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("SetColorKey"),
     ),
 }
-"""Structures of surfaces with pointers, each behind those inside it."""
+"""Structures of surfaces with pointers by name, each after the structures that it contains."""

@@ -22,7 +22,7 @@ _WORDS: dict[str, dict[str, int]] = {
     "D3DCLIPPLANE": {str(index): 1 << index for index in range(6)},
     "D3DVERTEXTEXTURESAMPLER": {str(index): 257 + index for index in range(4)},
 }
-"""Values of flag words without an enumeration class, by prefix of their names."""
+"""Values of flags without an enumeration class: prefix of the name -> end of the name -> value."""
 
 _FLAGS: dict[str, type[IntFlag]] = {
     "D3DCLEAR_": flags.Clear,

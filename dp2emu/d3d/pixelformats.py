@@ -99,7 +99,7 @@ _LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Formats that masks describe, by kind, with the channels whose masks identify them."""
+"""By kind of pixels (DDPF_*): the channels whose masks identify a format, and the formats."""
 
 _BY_MASKS = {
     (kind, 8 * row.size, tuple(_mask(row, channel) for channel in channels)): format
@@ -113,7 +113,8 @@ _PLACES: dict[int, tuple[str, str, int]] = {
     PixelFlags.BUMPDUDV: ("uvl ", "l", PixelFlags.BUMPLUMINANCE),
     PixelFlags.ZBUFFER: (" ds ", "s", PixelFlags.STENCILBUFFER),
 }
-"""Channels of the four masks, and the optional channel with its flag."""
+"""By kind of pixels (DDPF_*): the channel in each of the four masks, the channel that may be
+absent, and the flag that says it is present."""
 
 
 def _masked(kind: int, row: FormatRow) -> PixelFormat:

@@ -62,12 +62,14 @@ def sdk_value(enum: type[SdkEnum], name: str) -> int | None:
 
 
 class Named(IntEnum):
-    """An enumeration with assembly text: given after the value, or the name in lower case."""
+    """An enumeration whose members have a word in assembly text: the name in lower case, unless a
+    member is defined as (value, word).
+    """
 
     _text: str
 
     def __new__(cls, value: int, text: str = "") -> Self:
-        """Make a member."""
+        """Make a member; without ``text`` its word is the name in lower case."""
         member = int.__new__(cls, value)
         member._value_, member._text = value, text
         return member

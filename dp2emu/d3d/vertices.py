@@ -23,7 +23,7 @@ _BY_SIZE = {
     16: "FLOAT4",
 }
 TYPE_BYTES = {DeclType[name]: size for size, names in _BY_SIZE.items() for name in names.split()}
-"""Bytes of an element in its stream (SM1-3 tokens, "Vertex elements")."""
+"""Bytes of a vertex element in its stream, by type (SM1-3 tokens, "Vertex elements")."""
 
 ElementType = DeclType | DxgiFormat
 """Storage type of an element, of Direct3D 9 or 10."""
@@ -61,9 +61,9 @@ _COMPUTED = {
 MESH_METHODS = frozenset({DeclMethod.DEFAULT})
 TRIANGLE_METHODS = MESH_METHODS | {DeclMethod.CROSSUV, DeclMethod.UV}
 RECTANGLE_METHODS = TRIANGLE_METHODS | {DeclMethod.PARTIALU, DeclMethod.PARTIALV}
-"""Methods in vertices of meshes, triangular and rectangular patches (Direct3D 9 documentation,
-D3DDECLMETHOD and Tessellation).  Displacement maps are not supported.
-"""
+"""Tessellator methods that elements of rectangular patches may have (Direct3D 9 documentation,
+D3DDECLMETHOD and Tessellation); ``MESH_METHODS`` and ``TRIANGLE_METHODS`` are those of meshes and
+triangular patches.  Displacement maps are not supported."""
 
 
 class VertexLayout(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ class VertexLayout(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def elements_by_name(layout: VertexLayout) -> Mapping[str, Element]:
-    """Elements by usage and index, such as ``texcoord3``; the first if there are several."""
+    """Elements of a layout by usage and index, such as ``texcoord3``; of equal ones the first."""
     return MappingProxyType(
         {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
     )

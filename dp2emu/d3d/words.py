@@ -12,7 +12,7 @@ BYTE, WORD, DWORD, QWORD = c.Int8ul, c.Int16ul, c.Int32ul, c.Int64ul
 LONG, FLOAT = c.Int32sl, c.Float32l
 
 POINTER = {32: DWORD, 64: QWORD}
-"""ULONG_PTR, SIZE_T and every pointer, by pointer size in bits."""
+"""Type of ULONG_PTR, SIZE_T and every pointer, by pointer size in bits."""
 
 
 def record(type: Any, names: str) -> Any:
@@ -26,7 +26,8 @@ longs = partial(record, LONG)
 floats = partial(record, FLOAT)
 
 ByAbi = Callable[[int], Any]
-"""A declaration with pointers, as a function of the pointer size: 32 or 64 bits."""
+"""Function of the pointer size, 32 or 64 bits, that returns the declaration of a structure or
+member with pointers."""
 
 
 def by_abi(*parts: Any) -> ByAbi:

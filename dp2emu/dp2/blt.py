@@ -22,7 +22,8 @@ _EXPRESSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP | BltFlags.WAIT
     | BltFlags.ASYNC | BltFlags.DONOTWAIT | BltFlags.KEYSRCOVERRIDE | BltFlags.KEYDESTOVERRIDE
 )  # fmt: skip
-"""Flags that the driver accepts; the runtime has replaced those that name colour keys."""
+"""DDBLT_* flags that the driver accepts; the runtime has replaced KEYSRC and KEYDEST, which name
+keys stored with surfaces, by KEYSRCOVERRIDE and KEYDESTOVERRIDE."""
 
 _TURNS = {
     0: 0, int(BltEffects.ROTATE90): 1, int(BltEffects.ROTATE180): 2, int(BltEffects.ROTATE270): 3,
@@ -134,7 +135,9 @@ def _part(heap: Heap, handle: int, box: Box) -> Part:
 
 
 def _check_pixels(source: Part, target: Part) -> None:
-    """Raises Fault unless the formats are equal or both have convertible colours."""
+    """Raises Fault unless pixels of ``source`` can be copied or converted to ``target``,
+    Unsupported for multisampled surfaces.
+    """
     given, made = source.surface, target.surface
     if given.samples != made.samples:
         raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, "a blit between numbers of samples")

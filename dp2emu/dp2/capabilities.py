@@ -76,16 +76,16 @@ _PS20: Flags = {
 
 _PREDICATION = 0x1
 _DECL_TYPES = 0x3FF
-"""D3DDTCAPS_UBYTE4 to _FLOAT16_4."""
+"""DeclTypes of D3DCAPS9: all bits from D3DDTCAPS_UBYTE4 to D3DDTCAPS_FLOAT16_4."""
 _BLENDS = 0xFFFF
-"""D3DPBLENDCAPS_ZERO to _INVSRCCOLOR2."""
+"""Blend factors of D3DCAPS9: all bits from D3DPBLENDCAPS_ZERO to D3DPBLENDCAPS_INVSRCCOLOR2."""
 _TWO_SIDED = 0x100
 _TEXCOORDS_AND_POINT_SIZE = 8 | 0x100000
 _IN_LEVEL = (
     TextureFilter.POINT, TextureFilter.LINEAR, TextureFilter.ANISOTROPIC,
     TextureFilter.PYRAMIDALQUAD, TextureFilter.GAUSSIANQUAD,
 )  # fmt: skip
-"""D3DPTFILTERCAPS has bits for these, in this order, for minification and magnification."""
+"""Minification and magnification filters, in the order of their bits in D3DPTFILTERCAPS."""
 _POINT_AND_LINEAR = _IN_LEVEL[:2]
 
 

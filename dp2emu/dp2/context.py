@@ -126,7 +126,7 @@ class Context:
             self.put(*key, transform_product(matrix, current))
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE: set a state, which execute buffers copy to lpdwRStates."""
+        """RENDERSTATE: set a state; an execute buffer's lpdwRStates gets it after the call."""
         self.state.set_render_state(state, value)
         if self.interface < 8:
             self._set_stage_0(state, value)
@@ -363,7 +363,7 @@ class Context:
         edges: NDArray[np.bool_] | None = None,
         patch: Patch | None = None,
     ) -> None:
-        """Submit a draw for each instance, of which ``streams`` has the vertex streams."""
+        """Submit a draw for each instance; ``streams`` has the vertex streams of each."""
         if count == 0:
             return
         _check_count(count, len(streams))
@@ -443,7 +443,7 @@ def _topology(value: int) -> PrimitiveType:
 
 
 RECENT = 64
-"""Surfaces that ``RecentTargets`` remembers; the oldest makes room."""
+"""Maximum number of surfaces that ``RecentTargets`` remembers; one more replaces the oldest."""
 
 
 class RecentTargets:
@@ -465,8 +465,8 @@ class RecentTargets:
             del self._serials[next(iter(self._serials))]
 
     def take(self, heap: Heap) -> list[int]:
-        """Handles of the live surfaces in the order in which they last became targets; forgets
-        them.
+        """Forget the remembered surfaces, and return the handles of those that still exist, in the
+        order in which they last became targets.
         """
         serials, self._serials = self._serials, {}
         found = ((heap.get(handle), serial) for handle, serial in serials.items())

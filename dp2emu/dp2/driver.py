@@ -41,10 +41,10 @@ from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
-"""Live contexts of an adapter; one more is D3DHAL_OUTOFCONTEXTS."""
+"""Maximum number of live contexts of an adapter; one more fails with D3DHAL_OUTOFCONTEXTS."""
 
 SCAN_TOKENS = 1 << 16
-"""Tokens scanned ahead of execution, which bounds the memory for a huge buffer."""
+"""Maximum number of tokens scanned ahead of execution; it bounds the memory for a huge buffer."""
 
 _EXIT_OPCODE = 11
 """EXIT of execute buffers before DirectX 6, which some runtimes leave in; ends the commands (wire
@@ -60,7 +60,7 @@ class UnknownCommand(NamedTuple):
 
 
 class _Walked(NamedTuple):
-    """The end of a walk: the offset, and the ``fault`` there or None."""
+    """Where the execution of a call's commands ended: offset, and the ``fault`` there or None."""
 
     fault: Dp2Error | None
     offset: int
@@ -134,7 +134,9 @@ class Driver:
         self.gpu.heap.destroy(handle)
 
     def _forget(self, handle: int) -> None:
-        """Drop caches that would keep the memory of a handle that is about to be dropped."""
+        """Drop cached objects that would keep the memory of the surface ``handle`` alive; its
+        handle is about to be dropped.
+        """
         surface = self.gpu.heap.get(handle)
         if surface is None:
             return
@@ -176,10 +178,11 @@ class Driver:
         return handle
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """Handles of all targets of a context, colour and depth, since the last call.
+        """Handles of the colour and depth targets of a context since this method was last called.
 
-        They are in the order in which they became targets, current targets from before the last
-        call first; destroyed surfaces are left out.  Raises Fault if there is no such context.
+        They are in the order in which they became targets; current targets that were set before
+        that call come first.  Destroyed surfaces are left out.  Raises Fault if there is no such
+        context.
         """
         found = self._context(context)
         recent = found.recent.take(self.gpu.heap)
@@ -193,7 +196,7 @@ class Driver:
         return found
 
     def _live(self, surfaces: Iterable[Surface | None]) -> tuple[int, ...]:
-        """The handles of those surfaces that are not destroyed."""
+        """The handles of the ``surfaces`` that are neither None nor destroyed."""
         heap = self.gpu.heap
         return tuple(s.handle for s in surfaces if s is not None and heap.get(s.handle) is s)
 
@@ -202,8 +205,8 @@ class Driver:
         return self._contexts.get(number)
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Call ``sink`` with the surface ``handle`` after all earlier packets, in no virtual
-        time.
+        """Call ``sink`` with the surface ``handle`` once the GPU has executed all earlier packets;
+        this takes no virtual time.
         """
         self.gpu.submit(Observe(self.gpu.heap.find(handle), sink))
         self.gpu.run()
@@ -235,7 +238,9 @@ class Driver:
         self.gpu.run()
 
     def _owned(self, handle: int, part: Part) -> Part:
-        """``part`` of the level ``handle``, as a part of the texture that owns the level."""
+        """``part`` of the surface ``handle``, as a part of its texture if the surface is a level
+        of one.
+        """
         surface = self.gpu.heap.find(handle)
         if surface.parent is None:
             return Part(surface, part.index, part.box)
@@ -338,7 +343,9 @@ class Driver:
                 return _Walked(None, base + end)
 
     def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
-        """Count scanned tokens.  Raises Exceeded beyond a limit, before they execute."""
+        """Count ``more`` scanned tokens.  Raises Exceeded before they execute if ``of_call``, the
+        tokens of the call, or those of all calls exceed a limit.
+        """
         self._tokens += more
         limits = self.gpu.heap.limits
         if of_call <= limits.call_tokens and self._tokens <= limits.capture_tokens:
@@ -466,13 +473,18 @@ class _InfoRow(NamedTuple):
 
 
 def _query_type(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """The query type of an index; both are in the member QueryType, a union."""
+    """Answer of D3DGDI2_TYPE_GETD3DQUERY: the query type of an index; None for one out of range.
+
+    The member QueryType, a union, has the index in ``request`` and the type in the answer.
+    """
     index = request.QueryType
     return {"QueryType": types[index]} if index < len(types) else None
 
 
 def _ddi_version(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """The DDI version, which must be the one a DirectX 9 runtime expects."""
+    """Answer of D3DGDI2_TYPE_GETDDIVERSION; None unless dwDXVersion is that of a DirectX 9
+    runtime.
+    """
     if request.dwDXVersion != DX9_RUNTIME_VERSION:
         return None
     return {"dwDDIVersion": DX9_DDI_VERSION}
@@ -484,13 +496,15 @@ _INFO_ROWS = {
     0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
     0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
 }
-"""By D3DGDI2_TYPE.  DXVERSION passes the runtime's version to the driver, without an answer."""
+"""Requests of GetDriverInfo2 by D3DGDI2_TYPE.  DXVERSION (4) tells the driver the version of the
+runtime, and sets no member."""
 
 
 def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:
     """DdGetDriverInfo with ``data`` as the runtime fills it; ``types`` are the announced queries.
 
-    An unknown request is handled, with DDERR_CURRENTLYNOTAVAIL and dwActualSize 0.
+    For an unknown request the result is DDHAL_DRIVER_HANDLED with DDERR_CURRENTLYNOTAVAIL and
+    dwActualSize 0.
     """
     unavailable = DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.DDERR_CURRENTLYNOTAVAIL), 0, data)
     if guid != GUID_GETDRIVERINFO2 or len(data) < DD_GETDRIVERINFO2DATA.sizeof():

@@ -22,10 +22,10 @@ from dp2emu.dp2 import tokens
 from dp2emu.dp2.table import TABLE, Token
 
 COUNTS = (0, 1, 1, 1, 2, 3, 8)
-"""Choices of the header's n."""
+"""Values of the header's n among which random tokens choose."""
 
 _LENGTHS = (0, 1, 2, 3, 5, 12)
-"""Choices of fields that count the bytes of a tail."""
+"""Values of fields that count the bytes of a tail, among which random tokens choose."""
 
 _FLOATS = (0.0, -0.0, 0.5, 1.0, -1.0, 1e-45, 3.4028234663852886e38, math.inf, math.nan)
 _ASSIGNED = sorted(set(range(256)) - set(tokens.GAPS))
@@ -133,7 +133,7 @@ class _AllOnes(dict[str, int]):
 
 @cache
 def _length_fields(op: Op) -> frozenset[str]:
-    """The fields that the size of a row's tail depends on."""
+    """Names of the item's fields that determine the size of the tail, in tokens of ``op``."""
     item, tail = _AllOnes(), TABLE[op].tail
     if tail is not None:
         tail.size(item)

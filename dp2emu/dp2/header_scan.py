@@ -26,22 +26,24 @@ from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer, module
 
 STRETCH = 1 << 16
-"""The default number of tokens found at a time."""
+"""Default of the maximum number of tokens that a call of ``headers`` finds."""
 
 _I64 = NDArray[np.int64]
 
 WORDS = ("data", "at", "end", "vertex_size", "table", "offsets", "limit")
-"""``data``: address of the bytes; ``at``, ``end``: offsets of the walk and its end;
-``vertex_size`` in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address of
-``limit`` i64 for the result."""
+"""Words of the compiled function's argument.
+
+``data``: address of the bytes; ``at``, ``end``: offsets of the walk and its end; ``vertex_size``
+in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address of ``limit`` i64
+for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
-"""The payload size of an opcode, by the header's n."""
+"""Words of a row of the table: how the payload size of an opcode follows from the header's n."""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
-"""Kinds of payload.  OTHER: only ``dp2.walk`` knows.  LINEAR: ``base + each * n`` bytes.
-VERTICES: ``item`` bytes and, aligned, ``base + each * n`` vertices.  TAILS: ``base + each * n``
-items of ``item`` bytes, with up to two 32-bit fields that count elements of ``bytes`` after the
-item."""
+"""Kinds of payload.  OTHER: only ``dp2.walk`` computes the size.  LINEAR: ``base + each * n``
+bytes.  VERTICES: ``item`` bytes, padding to 4 bytes, and ``base + each * n`` vertices.  TAILS:
+``base + each * n`` items of ``item`` bytes; the 32-bit fields at ``field0`` and ``field1`` of an
+item count elements of ``bytes0`` and ``bytes1`` bytes that follow it."""
 _LOG_ROW = 6
 
 _PROBES = 64
@@ -49,7 +51,7 @@ _MOST_N = 0xFFFF
 
 
 class Headers(NamedTuple):
-    """Offsets of the tokens up to ``stop``, int64, and the error there (``walk.Scan``)."""
+    """Offsets of the tokens up to ``stop``, int64, and the error of a malformed token there."""
 
     offsets: _I64
     stop: int
@@ -224,6 +226,6 @@ def _tails() -> tuple[str, Writer]:
 
 
 def _behind(k: Code, row: Value, data: Value, item: Value, field: int) -> Value:
-    """Emit the bytes of the elements that a field of an item counts."""
+    """Emit the size in bytes of the elements that a field of an item counts."""
     place, bytes = (k.load("i64", row, ROW.index(f"{what}{field}")) for what in ("field", "bytes"))
     return k.load("i32", k.at(data, item + place)).unsigned("i64") * bytes

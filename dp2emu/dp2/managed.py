@@ -19,14 +19,17 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.subresources import Box
 
 MARKS = 512
-"""Dirty boxes of a texture; one more uploads it at once."""
+"""Maximum number of dirty boxes of a texture; one more causes an upload at once."""
 
 Mark = tuple[int, Box]
 """Number of a subresource, and a box of texels in it."""
 
 
 class Managed:
-    """The managed textures of a driver, in all its contexts.  Mutable: it has the dirty boxes."""
+    """The managed textures of a driver, in all its contexts.
+
+    Mutable: it stores dirty boxes until they are uploaded.
+    """
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
@@ -49,7 +52,9 @@ class Managed:
                 self.wrote(Part(owner, index, part))
 
     def wrote(self, part: Part) -> None:
-        """Mark one box dirty; a texture without video copy is later uploaded completely anyway."""
+        """Mark the box of ``part`` dirty, unless its texture has no video copy: such a texture is
+        later uploaded completely.
+        """
         marks = self._marks.get(part.surface)
         if marks is None:
             return

@@ -19,10 +19,11 @@ from dp2emu.layout import Buffer
 
 
 class Parsed(NamedTuple):
-    """(offset, opcode, fields) of each token, the offset of the end, and the error there if any.
+    """Tokens that ``parse`` read: (offset, opcode, fields) of each, and the offset of the end with
+    the error there, if any.
 
-    The fields are a construct Container: ``header``, and of the row's members ``head``,
-    ``items`` (with the parts of their tails among their own fields), ``pad`` and ``vertices``.
+    The fields are a construct Container: ``header``, and of the row's members ``head``, ``items``
+    (with the parts of their tails among their own fields), ``pad`` and ``vertices``.
     """
 
     commands: list[tuple[int, Op, Container[Any]]]

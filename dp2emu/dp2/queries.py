@@ -73,7 +73,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 def _percent(usage: Usage) -> float:
-    """Usage in percent, at most 100; 0 if the whole is 0."""
+    """A (part, whole) usage in percent, at most 100; 0 if the whole is 0."""
     part, whole = usage
     return min(100.0, 100.0 * part / whole) if whole > 0 else 0.0
 
@@ -112,7 +112,9 @@ def _pipeline_timings(report: Report, options: Options) -> tuple[float, ...]:
 
 
 def _interface_timings(report: Report, options: Options) -> tuple[float, ...]:
-    """Percentages of host waits: the emulator has those for resources and for FIFO space."""
+    """Percentages of D3DDEVINFO_D3D9INTERFACETIMINGS: host waits for resources and for FIFO space;
+    the emulator has no other waits.
+    """
     resource = _percent(busy(report, "wait_resource_ticks"))
     queue = _percent(busy(report, "wait_queue_ticks"))
     return resource, queue, 0.0, 0.0, 0.0
@@ -175,7 +177,7 @@ def refused_type(kind: int, interface: int, options: Options) -> str | None:
 
 
 def refused_issue(kind: int, flags: int, options: Options) -> str | None:
-    """Why ISSUEQUERY fails for a live query of type ``kind``, or None; only strictness refuses."""
+    """Why ISSUEQUERY fails for a live query of type ``kind``; None without ``Options.strict``."""
     if not options.strict:
         return None
     if flags & ~(_BEGIN | _END) or flags == 0:
@@ -189,18 +191,18 @@ def refused_issue(kind: int, flags: int, options: Options) -> str | None:
 
 
 _RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
-"""bCommand, bReserved, wCount, dwTotalSize (this header included)."""
+"""Header of a response block: bCommand, bReserved, wCount, dwTotalSize (header included)."""
 _RECORD = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
-"""dwQueryID, dwSize of the payload that follows."""
+"""Header of an answer in a block: dwQueryID, dwSize of the payload that follows."""
 HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
-"""wCount is 16 bits; more records open a new block."""
+"""Maximum number of answers in a block, whose wCount has 16 bits; one more opens a new block."""
 _DROPPED_KEPT = 64
 """Dropped answers that a queue may hold beyond twice the number of wanted ones."""
 
 
 class Result(NamedTuple):
-    """An answer ready to be sent: ``kind`` is the query type, one FIFO each."""
+    """The answer to a query, ready to be sent; each ``kind`` (query type) has a FIFO."""
 
     query_id: int
     kind: int
@@ -262,7 +264,7 @@ class _Layout(msgspec.Struct):
     size: int = 0
 
     def needs(self, payload: bytes) -> int:
-        """Bytes of one more record, with a block header where it opens a block."""
+        """Bytes that one more record adds, with a block header if it has to open a block."""
         opens = not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS
         return (HEADER if opens else 0) + _RECORD.size + len(payload)
 
@@ -286,7 +288,7 @@ class _Layout(msgspec.Struct):
 
 
 def lay_out(outbox: Outbox, capacity: int) -> bytes:
-    """The bytes of a response buffer of ``capacity``; its answers leave the outbox.
+    """The contents of a response buffer of ``capacity`` bytes; answers in it leave ``outbox``.
 
     Answers go in completion order.  One too large for an empty buffer stays and holds back only
     its own type; otherwise the first that does not fit ends the buffer with RESPONSECONTINUE.
@@ -403,7 +405,7 @@ class Queries:
             self._outbox.add(Result(slot.key, slot.kind, payload))
 
     def respond(self, capacity: int) -> bytes:
-        """The bytes of a response buffer of ``capacity`` (``lay_out``)."""
+        """The contents of a response buffer of ``capacity`` bytes (``lay_out``)."""
         return lay_out(self._outbox, capacity)
 
     def _supersede(self, slot: QuerySlot) -> None:

@@ -27,7 +27,7 @@ from dp2emu.shader.sm.program import Shader
 from dp2emu.shader.sm.versions import V2_SW, V3_0, V3_SW, Stage
 
 CODE_BYTES = 1 << 20
-"""Bytes of one program or declaration."""
+"""Maximum number of bytes of a shader program or vertex declaration."""
 
 _T = TypeVar("_T", "Function", "Format")
 
@@ -60,7 +60,7 @@ class Format(msgspec.Struct, frozen=True, eq=False):
 
 
 class Table(Generic[_T]):
-    """Objects of one kind by handle.  Mutable: tokens create and delete."""
+    """Objects of one kind by handle.  Mutable: tokens create and delete objects."""
 
     def __init__(self, noun: str, limits: Limits) -> None:
         self._limits = limits
@@ -80,7 +80,7 @@ class Table(Generic[_T]):
         self._bytes = total
 
     def delete(self, handle: int) -> None:
-        """Delete a handle; a current object stays current.  Raises Fault if it is unknown."""
+        """Delete a handle; an object that is set stays set.  Raises Fault if it is unknown."""
         self._bytes -= self.find(handle, HResult.DDERR_INVALIDPARAMS).size
         del self._live[handle]
 
@@ -246,7 +246,9 @@ def _function(handle: int, code: bytes, stage: Stage) -> Function:
 
 
 def _check_version(function: Function, stage: Stage) -> None:
-    """Raises ShaderError for a version of the other stage, or of software processing only."""
+    """Raises ShaderError for a shader that is not one of ``stage``, or is for software processing
+    only.
+    """
     version = function.shader.version
     if version.stage is not stage or version.level in (V2_SW, V3_SW):
         raise ShaderError(f"its version is {version.name}")

@@ -16,7 +16,7 @@ from dp2emu.shader.engines import compiles
 LONG = 1 << 20
 """Bytes of commands from which on compiled code counts the tokens."""
 _STRETCH = 4096
-"""Tokens found at a time, which bounds the memory."""
+"""Maximum number of tokens in one ``Scan``, which bounds the memory."""
 
 
 class CommandStream:

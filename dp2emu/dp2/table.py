@@ -104,7 +104,8 @@ class Token(msgspec.Struct, frozen=True):
 
 
 _Execute = TypeVar("_Execute", bound=Callable[[Any, Body], None])
-"""A function of (context, body).  Importing the type ``Context`` would close an import circle."""
+"""Type of a function that executes a token, called with its ``Context`` and ``Body``; importing
+``Context`` for the annotation would be a circular import."""
 
 TABLE: dict[int, Token] = {}
 """Every token that may come from a runtime, by opcode.  Filled by importing ``dp2.tokens``."""

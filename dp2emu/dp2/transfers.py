@@ -38,7 +38,7 @@ from dp2emu.gpu.resource.subresources import Box
 
 
 class Fill(NamedTuple):
-    """The values of a CLEAR: D3DCLEAR flags, A8R8G8B8, depth from 0 to 1, and stencil."""
+    """The values of a CLEAR: D3DCLEAR flags, A8R8G8B8 colour, depth from 0 to 1, and stencil."""
 
     flags: int
     color: int
@@ -75,7 +75,9 @@ def clear_packet(
 def _wanted(
     cleared: Iterable[Surface | None], view: Viewport, flags: int, rects: NDArray[np.int32]
 ) -> tuple[Rect, ...]:
-    """The rectangles to clear, clipped to the largest target; each target clips them again."""
+    """The rectangles to clear, clipped to the greatest width and height of all targets; each
+    target clips them again.
+    """
     surfaces = [surface for surface in cleared if surface is not None]
     width = max((surface.width for surface in surfaces), default=0)
     extent = Rect(0, 0, width, max((surface.height for surface in surfaces), default=0))
@@ -97,7 +99,7 @@ def rect_of(view: Viewport) -> Rect:
 RectTuple = tuple[int, int, int, int]
 """RECTL: left, top, right, bottom."""
 Point3 = tuple[int, int, int]
-"""x, y, z."""
+"""A point in a texture: x, y, z."""
 Place = tuple[int, RectTuple, int]
 """The source or target of a BLT: a surface handle, a rectangle and a mip level."""
 BoxTuple = tuple[int, ...]
@@ -112,7 +114,8 @@ _OPERATIONS = frozenset(map(int, ComposeRectsOp))
 class Moves:
     """Memory transfers of one context.  Methods raise Fault for calls the driver must refuse.
 
-    They read and write the system copies of managed textures, and mark the written boxes dirty.
+    Transfers read and write the system copies of managed textures, and mark the written boxes
+    dirty.
     """
 
     def __init__(self, gpu: Gpu, managed: Managed) -> None:
@@ -148,7 +151,8 @@ class Moves:
         self._write(handle, packet, Part(surface, 0, box))
 
     def generate_levels(self, handle: int, filter: int) -> None:
-        """GENERATEMIPSUBLEVELS: D3DTEXF_POINT takes texels, every other filter their mean.
+        """GENERATEMIPSUBLEVELS: with D3DTEXF_POINT a texel is one of the level above, with any
+        other filter the mean of several.
 
         A surface of one level is left alone.
         """
@@ -162,7 +166,7 @@ class Moves:
         self._write(handle, GenerateLevels(surface, filter == TextureFilter.POINT), *levels)
 
     def texture_blit(self, target: int, source: int, point: Point3, texels: BoxTuple) -> None:
-        """TEXBLT and VOLUMEBLT: all levels that both have, of all faces.
+        """TEXBLT and VOLUMEBLT: copy the levels that source and target share, of all faces.
 
         Target 0 uploads the source, if it is managed.  ``texels``, a box, and ``point`` are in the
         source's top level, and are halved and clipped for the lower ones.
@@ -248,7 +252,9 @@ class Moves:
         return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
-        """The part of a BLT; the level counts from the level of ``handle``, in its face."""
+        """The part that a place of a BLT names; its level counts from the level of its handle, in
+        the same face.
+        """
         handle, rect, level = place
         surface = self._pixels(handle)
         owner = surface.parent or surface
@@ -261,7 +267,7 @@ class Moves:
 
 
 def _inside(surface: Surface, index: int, box: Box) -> Box:
-    """``box``, which must not be empty and lie inside the subresource.  Raises Fault."""
+    """``box`` unchanged.  Raises Fault if it is empty or leaves the subresource ``index``."""
     bounds = whole_part(surface, index).box
     if min(box.sides) <= 0 or _intersect(box, bounds) != box:
         raise Fault(HResult.DDERR_INVALIDRECT, f"{box} of surface {surface.handle}")
@@ -277,7 +283,9 @@ def _intersect(one: Box, other: Box) -> Box:
 
 
 def _alike(given: Surface, made: Surface) -> bool:
-    """Whether pixels can be copied unconverted: one format, and one or equal samples."""
+    """Whether pixels can be copied unconverted: the formats are equal, and ``given`` has one
+    sample or as many as ``made``.
+    """
     return given.format == made.format and given.samples in (1, made.samples)
 
 
@@ -288,7 +296,7 @@ def _check_alike(given: Surface, made: Surface) -> None:
 
 
 def _check_blocks(given: Part, made: Part) -> None:
-    """Raises Fault for rectangles that cut blocks of pixels that share bytes."""
+    """Raises Fault for rectangles that cut blocks, in a format whose pixels share bytes."""
     width, height = _unit(made.surface)
     read, written, edge = given.box, made.box, whole_part(made.surface, made.index).box
     starts = (read.left % width, read.top % height, written.left % width, written.top % height)
@@ -305,8 +313,8 @@ def _unit(surface: Surface) -> tuple[int, int]:
 
 
 def _check_conversion(given: Part, made: Part) -> None:
-    """Raises Fault unless texture colours can be converted to a render target's format, and
-    samples copied or resolved to one.
+    """Raises Fault unless ``given`` has texture colours, ``made`` has the format of a render
+    target, and at most one of them is multisampled.
     """
     if given.surface.samples > 1 < made.surface.samples:
         what = f"{given.surface.samples} samples to {made.surface.samples}"

@@ -27,11 +27,11 @@ HEADER_BYTES = 4
 VERTEX_ALIGNMENT = 4
 
 _END = Callable[[Buffer, int, int, int, int], int]
-"""(buffer, body start, end, n, vertex size) -> end of the body, beyond ``end`` if it does not
-fit."""
+"""Function that returns the end of a token's body, beyond ``end`` if it does not fit; parameters:
+buffer, body start, end, n, vertex size."""
 
 _SIZE = Callable[[Buffer, int], int]
-"""(buffer, offset of an item) -> bytes after that item."""
+"""Function that returns the bytes after an item; parameters: buffer, offset of the item."""
 
 
 class Command(NamedTuple):
@@ -69,8 +69,8 @@ class Scan(NamedTuple):
 class _Shape(NamedTuple):
     """A row compiled for the scan: a token takes base + each * n bytes, header included.
 
-    For other sizes ``base`` is larger than any buffer, and ``body_end`` computes the end.
-    ``token`` is a ``Token``, None for an unassigned opcode.
+    For tokens whose size is not linear in n ``base`` is larger than any buffer, and ``body_end``
+    computes the end.  ``token`` is a ``Token``, None for an unassigned opcode.
     """
 
     token: Any
@@ -160,7 +160,7 @@ def _items_with_tails(
 
 
 def _aligned(offset: int) -> int:
-    """The next multiple of 4 from the buffer's base (wire format, "Inline vertices")."""
+    """``offset`` rounded up to a multiple of 4 (wire format, "Inline vertices")."""
     return -(-offset // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 

@@ -31,9 +31,10 @@ from dp2emu.process.worker import call_of
 
 _POLL_SECONDS = 0.1
 _START_SECONDS = 60.0
-"""Time until a worker's first input: it imports its target."""
+"""Seconds that a worker may take until its first input: it imports its target."""
 _PATIENCE = 6
-"""Timeouts in wall time after which an input is a hang even if its process got no processor."""
+"""Multiple of the timeout, in wall time, after which an input is a hang even if its process got no
+processor."""
 _REPORT_BYTES = 4000
 """Bytes at the end of a crashed worker's output that its finding quotes."""
 _STATUS_BYTES = 1 << 16
@@ -62,7 +63,7 @@ class Progress(msgspec.Struct, frozen=True):
     """Progress of a campaign.
 
     ``execs`` are the inputs tried by all processes, and before if resumed.  ``features`` (kinds of
-    inputs) and ``lines`` (covered ones, of a guided campaign branches) are those of the process
+    inputs) and ``lines`` (lines covered; in a guided campaign branches) are those of the process
     that has most.  ``corpus`` counts the inputs kept, ``findings`` are names.
     """
 
@@ -122,7 +123,8 @@ def campaign(
 
 
 class _Job(msgspec.Struct):
-    """A worker and its successors.  Mutable: processes come and go, ``execs`` grows.
+    """A job of a campaign: a worker, which is replaced if it crashes or hangs.  Mutable: processes
+    come and go, ``execs`` grows.
 
     ``changed`` is when the current input began, ``worked`` the processor time until then.
     """

@@ -12,9 +12,9 @@ from random import Random
 from dp2emu.outputs import write_file
 
 _NAME = 16
-"""Characters of a name: 64 bits of SHA-256."""
+"""Number of characters of an input's file name: 64 bits of SHA-256 in hexadecimal."""
 HELD = 1 << 14
-"""Inputs held in memory; further ones replace others by hash."""
+"""Maximum number of inputs in memory; one more replaces another, chosen by its hash."""
 
 
 def name_of(data: bytes) -> str:

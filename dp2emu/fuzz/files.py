@@ -93,7 +93,7 @@ def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def text(data: bytes) -> Hashable:
-    """Check that the records of a text are those of the text written from them."""
+    """Check that reading a text, and the text written from its records, gives the same records."""
     opened = TextCapture(io.StringIO(data.decode("utf-8", "replace")))
     return _kinds(list(islice(opened.records(), _RECORDS)))
 
@@ -192,7 +192,7 @@ def responses(data: bytes) -> Hashable:
 
 
 _PAYLOADS = (4, 8, 4, 1, 16, None)
-"""Sizes of answers by query id; None is an unknown query."""
+"""Bytes of the answer to a query, by query id; None means that the id is unknown."""
 
 
 def response_bytes(rng: Random) -> bytes:
@@ -283,7 +283,7 @@ _ARGUMENT, _RESULT = b"\1", b"\2"
 _CREATE = "Direct3DCreate9"
 _NAMES = (_CREATE, *sorted(METHODS))
 _POINTERS = 4
-"""Number of objects of a program: few, so that calls use the same ones."""
+"""Bound of the pointers in a random program of API calls; few, so that calls share objects."""
 
 
 def trace(data: bytes) -> Hashable:
@@ -301,7 +301,7 @@ def stored(data: bytes) -> bytes:
 
 
 def events(rng: Random) -> bytes:
-    """Return a program that makes an object and calls methods with random values."""
+    """Return a random program of API calls that makes an object and calls methods on it."""
     known: dict[str, int] = {}
     calls = [_CREATE, *rng.choices(_NAMES, k=rng.randrange(1, 8))]
     return _uint(_VERSION) + b"".join(

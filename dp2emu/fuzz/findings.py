@@ -18,16 +18,16 @@ from dp2emu.fuzz.target import Broken, Target
 from dp2emu.outputs import write_file
 
 _INNERMOST = 3
-"""Innermost frames of dp2emu that identify the site of an exception."""
+"""Number of innermost frames of dp2emu that identify the site of an exception."""
 _NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 _OURS = "dp2emu."
 _FUZZ = "dp2emu.fuzz."
 _CALLERS = "dp2emu.fuzz.worker."
-"""Frames that call trials, which identify no site."""
+"""Prefix of the functions that call trials; their frames identify no site."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A finding: ``site`` identifies the mistake, ``what`` is the full report of this instance."""
+    """A failure that an input caused: ``site`` identifies the mistake, ``what`` is the report."""
 
     target: str
     site: str

@@ -1,7 +1,6 @@
 """Random command streams, and mutations that know where tokens begin.
 
-Layout and size of tokens come from the token table.  The results are often valid and always
-nearly so.
+Layout and size of tokens come from the token table.  Results are often valid, otherwise nearly.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def tokens_of(data: bytes) -> Tokens:
-    """Return the bytes of each token, and those behind the last."""
+    """Return the bytes of each token, and the bytes after the last complete token."""
     found = scan(data, 0, len(data), VERTEX_SIZE)
     pieces = [data[at:stop] for at, _, _, _, stop in found.commands]
     return [*pieces, data[found.stop :]] if found.stop < len(data) else pieces

@@ -58,7 +58,9 @@ def shrink(parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: B
 def _without(
     parts: list[_T], size: int, still: Callable[[Sequence[_T]], bool], budget: Budget
 ) -> list[_T]:
-    """Return the parts without each run of ``size`` that ``still`` does not need."""
+    """Return ``parts`` without each run of ``size`` parts that can be left out while ``still`` is
+    true.
+    """
     end = len(parts)
     while end > 0:
         start = max(end - size, 0)
@@ -86,17 +88,18 @@ def shrink_bytes(data: bytes, still: Callable[[bytes], bool], budget: Budget) ->
 
 
 TRIES = 5000
-"""Captures that are tried by default, at most."""
+"""Default of the maximum number of captures that are tried."""
 _PLACEHOLDER = "{}"
 _TIMED_OUT = -1 << 16
 Fails = Callable[[Sequence[Record]], bool]
 
 
 class Check:
-    """A command that checks whether a capture fails as the first did.  Mutable: has the exit code.
+    """A command that checks whether a smaller capture fails with the exit code of the original.
 
-    ``command`` is split as a shell does; ``{}`` is replaced by the capture's path, which otherwise
-    is the last argument.  Taking longer than ``timeout`` seconds is a failure of its own kind.
+    Mutable: ``first`` stores the original's exit code.  ``command`` is split as a shell does;
+    ``{}`` is replaced by the capture's path, which otherwise is the last argument.  A run of more
+    than ``timeout`` seconds is ended and counts as an exit code different from all others.
     """
 
     def __init__(self, command: str, timeout: float = 60.0) -> None:
@@ -145,7 +148,7 @@ def save(records: Iterable[Record], path: Path) -> None:
 
 
 def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> list[Record]:
-    """Return few and small records that still fail; ``fails`` is true of those given."""
+    """Return few and small records for which ``fails`` is still true, as it is for ``records``."""
     budget = Budget(tries)
     kept = list(records)
     while True:
@@ -170,7 +173,8 @@ def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> l
 
 
 _Parts = tuple[Any, Callable[[Any], Record]] | None
-"""Parts or bytes of a record, and a function from fewer of them to a record."""
+"""Parts or bytes of a record, and a function that returns the record with fewer of them; None if
+the record has none."""
 
 
 def _each(
@@ -199,7 +203,9 @@ def _each(
 
 
 def _with(record: Called, commands: bytes) -> Called:
-    """Return a call with other commands; dwCommandLength stays if it covered only a part."""
+    """Return a call with ``commands`` instead of its own; a dwCommandLength that covered only a
+    part of them stays, if that many are left.
+    """
     call = record.call
     assert call.commands is not None
     covered = min(call.dwCommandLength, len(commands))
@@ -209,7 +215,7 @@ def _with(record: Called, commands: bytes) -> Called:
 
 
 def _tokens(record: Record, contexts: Contexts) -> _Parts:
-    """Return the commands of a call, cut where tokens begin."""
+    """Return the commands of a call, cut where tokens begin; None for a record without them."""
     if not isinstance(record, Called) or not record.call.commands:
         return None
     data = record.call.commands
@@ -222,7 +228,7 @@ def _tokens(record: Record, contexts: Contexts) -> _Parts:
 
 
 def _vertices(record: Record, contexts: Contexts) -> _Parts:
-    """Return the bytes of a call's user vertices."""
+    """Return the bytes of a call's user vertices; None for a record without them."""
     if not isinstance(record, Called) or not record.call.vertices:
         return None
     call = record.call
@@ -230,14 +236,14 @@ def _vertices(record: Record, contexts: Contexts) -> _Parts:
 
 
 def _memory(record: Record, contexts: Contexts) -> _Parts:
-    """Return the bytes of a memory write."""
+    """Return the bytes of a memory write; None for another record."""
     if not isinstance(record, MemoryWritten) or not record.data:
         return None
     return record.data, lambda some: replace(record, data=some)
 
 
 def _bytes(record: Record, contexts: Contexts) -> _Parts:
-    """Return the bytes of a call's commands."""
+    """Return the bytes of a call's commands; None for a record without commands."""
     if not isinstance(record, Called) or not record.call.commands:
         return None
     return record.call.commands, lambda some: _with(record, some)

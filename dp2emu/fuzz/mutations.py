@@ -1,6 +1,6 @@
 """Mutations of bytes that are blind to their meaning.
 
-Each takes random numbers, the bytes and another input, and returns new bytes.
+Each takes random numbers, the bytes and the bytes of another input, and returns new bytes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 
 Mutation = Callable[[Random, bytes, bytes], bytes]
-"""(random numbers, bytes, another input) -> mutated bytes."""
+"""Function that returns mutated bytes; parameters: random numbers, bytes, another input."""
 BOUNDARIES: dict[int, tuple[int, ...]] = {
     width: (0, 1, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 2, (1 << bits) - 1)
     for width, bits in ((1, 8), (2, 16), (4, 32), (8, 64))
@@ -68,19 +68,19 @@ def insert(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def cut(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Remove the end."""
+    """Remove bytes at the end."""
     return data[: int(rng.random() * (len(data) + 1))]
 
 
 def splice(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Replace the end by the end of the other input."""
+    """Replace the last bytes of ``data`` by the last bytes of ``other``."""
     return (
         data[: int(rng.random() * (len(data) + 1))] + other[int(rng.random() * (len(other) + 1)) :]
     )
 
 
 def take(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Overwrite a run of bytes by one of the other input."""
+    """Overwrite a run of bytes by a run of bytes of the other input."""
     start = int(rng.random() * (len(other) + 1))
     run = other[start : start + 1 + int(rng.random() * _LONGEST_RUN)]
     return over(data, int(rng.random() * (len(data) + 1)), run)

@@ -40,7 +40,7 @@ VERTICES = 64
 MOST_CALLS = 8
 _WORK = ("vertices", "primitives", "entered", "clipped", "fragments", "samples", "vertex_bytes",
          "pixel_bytes", "upload_bytes", "texture_cache_lookups")  # fmt: skip
-"""Counters of the GPU that are features of a stream."""
+"""Names of the GPU counters whose values are features of a stream."""
 _KIND = SurfaceKind
 SURFACES = (
     SurfaceDesc(COLOR, _KIND.SURFACE, 64, 64, Format.X8R8G8B8),
@@ -58,7 +58,7 @@ SURFACES = (
     SurfaceDesc(13, _KIND.SURFACE, 64, 64, Format.X8R8G8B8, samples=4),
     SurfaceDesc(14, _KIND.TEXTURE, 64, 64, Format.A16B16G16R16F),
 )
-"""One surface of each kind."""
+"""The surfaces that every input can use: at least one of each kind."""
 
 
 def _vertices() -> bytes:
@@ -117,7 +117,7 @@ def calls_of(data: bytes, context: int = 1) -> Iterator[Call]:
 
 
 def shortened(call: Call, commands: bytes) -> Call:
-    """Return the call with other commands."""
+    """Return the call with ``commands`` instead of its own."""
     return replace(call, commands=commands, dwCommandLength=len(commands))
 
 
@@ -127,7 +127,7 @@ def interface_of(data: bytes) -> int:
 
 
 def setting(data: bytes) -> Sequence[Record]:
-    """Return the records ahead of the first call."""
+    """Return the records before the first call of an input: surfaces, memory and the context."""
     made = tuple(SurfaceCreated(desc) for desc in SURFACES)
     return (*made, *_BUFFERS, ContextCreated(1, interface_of(data), COLOR, DEPTH))
 

@@ -170,9 +170,10 @@ def engines_agree(data: bytes) -> Hashable:
 
 
 def nothing_stays(data: bytes) -> Hashable:
-    """A destroyed context has no effect on the stream of the next.
+    """Check that a destroyed context has no effect on a later one.
 
-    The second half of the calls is that stream.
+    The first half of the calls is executed in a context that is then destroyed; the second half
+    must have the same results in a context after it and on a new driver.
     """
     calls = data[1:].split(CALL)
     half = len(calls) // 2
@@ -237,8 +238,8 @@ def _sizes(context: Context) -> Callable[[int], int | None]:
 
 
 def nothing_behind(data: bytes) -> Hashable:
-    """A failing call has no effect behind the failing command, and that command has none if it
-    has a single item: the same call without the rest leaves the same state.
+    """Check that a failing call has no effect behind the failing command, and that command has
+    none if it has a single item: the same call cut at that point leaves the same state.
     """
     whole, parts = Stage(), Stage()
     for each in (whole, parts):

@@ -16,13 +16,13 @@ class Broken(Exception):
 
 
 Trial = Callable[[bytes], Hashable]
-"""Tries an input and returns its features: an input with a new one is kept.  A frozenset has
-several features, any other value is one; so an input of several calls is not new because known
-events happen in a new order.
+"""Function that tries an input and returns its features: an input with a new one is kept.
 
-An exception is a finding, except ``Dp2Error``, which is the right answer to a damaged input and
-a feature.
-"""
+A frozenset has several features, any other value is one; so an input of several calls is not new
+because known events happen in a new order.
+
+An exception is a finding, except ``Dp2Error``, which is the right answer to a damaged input and a
+feature."""
 
 
 def _no_capture(data: bytes) -> Sequence[Record] | None:

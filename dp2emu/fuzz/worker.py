@@ -36,20 +36,20 @@ _STRUCTURED = 16
 _NEVER = 1 << 30
 """Seconds: libFuzzer reports no slow inputs, since the campaign measures processor time."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""Counts in each line that libFuzzer prints."""
+"""Pattern of the counts in each status line that libFuzzer prints."""
 _SEEDS = 64
 """Number of initial inputs."""
 _REFRESH = 5.0
 """Seconds between reads of the corpus that workers share."""
 _TRIES = 2000
-"""Attempts to make a finding smaller."""
+"""Maximum number of attempts to make the input of a finding smaller."""
 _FRESH = 0.02
-"""Share of inputs that are new instead of mutated."""
+"""Share of inputs that are random seeds of the target instead of mutations."""
 _COUNTS = struct.Struct("<3Q")
 _FOUND = object()
-"""Result of an input that is a finding."""
+"""Value that ``Worker._tried`` returns for an input that is a finding."""
 _CURRENT = "<2Q{}s"
-"""Follows the counts: inputs tried, size of the current input, the input."""
+"""Struct format of a board after its counts: inputs tried, size and bytes of the current input."""
 
 
 class Vitals(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ class Board:
             self._map = mmap.mmap(file.fileno(), size)
 
     def begin(self, execs: int, data: bytes) -> None:
-        """Store the next input and the number tried before."""
+        """Store the input that is tried next, and the number of inputs tried before, ``execs``."""
         self._current.pack_into(self._map, _COUNTS.size, execs, len(data), data)
 
     def count(self, features: int, lines: int, corpus: int) -> None:
@@ -92,7 +92,7 @@ class Board:
 
 
 class Coverage:
-    """Lines that have run of modules whose names begin with one of ``modules``.  Mutable.
+    """The lines that have run, in modules whose names begin with one of ``modules``.  Mutable.
 
     Python reports each line once and at no further cost from 3.12 on; before that there is no
     coverage, and inputs are told apart by their features alone.

@@ -12,7 +12,9 @@ from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 
 class Convolution(msgspec.Struct, frozen=True):
-    """A separable kernel: weights of the texels in a row, and of the rows, float32 values."""
+    """A separable kernel of float32 weights: ``rows`` are those of the texels in a row,
+    ``columns`` those of the texels in a column.
+    """
 
     rows: tuple[float, ...] = (1.0,)
     columns: tuple[float, ...] = (1.0,)
@@ -21,7 +23,10 @@ class Convolution(msgspec.Struct, frozen=True):
     def of(
         cls, width: int, height: int, rows: Sequence[float], columns: Sequence[float]
     ) -> Convolution:
-        """A kernel; empty weights mean ones.  Raises Fault for a size out of range."""
+        """A kernel of ``width`` x ``height`` texels; empty ``rows`` or ``columns`` mean ones.
+
+        Raises Fault for a size out of range.
+        """
         if not (0 < width <= MAX_KERNEL and 0 < height <= MAX_KERNEL):
             what = f"convolution of {width} x {height} texels"
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)

@@ -33,12 +33,12 @@ from dp2emu.gpu.tessellation.patch_domains import segments_of
 from dp2emu.limits import GENEROUS, Limits
 
 MAX_POINTS = 1 << 16
-"""Control points of a patch."""
+"""Maximum number of control points of a patch."""
 MAX_TRIANGLES = 1 << 22
-"""Triangles that the N-patches of a draw may be divided into."""
+"""Maximum number of triangles into which the N-patches of a draw may be divided."""
 
 _BYTES = 32
-"""Bytes of memory per element of a stored control point."""
+"""Memory, in bytes, that each vertex element of a stored control point counts as."""
 _VERTICES = 1 << 32
 _DEGREES = frozenset(Degree)
 _RECTANGLES: dict[Basis, Container[int]] = {
@@ -47,8 +47,9 @@ _RECTANGLES: dict[Basis, Container[int]] = {
     Basis.INTERPOLATE: {Degree.CUBIC},
 }
 _TRIANGLES: dict[Basis, Container[int]] = {Basis.BEZIER: _DEGREES}
-"""Degrees that each basis allows: those in the Direct3D 9 documentation of D3DRECTPATCH_INFO and
-D3DTRIPATCH_INFO, and quadratic ones (wire format, "DirectX 8 opcodes")."""
+"""Degrees that each basis allows for triangular patches (``_RECTANGLES``: for rectangular ones):
+those in the Direct3D 9 documentation of D3DTRIPATCH_INFO and D3DRECTPATCH_INFO, and quadratic ones
+(wire format, "DirectX 8 opcodes")."""
 
 
 def rectangle_points(info: Sequence[int]) -> RectanglePoints:
@@ -86,7 +87,9 @@ def _basis(allowed: dict[Basis, Container[int]], basis: int, degree: int) -> Bas
 
 
 class Shape(NamedTuple):
-    """A shape of patch: its control points, and the element methods of its tessellator."""
+    """A shape of patch: the function that reads its control points from the token's info, their
+    class, and the tessellator methods that its vertex elements may have.
+    """
 
     points: Callable[[Sequence[int]], ControlPoints]
     kind: type[ControlPoints]
@@ -108,7 +111,10 @@ class Definition(msgspec.Struct, frozen=True):
     def patch(
         self, states: list[int], segments: tuple[float, ...] | None, *, brought: bool
     ) -> Patch:
-        """The patch of a draw; ``segments`` override those of the definition."""
+        """The patch of a draw; ``segments``, if not None, replace those of the definition.
+
+        ``brought``: the definition is in the token that draws, not stored by an earlier one.
+        """
         return Patch(self.points, fineness(states, segments or self.segments), self.kept, brought)
 
 
@@ -125,7 +131,9 @@ class Patches:
         return sorted(self._kept)
 
     def find(self, handle: int, shape: Shape) -> Definition | None:
-        """A stored patch, or None; one of the other shape is deleted (DrawRectPatch, remarks)."""
+        """The patch stored under ``handle``, or None.  A patch of another shape is deleted
+        (DrawRectPatch, remarks).
+        """
         found = self._kept.get(handle)
         if found is not None and not isinstance(found.points, shape.kind):
             self.delete(handle)
@@ -189,8 +197,8 @@ def may_divide(states: list[int], interface: int, layout: VertexLayout) -> bool:
 
 
 def n_patch(state: State, count: int) -> NPatch | None:
-    """The N-patches that ``count`` triangles are under a state that ``may_divide`` them; None if
-    each has one segment and tessellation is not adaptive.
+    """The division of ``count`` triangles into N-patches, in a state that ``may_divide`` them;
+    None if each has one segment and tessellation is not adaptive.
 
     Raises Fault for degrees N-patches do not have, and for more than ``MAX_TRIANGLES``.
     """

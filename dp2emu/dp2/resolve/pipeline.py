@@ -280,7 +280,8 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
 # rest of a small draw.
 
 ROOM = 256
-"""Resolved states, and sources, that a context caches; the oldest makes room."""
+"""Maximum number of resolved states, and of vertex sources, that a context caches; one more
+replaces the oldest."""
 
 _NO_BINDINGS = -1, ShaderBindings()
 _K = TypeVar("_K", bound=Hashable)
@@ -378,7 +379,7 @@ class Resolutions:
 
 
 def _keep(known: dict[_K, _V], key: _K, value: _V) -> None:
-    """Add an entry to a cache of ``ROOM`` entries; the oldest makes room."""
+    """Add an entry to a cache of at most ``ROOM`` entries; one more replaces the oldest."""
     if len(known) >= ROOM:
         del known[next(iter(known))]
     known[key] = value
@@ -391,7 +392,7 @@ _BOTH = {
     Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
     Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
 }
-"""Source factors that set both factors, whatever the destination factor is."""
+"""Source and destination factors that one source factor implies, whatever D3DRS_DESTBLEND is."""
 _FRONT = (
     RenderState.STENCILFUNC,
     RenderState.STENCILFAIL,
@@ -404,7 +405,8 @@ _BACK = (
     RenderState.CCW_STENCILZFAIL,
     RenderState.CCW_STENCILPASS,
 )
-"""Comparison and operations, in the order of ``StencilFace``."""
+"""Render states of the back-face stencil comparison and operations, in the order of the members of
+``StencilFace``."""
 _ALPHA_TO_COVERAGE = {
     RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
     RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),

@@ -334,7 +334,9 @@ def _stage(state: State, number: int, texture: TextureKind | None) -> TextureSta
 
 
 def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
-    """An operation with the arguments it reads; others stay out of the program's key."""
+    """An operation with its arguments; those that it does not read are CURRENT, so that they do
+    not change the key of the program.
+    """
     op = _member(TextureOp, row[states.op], states.op, stage)
     read = OPERATIONS[op].arguments
     zero, one, two = (
@@ -361,9 +363,10 @@ def _member(enum: type[_E], value: int, state: TextureStageState, stage: int) ->
 
 
 def projection(state: State, stage: int) -> int | None:
-    """The coordinate, 1 to 3, by which D3DTTFF_PROJECTED divides: the last of the count.
+    """The index, 1 to 3, of the coordinate by which D3DTTFF_PROJECTED divides, or None.
 
-    Without a count, or with a larger one, it is the fourth; a single coordinate is not divided.
+    It is the last of the coordinates that D3DTTFF_COUNTn outputs, and the fourth if n is 0 or
+    above 4.  A single coordinate is not divided.
     """
     flags = state.stage(stage)[TextureStageState.TEXTURETRANSFORMFLAGS]
     if not flags & TextureTransformFlags.PROJECTED:

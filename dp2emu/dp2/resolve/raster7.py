@@ -27,7 +27,7 @@ WITHOUT_EFFECT: Mapping[RenderState7, str] = {
     RenderState7.TRANSLUCENTSORTINDEPENDENT: "for boards that sort, which this does not",
     RenderState7.EXTENTS: "asks for the extents of what was drawn, which no token returns",
 }
-"""States without effect, and the reason."""
+"""Render states that have no effect in the emulator, and the reason."""
 
 _STIPPLE_ROWS = range(RenderState7.STIPPLEPATTERN00, RenderState7.STIPPLEPATTERN31 + 1)
 
@@ -83,6 +83,6 @@ def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> P
 
 
 def _kept(stencil: StencilState) -> StencilState:
-    """The stencil tests, with operations that keep the value."""
+    """The stencil state with the same comparisons, but operations that keep the stored value."""
     back = stencil.back and StencilFace(stencil.back.func)
     return StencilState(StencilFace(stencil.front.func), back)

@@ -36,7 +36,7 @@ KINDS = {
     SurfaceKind.VOLUME: TextureKind.VOLUME,
     SurfaceKind.VOLUMETEXTURE: TextureKind.VOLUME,
 }
-"""Texture kinds of the surfaces that can be bound as textures."""
+"""Kind of texture in programs, by kind of surface that can be bound as a texture."""
 
 _ADDRESSES = (
     TextureStageState8.ADDRESSU,
@@ -104,11 +104,11 @@ class BoundTexture(msgspec.Struct, frozen=True, eq=False):
 
 
 BoundTextures = Mapping[int, BoundTexture]
-"""By stage, as the wire numbers them: 0 to 15 and 257 to 260."""
+"""Bound textures by the wire number of their stage or sampler: 0 to 15 and 257 to 260."""
 
 
 class _Filters(NamedTuple):
-    """Filters of an interface version, by their numbers there."""
+    """Texture filters by their numbers in a DirectX version: magnifying, minifying, mip."""
 
     mag: Mapping[int, TextureFilter]
     min: Mapping[int, TextureFilter]
@@ -140,7 +140,8 @@ _BETWEEN_LEVELS = {int(filter): filter for filter in (TextureFilter.NONE, Textur
     int(filter): TextureFilter.LINEAR for filter in TextureFilter if filter > 1
 }
 _FILTERS_8 = _Filters(_IN_LEVEL, _IN_LEVEL, _BETWEEN_LEVELS)
-"""Within a level D3DTEXF_NONE means point; between levels all filters above point mean linear."""
+"""Filters of DirectX 8 and 9: within a level D3DTEXF_NONE means point; between levels all filters
+above point mean linear."""
 
 
 def samplers(

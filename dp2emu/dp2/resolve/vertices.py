@@ -23,11 +23,11 @@ Streams = tuple[Stream | None, ...]
 NO_STREAMS: Streams = (None,) * STREAMS
 
 INSTANCES_MAX = 1 << 14
-"""Instances of a draw."""
+"""Maximum number of instances of a draw."""
 MAX_INSTANCED = 1 << 24
-"""Primitives of all instances of a draw."""
+"""Maximum number of primitives of all instances of a draw together."""
 ROOM = 256
-"""Streams that a context caches by buffer, offset and stride."""
+"""Maximum number of streams that a context caches, by buffer, offset and stride."""
 
 
 # Stream frequencies
@@ -48,8 +48,8 @@ def instances(
 ) -> Iterator[Streams]:
     """The streams of each instance of a draw from vertex ``first``, None for an indexed draw.
 
-    Only indexed draws have more than one instance, and only others have dividers.  Raises Fault
-    for more than ``INSTANCES_MAX``.
+    Only indexed draws have more than one instance, and only draws without indices have dividers.
+    Raises Fault for more than ``INSTANCES_MAX``.
     """
     if not frequencies:
         yield streams
@@ -71,7 +71,9 @@ def _instances(frequencies: Mapping[int, Frequency]) -> int:
 
 
 def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | None) -> Stream:
-    """The stream of one instance: instance data has stride 0, the same element per vertex."""
+    """A stream as ``instance`` of a draw reads it; with INSTANCEDATA its stride is 0, so that all
+    vertices read the same element.
+    """
     if frequency.flags & StreamSource.INSTANCEDATA:
         offset = stream.offset + instance // frequency.number * stream.stride
         return replace(stream, offset=offset, stride=0)
@@ -134,7 +136,7 @@ class CallVertices(msgspec.Struct, frozen=True):
 
 
 NO_CALL = CallVertices()
-"""The vertices between calls: none."""
+"""Call vertices while no call is executed: there are none."""
 
 
 # Bound streams
@@ -161,7 +163,9 @@ class VertexStreams:
         self._set(number, None if surface is None else self._stream(surface, offset, stride))
 
     def _stream(self, surface: Surface, offset: int, stride: int) -> Stream:
-        """The stream of a buffer; equal ones are one object, so that caches by identity hit."""
+        """The stream of a buffer; equal arguments return the same object, so that caches by
+        identity hit.
+        """
         key = surface.serial, offset, stride
         found = self._known.get(key)
         if found is None:
@@ -213,7 +217,7 @@ class VertexStreams:
     def instances(
         self, call: CallVertices, byte_offset: int, *, first: int | None, dividers: bool = False
     ) -> Sequence[Streams]:
-        """The streams of each instance of a draw from vertex ``first``, or with indices (None).
+        """The streams of each instance of a draw from vertex ``first``, None for an indexed draw.
 
         Frequencies without flags count only if the draw has ``dividers``.
         """

@@ -27,7 +27,8 @@ VERTEX_FILES: Mapping[str, _File] = {
     "b": _File(16, 1, "<u4"),
 }
 PIXEL_FILES: Mapping[str, _File] = {**VERTEX_FILES, "c": _File(224, 4, "<f4")}
-"""Float registers of ps_3_0; earlier versions can name fewer of them."""
+"""Register files of pixel shaders; the float registers are those of ps_3_0, earlier versions can
+name fewer of them."""
 
 
 class Registers:

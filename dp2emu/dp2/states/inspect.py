@@ -153,7 +153,9 @@ def _indices(indices: Indices | None) -> Facts | None:
 
 
 def _named(enum: type[SdkEnum], values: Iterable[tuple[int, Any]]) -> Iterable[tuple[str, Any]]:
-    """Values by name; unnamed states are left out if 0."""
+    """Pairs of name and value for pairs of number and value; a number that ``enum`` does not name
+    is left out if the value is 0.
+    """
     for index, value in values:
         name = sdk_name(enum, index)
         if name is not None or value:

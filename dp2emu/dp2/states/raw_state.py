@@ -21,16 +21,16 @@ from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.limits import GENEROUS, Limits
 
 RENDER_STATES = 256
-"""The header bounds render state numbers; higher ones are ignored (wire format, "Render
-states")."""
+"""Number of render states: the SDK header bounds their numbers; higher ones are ignored (wire
+format, "Render states")."""
 STAGE_STATES = 33
 PIXEL_SAMPLERS = 16
-"""The first eight are texture stages too."""
+"""Number of pixel samplers; the first eight are texture stages too."""
 VERTEX_SAMPLER = 257
 """Wire number of the first vertex sampler."""
 STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), *range(256, 261)])}
 """Wire numbers of stages and pixel samplers, of the displacement sampler and of the vertex
-samplers -> rows (wire format, "Texture stages and samplers")."""
+samplers -> indices in ``State.stages`` (wire format, "Texture stages and samplers")."""
 TEXTURE_BIND = 0
 """Texture stage state 0 is the DDI's texture bind: a surface handle (wire format, "Texture stages
 and samplers")."""
@@ -43,11 +43,11 @@ TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
 LIGHTS = GENEROUS.objects
-"""Lights of a context by default, as D3DCAPS9 announces."""
+"""Default of the maximum number of lights of a context, as D3DCAPS9 announces."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
-"""Numbers of world matrices in DirectX 8 and 9, by those of DirectX 6 and 7 (wire format,
-"Transforms and clip planes")."""
+"""World matrices: number in DirectX 6 and 7 -> number in DirectX 8 and 9 (wire format, "Transforms
+and clip planes")."""
 
 
 def bits_float(value: int) -> float:
@@ -101,7 +101,7 @@ class State:
             self.stale.add(0)
 
     def set_map_blend(self, mode: int) -> None:
-        """Set the texture map blend, which lasts until an operation of stage 0 is set."""
+        """Set the texture map blend, which lasts until one of ``OPERATIONS`` of stage 0 is set."""
         self.map_blend = mode
         self.version += 1
 
@@ -227,14 +227,14 @@ _ADDRESS = (
     TextureStageState7.ADDRESS, TextureStageState7.ADDRESSU, TextureStageState7.ADDRESSV
 )  # fmt: skip
 TOGETHER = {int(_ADDRESS[0]): tuple(map(int, _ADDRESS))}
-"""Stage states that set others as well."""
+"""Stage states that set several: D3DTSS_ADDRESS also sets D3DTSS_ADDRESSU and D3DTSS_ADDRESSV."""
 OPERATIONS = frozenset(
     {
         TextureStageState.COLOROP, TextureStageState.COLORARG1, TextureStageState.COLORARG2,
         TextureStageState.ALPHAOP, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2,
     }
 )  # fmt: skip
-"""The stage states that a texture map blend replaces."""
+"""The operations and arguments of a stage that a texture map blend replaces."""
 
 
 def _stage_defaults(stage: int) -> list[int]:

@@ -99,13 +99,13 @@ def _only(context: DeviceState) -> Iterable[int]:
 
 
 class Setting(NamedTuple):
-    """The operations of a kind of settings.
+    """The functions of a kind of settings.
 
-    ``read`` returns the value that would write the current one; ``write`` has the effect of the
-    token, and its errors.  ``parts`` splits a value into the settings that a block records one by
-    one, None if it is a single setting; it raises Fault for a meaningless index or value, and
-    leaves out ignored ones.  ``all``, ``pixel`` and ``vertex`` are the indices in the predefined
-    state blocks.
+    ``read`` returns the current value, in the form that ``write`` accepts; ``write`` has the
+    effect of the token, and its errors.  ``parts`` splits a value into the settings that a block
+    records one by one, None if it is a single setting; it raises Fault for a meaningless index or
+    value, and leaves out ignored ones.  ``all``, ``pixel`` and ``vertex`` return the indices in
+    the predefined state blocks.
     """
 
     read: Callable[[DeviceState, int], Any]
@@ -157,7 +157,7 @@ def _plain(kind: Kind) -> Setting:
 
 
 def _fixed(numbers: Iterable[int]) -> _Indices:
-    """Indices that do not depend on the context."""
+    """Return a function that returns ``numbers``, sorted, for every context."""
     known = tuple(sorted(numbers))
     return lambda context: known
 
@@ -166,7 +166,9 @@ def _fixed(numbers: Iterable[int]) -> _Indices:
 
 
 def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
-    """Indices of the states of stages, for pairs of stages and states."""
+    """Return a function that returns, for every context, the indices of texture stage states; each
+    pair has stages and their states.
+    """
     known = tuple(
         stage_index(stage, state)
         for stages, states in pairs

@@ -35,7 +35,7 @@ _MIN = {
     TextureFilter7.LINEARMIPNEAREST: (MinFilter7.POINT, MipFilter7.LINEAR),
     TextureFilter7.LINEARMIPLINEAR: (MinFilter7.LINEAR, MipFilter7.LINEAR),
 }
-"""The filters within a level and between levels."""
+"""D3DTEXTUREFILTER -> the filters of DirectX 6 and 7 within a mip level and between levels."""
 
 
 def _same(state: int) -> Callable[[int], StageStates]:
@@ -43,7 +43,9 @@ def _same(state: int) -> Callable[[int], StageStates]:
 
 
 def _mag(value: int) -> StageStates:
-    """Only the filter within a level counts; unknown values pass unchanged."""
+    """The states that D3DRENDERSTATE_TEXTUREMAG sets: of ``value`` only the filter within a mip
+    level counts; unknown values pass unchanged.
+    """
     within = {int(filter): _MIN[filter][0] for filter in TextureFilter7}
     return ((TextureStageState7.MAGFILTER, int(within.get(value, value))),)
 
@@ -77,7 +79,7 @@ def stage_states(state: int, value: int) -> StageStates:
 
 
 WRAPS = {int(RenderState7.WRAPU): 1, int(RenderState7.WRAPV): 2}
-"""Render states that are bits of D3DRENDERSTATE_WRAP0, and the bits."""
+"""D3DRENDERSTATE_WRAPU and WRAPV -> the bit of D3DRENDERSTATE_WRAP0 that each sets."""
 
 
 def wrapped(state: int, value: int, wrap0: int) -> int:
@@ -121,7 +123,7 @@ _BLENDS: dict[int, _Blend] = {
     TextureBlend7.COPY: _Blend(_TEXEL, _TEXEL, _TEXEL),
     TextureBlend7.ADD: _Blend(_combined(TextureOp.ADD), _VERTEX, _VERTEX),
 }
-"""The documented formulas."""
+"""The operations of each D3DTEXTUREBLEND mode, from its documented formula."""
 
 
 def blended_stage(

@@ -142,11 +142,13 @@ def set_stream_frequency(context: Context, body: Body) -> None:
 # then the info.
 
 _Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
-"""Handle, segments or None, and info or None."""
+"""A patch to draw: its handle, the segments of its edges or None, and its info or None."""
 
 
 def _patch(segments: int, info: object) -> Tail:
-    """The tail of an item: segment counts and info, each if its flag is set."""
+    """The tail of an item of a patch token: ``segments`` segment counts and ``info``, each if its
+    flag is set.
+    """
     return Tail(
         (
             ("segments", Array(segments, FLOAT),

@@ -20,7 +20,9 @@ _Part = tuple[str, Any, Callable[[Any], int]]
 
 
 def _code(name: str, size: str) -> tuple[_Part, _Part]:
-    """``item[size]`` bytes as DWORDs; a size that is no multiple of 4 leaves single bytes."""
+    """The parts of a tail of ``item[size]`` bytes: DWORDs, and single bytes at the end if the size
+    is no multiple of 4.
+    """
     return (
         (name, DWORD, lambda item: int(item[size]) // 4),
         (f"{name}_rest", BYTE, lambda item: int(item[size]) % 4),
