@@ -73,7 +73,8 @@ CAPS: dict[CapsType, int] = {
     CapsType.SHADER: ShaderCaps.COMPUTE_PLUS_RAW_AND_STRUCTURED_BUFFERS_IN_SHADER_4_X,
     CapsType.PIPELINE_SUPPORT: sum(1 << level for level in PipelineLevel),
 }
-"""No free threading or command lists; compute shaders of 4.x; all pipeline levels."""
+"""Caps that GetCaps reports, by type: no free threading or command lists, compute shaders of 4.x,
+and all pipeline levels."""
 
 
 def get_caps(type: int, data: bytearray) -> int:

@@ -18,7 +18,10 @@ from dp2emu.gpu.device.gpu import Gpu
 
 
 class Context(msgspec.Struct, frozen=True):
-    """The GPU, command buffer and contract of a device; ``shared`` belongs to its adapter."""
+    """What all parts of a device use: GPU, command buffer, contract, and interface version.
+
+    ``shared`` holds the resources that the devices of the adapter share.
+    """
 
     gpu: Gpu
     commands: Commands
@@ -41,11 +44,11 @@ _PACKET_BYTES = 16
 _PREDICABLE = get_args(packets.Predicable)
 
 _INTERNAL = (packets.PageIn, packets.Observe)
-"""Packets that are not commands of the driver and do not count as such."""
+"""Packet types that the driver did not issue; they do not count toward ``CAPACITY``."""
 
 
 class Predicate(msgspec.Struct, frozen=True):
-    """The current predicate: commands are skipped when the query's BOOL is ``value``."""
+    """The predicate of SetPredication: commands are skipped if the query's BOOL is ``value``."""
 
     slot: QuerySlot
     value: bool

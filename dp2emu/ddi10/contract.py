@@ -77,7 +77,7 @@ ALWAYS = frozenset(Rule) - {
     Rule.MAP_BY_USAGE, Rule.NOT_MAPPED, Rule.MAPPED, Rule.USED_MAPPED, Rule.IMMUTABLE,
     Rule.VIEWS_LEFT, Rule.STREAMED_AND_READ,
 }  # fmt: skip
-"""Rules whose violation leaves no defined behaviour; they hold in any mode."""
+"""Rules enforced even without checking, since breaking them leaves no defined behaviour."""
 
 
 def float32(*numbers: float) -> tuple[float, ...]:
@@ -92,7 +92,7 @@ def is_uint(number: int) -> bool:
 
 
 class Contract(msgspec.Struct, frozen=True):
-    """Enforces the rules: all of them if ``checking``, else those in ``ALWAYS``."""
+    """Enforces the rules of the runtime: all if ``checking``, else only those in ``ALWAYS``."""
 
     checking: bool
 

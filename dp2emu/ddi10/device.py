@@ -131,10 +131,10 @@ _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 _MEMORY, _STILL = DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING
 
 _INFALLIBLE = ("Calc", "Destroy", "Check", "RelocateDeviceFuncs", "RecycleDestroy")
-"""Prefixes of functions that report no errors."""
+"""Prefixes of the names of DDI functions that report no errors."""
 
 _CREATING = ("Create", "Open", "RecycleCreate")
-"""Prefixes of functions that allocate memory."""
+"""Prefixes of the names of DDI functions that allocate memory."""
 
 _SPECIAL: dict[str, frozenset[DdiCode]] = {
     "CreateQuery": frozenset({_MEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
@@ -165,7 +165,10 @@ def names_of(interface: Interface) -> tuple[str, ...]:
 
 
 class DeviceObjects:
-    """The objects of a device beside its queries.  Mutable: DDI functions act on them."""
+    """Resources, views, states, shaders and bindings of a device.  Mutable.
+
+    The DDI functions of these objects act on them.
+    """
 
     def __init__(self, context: Context, query_residency: QueryResidencyCb) -> None:
         self._contract = context.contract
@@ -196,7 +199,7 @@ class DeviceObjects:
         )
 
     def __len__(self) -> int:
-        """Number of live objects."""
+        """Number of live objects of the device, queries excluded."""
         return sum(map(len, self._objects()))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
@@ -236,7 +239,7 @@ def _do_nothing(*arguments: object) -> None:
 
 
 class Host(Protocol):
-    """The interface of the adapter that a device uses."""
+    """Interface through which a device uses its adapter."""
 
     gpu: Gpu
     contract: Contract
@@ -250,10 +253,10 @@ class Host(Protocol):
 class Device:
     """A device of one interface version.  Mutable: its functions act on it.
 
-    ``functions`` maps the names of the version's table, without ``pfn``, to callables; a function
-    that is not implemented raises Unsupported.  ``dxgi_functions`` are the DXGI functions, which
-    return HRESULTs.  ``entries`` and ``dxgi_entries`` are the implementations, whose annotations
-    type the arguments.
+    ``functions`` maps the function names of the interface version, without ``pfn``, to callables;
+    a function that is not implemented raises Unsupported.  ``dxgi_functions`` are the DXGI
+    functions, which return HRESULTs.  ``entries`` and ``dxgi_entries`` are the implementations,
+    whose annotations type the arguments.
     """
 
     def __init__(
@@ -304,7 +307,7 @@ class Device:
 
     @property
     def counters(self) -> Counters:
-        """The counters of its draws, up to the GPU's present time."""
+        """The counters of the device's draws, up to the GPU's present time."""
         return self._commands.counters
 
     def kernel_handle(self, resource: bytearray) -> int:

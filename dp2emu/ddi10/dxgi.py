@@ -84,9 +84,9 @@ class GammaCaps(msgspec.Struct):
 
 
 class Dxgi:
-    """The DXGI functions.  Mutable: ``shown`` changes.
+    """The DXGI functions of a device.  Mutable: ``shown`` changes.
 
-    ``shown`` is the resource and subresource on the screen, None before the first.
+    ``shown`` is the resource and subresource on the screen, None before the first Present.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Dxgi:
         return S_OK
 
     def set_display_mode(self, resource: bytearray, subresource: int) -> int:
-        """SetDisplayMode: show a subresource."""
+        """SetDisplayMode: put a subresource on the screen."""
         found, _ = self._part(resource, subresource, "SetDisplayMode")
         self.shown = found, subresource
         return S_OK
@@ -191,6 +191,6 @@ class Dxgi:
 
 
 def _convertible(resource: Resource) -> bool:
-    """Whether texels can be converted: a render target format without integers."""
+    """Whether Blt can convert a resource's texels: a render target format without integers."""
     row = DXGI[DxgiFormat(resource.desc.Format)]
     return bool(row.support & Support.TARGET) and not row.integers

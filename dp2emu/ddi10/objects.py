@@ -42,7 +42,7 @@ class Objects(Generic[_T]):
         return [value for _, value in self._live.values()]
 
     def size(self, *description: object) -> int:
-        """CalcPrivate...Size: bytes to allocate, the same for any description."""
+        """CalcPrivate...Size: bytes that the runtime has to allocate, for any ``description``."""
         return _HEADER.size
 
     def check(self, memory: bytearray) -> None:
@@ -65,12 +65,12 @@ class Objects(Generic[_T]):
         return value
 
     def open(self, memory: bytearray, entry: str) -> _T:
-        """The object in ``memory``.  Raises ContractError for any other memory."""
+        """The object whose handle is ``memory``.  Raises ContractError if there is none."""
         number = self._contract.need(self._find(memory), Rule.LIVE_OBJECT, entry)
         return self._live[number][1]
 
     def maybe(self, memory: bytearray | None, entry: str) -> _T | None:
-        """The object in ``memory``, None for a null handle; raises as ``open`` does."""
+        """The object whose handle is ``memory``, None if that is None; raises as ``open`` does."""
         return None if memory is None else self.open(memory, entry)
 
     def destroy(self, memory: bytearray) -> None:
@@ -78,9 +78,9 @@ class Objects(Generic[_T]):
         self.remove(memory)
 
     def remove(self, memory: bytearray) -> _T:
-        """Remove the object and return it; the memory is the runtime's again.
+        """Remove and return the object whose handle is ``memory``.
 
-        Raises ContractError for any other memory.
+        The runtime may then reuse the memory.  Raises ContractError if there is no such object.
         """
         entry = f"Destroy{self._noun}"
         number = self._contract.need(self._find(memory), Rule.LIVE_OBJECT, entry)

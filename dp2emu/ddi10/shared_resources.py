@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class _Entry(msgspec.Struct, Generic[_T]):
-    """A shared object and its reference count.  Mutable: devices come and go."""
+    """A shared object and its reference count.  Mutable: devices add and drop references."""
 
     value: _T
     references: int
@@ -29,7 +29,7 @@ class SharedResources(Generic[_T]):
         self._entries: dict[int, _Entry[_T]] = {}
 
     def add(self, handle: int, value: _T) -> None:
-        """Add a new object with one reference, its creator's."""
+        """Add a new object under its handle, with one reference, its creator's."""
         self._entries[handle] = _Entry(value, 1)
 
     def open(self, handle: int) -> _T | None:

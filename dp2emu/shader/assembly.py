@@ -16,16 +16,16 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 WORDS = "dword"
 RAW = "raw"
-"""Keywords of lines that hold raw tokens, and raw bytes after the end of the code."""
+"""Keywords of assembly lines that hold tokens, and bytes after the end of the code."""
 
 _REMARK = re.compile(r"//[^\n]*|;[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HEX = re.compile(r"(\s*[0-9a-f]{2})*\s*\Z", re.ASCII | re.IGNORECASE)
 _DWORD_MAX = 0xFFFFFFFF
 _BYTES_PER_LINE = 32
 _LINES = 1 << 18
-"""Most lines of a text: twice those of the largest container spelled in DWORDs alone."""
+"""Maximum number of lines of a text, twice those of the largest container in DWORDs alone."""
 _LONGEST = 1 << 20
-"""Most characters of a line."""
+"""Maximum number of characters of a line."""
 
 _V = TypeVar("_V")
 Line = tuple[int, str]
@@ -33,7 +33,7 @@ Line = tuple[int, str]
 
 
 def shown(text: str) -> str:
-    """Return an excerpt of a text, escaped, for an error message."""
+    """Return an excerpt of a text for an error message, with special characters escaped."""
     return ascii(text[:40])[1:-1]
 
 
@@ -82,7 +82,7 @@ def dwords(text: str) -> tuple[int, ...]:
 
 
 def raw_bytes(line: Line) -> bytes:
-    """Parse a ``raw`` line, which holds bytes after the end of the code.  Raises ShaderError."""
+    """Parse a ``raw`` line: bytes that follow the end of the code.  Raises ShaderError."""
     place, text = line
     digits = text[len(RAW) :]
     if keyword(text) != RAW or not _HEX.match(digits):
@@ -98,7 +98,10 @@ def located(line: int, error: ShaderError) -> ShaderError:
 def version_of(
     lines: list[Line], known: Mapping[str, _V], spelled: Callable[[str], str] = str.lower
 ) -> _V:
-    """Return the version that the first line names.  Raises ShaderError."""
+    """Return the version that the first line names: an entry of ``known``, by its spelling.
+
+    Raises ShaderError.
+    """
     if not lines:
         raise ShaderError("line 1: there is no shader version")
     place, text = lines[0]
@@ -108,11 +111,13 @@ def version_of(
 
 
 class Assembled(NamedTuple):
-    """The token words of a text without its version token, line positions, and trailing bytes."""
+    """The result of assembling a text: its token words without the version token, the position of
+    each line, and the bytes behind the tokens.
+    """
 
     words: tuple[int, ...]
     places: list[tuple[int, int]]
-    """Byte offset in the code and line number of each line, the version line first."""
+    """For each line its byte offset in the code and its line number, the version line first."""
     trailing: bytes
 
     def code(self, words: Sequence[int], decode: Callable[[bytes], object] | None) -> bytes:

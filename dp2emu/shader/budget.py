@@ -15,12 +15,14 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.types import Type
 
 EXECUTED = 1 << 18
-"""Instructions that a lane may execute in loops.  An iteration counts as the whole body."""
+"""Maximum number of instructions that a lane executes in loops; iterations count in full."""
 
 
 class Step(NamedTuple):
-    """One instruction as the budget counts it: the iteration limit of a loop that it begins, or
-    None, and whether it ends a loop.
+    """One instruction as the budget counts it.
+
+    ``rounds`` is the iteration limit of the loop that it begins, or None; ``ends`` says whether it
+    ends a loop.
     """
 
     rounds: int | None = None
@@ -28,11 +30,11 @@ class Step(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """The loops of a shader with its calls expanded.
+    """Sizes of the loops of a shader with its calls expanded.
 
-    ``sizes`` are the instructions of one iteration of each loop, both ends included and nested
-    loops excluded, in the order in which loops begin.  ``most`` is the instruction count of a lane
-    that leaves no loop early.
+    ``sizes`` are the instructions of one iteration of each loop, including the two that begin and
+    end it but not nested loops, in the order in which loops begin.  ``most`` is the instruction
+    count of a lane that leaves no loop early.
     """
 
     sizes: tuple[int, ...]
@@ -59,12 +61,13 @@ def loops_of(steps: Iterable[Step]) -> Loops:
 
 
 class Budget:
-    """The remaining budget, a variable of the program.  Mutable: it steps through the loops'
-    sizes.
+    """The remaining execution budget, kept in a variable of the program being built.
+
+    Mutable: it steps through the sizes of the loops.
     """
 
     def __init__(self, b: Builder, loops: Loops) -> None:
-        """Declare the variable, unless the program cannot exceed its budget."""
+        """Declare the variable, unless no lane can exceed the budget."""
         self._b = b
         self._sizes = iter(loops.sizes)
         self._left = b.variable(Type.I32, EXECUTED) if loops.most > EXECUTED else None

@@ -54,7 +54,7 @@ class Builder(Arithmetic):
 
     @property
     def size(self) -> int:
-        """Number of slots so far, about as many as there are operations."""
+        """Number of slots so far, about as many as there are recorded operations."""
         return len(self._slots)
 
     # Values
@@ -89,7 +89,7 @@ class Builder(Arithmetic):
         self._emit(ir.Assign(variable.slot, OPERATORS["mov"][variable.type], (operand,)))
 
     def copy(self, value: Value) -> Value:
-        """Copy a value to a slot of its own."""
+        """Copy a value to a new slot, so that later assignments do not change it."""
         return self.apply(OPERATORS["mov"][value.type], value)
 
     def apply(self, op: str, *operands: Number) -> Value:
@@ -122,11 +122,11 @@ class Builder(Arithmetic):
         self._emit(ir.Output(name, self._operand(value, type)))
 
     def uniform(self, name: str, type: Type, size: int) -> ir.File:
-        """Declare a file of ``size`` scalars that all lanes share."""
+        """Declare a read-only file of ``size`` scalars that all lanes share."""
         return _declare(self._files, ir.File(name, type, size, uniform=True))
 
     def local(self, name: str, type: Type, size: int) -> ir.File:
-        """Declare a file of ``size`` scalars per lane."""
+        """Declare a writable file of ``size`` scalars, of which each lane has a copy."""
         return _declare(self._files, ir.File(name, type, size, uniform=False))
 
     def load(
@@ -147,7 +147,10 @@ class Builder(Arithmetic):
         index: Number | None = None,
         stride: int = 1,
     ) -> None:
-        """Store to a local file in the active lanes; out of range stores nothing."""
+        """Store scalar ``offset + index * stride`` of a local file in the active lanes.
+
+        Out of range it stores nothing.
+        """
         address = self._address(offset, index, stride)
         self._emit(ir.Store(file.name, address, self._operand(value, file.type)))
 
@@ -188,7 +191,7 @@ class Builder(Arithmetic):
         return red, green, blue, alpha
 
     def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Read four I32 from the environment of the program, without side effects."""
+        """Read four I32 from the program's environment, through ``unit``; no side effects."""
         return self._asked(ir.Fetch, unit, operands)
 
     def access(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
@@ -219,7 +222,7 @@ class Builder(Arithmetic):
 
     @contextmanager
     def else_(self) -> Iterator[None]:
-        """Record the body for the other lanes of the ``if_`` that has just ended."""
+        """Record the body for lanes in which the condition of the preceding ``if_`` is false."""
         before = self._open[-1].statements
         if not before or not isinstance(before[-1], ir.If) or before[-1].otherwise:
             raise ir.ProgramError("else without an if")
@@ -242,7 +245,7 @@ class Builder(Arithmetic):
     # The end
 
     def program(self) -> ir.Program:
-        """Return the recorded program, copies coalesced and verified."""
+        """Return the recorded program, verified and with redundant copies removed."""
         if len(self._open) > 1:
             raise ir.ProgramError("a block is still open")
         program = ir.Program(
@@ -277,7 +280,7 @@ class Builder(Arithmetic):
         return Value(self, ir.Slot(self._new_slot(type)), type, block or self._open[-1])
 
     def _operand(self, value: Number, type: Type) -> ir.Operand:
-        """Convert a number or value to an operand; raises for one that cannot be used here."""
+        """Convert a number or value to an operand; raises if it cannot be used at this point."""
         if not isinstance(value, Value):
             value = self.constant(type, value)
         if value.builder is not self:

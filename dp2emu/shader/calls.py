@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dp2emu.errors import ShaderError
 
 CALLED = 1 << 13
-"""Most instructions that all calls expand to.  Lowering, which inlines calls, relies on it."""
+"""Maximum number of instructions that calls expand to; the lowering inlines calls."""
 
 
 class Call(NamedTuple):
@@ -20,7 +20,7 @@ class Call(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A routine: its instruction count and its calls."""
+    """A routine (main program or subroutine): its instruction count and its calls."""
 
     size: int
     calls: tuple[Call, ...]
@@ -36,7 +36,7 @@ def check_calls(main: Body, subroutines: Mapping[Hashable, Body], limit: int) ->
 
 
 class _Cost(NamedTuple):
-    """Depth of the calls below a routine, and the instructions that they expand to."""
+    """Cost of a routine's calls: nesting depth, and the instructions they expand to."""
 
     depth: int
     called: int
@@ -51,7 +51,10 @@ class _Calls:
         self._costs: dict[Hashable, _Cost] = {}
 
     def check(self, main: Body) -> None:
-        """Raises ShaderError for a call that breaks a rule."""
+        """Check the main program and every routine that it calls.
+
+        Raises ShaderError for a call that breaks a rule.
+        """
         for label in self._subroutines:
             self._follow(label, (label,))
         self._cost(main, ())

@@ -85,7 +85,10 @@ def _difference(wanted: Result, found: Result) -> _Difference | None:
 
 
 def _difference_left(wanted: tuple[Lanes, ...], found: tuple[Lanes, ...]) -> _Difference | None:
-    """Return the first difference in memory.  It belongs to no lane, so its lane is 0."""
+    """Return the first difference between what two engines left in memory, None if there is none.
+
+    Memory belongs to no lane, so the lane of the result is 0.
+    """
     for number, (old, new) in enumerate(zip(wanted, found, strict=True)):
         differs = np.flatnonzero(old != new)
         if len(differs):
@@ -118,9 +121,7 @@ def _first_difference(program: Program, differs: Callable[[Program], bool]) -> s
 
 
 def _prefix(program: Program, count: int) -> Program:
-    """Return the program cut after ``count`` top-level statements, with every slot as an
-    output.
-    """
+    """Return the program cut after ``count`` top-level statements; outputs are all slots."""
     ports = tuple(Port(f"slot#{n}", type) for n, type in enumerate(program.slots))
     shown: tuple[Statement, ...] = tuple(
         Output(port.name, Slot(number)) for number, port in enumerate(ports)

@@ -1,7 +1,7 @@
 """Formulas that decode and encode channels of pixels, by ``Coding``.
 
-Sources: Direct3D 9 documentation for UNORM and FLOAT; for the rest the data conversion rules of
-Direct3D 10.  Values are F32, or I32 with integers or the bits of floats.
+Sources: Direct3D 9 documentation for UNORM and FLOAT; the data conversion rules of Direct3D 10 for
+the other codings.  Values are F32, or I32 with integers or the bits of floats.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _FLOATS: dict[int, Callable[[Value], Value]] = {
     24: _depth_float,
     32: lambda code: code.builder.asfloat(code),
 }
-"""Decoders of floats by number of bits."""
+"""Functions that decode a float channel, by its number of bits."""
 
 _DECODED: dict[Coding, Callable[[Sequence[Value], Channel], Value]] = {
     Coding.UNORM: _unorm_value,

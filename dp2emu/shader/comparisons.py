@@ -28,7 +28,9 @@ COMPARE: dict[CmpFunc, Callable[[Value, Number], Value | bool]] = {
     CmpFunc.GREATEREQUAL: lambda new, old: _ordered(_REACHES, new, old),
     CmpFunc.ALWAYS: lambda new, old: True,
 }
-"""Comparison of a new value with the stored or reference value; integers are unsigned."""
+"""Functions that compare a new value with the stored or reference value, by CmpFunc.
+
+Integers are compared as unsigned."""
 
 
 def compare(func: CmpFunc, new: Value, old: Number) -> Value:

@@ -18,7 +18,10 @@ CODE_BYTES = 1 << 22
 
 
 class Decoded(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction.  The decoder sets its byte offset and DWORDs; comparisons ignore both."""
+    """A decoded instruction.
+
+    The decoder sets its byte offset and DWORDs; comparisons of instructions ignore both.
+    """
 
     offset: int = 0
     words: tuple[int, ...] = ()
@@ -68,7 +71,7 @@ class Cursor(Generic[Version]):
         return ShaderError(what, offset=4 * max(self._at - 1, 0))
 
     def stop_at(self, length: int) -> None:
-        """End the shader after ``length`` DWORDs in all, as the DWORD read last says."""
+        """End the shader after ``length`` DWORDs in all; the DWORD read last has the length."""
         if not self._at <= length <= len(self._words):
             raise self.error(f"{length} DWORDs are not the length of this code")
         self._stop = self._end = length
@@ -105,7 +108,7 @@ class Cursor(Generic[Version]):
     def leave(self, start: int, *, exact: bool) -> tuple[int, ...]:
         """End the instruction that began at byte ``start`` and return its DWORDs.
 
-        With ``exact``, the instruction has a length field and must have been read to its end.
+        With ``exact``, raises ShaderError if DWORDs of the instruction are unread.
         """
         if exact and self.more():
             raise ShaderError("the length field is too large", offset=start)

@@ -34,7 +34,7 @@ def compiles() -> bool:
 
 
 def engine(name: str) -> Run:
-    """Return the engine of a name.
+    """Return the engine with a name.
 
     Raises UsageError for an unknown name, and for ``checked`` without llvmlite.
     """

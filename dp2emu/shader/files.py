@@ -40,7 +40,7 @@ _NAMES = {each.value: each.text for each in SignatureName}
 
 
 def container_text(data: bytes) -> str:
-    """The text of a container.  Raises ShaderError where ``unpack`` and ``decode`` do."""
+    """Return the text of a container.  Raises ShaderError where ``unpack`` and ``decode`` do."""
     return "".join(line + "\n" for line in _lines(data))
 
 
@@ -76,13 +76,13 @@ def _lines(data: bytes) -> Iterator[str]:
 
 
 def _can_be_packed(container: Container, data: bytes) -> bool:
-    """Whether tags and content of the chunks reproduce the same bytes."""
+    """Whether ``pack`` reproduces the same bytes from the container's chunks."""
     spelled = all(chunk.tag.isascii() and chunk.tag.isalnum() for chunk in container.chunks)
     return spelled and pack(container.chunks) == data
 
 
 def _program_lines(container: Container) -> list[str]:
-    """The program's text; offsets of errors are relative to the container."""
+    """The lines of the program's text; byte offsets in errors are relative to the container."""
     (chunk,) = (chunk for chunk in container.chunks if chunk.tag in PROGRAM_TAGS)
     try:
         return list(lines_of(decode(chunk.data)))
@@ -119,7 +119,7 @@ def _mask(mask: int) -> str:
 
 
 def _parts(lines: list[assembly.Line]) -> tuple[list[assembly.Line], list[list[assembly.Line]]]:
-    """Split lines into those before the first chunk and those of each chunk."""
+    """Split a container's lines into those before the first chunk and those of each chunk."""
     head: list[assembly.Line] = []
     parts: list[list[assembly.Line]] = []
     for line in lines[1:]:
@@ -147,10 +147,10 @@ def _chunk(part: list[assembly.Line], source: list[str]) -> Chunk:
 # Files
 
 FILE_BYTES = 1 << 24
-"""Most bytes of a file; the text of the largest container has fewer."""
+"""Maximum size of a file in bytes; the text of the largest container has fewer."""
 _SM_KINDS = (b"\xfe\xff", b"\xff\xff")
 _SM4_KINDS = tuple(bytes((kind, 0)) for kind in range(len(Stage)))
-"""Upper halves of version tokens, little-endian."""
+"""Bytes 2 and 3 of the version tokens of shader model 4 and 5, one entry per stage."""
 _WORD = re.compile(r"[^\s,;\"'{}\[\]]+")
 _DWORD = re.compile(r"0x[0-9a-f]{1,8}\Z", re.IGNORECASE | re.ASCII)
 

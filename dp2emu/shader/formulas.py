@@ -27,11 +27,11 @@ from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
 
 Formula = Callable[..., Sequence["Value | bool"]]
-"""Function of a builder, a key and a value for each operand."""
+"""Type of a formula: function of a builder, a key and a value for each operand."""
 
 
 def operand_name(number: int) -> str:
-    """Return the input port of an operand."""
+    """Return the name of the input port of operand ``number`` in a formula's program."""
     return f"x{number}"
 
 
@@ -73,9 +73,10 @@ _SIGNED = {np.dtype(np.uint32).char: np.int32, np.dtype(np.uint64).char: np.int6
 
 
 class _Steps(NamedTuple):
-    """A program as calls on a list of values: operands, ``constants``, then ``slots`` results.
+    """A formula's program as a sequence of NumPy calls on a list of values.
 
-    A step is a function, the index of its result, the indices of its arguments, and those of them
+    The list begins with the operands and ``constants``, followed by ``slots`` results.  A step is
+    a function, the index of its result, the indices of its arguments, and the indices of arguments
     that no later step reads.
     """
 

@@ -33,7 +33,7 @@ LOG2 = (
 )
 """Polynomial of (log2(1 + f) - f / ln 2) / f**2 for 1/sqrt(2) <= 1 + f < sqrt(2)."""
 LOG2_E, LOG2_E_REST = 1.442695, 1.925963e-08
-"""1 / ln 2 as a sum of two float32."""
+"""1 / ln 2 as the sum of two float32."""
 SQRT_HALF_BITS = 0x3F3504F3
 
 SIN = (-0.16666655, 0.008332178, -0.00019517296)
@@ -140,7 +140,10 @@ def _power_of_two(exponent: Value) -> Value:
 
 
 def _reduced(x: Value) -> tuple[Value, Value, Value]:
-    """Return the quadrant and the angle from its middle, the latter as a sum of two float32."""
+    """Reduce an angle to the nearest multiple of pi / 2.
+
+    Returns the number of the multiple, and the remaining angle as a sum of two float32.
+    """
     b = x.builder
     # x - x is 0 for a large finite argument and NaN for infinity and NaN.
     x = b.select(b.abs(x) <= LAST_ANGLE, x, x - x)
@@ -168,7 +171,10 @@ def _cos(high: Value, low: Value) -> Value:
 
 
 def _in_quadrant(quadrant: Value, sine: Value, cosine: Value) -> Value:
-    """Return the sine of an angle in a quadrant, given sine and cosine of the reduced angle."""
+    """Return the sine of an angle from the sine and cosine of its reduced angle.
+
+    ``quadrant`` is the multiple of pi / 2 that the reduction subtracted.
+    """
     b = quadrant.builder
     chosen = b.select((quadrant & 1).ne(0), cosine, sine)
     return b.select((quadrant & 2).ne(0), -chosen, chosen)

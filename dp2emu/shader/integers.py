@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dp2emu.shader.values import Value
 
 ALL_ONES = 0xFFFFFFFF
-"""Result of a bit search that finds nothing."""
+"""Result of a bit search that finds no such bit."""
 
 _PAIRS, _NIBBLES, _BYTES = 0x55555555, 0x33333333, 0x0F0F0F0F
 _ONES = 0x01010101
@@ -21,9 +21,9 @@ _SWAPS = ((1, _PAIRS), (2, _NIBBLES), (4, _BYTES), (8, 0x00FF00FF))
 _INFINITY = 0x7F800000
 _MANTISSA = 23
 _LEAST_NORMAL = 113 << _MANTISSA
-"""Float32 bits of 2**-14, the least number that is normal with 5 bits of exponent."""
+"""Float32 bits of 2**-14, the smallest normal number of a format with 5 bits of exponent."""
 _REBIAS = 112 << _MANTISSA
-"""Difference of the exponent biases of float32 and half, 127 - 15, in the exponent's position."""
+"""Exponent bias of float32 minus that of half, 127 - 15, in the bits of the exponent."""
 _SIGN, _HALF_NAN = 0x8000, 0x7E00
 
 
@@ -33,7 +33,7 @@ def ushr(x: Value, count: Value | int) -> Value:
 
 
 def count_bits(x: Value) -> Value:
-    """Population count: sums of pairs of bits, then of nibbles, then of bytes."""
+    """Number of set bits, from sums over pairs of bits, then nibbles, then bytes."""
     pairs = x - (ushr(x, 1) & _PAIRS)
     nibbles = (pairs & _NIBBLES) + (ushr(pairs, 2) & _NIBBLES)
     octets = (nibbles + ushr(nibbles, 4)) & _BYTES
@@ -48,7 +48,7 @@ def reverse_bits(x: Value) -> Value:
 
 
 def first_high(x: Value) -> Value:
-    """Count leading zeros; ``ALL_ONES`` for 0."""
+    """Number of leading zeros; ``ALL_ONES`` for 0."""
     smeared = x
     for size in _SMEARS:
         smeared = smeared | ushr(smeared, size)
@@ -61,7 +61,7 @@ def first_low(x: Value) -> Value:
 
 
 def first_signed(x: Value) -> Value:
-    """``first_high`` of the highest bit that differs from the sign bit."""
+    """Number of bits above the highest bit unlike the sign bit; ``ALL_ONES`` if none is."""
     return first_high(x ^ (x >> 31))
 
 
@@ -73,15 +73,19 @@ def extract_unsigned(width: Value, offset: Value, x: Value) -> Value:
 
 
 def extract_signed(width: Value, offset: Value, x: Value) -> Value:
-    """Sign-extended bit field, otherwise as ``extract_unsigned``."""
+    """Sign-extended bit field of ``width`` bits from bit ``offset`` on.
+
+    ``width`` and ``offset`` use their low five bits.
+    """
     return _extract(width, offset, x, lambda raised, count: raised >> count)
 
 
 def _extract(
     width: Value, offset: Value, x: Value, shift: Callable[[Value, Value], Value]
 ) -> Value:
-    """Extract a field; one that reaches beyond bit 31 takes the bits that exist, without a left
-    shift.
+    """Extract ``width`` bits from bit ``offset`` on with ``shift``, which shifts right.
+
+    A field that reaches beyond bit 31 has the bits that exist, without a left shift.
     """
     b, width, offset = x.builder, width & 31, offset & 31
     raised = x << (32 - width - offset)

@@ -27,11 +27,11 @@ _T = TypeVar("_T")
 
 
 class ProgramError(ValueError):
-    """A malformed program or program text."""
+    """Raised for a malformed program or program text."""
 
 
 class Stage(Enum):
-    """The kind of a program.  Only pixel programs run in quads and can kill lanes."""
+    """Kind of shader that a program is; only pixel programs run in quads and can kill lanes."""
 
     VERTEX = "vertex"
     PIXEL = "pixel"
@@ -47,7 +47,7 @@ class Slot(msgspec.Struct, frozen=True):
 
 
 class Constant(msgspec.Struct, frozen=True):
-    """The same bits in every lane, as many as the type has; a BOOL is 0 or 1."""
+    """An operand with the same bits in every lane, as many as its type has; a BOOL is 0 or 1."""
 
     type: Type
     bits: int
@@ -71,7 +71,7 @@ class Constant(msgspec.Struct, frozen=True):
 
 
 def _words(type: Type) -> np.dtype[Any]:
-    """Unsigned integers of the size of a type."""
+    """Return the NumPy dtype of unsigned integers as wide as values of a type."""
     return np.dtype(f"u{type.dtype.itemsize}")
 
 
@@ -111,7 +111,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 class Axis(Enum):
-    """Screen direction of a derivative."""
+    """Screen direction of a derivative, and whether it is coarse."""
 
     X = "ddx"
     Y = "ddy"
@@ -140,19 +140,19 @@ class TextureKind(Enum):
 
 
 class Lod(Enum):
-    """Source of the level of detail."""
+    """How a Sample statement gets the level of detail."""
 
     IMPLICIT = "implicit"
-    """Derivatives of the coordinates in the quad."""
+    """Computed from the derivatives of the coordinates in the quad; no operands."""
     BIAS = "bias"
-    """As IMPLICIT, plus a bias operand."""
+    """Computed as for IMPLICIT, plus a bias, which is the only operand."""
     EXPLICIT = "explicit"
-    """An operand."""
+    """The level is the only operand."""
     GRADIENT = "gradient"
-    """Operands: ddx of every coordinate, then ddy of every coordinate."""
+    """Computed from operands: ddx of every coordinate, then ddy of every coordinate."""
 
     def arguments(self, kind: TextureKind) -> int:
-        """Number of operands that it takes."""
+        """Number of operands for the level of detail of a texture of a kind."""
         return {Lod.IMPLICIT: 0, Lod.GRADIENT: 2 * kind.coordinates}.get(self, 1)
 
 
@@ -245,7 +245,9 @@ class Access(msgspec.Struct, frozen=True):
 
 
 class If(msgspec.Struct, frozen=True):
-    """``then`` for the active lanes in which the condition is true, ``otherwise`` for the rest."""
+    """Execute ``then`` for the active lanes in which the condition is true, ``otherwise`` for the
+    active lanes in which it is false.
+    """
 
     condition: Operand
     then: tuple[Statement, ...]

@@ -71,7 +71,7 @@ def fma(x: F32, y: F32, z: F32) -> F32:
 
 
 def _lost(a: F64, b: F64, total: F64) -> F64:
-    """Rounding error a + b - total, exactly (Knuth's TwoSum); NaN if the total is not finite."""
+    """Rounding error a + b - total, exactly (Knuth's TwoSum); NaN if ``total`` is not finite."""
     part: F64 = total - a
     rest: F64 = (a - (total - part)) + (b - part)
     return rest
@@ -129,7 +129,7 @@ def unsigned_remainder(x: I32, y: I32) -> I32:
 
 
 def float_to_int(x: F32 | F64) -> I32:
-    """Round toward zero and saturate; 0 for a NaN."""
+    """Round toward zero and saturate to the range of int32; 0 for a NaN."""
     return _clamped(x, _INT_MIN, _INT_MAX).astype(np.int32)
 
 
@@ -147,7 +147,11 @@ def fraction_code(x: F32, y: F32) -> I32:
 
 
 def _clamped(x: F32 | F64, low: float, high: float) -> NDArray[np.int64]:
-    """Clamp before the cast: a float to integer cast out of range is undefined in C."""
+    """Clamp to ``low``..``high``, then convert to int64.
+
+    The clamp precedes the conversion, since a float to integer cast out of range is undefined in
+    C.
+    """
     number = np.where(np.isnan(x), ZERO, x).astype(np.float64)
     return np.clip(number, low, high).astype(np.int64)
 
@@ -166,12 +170,13 @@ def _clamped(x: F32 | F64, low: float, high: float) -> NDArray[np.int64]:
 _F, _I, _B, _D, _L = Type.F32, Type.I32, Type.BOOL, Type.F64, Type.I64
 
 SHIFT_MASK, WIDE_SHIFT_MASK = np.int32(31), np.int64(63)
-"""Shift counts use the low five bits, of I64 the low six, as in Direct3D 10."""
+"""Masks of shift counts: the low five bits count, for I64 the low six, as in Direct3D 10."""
 
 
 class Op(NamedTuple):
-    """Operand and result types; ``lanes`` computes the result of arrays of shape (n,) or (1,),
-    which broadcast.
+    """An operation: its operand types, its result type, and the function that computes it.
+
+    ``lanes`` takes arrays of shape (n,) or (1,), which broadcast.
     """
 
     operands: tuple[Type, ...]
@@ -298,5 +303,7 @@ OPS: dict[str, Op] = {
     "aslong": Op((_D,), _L, lambda x: canonical(x).view(np.int64)),
     "asdouble": Op((_L,), _D, lambda x: x.view(np.float64)),
 }
-"""Rows by name, ordered by type.  A new operation needs a row here, its LLVM code in
-``dp2emu/shader/jit/operations.py`` and a model in ``tests/shader/models.py``."""
+"""The op table: operations by name, ordered by type.
+
+A new operation needs a row here, its LLVM code in ``dp2emu/shader/jit/operations.py`` and a model
+in ``tests/shader/models.py``."""

@@ -15,7 +15,7 @@ from dp2emu.shader.types import Type
 COPIES = ("mov", "imov", "bmov", "dmov", "lmov")
 
 _NARROWING = {ir.If, ir.Loop, ir.Break}
-"""Statements that change the active lanes."""
+"""Statement types that change which lanes are active."""
 
 Block = tuple[ir.Statement, ...]
 
@@ -48,7 +48,7 @@ class _Segment(msgspec.Struct):
 
 
 class _Coalescer(msgspec.Struct, frozen=True):
-    """Removes copies; ``single`` are the slots with exactly one write and one read."""
+    """Removes redundant copies; ``single`` are the slots with exactly one write and one read."""
 
     single: frozenset[int]
 
@@ -141,7 +141,7 @@ def _to_ssa(program: ir.Program) -> ir.Program:
 
 
 def _fresh_slot(types: list[Type], slot: int) -> int:
-    """Append a new slot of the same type and return its number."""
+    """Append a slot of the type of ``slot`` to ``types`` and return its number."""
     types.append(types[slot])
     return len(types) - 1
 
@@ -171,9 +171,9 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
 
 @identity_cached()
 def temporaries(program: ir.Program) -> frozenset[int]:
-    """Return the slots that can be written without a mask.
+    """Return the slots that may be written in inactive lanes too.
 
-    Operands of derivatives and samples are excluded, since those read other lanes.
+    Operands of derivatives and samples are excluded, since those read the values of other lanes.
     """
     results = Counter[int]()
     for statement in ir.walk(program.statements):
@@ -185,8 +185,9 @@ def temporaries(program: ir.Program) -> frozenset[int]:
 
 
 class _ExposureAnalysis(msgspec.Struct):
-    """Finds slots read where no dominating write is; ``visible`` are those written in open
-    blocks.
+    """Finds the slots that are read where no write of the slot is sure to come before.
+
+    ``visible`` are the slots written so far in the blocks that are open.
     """
 
     visible: set[int] = msgspec.field(default_factory=set)

@@ -18,7 +18,7 @@ CONSTANT = "constant."
 """Prefix of an I32 varying with flat interpolation: all corners have the first vertex's value."""
 
 STARTS = 4
-"""Added to the stream number in the mark of an emitted vertex that begins a new strip."""
+"""Added to the stream number in an emitted vertex's mark if the vertex begins a new strip."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -28,4 +28,4 @@ def varying(port: str) -> str:
 
 
 POINTS_IN, POINTS_OUT, CONSTANTS = "vicp", "vocp", "vpc"
-"""Names of register files: input control points, output control points, patch constants."""
+"""Names of patch register files: input and output control points, patch constants."""

@@ -7,9 +7,9 @@ from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 PROGRAM_SLOTS = 1 << 19
-"""Slots of the programs that each cache holds, with the code they are made from."""
+"""Maximum number of slots in each cache, of its programs and the code they come from."""
 _SLOT_BYTES = 512
-"""Bytes of memory of a slot, about, with the statements that write it."""
+"""Approximate bytes of memory that a slot takes, with the statements that write it."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -18,9 +18,10 @@ _T = TypeVar("_T")
 def programs_cached(
     slots: Callable[[_T], int], code_bytes: Callable[[Any], int] = len, room: int = PROGRAM_SLOTS
 ) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Cache a function's results by its arguments, the first of which is code.
+    """Return a decorator that caches results by arguments, the first of which is code.
 
-    When they have more than ``room`` slots, the cache begins anew with the newest result.
+    When the cached results have more than ``room`` slots, the cache is emptied and keeps only the
+    newest result.
     """
 
     def decorate(compute: Callable[_P, _T]) -> Callable[_P, _T]:

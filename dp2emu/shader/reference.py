@@ -25,7 +25,7 @@ Words = tuple[I32, I32, I32, I32]
 
 
 class Sampler(Protocol):
-    """Texture sampling callback of a program."""
+    """Type of the callback that samples textures for a program."""
 
     def __call__(
         self,
@@ -44,7 +44,7 @@ class Sampler(Protocol):
 
 
 class Fetcher(Protocol):
-    """Callback that answers the fetches of a program."""
+    """Type of the callback that executes the Fetch statements of a program."""
 
     def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """Return four words, each int32 of shape (lanes,) or (1,).
@@ -55,22 +55,24 @@ class Fetcher(Protocol):
 
 
 class Memory(Protocol):
-    """Memory that the accesses of a program read and write."""
+    """Memory that the Access statements of a program read and write."""
 
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Execute an access for the active lanes in ascending order; results as for
-        ``Fetcher``.
+        """Execute an access for the active lanes in ascending order.
+
+        Returns four words, each int32 of shape (lanes,) or (1,); those of inactive lanes are
+        ignored.
         """
 
     def saved(self) -> tuple[Lanes, ...]:
-        """Return a snapshot: copies of everything that accesses can change."""
+        """Return a snapshot: copies of all arrays that accesses can change."""
 
     def restore(self, saved: tuple[Lanes, ...]) -> None:
-        """Restore a snapshot."""
+        """Restore the contents that ``saved`` returned."""
 
 
 class Watch(Protocol):
-    """Observer called before each load of a uniform file by a computed index."""
+    """Type of an observer called before each load of a uniform file by a computed index."""
 
     def __call__(self, file: str, index: I64, active: Mask | None) -> None:
         """``index`` is int64 of shape (lanes,) or (1,); ``active`` None means all lanes."""
@@ -135,7 +137,7 @@ def run(
 def execute_statements(
     machine: Machine, program: ir.Program, mask: Mask | None, statements: tuple[ir.Statement, ...]
 ) -> Result:
-    """Execute statements in place of the program's own on a machine made for the program."""
+    """Execute ``statements`` instead of the program's own, on a machine made for the program."""
     # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         if machine.alive.any():
@@ -153,9 +155,10 @@ def machine_of(
     environment: Environment,
     own: Mapping[type, Execute] = MappingProxyType({}),
 ) -> Machine:
-    """Return a machine ready to run a program; ``own`` adds executors of further statement types.
+    """Return a machine ready to run a program.
 
-    Raises KeyError and ValueError as ``run`` does.
+    ``own`` has functions that execute further statement types, by type.  Raises KeyError and
+    ValueError as ``run`` does.
     """
     check_lanes(program, lanes, mask)
     return Machine(
@@ -180,8 +183,9 @@ def _needs_quads(program: ir.Program) -> bool:
 
 
 def check_lanes(program: ir.Program, lanes: int, mask: Mask | None) -> None:
-    """Raises ValueError for incomplete quads where derivatives need them, and for a mask of wrong
-    length.
+    """Check that derivatives have complete quads, and that the mask has ``lanes`` elements.
+
+    Raises ValueError.
     """
     if mask is not None and len(mask) != lanes:
         raise ValueError(f"a mask of {len(mask)} lanes, not {lanes}")
@@ -220,7 +224,7 @@ def _constant(constant: ir.Constant) -> Lanes:
 
 
 class Environment(NamedTuple):
-    """The environment of a run; each part may be None."""
+    """The callbacks and the memory that a program uses; each may be None."""
 
     sampler: Sampler | None = None
     watch: Watch | None = None
@@ -229,11 +233,11 @@ class Environment(NamedTuple):
 
 
 class Machine(msgspec.Struct):
-    """The state of a run.
+    """The state of one run of a program.
 
     Files have a row per scalar, and a column per lane or one for all lanes.  Blocks and statements
     execute under a mask of active lanes, None for all; it always has an active lane.  ``execute``
-    has the executors of the statements that do not narrow the mask.
+    has the functions that execute statements which do not narrow the mask, by statement type.
     """
 
     lanes: int
@@ -284,7 +288,7 @@ class Machine(msgspec.Struct):
         return np.broadcast_to(self.read(operand), self.lanes)
 
     def index(self, address: ir.Address) -> I64:
-        """Return scalar indices, int64 of shape (lanes,) or (1,)."""
+        """Return the scalar index of an address in its file, int64 of shape (lanes,) or (1,)."""
         if address.index is None:
             return np.full(1, address.offset, np.int64)
         index: I64 = self.read(address.index).astype(np.int64)
@@ -299,7 +303,7 @@ class Machine(msgspec.Struct):
 
 
 Execute = Callable[[Machine, Any, Mask | None], None]
-"""Executes a statement for the active lanes; None means all."""
+"""Type of a function that executes a statement for the active lanes; a mask of None means all."""
 
 
 def _take(machine: Machine, statement: ir.Input, active: Mask | None) -> None:
@@ -332,7 +336,10 @@ def _load(machine: Machine, statement: ir.Load, active: Mask | None) -> None:
 
 
 def _gather(rows: Lanes, index: I64) -> Lanes:
-    """Load a scalar per lane from the lane's column, or from the only column; 0 out of range."""
+    """Load a scalar per lane from row ``index`` of a file; 0 out of range.
+
+    A lane reads its own column, or the only column of a file that all lanes share.
+    """
     inside = (index >= 0) & (index < len(rows))
     if not inside.any():
         return np.zeros(1, rows.dtype)
@@ -356,7 +363,7 @@ _DIFFERENCES: dict[ir.Axis, Callable[[F32], F32]] = {
     ir.Axis.X_COARSE: lambda quads: quads[:, :1, -1:] - quads[:, :1, :1],
     ir.Axis.Y_COARSE: lambda quads: quads[:, -1:, :1] - quads[:, :1, :1],
 }
-"""Derivatives of an array of quads of shape (quads, rows, columns)."""
+"""Functions that compute derivatives, by axis, from an array of shape (quads, rows, columns)."""
 
 
 def _derivative(machine: Machine, statement: ir.Derivative, active: Mask | None) -> None:

@@ -43,8 +43,8 @@ class ReadOpcode(Enum):
     """Operands: float address; reference if ``comparison``; two offsets if ``offset``.  Result:
     the ``component`` of four texels, in the view's type."""
     LOD = "lod"
-    """Operands: float address without slice, its ddx, its ddy.  Result: floats, the clamped and
-    the unclamped level."""
+    """Operands: float address without slice, its ddx, its ddy.  Result: floats, the clamped level
+    of detail and the unclamped one."""
     LOAD = "load"
     """Operands: unsigned address, then mip level or sample.  Result: floats or integers by the
     view's type."""
@@ -72,10 +72,10 @@ class ReadOpcode(Enum):
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """The read operation behind a unit number of Fetch, or behind a Sample of a plain texture.
+    """The read operation behind a unit number of a Fetch, or of a Sample from a plain texture.
 
-    ``resource`` and ``sampler`` are the numbers of t# and s#; None for the rasterizer or if
-    unused.
+    ``resource`` and ``sampler`` are the numbers of t# and s#, None if unused or if the rasterizer
+    is read.
     """
 
     opcode: ReadOpcode
@@ -101,7 +101,7 @@ class MemoryOpcode(Enum):
     LOAD = "load"
     """No operands.  Result: the texel, or words from the address on."""
     STORE = "store"
-    """Operands: a texel, or words to store from the address on."""
+    """Operands: a texel, or the words to store from the address on."""
     AND = "and"
     OR = "or"
     XOR = "xor"
@@ -111,7 +111,9 @@ class MemoryOpcode(Enum):
     UMAX = "umax"
     UMIN = "umin"
     EXCHANGE = "exchange"
-    """This and the atomics above take a word and return the previous value."""
+    """Store a word.  Operand: the word.  Result: the previous value.
+
+    AND to UMIN have the same operand and result; they store the combination of both values."""
     COMPARE = "compare"
     """Compare-and-exchange.  Operands: expected word, new word.  Result: the previous value."""
     ALLOC = "alloc"
@@ -119,15 +121,15 @@ class MemoryOpcode(Enum):
     CONSUME = "consume"
     """No address.  Decrements the hidden counter; returns its new value."""
     SIZE = "size"
-    """Takes the mip level instead of an address.  Result as ``ReadOpcode.SIZE``."""
+    """Operand: the mip level, instead of an address.  Result: as ``ReadOpcode.SIZE``."""
     COUNT = "count"
-    """No address.  Result as ``ReadOpcode.COUNT``."""
+    """No address.  Result: as ``ReadOpcode.COUNT``."""
 
 
 class MemoryOperation(NamedTuple):
-    """The memory operation behind a unit number of Access: on u#, or on g# if ``shared``.
+    """The memory operation behind a unit number of an Access: on u#, or on g# if ``shared``.
 
-    ``silent``: the result is unused.
+    ``silent``: the program does not use the result.
     """
 
     opcode: MemoryOpcode

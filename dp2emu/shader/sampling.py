@@ -19,14 +19,14 @@ _ARGUMENTS = {Lod.IMPLICIT: (), Lod.BIAS: ("lod",), Lod.EXPLICIT: ("lod",),
 
 @lru_cache
 def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
-    """Return the input names of a sampler program for the operands of a Sample, in their order."""
+    """Return a sampler program's input names, in the order of a Sample's operands."""
     size = 1 if lod in (Lod.BIAS, Lod.EXPLICIT) else kind.coordinates
     arguments = (f"{name}.{c}" for name in _ARGUMENTS[lod] for c in COMPONENTS[:size])
     return (*(f"coordinate.{c}" for c in COMPONENTS[: kind.coordinates]), *arguments)
 
 
 class BoundProgram(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """A sampler or fetch program with its uniforms.
+    """A program that implements a sampler or a fetch, with its uniforms.
 
     A sampler program has four outputs: red, green, blue, alpha.  A fetch program has four output
     words, and ``ports`` names its inputs in the order of the operands.  Instances serve as
@@ -40,7 +40,7 @@ class BoundProgram(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 @runtime_checkable
 class BindableSampler(Protocol):
-    """A sampler that provides its work as programs."""
+    """A sampler that can return the programs which implement it."""
 
     def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
         """Return the program that implements a sampler for a kind of texture and level of
@@ -50,7 +50,7 @@ class BindableSampler(Protocol):
 
 @runtime_checkable
 class BindableFetcher(Protocol):
-    """A fetcher that provides its work as programs."""
+    """A fetcher that can return the programs which implement its units."""
 
     def answered(self, unit: int) -> BoundProgram | None:
         """Return the program that implements a unit, its ``ports`` in the order of the operands.

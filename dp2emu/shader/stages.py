@@ -9,11 +9,13 @@ STAGES = 8
 STAGE_FILE = "stage"
 """Name of a float32 uniform file with ``STAGE_SCALARS`` scalars per stage."""
 STAGE_SCALARS = 6
-"""D3DTSS_BUMPENVMAT00, 01, 10 and 11, then D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
+"""Number of scalars of a stage.
+
+They are D3DTSS_BUMPENVMAT00, 01, 10 and 11, D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
 FACTOR_FILE = "factor"
 """Name of a float32 uniform file: D3DRS_TEXTUREFACTOR as red, green, blue and alpha, then
 D3DTSS_CONSTANT of each stage."""
 FACTOR_SCALARS = 4 * (1 + STAGES)
 STAGE_FILES = frozenset({STAGE_FILE, FACTOR_FILE})
 LUMINANCE_SCALE, LUMINANCE_OFFSET = 4, 5
-"""Indices of scalars within a stage."""
+"""Positions of two scalars among the ``STAGE_SCALARS`` of a stage."""

@@ -50,7 +50,7 @@ def _lines(program: ir.Program) -> Iterator[str]:
 
 
 class _Dump(msgspec.Struct, frozen=True):
-    """Formats statements; knows the types of slots."""
+    """Formats the statements of a program; it knows the types of the program's slots."""
 
     slots: tuple[Type, ...]
 

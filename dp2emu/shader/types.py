@@ -14,7 +14,7 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Lanes = NDArray[Any]
-"""Values of a slot, in the dtype of its type; shape (lanes,), or (1,) if uniform across lanes."""
+"""Values of a slot: an array of its dtype, shape (lanes,), or (1,) if uniform across lanes."""
 
 NAN_BITS = 0x7FC00000
 """The canonical NaN: every NaN has these bits where the bits of a float32 are observable."""
@@ -37,7 +37,7 @@ class Type(Enum):
     letter: str
     """The letter that prefixes slots in text; F64 and I64 are (d)ouble and (l)ong."""
     bits: int
-    """The size of a value."""
+    """The size of a value in bits."""
     dtype: np.dtype[Any]
     """The NumPy dtype."""
 

@@ -29,14 +29,14 @@ def _operator(name: str) -> Callable[[Value, Number], Value]:
 
 
 def _reflected(name: str) -> Callable[[Value, Number], Value]:
-    """Make an operator method that takes its operands in swapped order."""
+    """Make the operator method of a right operand, which swaps the operands."""
     return lambda self, other: self.builder.operator(name, other, self)
 
 
 class Value(msgspec.Struct, frozen=True, eq=False):
     """An operand with its type, its builder, and the block in which it was computed.
 
-    ``version`` counts the assignments of the slot up to then.
+    ``version`` is how often the slot had been assigned when the value was made.
     """
 
     builder: Arithmetic
@@ -74,7 +74,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
 
 
 Number = Value | float
-"""A value, or a Python number or bool that becomes a constant of the required type."""
+"""Type of operands: a value, or a Python number or bool that becomes a constant."""
 
 
 class Variable(msgspec.Struct, eq=False):
@@ -123,7 +123,7 @@ OPERATORS: dict[str, dict[Type, str]] = {
     )
 }
 OPERATORS["ne"][Type.BOOL] = "bxor"
-"""Rows of the op table by operator and operand type."""
+"""Names of operations in the op table, by operator and operand type."""
 
 
 _Unary = Callable[["Arithmetic", Number], Value]
@@ -132,7 +132,7 @@ _Ternary = Callable[["Arithmetic", Number, Number, Number], Value]
 
 
 def _recorded(op: str) -> Callable[..., Value]:
-    """Make a method that applies a row of the op table."""
+    """Make a method that applies the operation ``op`` of the op table."""
     return lambda self, *operands: self.apply(op, *operands)
 
 
@@ -148,7 +148,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def apply(self, op: str, *operands: Number) -> Value:
-        """The result of a row of the op table."""
+        """The result of applying the operation ``op`` of the op table."""
 
     @abstractmethod
     def read(self, variable: Variable) -> Value:
@@ -159,14 +159,14 @@ class Arithmetic(ABC):
         """Assign a variable in the active lanes."""
 
     def operator(self, name: str, *operands: Number) -> Value:
-        """Apply the row of the op table that implements an operator on its operands' type."""
+        """Apply the operation that implements operator ``name`` for the type of its operands."""
         type = next(each.type for each in operands if isinstance(each, Value))
         if type not in OPERATORS[name]:
             raise TypeError(f"no {name} on {type.value}")
         return self.apply(OPERATORS[name][type], *operands)
 
     def select(self, condition: Number, x: Number, y: Number) -> Value:
-        """condition ? x : y.  Two Python numbers make an F32."""
+        """condition ? x : y, per lane.  If x and y are Python numbers the result is an F32."""
         types = [each.type for each in (x, y) if isinstance(each, Value)]
         return self.apply(OPERATORS["select"][types[0] if types else Type.F32], condition, x, y)
 

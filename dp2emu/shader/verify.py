@@ -11,16 +11,19 @@ from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import Type
 
 MAX_DEPTH = 200
-"""Most nested blocks: engines and dumps recurse, and the host stack is finite."""
+"""Maximum nesting of blocks: engines and dumps recurse, and the host stack is finite."""
 MAX_UNIFORM_SIZE, MAX_LOCAL_SIZE = 1 << 28, 1 << 14
-"""Most scalars of a uniform file (the words of the largest texture) and of a local file (allocated
-per lane)."""
+"""Maximum number of scalars of a uniform file (the words of the largest texture) and of a local
+file (allocated per lane)."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 
 
 def verify(program: ir.Program) -> None:
-    """Raises ProgramError with the number of the offending statement, from 0 in program order."""
+    """Check the rules of a program.
+
+    Raises ProgramError with the number of the offending statement, from 0 in program order.
+    """
     _Verifier(program).verify()
 
 

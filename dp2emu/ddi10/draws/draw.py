@@ -52,14 +52,14 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.ir import Stage as Kind
 
 _TOPOLOGIES: dict[int, Topology] = {int(topology): topology for topology in Topology10}
-"""By D3D10_DDI_PRIMITIVE_TOPOLOGY."""
+"""Primitive topologies by D3D10_DDI_PRIMITIVE_TOPOLOGY number."""
 
 _STRIPS = (Topology10.LINESTRIP, Topology10.TRIANGLESTRIP, Topology10.LINESTRIP_ADJ,
            Topology10.TRIANGLESTRIP_ADJ)  # fmt: skip
 """Topologies in which an index of all ones restarts the strip."""
 
 _BASE = 1 << 31
-"""Added to a BaseVertex, an INT, to check its range as that of a UINT."""
+"""Added to a BaseVertex, which is an INT, so that its range can be checked as a UINT's."""
 
 
 class Draws:
@@ -113,7 +113,10 @@ class Draws:
         self._draw(indices, start, base, Instances(instances, start_instance))
 
     def draw_indirect(self, indexed: bool, buffer: bytearray, offset: int) -> None:
-        """DrawInstancedIndirect or DrawIndexedInstancedIndirect; a buffer has the arguments."""
+        """DrawInstancedIndirect, or DrawIndexedInstancedIndirect if ``indexed``.
+
+        The draw arguments are in ``buffer`` at byte ``offset``.
+        """
         entry = "DrawIndexedInstancedIndirect" if indexed else "DrawInstancedIndirect"
         arguments = self._resources.objects.open(buffer, entry)
         self._contract.check(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
@@ -129,9 +132,10 @@ class Draws:
             self._resources.record(packet, arguments, *self._used(indexed))
 
     def draw_auto(self) -> None:
-        """DrawAuto: draw the whole vertices that stream output wrote to the first vertex buffer.
+        """DrawAuto: draw the vertices that stream output wrote to the vertex buffer in slot 0.
 
-        Without such a buffer, or with a stride of 0, it draws nothing.
+        Only whole vertices count.  Without a buffer there, or with a stride of 0, it draws
+        nothing.
         """
         source = self._bindings.vertex_buffers.get(0)
         if source is not None and source.stride:
@@ -146,11 +150,12 @@ class Draws:
         instances: Instances,
         filled: Filled | None = None,
     ) -> None:
-        """Record a draw of ``count`` vertices, or of indices if ``base`` is not None.
+        """Record a draw of ``count`` vertices, or of ``count`` indices if ``base`` is not None.
 
-        With ``filled`` the GPU takes the number of vertices from there when it executes, and
-        ``count`` is the maximum.  Without a topology, a vertex shader or a required index buffer
-        nothing is drawn, nor are primitives that the hull shader cannot take.  Raises Unsupported.
+        With ``filled`` the GPU takes the number of vertices from there when it executes the draw,
+        and ``count`` is the maximum.  Nothing is drawn without a topology, a vertex shader or a
+        required index buffer, or if the bound shaders do not accept the topology.  Raises
+        Unsupported.
         """
         numbers = count, start, instances.count, instances.first
         self._contract.check(all(map(is_uint, numbers)), Rule.NUMBERS, "Draw")
@@ -170,7 +175,7 @@ class Draws:
         self._resources.record(packet, *self._used(base is not None))
 
     def _check_hazards(self) -> None:
-        """Check, in checking mode, that no stream output target is an input too."""
+        """Check in checking mode that no stream output target is a vertex or index buffer too."""
         at = self._bindings
         if self._stages.geometry.stream_output is not None:
             written = {id(resource.surface) for resource in at.stream_targets.values()}
@@ -331,7 +336,10 @@ class Draws:
 def _surfaces(
     views: Sequence[TargetView | None],
 ) -> tuple[list[object], Callable[[], tuple[Surface | None, ...]]]:
-    """Cache key and factory of the surfaces of views: a discard gives a resource new memory."""
+    """Cache key of the surfaces of target views, and a function that makes the surfaces.
+
+    The key includes the memory of each resource, since a discard replaces it.
+    """
     memory = [view and view.resource.surface for view in views]
     return [*views, *memory], lambda: tuple(view.surface() if view else None for view in views)
 
@@ -350,7 +358,7 @@ def _indices(at: Bindings, base: int | None) -> Indices | None:
 
 
 def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | None:
-    """The instances of a draw, None for a single one without instance data."""
+    """The instances of a draw with their data; None for one instance without instance data."""
     bound = (row for row in at.layout.rates.items() if row[0] in at.vertex_buffers)
     streams = tuple(sorted(bound))
     if given.count == 1 and not streams:
@@ -360,7 +368,7 @@ def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | No
 
 
 def _blends(at: Bindings) -> tuple[BlendState | None, ...]:
-    """The blend states of the slots up to the last bound target."""
+    """The blend states of the target slots up to the last bound target."""
     last = max((n for n, target in enumerate(at.targets) if target is not None), default=0)
     return at.blending.equations[: last + 1]
 
@@ -371,7 +379,7 @@ def _stencil_write_mask(at: Bindings) -> int:
 
 
 def _depth(at: Bindings) -> DepthState:
-    """The depth state; without a depth buffer every fragment passes."""
+    """The depth state of the bindings; without a depth buffer every fragment passes."""
     state, desc = at.depth_stencil, at.rasterizer.desc
     if at.depth is None:
         return DepthState(in_viewport=True)
@@ -394,7 +402,7 @@ def _depth(at: Bindings) -> DepthState:
 
 @lru_cache(maxsize=1)
 def _no_pixel_shader() -> Program:
-    """The empty program that runs without a pixel shader."""
+    """The empty pixel program that stands in when no pixel shader is bound."""
     return Builder(Kind.PIXEL).program()
 
 
@@ -404,11 +412,11 @@ MOST_GROUPS = 65535
 """D3D11_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION."""
 
 ARGUMENT_BYTES = 12
-"""Bytes of the group counts of an indirect dispatch."""
+"""Size in bytes of the group counts that an indirect dispatch reads from its buffer."""
 
 
 class Compute:
-    """The compute functions of a device.  Mutable: ``unordered`` has the bound views."""
+    """The compute functions of a device.  Mutable: ``unordered`` has the views bound to slots."""
 
     def __init__(
         self, context: Context, resources: Resources, stages: Stages, views: UnorderedViews
@@ -442,7 +450,7 @@ class Compute:
             self._dispatch((x, y, z), None)
 
     def dispatch_indirect(self, buffer: bytearray, offset: int) -> None:
-        """DispatchIndirect: the group counts are in a buffer."""
+        """DispatchIndirect: the group counts are in ``buffer`` at byte ``offset``."""
         entry = "DispatchIndirect"
         resource = self._resources.objects.open(buffer, entry)
         self._contract.check(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
@@ -453,7 +461,11 @@ class Compute:
     def _dispatch(
         self, groups: tuple[int, int, int], arguments: tuple[Surface, int] | None, *used: Resource
     ) -> None:
-        """Record a dispatch; without a shader nothing runs."""
+        """Record a dispatch of ``groups``, or of the group counts in ``arguments``.
+
+        ``arguments`` are a buffer and an offset, ``used`` the other resources that it accesses.
+        Without a compute shader nothing is dispatched.
+        """
         shader = self._stage.shader
         if shader is None or not all(shader.lowered.threads):
             return

@@ -58,11 +58,11 @@ _INTEGERS = {
     SystemValue.RENDERTARGET_ARRAY_INDEX: LAYER,
     SystemValue.VIEWPORT_ARRAY_INDEX: VIEWPORT,
 }
-"""Integer ports of the system values that the rasterizer reads."""
+"""Name of the integer port of each system value that the rasterizer reads."""
 
 
 def geometry_stage(shader: Shader, bound: StageProgram) -> GeometryStage:
-    """The geometry stage of a shader with its resources."""
+    """The geometry stage of a geometry shader and the resources ``bound`` to it."""
     emission = shader.lowered.emission
     assert emission is not None
     return GeometryStage(
@@ -86,7 +86,7 @@ def streams_of(lowered: Lowered4) -> tuple[EmittedStream, ...]:
 
 
 def _ports(lowered: Lowered4, emission: Emission, stream: int) -> Iterator[tuple[Port, int]]:
-    """The ports of a stream with the word that each reads.
+    """The output ports of a stream of a geometry shader, each with the emitted word that it reads.
 
     An output o# becomes the varying v#, once as bits and once as a float; position, distances and
     integer system values have a port of their own as well.
@@ -128,7 +128,10 @@ _TOPOLOGIES: dict[OutputPrimitive, Topology] = {
 
 
 class HullDomainBindings:
-    """The tessellation stage of a device's bindings.  Mutable: it caches the last one."""
+    """The hull and domain shaders bound to a device and their tessellation stage.
+
+    Mutable: it caches the last tessellation stage made.
+    """
 
     def __init__(self, hull: Stage, domain: Stage) -> None:
         self._hull = hull
@@ -143,7 +146,7 @@ class HullDomainBindings:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """The active stages."""
+        """The hull and the domain stage of the bindings; none unless both shaders are bound."""
         return (self._hull, self._domain) if self.shaders else ()
 
     @property
@@ -163,7 +166,10 @@ class HullDomainBindings:
         return _TOPOLOGIES[lowered.output]
 
     def stage(self, patches: int) -> TessellationStage | None:
-        """The stage for a draw of ``patches``; None without both shaders.  Raises Unsupported."""
+        """The tessellation stage for a draw of ``patches``; None unless both shaders are bound.
+
+        Raises Unsupported.
+        """
         shaders = self.shaders
         if shaders is None:
             return None
@@ -219,7 +225,10 @@ class ClipperInput(NamedTuple):
 
 
 class PostVertexBindings:
-    """The post-vertex stages of a device's bindings.  Mutable: it caches the last ones."""
+    """The hull, domain and geometry shaders and the stream output bound to a device.
+
+    Mutable: it caches the stages made for the last draw.
+    """
 
     def __init__(self, stages: Stages, bindings: Bindings) -> None:
         self._geometry = stages.geometry
@@ -230,20 +239,24 @@ class PostVertexBindings:
 
     @property
     def shaders(self) -> tuple[object, ...]:
-        """Shaders and stream output layouts: the cache key of pipelines."""
+        """Cache key of pipelines: the bound shaders and the stream output layouts."""
         tessellation = self._hull_domain.shaders or (None, None)
         return *tessellation, self._geometry.shader, self._geometry.stream_output
 
     def accepts(self, topology: Topology) -> bool:
-        """Whether the stages can process a topology: with hull and domain shader only patches,
-        with only one of them nothing.
+        """Whether the bound shaders can process a topology.
+
+        With hull and domain shader only patches are accepted, with just one of the two nothing.
         """
         if self._hull_domain.shaders is not None:
             return topology in PATCHES
         return not self._hull_domain.incomplete
 
     def clipper_input(self, vertex: Shader, topology: Topology) -> ClipperInput:
-        """The output of the last stage for a draw of ``topology`` with a vertex shader."""
+        """The output of the last shader before the clipper, for a draw of ``topology``.
+
+        That is the geometry shader, else the domain shader, else ``vertex``.
+        """
         shader, rasterized = self._geometry.shader, self._output().rasterized
         if shader is None:
             tessellation = self._hull_domain.shaders
@@ -257,7 +270,10 @@ class PostVertexBindings:
     def stages(
         self, vertex: Shader, topology: Topology, primitives: int
     ) -> PostVertexStages | None:
-        """The stages for a draw of ``primitives``, None without any.  Raises Unsupported."""
+        """The post-vertex stages for a draw of ``primitives``, None if no such stage is active.
+
+        Raises Unsupported.
+        """
         shader, tessellation = self._geometry.shader, self._hull_domain.stage(primitives)
         if shader is None and self._geometry.stream_output is None and tessellation is None:
             return None
@@ -287,7 +303,7 @@ class PostVertexBindings:
         return StreamOutput(streams.layouts, targets, streams.rasterized)
 
     def active(self) -> Iterator[Stage]:
-        """The stages with a shader."""
+        """The bindings of the hull, domain and geometry stages that have a shader."""
         yield from self._hull_domain.stages
         if self._geometry.shader is not None:
             yield self._geometry
@@ -301,7 +317,10 @@ class PostVertexBindings:
         )
 
     def _slices(self) -> tuple[Layer, ...]:
-        """A layer for each slice of the largest target; smaller ones repeat their first slice."""
+        """Render targets and depth buffer of each array slice of the largest of them.
+
+        One with fewer slices uses its first slice for the missing ones.
+        """
         at = self._bindings
         bound = [*at.targets, at.depth]
         memory = [view and view.resource.surface for view in bound]

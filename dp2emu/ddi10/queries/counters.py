@@ -69,7 +69,7 @@ class CounterInfo(NamedTuple):
 
 
 class CounterAnswer(NamedTuple):
-    """The outputs of CheckCounter beside the strings."""
+    """The outputs of CheckCounter other than its strings."""
 
     type: CounterType
     active_counters: int
@@ -87,7 +87,7 @@ class StringOut(msgspec.Struct):
 
 
 class CounterRow(msgspec.Struct, frozen=True):
-    """A counter: its query row, its C type, its share of ``SIMULTANEOUS``, and its strings."""
+    """A counter: its query row, C type, strings, and ``cost``, its part of ``SIMULTANEOUS``."""
 
     kind: QueryRow
     type: CounterType
@@ -97,28 +97,31 @@ class CounterRow(msgspec.Struct, frozen=True):
 
 
 def _share(usage: Usage) -> float:
-    """part / whole, clamped to 1; 0 if the whole is 0."""
+    """Part / whole of a ``usage`` pair, clamped to 1; 0 if the whole is 0."""
     part, whole = usage
     return min(1.0, part / whole) if whole > 0 else 0.0
 
 
 def _busy(*counters: str) -> Callable[[Report], float]:
-    """Busy ticks / ticks of the interval."""
+    """Return the formula: ticks counted by ``counters`` / ticks of the interval."""
     return lambda report: _share(busy(report, *counters))
 
 
 def _used(rate: tuple[int, int], *counters: str) -> Callable[[Report], float]:
-    """Amount / (ticks of the interval * peak rate), where ``rate`` is (amount, ticks)."""
+    """Return the formula: amount / (ticks of the interval * peak rate).
+
+    The amount is the sum of ``counters``, ``rate`` the peak as (amount, ticks).
+    """
     return lambda report: _share(used(report, rate, *counters))
 
 
 def _part(counter: str, *whole: str) -> Callable[[Report], float]:
-    """One counter / the sum of several."""
+    """Return the formula: ``counter`` / the sum of the counters ``whole``."""
     return lambda report: _share(part(report, counter, *whole))
 
 
 def _idle(report: Report) -> float:
-    """1 - ticks in which any unit was busy / ticks; 1 for an empty interval."""
+    """Formula of GPU_IDLE: 1 - ticks with a busy unit / ticks; 1 for an empty interval."""
     return _share(idle(report))
 
 
@@ -157,7 +160,7 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (Counter.WAITING_FOR_QUEUE, 1, _busy("wait_queue_ticks"),
      "time the host waited for room in the queue"),
 )  # fmt: skip
-"""Counter, cost, formula and description of each FLOAT32 counter."""
+"""Counter, cost, formula and description of each counter whose value is a FLOAT32 fraction."""
 
 _TOTALS: tuple[tuple[Counter, CounterType, str, str, str], ...] = (
     (Counter.UPLOADED_BYTES, CounterType.UINT64, "upload_bytes", "bytes", "bytes handed over"),
@@ -199,7 +202,7 @@ def _fraction(
 def _total(
     counter: Counter, type: CounterType, source: str, units: str, description: str
 ) -> CounterRow:
-    """An integer counter, which wraps around at the size of its type."""
+    """The row of an integer counter, which wraps around at the size of its type."""
     limit = 1 << 8 * _LAYOUTS[type].size
     strings = units, description
     return _row(counter, type, 1, lambda report: (report.change(source) % limit,), strings)
@@ -215,9 +218,10 @@ LAST_DEVICE_DEPENDENT = max(COUNTERS)
 
 
 class ActiveCounters:
-    """The active counters of an adapter with their owners.  Mutable: queries acquire and release.
+    """The active counters of an adapter and the devices that own them.
 
-    A counter is exclusive to one device; the queries of that device share it and its cost.
+    Mutable: queries acquire and release counters.  A counter belongs to one device at a time; the
+    queries of that device share it and its cost.
     """
 
     def __init__(self) -> None:
@@ -229,7 +233,10 @@ class ActiveCounters:
         return sum(COUNTERS[counter].cost for counter in self._users)
 
     def acquire(self, counter: int, owner: object) -> bool:
-        """Add a query to a counter; False if another device has it or the cost is too high."""
+        """Count one more query that uses a counter.
+
+        Returns False if another device owns the counter or the cost is too high.
+        """
         holder, users = self._users.get(counter, (owner, 0))
         fits = users > 0 or self.cost + COUNTERS[counter].cost <= SIMULTANEOUS
         if holder is not owner or not fits:
@@ -238,7 +245,7 @@ class ActiveCounters:
         return True
 
     def release(self, counter: int) -> None:
-        """Remove a query from a counter."""
+        """Count one query less that uses a counter."""
         owner, users = self._users.pop(counter)
         if users > 1:
             self._users[counter] = owner, users - 1

@@ -37,11 +37,11 @@ _MARK = int.from_bytes(b"QURY", "little")
 _HEADER = Struct("<4IQ")
 
 _MISC_FLAGS, _GET_DATA_FLAGS = int(MiscFlag.PREDICATEHINT), int(GetDataFlag.DO_NOT_FLUSH)
-"""As plain integers: ``~`` on an IntFlag keeps only the bits that have names."""
+"""All valid flags as plain integers: ``~`` on an IntFlag keeps only the bits that have names."""
 
 
 class State(IntEnum):
-    """The life of a query from its creation to its data."""
+    """The states of a query, from its creation until its data are available."""
 
     CREATED = 0
     BUILDING = 1
@@ -50,7 +50,7 @@ class State(IntEnum):
 
 
 class _Live(msgspec.Struct, frozen=True):
-    """A live query: its type, flags, GPU slot and memory."""
+    """A query that has not been destroyed: its type, flags, GPU slot and memory."""
 
     kind: QueryRow
     flags: int
@@ -201,7 +201,7 @@ class Queries:
         self._contract.check(not bound, Rule.BOUND_PREDICATE, entry)
 
     def _check_get(self, live: _Live, data: bytearray | None, size: int, flags: int) -> None:
-        """Check the rules of QueryGetData beside the memory's."""
+        """Check the rules of QueryGetData that do not concern the query's memory."""
         wanted = live.kind.layout.size if data is not None else 0
         rules = (
             (not live.flags & MiscFlag.PREDICATEHINT, Rule.DATA_OF_A_HINT),

@@ -72,8 +72,9 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 class QueryRow(msgspec.Struct, frozen=True):
     """A query type or counter: first interface version, payload layout, and how to compute it.
 
-    ``begins``: QueryBegin is legal.  ``values`` computes the members of the payload from a report;
-    a ``predicate`` has one, its BOOL.  ``own``: it counts the draws of its own device only.
+    ``begins`` says whether QueryBegin is legal.  ``values`` computes the members of the payload
+    from a report; if ``predicate`` is set there is one, a BOOL.  ``own``: the query counts the
+    draws of its own device only, not those of other devices.
     """
 
     query: IntEnum
@@ -124,7 +125,7 @@ def _statistics_11(report: Report) -> tuple[int, ...]:
 
 
 def _streamed(stream: int) -> _Values:
-    """NumPrimitivesWritten and PrimitivesStorageNeeded of a stream."""
+    """Make a function that computes NumPrimitivesWritten and PrimitivesStorageNeeded."""
 
     def values(report: Report) -> tuple[int, ...]:
         counts = (report.change(f"stream{stream}_{what}") for what in ("written", "needed"))
@@ -134,7 +135,10 @@ def _streamed(stream: int) -> _Values:
 
 
 def _overflowed(*streams: int) -> _Values:
-    """Whether any of the streams overflowed: more primitives needed than written."""
+    """Make a function that computes whether any of ``streams`` overflowed.
+
+    A stream overflows if it needs more primitives than are written.
+    """
 
     def values(report: Report) -> tuple[int, ...]:
         counts = (_streamed(stream)(report) for stream in streams)

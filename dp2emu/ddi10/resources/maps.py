@@ -46,7 +46,7 @@ class MappedSubresource(NamedTuple):
 
 
 _IMMEDIATE = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
-"""Maps that never wait for the GPU."""
+"""Map types that never wait for the GPU."""
 
 _MAPS: dict[str, frozenset[Map]] = {
     "ResourceMap": frozenset(Map),
@@ -56,7 +56,7 @@ _MAPS: dict[str, frozenset[Map]] = {
     "DynamicConstantBufferMapDiscard": frozenset({Map.WRITE_DISCARD}),
     "DynamicResourceMapDiscard": frozenset({Map.WRITE_DISCARD}),
 }
-"""Map types that each function accepts."""
+"""Map types that each DDI function accepts, by the function's name."""
 _UNMAPS = (
     "ResourceUnmap",
     "StagingResourceUnmap",
@@ -69,7 +69,7 @@ _USAGES = {
     "Dynamic": frozenset({Usage.DYNAMIC}),
     "Resource": frozenset({Usage.DEFAULT, Usage.STAGING, Usage.DYNAMIC}),
 }
-"""Resource usages that functions accept, by prefix of their names."""
+"""Resource usages that the map functions accept, by prefix of the function's name."""
 
 
 class Maps:
@@ -114,7 +114,7 @@ class Maps:
         resource.mapped.discard(subresource)
 
     def is_staging_busy(self, memory: bytearray) -> bool:
-        """ResourceIsStagingBusy: whether a map of the resource would wait."""
+        """ResourceIsStagingBusy: whether mapping the resource would have to wait for the GPU."""
         return self._resources.objects.open(memory, "ResourceIsStagingBusy").pending > 0
 
     def _open(self, entry: str, memory: bytearray, subresource: int) -> Resource:
@@ -124,7 +124,7 @@ class Maps:
         return resource
 
     def _synchronize(self, resource: Resource, kind: Map, flags: int) -> None:
-        """Wait for the GPU, or rename the memory, as the map type requires."""
+        """Wait for the GPU, or replace the resource's memory, as the map type requires."""
         if kind is Map.WRITE_DISCARD:
             self._resources.rename(resource)
         if kind in _IMMEDIATE:

@@ -17,7 +17,7 @@ from dp2emu.errors import Fault, UsageError
 from dp2emu.gpu.resource.memory_residency import Place, Residency
 
 MOST_ALLOCATIONS = 1 << 16
-"""Most allocations of one call; more fail with E_OUTOFMEMORY."""
+"""Maximum number of allocations in one call; more fail with E_OUTOFMEMORY."""
 
 
 class ResidencyCode(IntEnum):
@@ -44,7 +44,7 @@ _CODES = {
 
 
 class Purpose(Enum):
-    """The purpose of an allocation of a resource."""
+    """What an allocation of a resource is for: rendering, or access by the host."""
 
     RENDERING = "rendering"
     LOCK = "lock scratch"

@@ -166,7 +166,10 @@ def byte_size(desc: SurfaceDesc) -> int:
 
 
 class _Bounds(NamedTuple):
-    """Maximum sides in texels and array slices, which are a multiple of ``faces``."""
+    """Limits of a resource type: sides in texels, and array slices.
+
+    The number of slices must be a multiple of ``faces``.
+    """
 
     width: int
     height: int = 1
@@ -181,7 +184,7 @@ _BOUNDS: dict[int, _Bounds] = {
     ResourceType.TEXTURE3D: _Bounds(2048, 2048, 2048),
     ResourceType.TEXTURECUBE: _Bounds(16384, 16384, slices=MAX_LAYERS, faces=CUBE_FACES),
 }
-"""The limits of Direct3D 11."""
+"""Size limits of Direct3D 11 for each D3D10DDIRESOURCE_TYPE."""
 
 
 def is_valid(desc: CreateResource) -> bool:
@@ -258,17 +261,17 @@ class Resource(msgspec.Struct, eq=False):
 
     @property
     def filled(self) -> Filled:
-        """The current stream output position."""
+        """The resource's current stream output position."""
         return self.progress.filled
 
     @property
     def is_buffer(self) -> bool:
-        """Whether it has bytes instead of texels."""
+        """Whether the resource is a buffer, which has bytes instead of texels."""
         return self.desc.ResourceDimension in BUFFER_TYPES
 
     @property
     def is_staging(self) -> bool:
-        """Whether its usage is STAGING."""
+        """Whether the resource's usage is STAGING."""
         return self.desc.Usage == Usage.STAGING
 
     @property
@@ -278,7 +281,7 @@ class Resource(msgspec.Struct, eq=False):
 
     @property
     def memory(self) -> Memory:
-        """Its memory for residency queries; staging resources are system memory."""
+        """The resource's memory for residency queries; staging resources are system memory."""
         return Memory(self.allocations, system_memory=self.is_staging)
 
 
@@ -352,7 +355,7 @@ class Resources:
         resource.surface, resource.allocations = fresh
 
     def record(self, packet: Packet, *used: Resource) -> None:
-        """Record a packet, after a PageIn of the allocations that it uses."""
+        """Record a packet, preceded by a PageIn of the allocations of the resources ``used``."""
         commands, contract = self._context.commands, self._context.contract
         unmapped = not any(resource.mapped for resource in used)
         contract.check(unmapped, Rule.USED_MAPPED, type(packet).__name__)
@@ -405,7 +408,10 @@ class Resources:
             raise Fault(DdiCode.E_OUTOFMEMORY, f"CreateResource: {fault.what}") from fault
 
     def _free(self, resource: Resource) -> None:
-        """Free the allocations, unless other devices share them; packets keep the bytes alive."""
+        """Free the allocations of a resource, unless other devices share it.
+
+        Recorded packets keep the bytes alive.
+        """
         if resource.shared and not self._context.shared.release(resource.shared):
             return
         for each in resource.allocations:
@@ -417,8 +423,10 @@ def _done(resource: Resource, surface: Surface) -> None:
 
 
 def _purposes(desc: CreateResource) -> tuple[Purpose, ...]:
-    """The allocations of a resource by purpose.  Dynamic textures have a second, linear one that
-    the host writes; staging resources have only that.
+    """The purposes for which a resource has an allocation each.
+
+    A dynamic texture has a second, linear allocation that the host writes; a staging resource has
+    the linear one only.
     """
     if desc.Usage == Usage.STAGING:
         return (Purpose.LOCK,)

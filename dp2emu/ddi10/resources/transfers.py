@@ -246,7 +246,10 @@ class Transfers:
     def _copy_part(
         self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
     ) -> None:
-        """Copy bits without conversion."""
+        """Record a copy of ``box`` to the box ``there`` of another subresource, unconverted.
+
+        ``at`` is the subresource of ``origin``, ``to`` that of ``destination``.
+        """
         if destination.is_buffer:
             size = box.right - box.left
             packet = CopyBytes(origin.surface, box.left, destination.surface, there.left, size)
@@ -260,7 +263,11 @@ class Transfers:
     def _convert_part(
         self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
     ) -> None:
-        """Copy bits of whole texels or blocks; the boxes are in these elements."""
+        """Record a copy of the bits of texels or blocks between formats with elements of one size.
+
+        ``at`` and ``box`` select the source, ``to`` and ``there`` the target; boxes are in
+        elements.
+        """
         if destination.is_buffer:
             self._copy_part(destination, to, there, origin, at, box)
             return
@@ -269,7 +276,7 @@ class Transfers:
         self._resources.record(Copy(source, target), origin, destination)
 
     def _check_sizes(self, destination: Resource, origin: Resource) -> None:
-        """Check that texels or blocks have the same size and sample count."""
+        """Check that two resources have equal sample counts and equal texel or block sizes."""
         same = destination.is_buffer or (
             _row(destination).size == _row(origin).size
             and destination.desc.SampleDesc == origin.desc.SampleDesc
@@ -277,7 +284,7 @@ class Transfers:
         self._contract.check(same, Rule.SAME_TEXELS, "ResourceConvert")
 
     def _check_texels(self, destination: Resource, origin: Resource) -> None:
-        """Check that formats are of one family and the sample counts are equal."""
+        """Check that two resources have equal sample counts and formats of one family."""
         one, other = (DXGI[DxgiFormat(each.desc.Format)] for each in (destination, origin))
         same = one.family is other.family and destination.desc.SampleDesc == origin.desc.SampleDesc
         self._contract.check(same, Rule.SAME_TEXELS, "ResourceCopy")
@@ -300,7 +307,7 @@ class Transfers:
 
 
 def _inside(box: Box, whole: Box) -> bool:
-    """Whether a box lies within one that begins at 0."""
+    """Whether ``box`` lies within ``whole``, a box that begins at 0."""
     high = box.right <= whole.right and box.bottom <= whole.bottom and box.back <= whole.back
     return min(box.left, box.top, box.front) >= 0 and high
 
@@ -310,7 +317,7 @@ def _block(resource: Resource) -> tuple[int, int]:
 
 
 def _whole_blocks(resource: Resource, box: Box, whole: Box) -> bool:
-    """Whether a box is aligned to blocks, or ends at the edge of the subresource."""
+    """Whether ``box`` is aligned to blocks; its ends may be edges of ``whole`` instead."""
     width, height = _block(resource)
     sides = (box.left, box.right, whole.right, width), (box.top, box.bottom, whole.bottom, height)
     return all(
@@ -319,14 +326,14 @@ def _whole_blocks(resource: Resource, box: Box, whole: Box) -> bool:
 
 
 def _rounded(resource: Resource, box: Box) -> Box:
-    """A box rounded up to whole blocks, which may exceed the subresource."""
+    """``box`` rounded up to whole blocks of the format; it may exceed the subresource."""
     width, height = _block(resource)
     right, bottom = -(-box.right // width) * width, -(-box.bottom // height) * height
     return Box(box.left, box.top, right, bottom, box.front, box.back)
 
 
 def _elements(resource: Resource, index: int, box: Box | None = None) -> Box:
-    """A box, or all of a subresource, in units of blocks."""
+    """A box of a subresource (None: all of it) in units of the format's blocks."""
     found = box or _whole(resource, index)
     width, height = _block(resource)
     low = found.left // width, found.top // height
@@ -334,7 +341,7 @@ def _elements(resource: Resource, index: int, box: Box | None = None) -> Box:
 
 
 def _moved(box: Box, x: int, y: int, z: int) -> Box:
-    """A box of the same size at x, y, z."""
+    """``box`` moved to x, y, z, its size unchanged."""
     width, height, depth = box.sides
     return Box(x, y, x + width, y + height, z, z + depth)
 
@@ -346,7 +353,7 @@ def _whole(resource: Resource, index: int) -> Box:
 
 
 def _viewed(resource: Resource, index: int, format: DxgiFormat, box: Box | None = None) -> Part:
-    """A subresource, or a box of it, viewed in another format."""
+    """A box of a subresource (None: all of it), its texels reinterpreted in ``format``."""
     slice, level = divmod(index, resource.surface.desc.levels)
     levels, slices = (level, level + 1), (slice, slice + 1)
     surface = texture_view(resource.surface, format, SurfaceKind.TEXTURE, levels, slices)

@@ -37,7 +37,7 @@ SLOTS = 8
 """D3D11_PS_CS_UAV_REGISTER_COUNT."""
 
 KEEP = 0xFFFFFFFF
-"""An initial count that leaves the counter unchanged."""
+"""Initial count that leaves a view's hidden counter unchanged."""
 
 COUNTER_BYTES = 4
 
@@ -72,7 +72,7 @@ class BufferFlag(IntFlag):
 class UnorderedView(msgspec.Struct, frozen=True, eq=False):
     """An unordered access view: elements of a buffer, or ``slices`` of level ``mip`` of a texture.
 
-    Without a format elements are structures or raw DWORDs, by the ``dimension``.
+    If ``format`` is None, elements are structures or raw DWORDs, as ``dimension`` says.
     """
 
     resource: Resource
@@ -85,12 +85,12 @@ class UnorderedView(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def stride(self) -> int:
-        """Bytes of a structure; 0 for other views."""
+        """Size of a structure of the buffer in bytes; 0 for views that are not structured."""
         structured = self.dimension is Dimension.STRUCTURED_BUFFER
         return self.resource.desc.ByteStride if structured else 0
 
     def bound(self) -> Unordered:
-        """The GPU's binding of the view, with the current memory of the resource."""
+        """The view as the GPU binds it, with the current memory of the resource."""
         return Unordered(self._surface(), self.dimension, self.stride, self.counter)
 
     def _surface(self) -> Surface:
@@ -109,7 +109,7 @@ class UnorderedSlots(msgspec.Struct):
     views: dict[int, UnorderedView] = msgspec.field(default_factory=dict)
 
     def bound(self) -> dict[int, Unordered]:
-        """The GPU's bindings of the views."""
+        """The bound views as the GPU takes them, by slot."""
         return {slot: view.bound() for slot, view in self.views.items()}
 
 
@@ -200,7 +200,7 @@ class UnorderedViews:
         )
 
     def _counter(self) -> Surface:
-        """Memory for the hidden counter of a view.  Raises Fault (E_OUTOFMEMORY)."""
+        """Allocate memory for the hidden counter of a view.  Raises Fault (E_OUTOFMEMORY)."""
         try:
             return self._context.gpu.heap.make(SurfaceDesc(0, SurfaceKind.MEMORY, COUNTER_BYTES))
         except Fault as fault:
@@ -209,13 +209,13 @@ class UnorderedViews:
 
 
 _COUNTED = BufferFlag.APPEND | BufferFlag.COUNTER
-"""Flags of views with a hidden counter."""
+"""Buffer flags (D3D11_DDI_BUFFER_UAV_FLAG) of views that have a hidden counter."""
 _UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
     ResourceType.TEXTURE1D: (Dimension.TEXTURE1D, Dimension.TEXTURE1DARRAY),
     ResourceType.TEXTURE2D: (Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY),
     ResourceType.TEXTURE3D: (Dimension.TEXTURE3D, Dimension.TEXTURE3D),
 }
-"""Dimensions of a single texture and of an array, by resource type."""
+"""View dimensions for each resource type: of a single texture, and of an array."""
 
 
 def _buffer_view(

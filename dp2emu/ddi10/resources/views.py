@@ -36,7 +36,7 @@ from dp2emu.gpu.resource.resource_views import (
 from dp2emu.gpu.resource.subresources import CUBE_FACES
 
 ALL = 0xFFFFFFFF
-"""A count of levels or slices that means all from the first one on."""
+"""Number of levels or slices that means: all from the first one of the view on."""
 
 
 class CreateTargetView(NamedTuple):
@@ -115,7 +115,10 @@ class TargetView(msgspec.Struct, frozen=True, eq=False):
 
 
 class ShaderView(msgspec.Struct, frozen=True, eq=False):
-    """A shader resource view; ``first`` and ``count`` are elements of a buffer."""
+    """A shader resource view: ``levels`` and ``slices`` of a texture, or elements of a buffer.
+
+    It has ``count`` elements from ``first`` on.
+    """
 
     resource: Resource
     format: DxgiFormat | None
@@ -128,7 +131,7 @@ class ShaderView(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def stride(self) -> int:
-        """Bytes of a structure; 0 for a typed view."""
+        """Size of a structure of the buffer in bytes; 0 for a typed view."""
         return 0 if self.format else self.resource.desc.ByteStride
 
     def surface(self) -> Surface:
@@ -242,7 +245,7 @@ def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | No
 
 
 def _slices(resource: Resource, level: int) -> int:
-    """Number of slices of an array, or of a level of a volume."""
+    """Number of slices of an array texture, or of ``level`` of a volume texture."""
     if resource.desc.ResourceDimension != ResourceType.TEXTURE3D:
         return resource.desc.ArraySize
     return max(resource.desc.pMipInfoList[0].TexelDepth >> max(level, 0), 1)
@@ -258,7 +261,7 @@ def _texture_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderV
 
 
 def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) -> bool:
-    """Whether a texture can have a view of this type: its own, or 2D slices of a cube."""
+    """Whether a texture can have a view of the described type: its own, or 2D slices of a cube."""
     own, wanted = resource.desc.ResourceDimension, desc.ResourceDimension
     if not resource.desc.BindFlags & BindFlag.SHADER_RESOURCE:
         return False
@@ -268,7 +271,10 @@ def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) 
 
 
 def subrange(first: int, count: int, there: int) -> range:
-    """The range of ``count`` items from ``first`` on; empty unless it is within ``there``."""
+    """The range of ``count`` items from ``first`` on; ``ALL`` means up to the end.
+
+    Empty unless it lies within ``there`` items.
+    """
     last = there if count == ALL else first + count
     return range(first, last) if 0 <= first < last <= there else range(0)
 

@@ -78,7 +78,7 @@ def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
 
 
 def _evaluated_ports(lowered: Lowered4, registers: set[int]) -> Iterator[Port]:
-    """The ports of the declared components of some input registers."""
+    """Float input ports for the declared components of the input ``registers``."""
     for register in lowered.inputs:
         if register.number in registers:
             prefix = NOPERSPECTIVE if register.interpolation in _NOPERSPECTIVE else ""
@@ -90,7 +90,7 @@ def _evaluated_ports(lowered: Lowered4, registers: set[int]) -> Iterator[Port]:
 def _with_lane(
     statements: tuple[Statement, ...], units: frozenset[int], lane: Slot
 ) -> tuple[Statement, ...]:
-    """Statements whose fetches of ``units`` have the lane as first operand."""
+    """The statements with the operand ``lane`` put first in every fetch of one of ``units``."""
 
     def rewrite(statement: Statement) -> Statement:
         if isinstance(statement, Fetch) and statement.unit in units:
@@ -109,7 +109,7 @@ def _with_lane(
 # Shaders
 
 INSTANCE_FILE = "instance"
-"""Uniform file with the instance number, an I32, of a vertex program that reads it."""
+"""Name of the uniform file with the instance number, an I32, for vertex programs that read it."""
 
 _CENTRE, _SIDE = Constant.of(Type.F32, 0.5), Constant.of(Type.F32, 0)
 _TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
@@ -118,8 +118,10 @@ _Inputs = Callable[["_PortRewriter", Input], Iterable[Statement]]
 
 
 class Shader(msgspec.Struct, frozen=True):
-    """A shader: ``program`` with the ports of ``gpu.command.pipeline.Pipeline`` and
-    ``gpu.rasterizer.clip``, ``lowered`` with its declarations and units.
+    """A shader: ``program`` for the GPU, and ``lowered`` with its declarations and units.
+
+    The ports of ``program`` are those of ``gpu.command.pipeline.Pipeline`` and
+    ``gpu.rasterizer.clip``.
     """
 
     program: Program
@@ -128,7 +130,8 @@ class Shader(msgspec.Struct, frozen=True):
     def uniforms(self, buffers: Mapping[int, bytes], instance: int = 0) -> Uniforms:
         """The uniform files of the program: constant ``buffers`` by slot, and the instance number.
 
-        Constants outside a buffer are 0.  Files of patches are filled by the GPU and left out.
+        Constants beyond the end of a buffer are 0.  The GPU fills the files of patch registers,
+        which are left out here.
         """
         icb = np.array(self.lowered.immediates, np.uint32).view(np.int32)
         values = {"icb": icb, INSTANCE_FILE: np.array([instance], np.int32)}
@@ -237,8 +240,8 @@ def _decoded(code: bytes, stage: Stage) -> Decoded:
 class _PortRewriter(msgspec.Struct):
     """Rewrites the ports of a lowered program.  Mutable: it collects slots, ports and files.
 
-    Outputs whose names begin with ``old`` are renamed to ``new``.  Outputs of vertices exist both
-    as bits (for constant interpolation) and as floats; outputs of pixels stay bits.
+    Outputs whose names begin with ``old`` get ``new`` instead.  Outputs of vertex programs exist
+    both as bits (for constant interpolation) and as floats; outputs of pixel programs stay bits.
     """
 
     given: Program
@@ -252,7 +255,7 @@ class _PortRewriter(msgspec.Struct):
 
     @classmethod
     def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:
-        """A rewriter of a lowered shader; ``rules`` are by prefix of the input names."""
+        """A rewriter for a lowered shader; ``rules`` rewrite inputs, by prefix of their names."""
         given = lowered.program
         files = {file.name: file for file in given.files}
         return cls(given, rules, old, new, list(given.slots), files=files)
@@ -272,12 +275,12 @@ class _PortRewriter(msgspec.Struct):
         return program
 
     def slot(self, type: Type) -> int:
-        """Add a slot; returns its number."""
+        """Add a slot of a type to the program; returns its number."""
         self.slots.append(type)
         return len(self.slots) - 1
 
     def read(self, name: str, slot: int) -> Input:
-        """A read of an input port, declared with the type of its slot."""
+        """Declare an input port with the type of ``slot``; returns its read into the slot."""
         self.inputs[name] = Port(name, self.slots[slot])
         return Input(slot, name)
 
@@ -330,7 +333,7 @@ _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.
 
 
 def _position(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
-    """SV_Position: the pixel centre, its depth, and the interpolated w."""
+    """Rewrite a read of SV_Position: the pixel centre, its depth, and the interpolated w."""
     name = _PLACES.get(statement.port, "w.x")
     if not name.startswith("vpos"):
         return (writer.read(name, statement.slot),)

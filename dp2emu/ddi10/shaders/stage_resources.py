@@ -33,7 +33,9 @@ from dp2emu.shader.texture.records import MAX_ANISOTROPY, SamplerKey
 _MIP_LINEAR, _MAG_LINEAR, _MIN_LINEAR, _ANISOTROPIC, _COMPARISON = 0x01, 0x04, 0x10, 0x40, 0x80
 
 _EVERY_LINEAR = _MIP_LINEAR | _MAG_LINEAR | _MIN_LINEAR
-"""Bits of D3D10_FILTER that ``_ANISOTROPIC`` implies."""
+"""Bits of D3D10_FILTER for linear minification, magnification and mip filters.
+
+The anisotropic bit implies them."""
 
 _KINDS: dict[Dimension, tuple[ResourceType, TextureKind]] = {
     Dimension.BUFFER: (ResourceType.BUFFER, TextureKind.TEX2D),
@@ -155,7 +157,10 @@ def _filters(bits: int) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
 
 
 class StageResources:
-    """The resources of a stage's shader.  Mutable: it caches those of the last draw."""
+    """Resolves the resources bound to a stage for its shader.
+
+    Mutable: it caches what it resolved for the last draw.
+    """
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -178,7 +183,10 @@ class StageResources:
         )
 
     def uniforms(self) -> Uniforms:
-        """The shader's own uniforms; the GPU reads constant buffers when it executes a draw."""
+        """The uniforms that the shader itself defines.
+
+        The GPU reads constant buffers when it executes a draw.
+        """
         shader = self._stage.shader
         if shader is None:
             return {}
@@ -189,12 +197,12 @@ class StageResources:
         return ShaderBindings(self.uniforms(), units.textures, constant_buffers(self._stage))
 
     def program(self, shader: Shader) -> StageProgram:
-        """The stage's shader with its resources."""
+        """``shader``, which is bound to the stage, with the resources of the stage."""
         return _program(self._stage, shader, self.units(), self.uniforms())
 
 
 def phase_program(stage: Stage, shader: Shader) -> StageProgram:
-    """A shader of a stage that has several, such as a hull shader phase, with its resources."""
+    """One of several programs of a stage, such as a hull shader phase, with its resources."""
     units = bind_units(shader.lowered.units, stage.resources, stage.samplers)
     return _program(stage, shader, units, shader.uniforms({}))
 

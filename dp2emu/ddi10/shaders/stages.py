@@ -38,7 +38,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4.container import MAGIC, unpack
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
-"""Number of slots of a stage."""
+"""Numbers of constant buffer, resource and sampler slots of a shader stage."""
 
 PREFIXES = ("Vs", "Ps", "Gs", "Hs", "Ds", "Cs")
 """Prefix of the DDI functions of each stage."""
@@ -84,7 +84,7 @@ NO_SHADER = ShaderObject(None)
 
 
 class Stage(msgspec.Struct):
-    """The bindings of a stage.  Mutable: setters change it; unbound slots have no key."""
+    """The objects bound to a stage; unbound slots have no key.  Mutable: setters change it."""
 
     shader: Shader | None = None
     stream_output: StreamOutputLayouts | None = None
@@ -94,7 +94,7 @@ class Stage(msgspec.Struct):
     samplers: dict[int, SamplerDesc] = msgspec.field(default_factory=dict)
 
     def used(self) -> Iterator[Resource]:
-        """The bound resources, which the stage may read."""
+        """The resources bound to the stage, which its shader may read."""
         yield from self.constants.values()
         yield from (view.resource for view in self.resources.values())
 
@@ -161,7 +161,7 @@ class Stages:
         runtime: int = 0,
         signatures: Signatures | None = None,
     ) -> None:
-        """CreateGeometryShaderWithStreamOutput; without code the stage's input streams out.
+        """CreateGeometryShaderWithStreamOutput; without code, the input vertices are stored.
 
         Raises as ``_create`` does.
         """
@@ -219,5 +219,5 @@ class Stages:
 
 
 def _tokens(code: bytes) -> bytes:
-    """The shader tokens of ``code``, out of its container if it is one.  Raises ShaderError."""
+    """The shader tokens in ``code``, which may be a DXBC container.  Raises ShaderError."""
     return unpack(code).program if code.startswith(MAGIC) else bytes(code)

@@ -66,7 +66,7 @@ class StreamOutputShader11(NamedTuple):
 
 
 class StreamOutputLayouts(msgspec.Struct, frozen=True):
-    """The ``layouts`` of stored streams by number, and the ``rasterized`` stream or None."""
+    """Stream output: ``layouts`` by stream number, and the ``rasterized`` stream or None."""
 
     layouts: Mapping[int, StreamLayout]
     rasterized: int | None = 0
@@ -101,7 +101,7 @@ def stream_output_layouts(
 def _normalized(
     desc: StreamOutputShader | StreamOutputShader11,
 ) -> tuple[Sequence[StreamOutputEntry11], dict[int, int], int | None]:
-    """Entries, strides by slot and the rasterized stream of either structure."""
+    """Entries, strides by slot and the rasterized stream of a Direct3D 10 or 11 description."""
     if isinstance(desc, StreamOutputShader11):
         rasterized = desc.RasterizedStream
         strides = dict(enumerate(desc.BufferStridesInBytes))
@@ -127,8 +127,10 @@ def _valid(entry: StreamOutputEntry11) -> bool:
 
 
 def _disjoint(entries: Sequence[StreamOutputEntry11]) -> bool:
-    """Whether slots belong to one stream each, and streams store every component at most once
-    and no more than ``COMPONENTS_OF_STREAM``.
+    """Whether the entries of a declaration do not conflict.
+
+    A slot must belong to one stream, and a stream may store a component only once and no more than
+    ``COMPONENTS_OF_STREAM``.
     """
     slots = {(each.OutputSlot, each.Stream) for each in entries}
     stored = [(each.Stream, *place) for each in entries for place in _components(each)]
@@ -142,14 +144,14 @@ def _disjoint(entries: Sequence[StreamOutputEntry11]) -> bool:
 
 
 def _components(entry: StreamOutputEntry11) -> Iterator[tuple[int, int]]:
-    """(register, component) for each bit of the mask."""
+    """(register, component) for each bit of the entry's component mask."""
     for component in range(len(COMPONENTS)):
         if entry.RegisterMask >> component & 1:
             yield entry.RegisterIndex, component
 
 
 def _packed_sizes(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
-    """Size of the entries of each slot, in bytes."""
+    """Bytes that the entries of each slot take when packed, by slot."""
     sizes: dict[int, int] = {}
     for entry in entries:
         size = _WORD * entry.RegisterMask.bit_count()
@@ -158,7 +160,7 @@ def _packed_sizes(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
 
 
 def _layout(entries: Sequence[StreamOutputEntry11], strides: Mapping[int, int]) -> StreamLayout:
-    """The layout of a stream's entries, which are packed in each slot."""
+    """The layout of the entries of one stream, packed without padding in each slot."""
     words: list[Word] = []
     ends: dict[int, int] = {}
     for entry in entries:

@@ -74,7 +74,7 @@ class Scissor(NamedTuple):
 
 
 class VertexBuffer(NamedTuple):
-    """A vertex buffer with its stride and the offset of its first vertex, in bytes."""
+    """A vertex buffer, with the stride of its vertices and the offset of the first, in bytes."""
 
     resource: Resource
     stride: int
@@ -82,7 +82,7 @@ class VertexBuffer(NamedTuple):
 
 
 class IndexBuffer(NamedTuple):
-    """An index buffer with the size of an index and the offset of the first one, in bytes."""
+    """An index buffer, with the size of its indices and the offset of the first, in bytes."""
 
     resource: Resource
     size: int
@@ -90,7 +90,7 @@ class IndexBuffer(NamedTuple):
 
 
 class Bindings(msgspec.Struct):
-    """The current bindings of a device beside its shader stages.  Mutable: setters change it."""
+    """What is bound to a device outside its shader stages.  Mutable: setters change it."""
 
     layout: ElementLayout = EMPTY_LAYOUT
     vertex_buffers: dict[int, VertexBuffer] = msgspec.field(default_factory=dict)
@@ -111,7 +111,7 @@ class Bindings(msgspec.Struct):
 
 
 class StateSetters:
-    """The DDI functions that bind state.  Mutable: they change ``bindings``."""
+    """The DDI functions that bind state to a device.  Mutable: they change ``bindings``."""
 
     def __init__(
         self,
@@ -191,12 +191,12 @@ class StateSetters:
     # Rasterizer
 
     def set_rasterizer_state(self, memory: bytearray | None) -> None:
-        """SetRasterizerState; a null handle binds the default."""
+        """SetRasterizerState; a null handle binds the default state."""
         state = self._states.rasterizers.maybe(memory, "SetRasterizerState")
         self.bindings.rasterizer = state or Rasterizer()
 
     def set_viewports(self, clear: int, viewports: Sequence[Viewport]) -> None:
-        """SetViewports: bind the first slots and clear ``clear`` slots behind them."""
+        """SetViewports: bind ``viewports`` from slot 0 on, clear the next ``clear`` slots."""
         entry = "SetViewports"
         self._check_count(len(viewports), clear, entry)
         bound = [Viewport(*viewport) for viewport in viewports]
@@ -204,7 +204,7 @@ class StateSetters:
         self.bindings.viewports = bound
 
     def set_scissor_rects(self, clear: int, rects: Sequence[Scissor]) -> None:
-        """SetScissorRects, with slots as in SetViewports."""
+        """SetScissorRects: bind ``rects`` from slot 0 on, clear the next ``clear`` slots."""
         self._check_count(len(rects), clear, "SetScissorRects")
         self.bindings.scissors = [Scissor(*rect) for rect in rects]
 
@@ -216,7 +216,7 @@ class StateSetters:
     def set_blend_state(
         self, memory: bytearray | None, factor: Sequence[float], sample_mask: int
     ) -> None:
-        """SetBlendState; a null handle binds the default."""
+        """SetBlendState; a null handle binds the default state."""
         state = self._states.blends.maybe(memory, "SetBlendState")
         self.bindings.blending = state or Blending()
         self._contract.check(len(factor) == len("rgba"), Rule.NUMBERS, "SetBlendState")
@@ -225,7 +225,7 @@ class StateSetters:
         self.bindings.sample_mask = sample_mask & 0xFFFFFFFF
 
     def set_depth_stencil_state(self, memory: bytearray | None, reference: int) -> None:
-        """SetDepthStencilState; a null handle binds the default."""
+        """SetDepthStencilState; a null handle binds the default state."""
         state = self._states.depths.maybe(memory, "SetDepthStencilState")
         self.bindings.depth_stencil = state or DepthStencil()
         self.bindings.stencil_reference = reference & 0xFF
@@ -241,10 +241,11 @@ class StateSetters:
         range_start: int = 0,
         range_size: int = 0,
     ) -> None:
-        """SetRenderTargets: bind the first slots and clear ``clear`` slots behind them.
+        """SetRenderTargets: bind ``targets`` from slot 0 on, clear the next ``clear`` slots.
 
         In Direct3D 11 it also binds unordered access views to slots from ``start`` on and clears
-        all others.  The range of changed slots is a hint to drivers and not used.
+        the remaining slots.  ``range_start`` and ``range_size`` are hints about changed slots,
+        which are not used.
         """
         entry = "SetRenderTargets"
         self._contract.check(0 <= clear <= TARGETS - len(targets), Rule.SLOTS, entry)
@@ -262,9 +263,10 @@ class StateSetters:
     def set_stream_targets(
         self, targets: Sequence[bytearray | None], clear: int, offsets: Sequence[int]
     ) -> None:
-        """SoSetTargets: bind the first slots and clear all others.
+        """SoSetTargets: bind ``targets`` to slots from 0 on and clear all other slots.
 
-        An offset, in bytes, is where the next primitive goes; ``APPEND`` keeps the buffer's own.
+        An offset, in bytes, is where the next primitive is written; ``APPEND`` continues behind
+        the data written last.
         """
         entry = "SoSetTargets"
         fits = 0 <= clear <= STREAM_TARGETS - len(targets) and len(offsets) == len(targets)
@@ -290,7 +292,7 @@ _BOUND = 1 << 15
 
 
 def _valid(view: Viewport) -> bool:
-    """Whether the runtime accepts a viewport; a NaN fails every comparison."""
+    """Whether the runtime accepts a viewport; one with a NaN is invalid."""
     return (
         all(-_BOUND <= corner <= _BOUND for corner in (view.TopLeftX, view.TopLeftY))
         and all(0 <= side <= _BOUND for side in (view.Width, view.Height))

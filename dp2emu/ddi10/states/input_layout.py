@@ -49,7 +49,10 @@ class CreateElementLayout(NamedTuple):
 
 
 class ElementLayout(msgspec.Struct, frozen=True):
-    """A layout resolved for draws; ``rates`` has the step rate of each instance data slot."""
+    """An element layout resolved for draws.
+
+    ``rates`` has the instance data step rate of each vertex buffer slot with instance data.
+    """
 
     layout: VertexLayout
     attributes: tuple[Attribute, ...]

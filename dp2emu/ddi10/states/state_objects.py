@@ -149,7 +149,7 @@ class SamplerDesc(NamedTuple):
 
 
 class Blending(msgspec.Struct, frozen=True):
-    """A blend state: the equations and write mask of each target, None without blending."""
+    """A blend state: blend equation, None if blending is off, and write mask of each target."""
 
     equations: tuple[BlendState | None, ...] = (None,) * TARGETS
     write_masks: tuple[int, ...] = (15,) * TARGETS
@@ -168,7 +168,7 @@ class DepthStencil(msgspec.Struct, frozen=True):
 
 
 class Rasterizer(msgspec.Struct, frozen=True):
-    """A rasterizer state; ``desc`` has the members that need no translation."""
+    """A rasterizer state; ``fill`` and ``cull`` are translated, ``desc`` has the other members."""
 
     desc: RasterizerDesc = msgspec.field(default_factory=RasterizerDesc)
     fill: FillMode = FillMode.SOLID
@@ -217,7 +217,7 @@ def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:
 
 
 def _stencil(desc: DepthStencilDesc) -> StencilState:
-    """The stencil state; a disabled face always passes and keeps the stored value."""
+    """The stencil state of a description; a disabled face passes and keeps the stored value."""
     front = _face(desc.FrontFace) if desc.FrontEnable else StencilFace()
     back = _face(desc.BackFace) if desc.BackEnable else StencilFace()
     return StencilState(front, None if front == back else back)
@@ -236,7 +236,7 @@ _CULLED = {
     (CullMode.BACK, False): Cull.CCW,
     (CullMode.BACK, True): Cull.CW,
 }
-"""Winding to cull by cull mode and FrontCounterClockwise."""
+"""Winding of the triangles to cull, by (cull mode, FrontCounterClockwise)."""
 _FILLS = {int(fill): fill for fill in (FillMode.WIREFRAME, FillMode.SOLID)}
 
 

@@ -52,12 +52,12 @@ from dp2emu.shader.sm.versions import BY_NAME, Version
 COMPONENTS = "xyzw"
 COLORS = "rgba"
 COMMENT = "comment"
-"""Keyword of the line that begins a comment."""
+"""Keyword of the assembly line that begins a comment token."""
 _SAMPLING_SUFFIXES = {Sampling.PLAIN: "", Sampling.PROJECT: "p", Sampling.BIAS: "b"}
 
 
 class Mnemonic(NamedTuple):
-    """An opcode with its control bits."""
+    """An opcode together with its control bits, which share one mnemonic."""
 
     op: Op
     comparison: Comparison | None = None
@@ -113,7 +113,11 @@ _TEXTURES = {"": TextureType.D3DSTT_UNKNOWN} | {
 
 
 class _Operand(NamedTuple):
-    """A parsed operand, source or destination."""
+    """A parsed source or destination operand.
+
+    ``before`` and ``after`` are the texts of modifiers, ``components`` that of the mask or
+    swizzle.
+    """
 
     before: str
     register: Register
@@ -123,7 +127,7 @@ class _Operand(NamedTuple):
 
 
 class _Suffixes(NamedTuple):
-    """Suffixes of a mnemonic: result modifiers, result shift, and ``others``."""
+    """Suffixes of a mnemonic: result modifiers, result shift, and ``others`` of a dcl."""
 
     modifiers: ResultModifier
     shift: int
@@ -131,7 +135,10 @@ class _Suffixes(NamedTuple):
 
 
 def instruction_of(text: str, version: Version) -> Instruction:
-    """Parse a line.  Raises ShaderError for syntax; the rules of ``decode`` are not checked."""
+    """Parse an instruction line.
+
+    Raises ShaderError for syntax errors; the rules of ``decode`` are not checked.
+    """
     match = _INSTRUCTION.match(text.strip().lower())
     if match is None:
         raise ShaderError(f"{assembly.shown(text)} is no instruction")
@@ -160,7 +167,10 @@ def instruction_of(text: str, version: Version) -> Instruction:
 
 
 def _mnemonic(text: str, version: Version) -> tuple[Mnemonic, _Suffixes]:
-    """Split off suffixes; the longest mnemonic wins: ``setp_gt_pp`` is setp_gt with a flag."""
+    """Split a mnemonic from its suffixes; ``setp_gt_pp`` is setp_gt with a suffix.
+
+    The longest known mnemonic wins.
+    """
     parts = text.split("_")
     for taken in (2, 1):
         found = mnemonics(version).get("_".join(parts[:taken]))
@@ -290,7 +300,7 @@ def _letters(text: str) -> list[int]:
 
 
 def _swizzle(text: str) -> Swizzle:
-    """Parse a swizzle; a short one repeats its last component."""
+    """Parse a swizzle; one with fewer than four components repeats its last one."""
     if not text:
         return IDENTITY
     read = _letters(text)
@@ -333,7 +343,7 @@ def _truth(text: str) -> int:
 
 _TRUTHS = {"false": 0, "true": 1}
 _CONSTANTS: dict[Op, Callable[[str], int]] = {Op.DEF: _float, Op.DEFI: _integer, Op.DEFB: _truth}
-"""Parsers of the DWORDs of def, defi and defb."""
+"""Functions that parse a constant of def, defi or defb into a DWORD, by opcode."""
 
 
 # Parser of a text

@@ -69,7 +69,7 @@ _READ_BY: _Indexes = {
 }
 
 _WRITTEN_BY: _Indexes = {(Stage.VERTEX, File.OUTPUT): {V3_0: _AL}}
-"""Index register files allowed for each indexed file, by version."""
+"""Register files that may index a destination, by stage and file, then by version."""
 _LOGIC = frozenset({File.CONSTBOOL, File.PREDICATE})
 _SHIFTS = frozenset({0, *SHIFT_SUFFIXES.values()})
 _LOGICAL = frozenset({SourceModifier.NOT})
@@ -77,11 +77,11 @@ _NUMERIC = frozenset(SourceModifier) - _LOGICAL
 _TEXTURES = frozenset(TextureType)
 _USAGES = frozenset(DeclUsage)
 _MASKLESS = frozenset({"k", "D"})
-"""Letters of destinations that are not written, so an empty mask is valid."""
+"""Operand letters of destinations that nothing is written to, so that an empty mask is valid."""
 
 
 def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
-    """Read the next source; it covers ``rows`` consecutive registers."""
+    """Read the next source operand of an instruction; it covers ``rows`` consecutive registers."""
     token = parameter(cursor)
     found = _register(cursor, token)
     if found.file not in source_files(letter):
@@ -95,7 +95,7 @@ def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
 
 
 def read_destination(cursor: Cursor, letter: str) -> Destination:
-    """Read the next destination."""
+    """Read the next destination operand of an instruction."""
     token = parameter(cursor)
     found = _register(cursor, token)
     if found.file not in destination_files(letter, cursor.version):
@@ -120,7 +120,7 @@ def read_declaration(cursor: Cursor) -> tuple[Declaration, Destination]:
 
 
 def has_usage(version: Version, register: Register) -> bool:
-    """Whether the dcl of a register has a usage."""
+    """Whether the dcl of a register names a usage."""
     if version.stage is Stage.PIXEL and version.level < V3_0:
         return False
     return register.file in (File.INPUT, File.OUTPUT)
@@ -157,13 +157,13 @@ def _modifier(cursor: Cursor, token: int, file: File) -> SourceModifier:
 
 
 def index_files(version: Version, file: File, *, written: bool) -> frozenset[File]:
-    """The register files that may index a file's registers."""
+    """Register files that may index those of ``file``, of a destination if ``written``."""
     indexes = _WRITTEN_BY if written else _READ_BY
     return entry(indexes.get((version.stage, file), {}), version.level) or frozenset()
 
 
 def _relative(cursor: Cursor, token: int, register: Register, *, written: bool) -> Relative | None:
-    """The index of a relative operand: a token of its own, or before 2.0 always a0.x."""
+    """Read the index register of a relative operand, a token; before 2.0 it is always a0.x."""
     if not fields.RELATIVE.of(token):
         return None
     version = cursor.version
@@ -180,14 +180,17 @@ def _relative(cursor: Cursor, token: int, register: Register, *, written: bool) 
 
 
 def validate(shader: Shader) -> None:
-    """Check the rules for a whole shader.  Raises ShaderError at the offending instruction."""
+    """Check the rules that concern a shader as a whole.
+
+    Raises ShaderError at the offending instruction.
+    """
     check_declarations(shader)
     check_ps_1_x(shader)
     check_flow(shader)
 
 
 def check_declarations(shader: Shader) -> None:
-    """Check that no component is declared twice; declarations may share a register."""
+    """Check that no register component is declared twice; several dcl may share a register."""
     declared: dict[Register, int] = {}
     for instruction in shader.instructions:
         if instruction.declaration is None:
@@ -201,7 +204,7 @@ def check_declarations(shader: Shader) -> None:
 
 
 def _declared_mask(instruction: Instruction) -> int:
-    """The declared components; the mask of a sampler is ignored."""
+    """The components that a dcl declares; the mask of a sampler is ignored."""
     is_sampler = instruction.target.register.file is File.SAMPLER
     return FULL_MASK if is_sampler else instruction.target.mask
 
@@ -339,7 +342,7 @@ _ROWS_BEFORE = {
     Op.TEXM3x3VSPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
     Op.TEXM3x3: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
 }
-"""Opcodes required before the last row of a matrix, in the preceding texture registers."""
+"""Opcodes required before the last instruction of a ps_1_x texture matrix."""
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
 _DEPTH_REGISTER = 5

@@ -39,14 +39,14 @@ from dp2emu.shader.sm.registers import File, Register
 from dp2emu.shader.sm.versions import Version
 
 _PER_LINE = 8
-"""DWORDs in a line of a comment."""
+"""Number of DWORDs in a line of a comment's content."""
 _INWARD = frozenset({Op.IF, Op.IFC, Op.ELSE, Op.LOOP, Op.REP, Op.LABEL})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDREP, Op.RET})
 _SHIFTS = {shift: suffix for suffix, shift in SHIFT_SUFFIXES.items()}
 
 
 def disassemble(code: bytes) -> str:
-    """The text of a shader.  Raises ShaderError where ``decode`` does."""
+    """Return the assembly text of a shader.  Raises ShaderError where ``decode`` does."""
     return "".join(line + "\n" for line in lines_of(decode(code)))
 
 
@@ -175,4 +175,4 @@ _CONSTANTS: dict[Op, Callable[[int], str]] = {
     Op.DEFI: _signed,
     Op.DEFB: _truth,
 }
-"""Formatters of the DWORDs of def, defi and defb."""
+"""Functions that format a DWORD of def, defi or defb as text, by opcode."""

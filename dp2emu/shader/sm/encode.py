@@ -21,7 +21,7 @@ from dp2emu.shader.sm.versions import Version
 
 
 def instruction_words(instruction: Instruction, version: Version) -> tuple[int, ...]:
-    """The tokens of an instruction; ``words`` of a decoded one are ignored."""
+    """The tokens of an instruction; the ``words`` that a decoded instruction keeps are ignored."""
     operands = (*_operands(instruction, version), *instruction.constant)
     control = {
         Control.NONE: 0,
@@ -83,7 +83,7 @@ def _source(source: Source, version: Version) -> Iterator[int]:
 
 
 def _relative(relative: Relative | None, version: Version) -> Iterator[int]:
-    """The token of the index register; before 2.0 it is implied."""
+    """The token of an index register; none before 2.0, where a0.x is implied."""
     if relative is not None and version.has_lengths:
         component = relative.component
         swizzle = IDENTITY if relative.register.file is File.LOOP else _replicated(component)

@@ -25,16 +25,16 @@ _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
 INSTRUCTIONS = 1 << 15
-"""Maximum number of instructions: the most slots that any hardware has."""
+"""Maximum number of instructions: the largest instruction slot count of any hardware."""
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
 
 class Routines(msgspec.Struct, frozen=True):
-    """The executed instructions, without declarations, constants, labels and returns."""
+    """Executed instructions by routine, without declarations, constants, labels and returns."""
 
     main: tuple[Instruction, ...]
     subroutines: Mapping[int, tuple[Instruction, ...]]
-    """By label number."""
+    """Instructions of each subroutine by label number."""
 
 
 def routines(shader: Shader) -> Routines:
@@ -79,11 +79,11 @@ def check_flow(shader: Shader) -> None:
 
 
 class _Block(NamedTuple):
-    """An open block."""
+    """An if, loop or rep block that is still open."""
 
     opener: Instruction
     otherwise: bool = False
-    """Whether its else was seen."""
+    """Whether the block's else has been read."""
 
     @property
     def kind(self) -> str:
@@ -104,7 +104,10 @@ def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Update the open blocks for one instruction."""
+    """Update the stack of open blocks for one instruction.
+
+    Raises ShaderError if the instruction does not match the innermost block.
+    """
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _IFS | LOOPS:
         blocks.append(_Block(instruction))

@@ -32,7 +32,7 @@ class SourceModifier(SdkEnum, prefix="D3DSPSM_"):
 
 
 class ModifierRow(NamedTuple):
-    """The spelling of a source modifier, and the versions that have it, by steps."""
+    """The spelling of a source modifier, and whether it exists, by version (see ``entry``)."""
 
     before: str
     after: str
@@ -40,7 +40,7 @@ class ModifierRow(NamedTuple):
     ps: Mapping[Level, bool] = {}
 
     def exists(self, version: Version) -> bool:
-        """Whether a version has the modifier."""
+        """Whether a shader version has the modifier."""
         steps = self.vs if version.stage is Stage.VERTEX else self.ps
         return entry(steps, version.level) or False
 
@@ -67,7 +67,7 @@ MODIFIERS = {
 }
 
 MODIFIER_ALIASES = {"_db": "_dz", "_da": "_dw"}
-"""Older spellings of the ps_1_4 division modifiers."""
+"""Older spellings of the ps_1_4 division modifiers, each with the current spelling."""
 BY_SPELLING = {(row.before, row.after): modifier for modifier, row in MODIFIERS.items()}
 
 
@@ -86,7 +86,7 @@ RESULT_SUFFIXES = {
 }
 
 SHIFT_SUFFIXES = {"x2": 1, "x4": 2, "x8": 3, "d2": -1, "d4": -2, "d8": -3}
-"""The power of two that a ps_1_x result is multiplied by before it is saturated."""
+"""Result shifts of ps_1_x by suffix: the power of two that multiplies the result."""
 
 
 class Comparison(SdkEnum, prefix="D3DSPC_"):

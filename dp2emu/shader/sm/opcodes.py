@@ -40,7 +40,7 @@ from dp2emu.shader.sm.versions import (
 
 
 class Group(Enum):
-    """Category of an opcode, for the rules of order and predication."""
+    """Category of an opcode, used by the rules about instruction order and predication."""
 
     ARITHMETIC = "arithmetic"
     TEXTURE = "texture"
@@ -48,11 +48,11 @@ class Group(Enum):
     CONSTANT = "constant"
     DECLARATION = "declaration"
     MARK = "mark"
-    """nop and phase."""
+    """Opcodes without effect: nop and phase."""
 
 
 class Control(Enum):
-    """Content of the control bits of an instruction token."""
+    """What the control bits of an opcode's instruction token contain."""
 
     NONE = 0
     COMPARISON = 1
@@ -60,22 +60,23 @@ class Control(Enum):
 
 
 class Form(NamedTuple):
-    """Mnemonic and operand letters of an opcode, from some version on."""
+    """Mnemonic and operand letters of an opcode in a range of shader versions."""
 
     name: str
     destination: str = ""
     sources: str = ""
     optional: str = ""
-    """Optional trailing sources; the length field of the token says whether they are present."""
+    """Letters of optional trailing sources; the token's length tells if they are present."""
 
 
 Forms = Mapping[Level, Form | None]
 
 
 class Opcode(NamedTuple):
-    """A row of the table of opcodes: attributes of an ``Op``.
+    """A row of the table of opcodes, whose fields are attributes of an ``Op``.
 
-    ``vs`` and ``ps`` are forms by version; None removes the opcode.
+    ``vs`` and ``ps`` are the forms by version; None means that from this version on the opcode
+    does not exist.
     """
 
     number: int
@@ -84,12 +85,12 @@ class Opcode(NamedTuple):
     ps: Forms
     control: Control = Control.NONE
     raw: int = 0
-    """Number of constant DWORDs after the destination."""
+    """Number of constant DWORDs that follow the destination."""
     rows: int = 1
-    """Consecutive registers that the last source reads: the rows of a matrix."""
+    """Number of consecutive registers that the last source covers: the rows of a matrix."""
 
     def form(self, version: Version) -> Form | None:
-        """The form in a version; None if the version has no such opcode."""
+        """The form of the opcode in a version; None if the version has no such opcode."""
         return entry(self.vs if version.stage is Stage.VERTEX else self.ps, version.level)
 
 
@@ -142,7 +143,7 @@ _MOV = {V1_0: Form("mov", "m", "v"), V2_0: Form("mov", "d", "v")}
 
 
 class Op(SdkEnum, prefix="D3DSIO_"):
-    """Opcodes of instruction tokens, and their rows."""
+    """Opcodes by name; the value is the number in instruction tokens."""
 
     row: Opcode
 
@@ -271,12 +272,15 @@ _SOURCES = {
 
 
 def source_files(letter: str) -> frozenset[File]:
-    """The register files allowed for a source."""
+    """The register files allowed for a source operand, by its letter."""
     return _SOURCES[letter]
 
 
 @cache
 def destination_files(letter: str, version: Version) -> frozenset[File]:
-    """The register files allowed for a destination; t# is read-only from ps_1_4 on."""
+    """The register files allowed for a destination operand, by its letter.
+
+    t# is read-only from ps_1_4 on.
+    """
     files = _DESTINATIONS[letter]
     return files - {File.TEXTURE} if letter in "dm" and version.level >= V1_4 else files

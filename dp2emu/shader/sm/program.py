@@ -21,7 +21,7 @@ from dp2emu.shader.sm.registers import Register
 from dp2emu.shader.sm.versions import Version
 
 Swizzle = tuple[int, int, int, int]
-"""The component, 0 to 3, read for each of x, y, z and w."""
+"""Type of a swizzle: the component, 0 to 3, read for each of x, y, z and w."""
 IDENTITY: Swizzle = (0, 1, 2, 3)
 FULL_MASK = 0b1111
 _PLAIN = ResultModifier(0)
@@ -68,7 +68,7 @@ class Destination(msgspec.Struct, frozen=True):
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """Content of a dcl: the texture type of a sampler, a usage, or nothing.
+    """Content of a dcl: the texture type of a sampler, a usage, or neither.
 
     Registers of fixed meaning have no usage: ps_2_x v# and t#, vPos and vFace.
     """
@@ -79,9 +79,9 @@ class Declaration(msgspec.Struct, frozen=True):
 
 
 class Instruction(Decoded, frozen=True):
-    """An instruction.
+    """A decoded instruction.
 
-    ``destination`` of texkill is read.  ``coissue`` marks the second of a ps_1_x pair.
+    texkill reads its ``destination``.  ``coissue`` marks the second instruction of a ps_1_x pair.
     ``constant`` has the raw DWORDs of def, defi and defb.
     """
 
@@ -102,7 +102,7 @@ class Instruction(Decoded, frozen=True):
 
     @property
     def target(self) -> Destination:
-        """The destination of an instruction that has one."""
+        """The destination; only for instructions that have one."""
         assert self.destination is not None
         return self.destination
 

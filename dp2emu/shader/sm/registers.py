@@ -65,7 +65,7 @@ class Bank(NamedTuple):
     vs: Mapping[Level, int] = {}
     ps: Mapping[Level, int] = {}
     names: tuple[str, ...] = ()
-    """Names of the registers, where they are not numbered."""
+    """Names of the registers if they are named instead of numbered."""
 
     def count(self, version: Version) -> int:
         """The number of registers of this file in a version."""
@@ -101,7 +101,7 @@ BANKS = (
 
 BY_FILE = {bank.file: bank for bank in BANKS}
 _CONST_TYPES = (2, 11, 12, 13)
-"""Token types of float constants: 2048 registers each, numbered through."""
+"""Register types of float constants in tokens: 2048 registers each, numbered through."""
 _PER_TYPE = 2048
 _NAMED = {
     name.lower(): (bank.file, number) for bank in BANKS for number, name in enumerate(bank.names)
@@ -142,12 +142,12 @@ def register(version: Version, type: int, number: int) -> Register | None:
 
 
 def exists(version: Version, register: Register, rows: int = 1) -> bool:
-    """Whether a version has ``rows`` registers from this one on."""
+    """Whether a version has ``register`` and the ``rows`` - 1 registers after it."""
     return register.number + rows <= BY_FILE[register.file].count(version)
 
 
 def named(text: str) -> Register | None:
-    """The register with a name, in either case; None for an unknown name."""
+    """Return the register with a name, in upper or lower case; None for an unknown name."""
     text = text.lower()
     if text in _NAMED:
         return Register(*_NAMED[text])

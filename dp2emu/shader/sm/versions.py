@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 Level = tuple[int, int]
-"""Major and minor version number; versions of one stage are ordered by it."""
+"""Type of a level: major and minor version number, which order the versions of one stage."""
 V1_0, V1_1, V1_2, V1_3, V1_4 = (1, 0), (1, 1), (1, 2), (1, 3), (1, 4)
 V2_0, V2_X, V2_SW = (2, 0), (2, 1), (2, 0xFF)
 V3_0, V3_SW = (3, 0), (3, 0xFF)
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 def entry(steps: Mapping[Level, T], level: Level) -> T | None:
-    """The value of the newest step at or below ``level``; None below the first.
+    """The value of the latest version in ``steps`` up to ``level``; None if all are later.
 
-    ``steps`` are in ascending order.
+    ``steps`` maps the versions that introduce a change to values, in ascending order.
     """
     found = None
     for first, value in steps.items():
@@ -31,7 +31,7 @@ def entry(steps: Mapping[Level, T], level: Level) -> T | None:
 
 
 class Stage(Enum):
-    """The two kinds of shaders; the value is their name in assembly text."""
+    """Shader stages of Direct3D 8 and 9; the value is the name in assembly text."""
 
     VERTEX = "vs"
     PIXEL = "ps"
@@ -62,7 +62,7 @@ class Version(msgspec.Struct, frozen=True):
 
     @property
     def is_ps_1_x(self) -> bool:
-        """Whether it is one of ps_1_0 to ps_1_4."""
+        """Whether the version is one of ps_1_0 to ps_1_4."""
         return self.stage is Stage.PIXEL and self.level < V2_0
 
 

@@ -49,14 +49,17 @@ _WORD_MAX, _LONG_MAX = 0xFFFFFFFF, (1 << 64) - 1
 _OFFSETS = range(-8, 8)
 _INDICES = 3
 _BRACKETS = 2
-"""Maximum nesting of brackets: the run-time part of an index may have an index."""
+"""Maximum nesting of brackets: the run-time part of an index may itself have an index."""
 _FILES = {file.value.lower(): file for file in File}
 _UNNAMED = frozenset("tapRywlmFuU")
-"""Letters of operands that have no components unless the text names some."""
+"""Letters of operands without components unless the text names some (``opcodes``)."""
 
 
 def instruction_of(text: str) -> Instruction:
-    """Parse a line.  Raises ShaderError for syntax; the rules of ``decode`` are not checked."""
+    """Parse an instruction line.
+
+    Raises ShaderError for syntax errors; the rules of ``decode`` are not checked.
+    """
     text = " ".join(text.lower().split())
     if text.startswith("dcl_"):
         return _declaration(text + " ")
@@ -87,7 +90,7 @@ def instruction_of(text: str) -> Instruction:
 
 
 class _Head(NamedTuple):
-    """The mnemonic with its suffixes and parenthesised groups."""
+    """The parsed start of an instruction: mnemonic, suffixes, and parenthesised groups."""
 
     mnemonic: spelling.Mnemonic
     saturate: bool
@@ -113,7 +116,10 @@ def _head(name: str, groups: str) -> _Head:
 
 
 def _texel(parts: list[str]) -> tuple[int, int, int]:
-    """Parse the first group: three texel offsets."""
+    """Parse and remove the first of the parenthesised groups ``parts``: three texel offsets.
+
+    Raises ShaderError.
+    """
     numbers = [integer(part.strip()) for part in parts.pop(0).split(",")] if parts else []
     found = [number for number in numbers if number is not None and number in _OFFSETS]
     if len(numbers) != len(found) or len(found) != 3:
@@ -123,7 +129,10 @@ def _texel(parts: list[str]) -> tuple[int, int, int]:
 
 
 def _view(parts: list[str]) -> View:
-    """Parse the next groups: dimension with stride, and component types."""
+    """Parse and remove the groups of a copied resource declaration from ``parts``.
+
+    They are the dimension, optionally with a stride, and the component types.  Raises ShaderError.
+    """
     if not parts:
         raise ShaderError("the dimension of the resource is missing")
     dimension, _, rest = parts.pop(0).partition(",")
@@ -154,7 +163,7 @@ def _split(text: str, separator: str, brackets: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[tuple[Op, tuple[str, ...], re.Pattern[str]], ...]:
-    """The field names and the regular expression of each phrase."""
+    """Opcode, field names and regular expression of each declaration that has a phrase."""
     return tuple((op, *_pattern(op.phrase.lower())) for op in Op if op.phrase)
 
 
@@ -199,7 +208,10 @@ def _declared(op: Op, texts: dict[str, str]) -> Instruction:
 
 
 def operand_of(text: str, letter: str) -> Operand:
-    """Parse an operand; ``letter`` determines its default component selection."""
+    """Parse an operand; ``letter`` says which components it has if the text names none.
+
+    Raises ShaderError.
+    """
     match = _OPERAND.match(text)
     if match is None or bool(match["bar"]) != bool(match["end"]):
         raise ShaderError(f"{assembly.shown(text)} is no operand")
@@ -225,7 +237,7 @@ def operand_of(text: str, letter: str) -> Operand:
 
 
 class _Body(NamedTuple):
-    """An operand without sign, absolute bars and precision."""
+    """A parsed operand without sign, absolute value bars and precision."""
 
     file: File
     indices: tuple[Index, ...]
@@ -273,7 +285,7 @@ def _register(text: str, letter: str) -> _Body:
 
 
 def _brackets(text: str) -> tuple[list[str], str]:
-    """Split the content of each pair of brackets from the rest of the text."""
+    """Return the contents of all pairs of brackets, and the text without them."""
     found: list[str] = []
     depth = start = 0
     for at, letter in enumerate(text):
@@ -292,7 +304,7 @@ def _brackets(text: str) -> tuple[list[str], str]:
 
 
 def _index(text: str) -> Index:
-    """Parse ``3`` or ``r0.x + 3``, in either order."""
+    """Parse an index: ``3``, ``r0.x + 3`` or ``3 + r0.x``."""
     number, relative = 0, None
     for term in _split(text, "+", "[]"):
         if integer(term) is not None:
@@ -319,7 +331,7 @@ def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, t
 
 
 def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
-    """The component selection where the text names none."""
+    """The component selection of an operand whose text names no components."""
     if file in spelling.SCALARS and not (file in spelling.DECLARED_WITHOUT and letter == "D"):
         return Selection.ONE, ()
     if letter in _UNNAMED or file is File.NULL:
@@ -333,7 +345,7 @@ def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
 # Parser of a text
 
 _HEAD = 8
-"""Bytes of the version and length tokens."""
+"""Size in bytes of the version and length tokens of a program."""
 
 
 def assemble(text: str, *, check: bool = True) -> bytes:
@@ -350,7 +362,10 @@ def assemble(text: str, *, check: bool = True) -> bytes:
 
 
 def _joined(lines: Iterator[assembly.Line]) -> Iterator[assembly.Line]:
-    """Join lines while a brace is open; a joined line has the number of its first."""
+    """Join each line that has an open brace with the lines up to its closing brace.
+
+    A joined line has the number of its first line.
+    """
     parts: list[str] = []
     begin = depth = 0
     for place, text in lines:

@@ -16,7 +16,7 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 _BLOCK = 64
 _TAIL = 56
-"""Bytes of a last block that leave room for both length words."""
+"""Maximum number of data bytes in a last block that also has room for both length words."""
 _WORD = 0xFFFFFFFF
 _START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
 _SINES = tuple(int(abs(math.sin(i + 1)) * (1 << 32)) for i in range(64))
@@ -46,7 +46,10 @@ def digest(data: bytes) -> bytes:
 
 
 def _ending(rest: bytes, length: int) -> bytes:
-    """The last one or two blocks: MD5's padding with the length moved to two other places."""
+    """The last one or two blocks that are hashed.
+
+    Padded as for MD5, but with the length in two other places.
+    """
     bits = struct.pack("<I", 8 * length & _WORD)
     odd = struct.pack("<I", 2 * length + 1 & _WORD)
     if len(rest) < _TAIL:
@@ -55,7 +58,7 @@ def _ending(rest: bytes, length: int) -> bytes:
 
 
 def _compressed(state: _State, block: tuple[int, ...]) -> _State:
-    """MD5's compression function."""
+    """Apply MD5's compression function to a state and a block."""
     a, b, c, d = state
     for i, (sine, shift, place) in enumerate(zip(_SINES, _SHIFTS, _PLACES, strict=True)):
         mixed = a + _mix(i // 16, b, c, d) + sine + block[place] & _WORD
@@ -78,7 +81,7 @@ MAGIC = b"DXBC"
 PROGRAM_TAGS = ("SHDR", "SHEX")
 _HEADER = struct.Struct("<4s16sIII")
 _HASHED = 20
-"""Offset of the hashed bytes: after the hash field."""
+"""Offset of the first byte of a container that the hash covers, just after the hash field."""
 _CHUNK = struct.Struct("<4sI")
 _VERSION = 1
 
@@ -123,11 +126,11 @@ Signature = tuple[Element, ...]
 
 
 class Container(msgspec.Struct, frozen=True):
-    """A container: its chunks in order, and the decoded program and signatures."""
+    """A container: its chunks in order, its program code, and its decoded signatures."""
 
     chunks: tuple[Chunk, ...]
     program: bytes
-    """Program code from its version token on."""
+    """The code of the program from its version token on."""
     inputs: Signature = ()
     outputs: Signature = ()
     patch_constants: Signature = ()
@@ -168,7 +171,10 @@ def pack(chunks: Iterable[Chunk]) -> bytes:
 
 
 def _table(data: bytes, *, hashed: bool) -> tuple[int, ...]:
-    """The offsets of the chunks."""
+    """Check the header of a container and return the offsets of its chunks.
+
+    Raises ShaderError.
+    """
     if len(data) < _HEADER.size:
         raise ShaderError("the container ends in its header", offset=len(data))
     magic, hash, version, size, count = _HEADER.unpack_from(data)
@@ -204,7 +210,7 @@ def _chunks(data: bytes, offsets: tuple[int, ...]) -> Iterator[Chunk]:
 
 
 class Form(msgspec.Struct, frozen=True):
-    """Layout of a signature's elements."""
+    """Layout of a signature's elements: whether they have a stream and a minimum precision."""
 
     stream: bool = False
     precision: bool = False
@@ -219,12 +225,12 @@ _PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precisio
 INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
 OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
-"""Signature layouts by chunk tag."""
+"""Layouts of patch constant signatures by chunk tag."""
 _ELEMENTS = 8
-"""Offset of a signature's elements, as its second word must say."""
+"""Offset of the elements in a signature chunk; its second word must have this value."""
 _NOWHERE = 0xFFFFFFFF
 _NAME_BYTES = 1 << 10
-"""Maximum length of a semantic name."""
+"""Maximum length of a semantic name in bytes."""
 
 
 def _signature(chunks: tuple[Chunk, ...], forms: Mapping[str, Form]) -> Signature:

@@ -18,7 +18,7 @@ from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Returns
 
 FIELD = re.compile(r"\{(\w+)\}")
-"""A field of a phrase: an attribute, or ``operand``."""
+"""Matches a field of a declaration's phrase, ``{name}``: an attribute, or ``operand``."""
 
 
 class Part(NamedTuple):
@@ -27,9 +27,9 @@ class Part(NamedTuple):
     name: str
     bits: Bits | None = None
     words: int = 1
-    """Number of words, if the attribute is not in the opcode token."""
+    """Number of words after the operand, if the attribute is not in the opcode token."""
     read: Callable[..., Any] = int
-    """Converts the number or numbers; raises ValueError for undefined ones."""
+    """Function that converts the number or numbers; raises ValueError for undefined ones."""
     write: Callable[[Any], int | tuple[int, ...]] = int
 
 
@@ -49,7 +49,7 @@ def _triple(x: int, y: int, z: int) -> tuple[int, int, int]:
 
 
 def _bits(name: str, width: int, read: Callable[[int], Any] = int) -> Part:
-    """An attribute in the control bits, which begin at bit 11."""
+    """Return the Part of an attribute in the control bits, which begin at bit 11 of a token."""
     return Part(name, Bits(11, width), read=read)
 
 
@@ -78,17 +78,17 @@ PARTS = {
     "stride": Part("stride"),
     "threads": Part("threads", words=3, read=_triple, write=tuple),
 }
-"""Attributes by their name in phrases."""
+"""The Part of each attribute by its name in phrases."""
 
 
 @cache
 def parts_of(op: Op) -> tuple[Part, ...]:
-    """The attributes of a declaration, in the order of its words."""
+    """The parts of a declaration, in the order of the words in its tokens."""
     return tuple(PARTS[name] for name in FIELD.findall(op.row.phrase) if name in PARTS)
 
 
 def words_after(op: Op) -> int:
-    """Number of words after the operand of a declaration, without ``data``."""
+    """Number of words after the operand of a declaration, not counting its ``data``."""
     return sum(part.words for part in parts_of(op) if part.bits is None)
 
 
@@ -106,19 +106,19 @@ def declaration_of(op: Op, token: int, words: Sequence[int]) -> Declaration:
 
 
 def fits(op: Op, declaration: Declaration) -> bool:
-    """Whether the attributes in the opcode token fit their bits."""
+    """Whether the attributes stored in the opcode token fit into their bits."""
     parts = ((getattr(declaration, part.name), part.bits) for part in parts_of(op))
     return all(bits is None or bits.of(bits.put(value)) == value for value, bits in parts)
 
 
 def control_bits(op: Op, declaration: Declaration) -> int:
-    """The attributes in the opcode token."""
+    """The attributes that are stored in the opcode token, as bits of that token."""
     parts = (part for part in parts_of(op) if part.bits is not None)
     return sum(part.bits.put(int(getattr(declaration, part.name))) for part in parts if part.bits)
 
 
 def declaration_words(op: Op, declaration: Declaration) -> Iterator[int]:
-    """The words after the operand."""
+    """The words of the attributes that follow the operand of a declaration."""
     for part in parts_of(op):
         if part.bits is None:
             value = part.write(getattr(declaration, part.name))

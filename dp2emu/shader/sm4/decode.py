@@ -32,7 +32,7 @@ from dp2emu.shader.sm4.registers import BY_TYPE, Bank, File, bank_of
 from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
-"""DWORDs of an immediate of one component."""
+"""DWORDs of one component of an immediate, by register file."""
 _WORDS_OF_FOUR = 4
 _NONE = frozenset({Selection.NONE})
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
@@ -52,12 +52,12 @@ _SELECTIONS = {
     **dict.fromkeys("fisc", _SOURCE),
     **dict.fromkeys("taRyw", _SOURCE | _NONE),
 }
-"""Component selection modes allowed for each operand letter."""
+"""Component selection modes that are allowed, by operand letter."""
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
-"""Files that are written with a mask."""
+"""Register files whose registers are written under a component mask."""
 _INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
-"""Files that may be the run-time part of an index."""
+"""Register files whose registers may be the run-time part of an index."""
 _NEGATE, _ABSOLUTE = 1, 2
 
 
@@ -101,7 +101,10 @@ def _bank(cursor: Cursor[Version], token: int) -> Bank:
 def _components(
     cursor: Cursor[Version], token: int, file: File
 ) -> tuple[Selection, tuple[int, ...]]:
-    """Selection mode and components; four-component immediates use the identity swizzle."""
+    """Selection mode and components of an operand token.
+
+    A four-component immediate has the identity swizzle.
+    """
     count, mode = fields.COUNT.of(token), fields.MODE.of(token)
     if count == fields.NO_COMPONENTS:
         return Selection.NONE, ()
@@ -129,7 +132,7 @@ def _fits(letter: str, file: File, selection: Selection) -> bool:
 
 
 def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
-    """Negate and absolute bits and the precision, from all extended tokens."""
+    """Negate and absolute bits and precision of an operand, read from the extended tokens."""
     modifiers, precision = 0, Precision.DEFAULT
     while fields.EXTENDED.of(token):
         token = cursor.take()
@@ -148,7 +151,11 @@ def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
 def _indices(
     cursor: Cursor[Version], token: int, bank: Bank, *, declared: bool
 ) -> Iterator[Index]:
-    """The indices; in declarations with two, each may be a size, so the bound itself is valid."""
+    """Read the indices of an operand.
+
+    In a declaration with two indices each may be a size, so the exclusive upper bound itself is
+    valid.
+    """
     for place, limit in enumerate(bank.limits):
         representation = fields.REPRESENTATIONS[place].of(token)
         if representation == fields.AT_ONCE:
@@ -166,7 +173,7 @@ def _indices(
 
 
 def _relative(cursor: Cursor[Version]) -> Operand:
-    """The run-time part of an index; it must not be indexed itself, which bounds nesting."""
+    """Read the run-time part of an index; it must not be indexed itself, which bounds nesting."""
     token = cursor.take()
     bank = _bank(cursor, token)
     selection, components = _components(cursor, token, bank.file)
@@ -255,7 +262,10 @@ def _op(cursor: Cursor[Version], token: int) -> Op:
 
 
 def _enter(cursor: Cursor[Version], op: Op, token: int, offset: int) -> None:
-    """Begin the instruction; custom data and long tables have their length in the next word."""
+    """Read the length of an instruction and begin the instruction.
+
+    The length of custom data and of long tables is in the word after the opcode token.
+    """
     length = 0 if op is Op.CUSTOMDATA else fields.LENGTH.of(token)
     if not length:
         length = cursor.take()
@@ -266,7 +276,7 @@ def _enter(cursor: Cursor[Version], op: Op, token: int, offset: int) -> None:
 
 
 def _extensions(cursor: Cursor[Version], token: int) -> tuple[tuple[int, int, int], View | None]:
-    """Content of the extended opcode tokens: texel offsets and the copied declaration."""
+    """Read the extended opcode tokens: texel offsets and the copied resource declaration."""
     texel, view = (0, 0, 0), None
     if fields.OPCODE.of(token) == Op.CUSTOMDATA:
         return texel, view
@@ -323,7 +333,7 @@ def _sizes(cursor: Cursor[Version], op: Op, token: int, offset: int) -> Sizes:
 # still has a meaning: undeclared inputs and outputs, results that are never written.
 
 _ROWS = 4096
-"""Limit for temporaries plus all array rows, and for immediate constant buffer rows."""
+"""Maximum number of temporaries plus rows of all arrays, and of immediate constant buffer rows."""
 _SHARED_BYTES = 1 << 15
 _GROUP_THREADS = 1024
 _STRIDE = 2048
@@ -340,23 +350,26 @@ _COUNTS = {
     Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: (1, 128),
     Op.DCL_TGSM_STRUCTURED: (1, _SHARED_BYTES),
 }
-"""Inclusive bounds of declared counts."""
+"""Inclusive bounds of the count in a declaration, by opcode."""
 
 _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_TGSM_STRUCTURED})
 
 
 class _Scope(msgspec.Struct):
-    """Registers declared so far.  Mutable while declarations are read."""
+    """Registers that a program has declared so far.  Mutable while declarations are read."""
 
     temps: int | None = None
     arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)
     known: dict[tuple[File, int], Dimension | None] = msgspec.field(default_factory=dict)
     constants: bool = False
-    """Whether there is an immediate constant buffer."""
+    """Whether an immediate constant buffer is declared."""
 
 
 def validate(program: Program) -> None:
-    """Check the rules for a whole program.  Raises ShaderError at the offending instruction."""
+    """Check the rules that concern a program as a whole.
+
+    Raises ShaderError at the offending instruction.
+    """
     check_flow(program)
     shared = _Scope()
     for phase in phases(program):
@@ -372,7 +385,7 @@ def validate(program: Program) -> None:
 
 
 def _check_numbers(instruction: Instruction) -> None:
-    """Check the numbers of a declaration against their bounds."""
+    """Check that the numbers in a declaration are within their bounds."""
     declaration, op = instruction.declaration, instruction.op
     assert declaration is not None
     least, most = _COUNTS.get(op, (0, declaration.count))
@@ -431,7 +444,10 @@ def _declare_constants(scope: _Scope, instruction: Instruction) -> None:
 
 
 def _check_range(instruction: Instruction, stage: Stage) -> None:
-    """Check that a range's registers exist; with two indices the second is the register."""
+    """Check that the registers of an index range declaration exist.
+
+    In an operand with two indices the second is the register number.
+    """
     if instruction.op is not Op.DCL_INDEXRANGE:
         return
     (operand,), declaration = instruction.operands, instruction.declaration
@@ -465,7 +481,10 @@ def _is_declared(scope: _Scope, operand: Operand) -> bool:
 def _check_resource(
     known: Mapping[tuple[File, int], Dimension | None], instruction: Instruction
 ) -> None:
-    """Check that the opcode accepts the dimension of its resource."""
+    """Check that the instruction accepts the declared dimension of its resource.
+
+    ``known`` has the dimension of each declared register.
+    """
     accepted = instruction.op.row.dimensions
     for operand in instruction.operands if accepted else ():
         dimension = known.get((operand.file, operand.number)) if operand.indices else None

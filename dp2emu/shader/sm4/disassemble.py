@@ -23,14 +23,14 @@ from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program, Sele
 from dp2emu.shader.sm4.registers import File
 
 _PER_LINE = 8
-"""DWORDs in a ``dword`` line."""
+"""Number of DWORDs in a ``dword`` line."""
 _INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
 _CUSTOM = {each.value: each.name.lower() for each in CustomClass}
 
 
 def disassemble(code: bytes) -> str:
-    """The text of a program.  Raises ShaderError where ``decode`` does."""
+    """Return the assembly text of a program.  Raises ShaderError where ``decode`` does."""
     return "".join(line + "\n" for line in lines_of(decode(code)))
 
 
@@ -48,7 +48,10 @@ def lines_of(program: Program) -> Iterator[str]:
 
 
 def _leave(blocks: list[Op], op: Op) -> None:
-    """Close the blocks that an opcode ends; endswitch also closes the last case."""
+    """Remove the blocks that an opcode ends from the open blocks.
+
+    endswitch also ends the last case.
+    """
     if op in _OUTWARD and blocks and not (blocks[-1] is Op.SWITCH and op is not Op.ENDSWITCH):
         blocks.pop()
     if op is Op.ENDSWITCH and blocks and blocks[-1] is Op.SWITCH:
@@ -99,7 +102,7 @@ def _declaration(instruction: Instruction) -> str:
 
 
 def _declared(operand: Operand) -> str:
-    """Format the operand of a declaration; constant buffers are declared without components."""
+    """Format the operand of a declaration; a constant buffer with all components names none."""
     whole = operand.file is File.CONSTANT_BUFFER and operand.selection is Selection.SWIZZLE
     if whole and operand.components == (0, 1, 2, 3):
         operand = replace(operand, selection=Selection.NONE, components=())

@@ -16,7 +16,7 @@ _LONGEST = (1 << fields.LENGTH.width) - 1
 
 
 def instruction_words(instruction: Instruction) -> tuple[int, ...]:
-    """The tokens of an instruction; ``words`` of a decoded one are ignored."""
+    """The tokens of an instruction; the ``words`` that a decoded instruction keeps are ignored."""
     extensions = _chained(list(_extensions(instruction)))
     body = (*extensions, *_body(instruction))
     token = _token(instruction) | fields.EXTENDED.put(bool(extensions))
@@ -26,7 +26,7 @@ def instruction_words(instruction: Instruction) -> tuple[int, ...]:
 
 
 def _token(instruction: Instruction) -> int:
-    """The opcode token without its length."""
+    """The opcode token of an instruction, with a length of 0."""
     declaration = instruction.declaration
     return (
         fields.OPCODE.put(instruction.op)
@@ -52,7 +52,7 @@ def _body(instruction: Instruction) -> Iterator[int]:
 
 
 def _chained(extensions: list[int]) -> list[int]:
-    """Extended tokens; all but the last have the bit that says another follows."""
+    """Set in all extended tokens but the last the bit which says that another token follows."""
     return [token | fields.EXTENDED.put(1) for token in extensions[:-1]] + extensions[-1:]
 
 
@@ -110,7 +110,10 @@ def _representation(place: int, index: Index) -> int:
 
 
 def _components(operand: Operand) -> int:
-    """Component count and selection; four-component immediates select none, as compilers do."""
+    """The bits of an operand token for component count and selection.
+
+    Four-component immediates select none, as compilers do.
+    """
     selection, components = operand.selection, operand.components
     if selection is Selection.NONE:
         return fields.COUNT.put(fields.NO_COMPONENTS)

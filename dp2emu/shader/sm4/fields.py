@@ -22,7 +22,7 @@ VIEW_RETURNS = (Bits(6, 4), Bits(10, 4), Bits(14, 4), Bits(18, 4))
 RETURNS = (Bits(0, 4), Bits(4, 4), Bits(8, 4), Bits(12, 4))
 
 COUNT = Bits(0, 2)
-"""Component count of an operand: none, one or four (``NO_COMPONENTS`` and so on)."""
+"""Component count of an operand token: none, one or four (``NO_COMPONENTS`` and so on)."""
 MODE = Bits(2, 2)
 MASK = Bits(4, 4)
 SWIZZLE = (Bits(4, 2), Bits(6, 2), Bits(8, 2), Bits(10, 2))
@@ -36,9 +36,9 @@ PRECISION = Bits(14, 3)
 NO_COMPONENTS, ONE_COMPONENT, FOUR_COMPONENTS = 0, 1, 2
 BY_MASK, BY_SWIZZLE, BY_SELECT = 0, 1, 2
 AT_ONCE, RELATIVE, SUM = 0, 2, 3
-"""Representations of an index: a word, an operand, or a word plus an operand."""
+"""Representations of an index in tokens: a word, an operand, or a word plus an operand."""
 
 SAMPLE_CONTROLS, RESOURCE_DIMENSION, RESOURCE_RETURNS = 1, 2, 3
-"""Types of extended opcode tokens."""
+"""Values of the type field of extended opcode tokens."""
 OPERAND_MODIFIER = 1
-"""Type of an extended operand token."""
+"""Value of the type field of an extended operand token that has modifiers."""

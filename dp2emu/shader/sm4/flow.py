@@ -16,7 +16,7 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 
 Label = tuple[File, int]
-"""A label, or a function body of an interface, and its number."""
+"""Type of a label: its register file (labels, or function bodies of interfaces) and its number."""
 BREAKS = frozenset({Op.BREAK, Op.BREAKC})
 CONTINUES = frozenset({Op.CONTINUE, Op.CONTINUEC})
 CALLS = frozenset({Op.CALL, Op.CALLC})
@@ -24,7 +24,7 @@ CLOSED_BY = {Op.ENDIF: Op.IF, Op.ENDLOOP: Op.LOOP, Op.ENDSWITCH: Op.SWITCH}
 OPENERS = frozenset(CLOSED_BY.values())
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 _MARKERS = (Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
-"""Phases of a hull shader, in the required order."""
+"""Opcodes that begin a phase of a hull shader, in the required order."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
 _BLOCK_DEPTH = 64
 _CALL_DEPTH = 32
@@ -76,7 +76,7 @@ def check_flow(program: Program) -> None:
 
 
 def _parts(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, ...]]:
-    """Each phase marker with the instructions up to the next."""
+    """Split a hull shader into its phases, each with the marker that begins it."""
     starts = [i for i, each in enumerate(instructions) if each.op in _MARKERS]
     if instructions and (not starts or starts[0]):
         raise instructions[0].error("a hull shader begins with a phase")
@@ -119,16 +119,16 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
 
 
 class _Block(msgspec.Struct):
-    """An open block.  Mutable: which labels may follow changes."""
+    """A block that is still open.  Mutable: reading an else or a case changes it."""
 
     opener: Instruction
     otherwise: bool = False
-    """Whether its else or default was seen."""
+    """Whether the block's else, or the default of a switch, has been read."""
     cases: set[int] = msgspec.field(default_factory=set)
 
     @property
     def begun(self) -> bool:
-        """Whether instructions are allowed: in a switch only after a case."""
+        """Whether instructions are allowed: in a switch only after a case or default."""
         return self.opener.op is not Op.SWITCH or self.otherwise or bool(self.cases)
 
 
@@ -141,7 +141,10 @@ def _check_blocks(body: tuple[Instruction, ...]) -> None:
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Update the open blocks for one instruction."""
+    """Update the stack of open blocks for one instruction.
+
+    Raises ShaderError if the instruction does not match the innermost block.
+    """
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _LABELS:
         _case(last, instruction)

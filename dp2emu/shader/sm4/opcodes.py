@@ -33,7 +33,7 @@ _OUTPUTS = _ALL - _CS
 
 
 def _named(letter: str) -> frozenset[File]:
-    """Files with one register, whose name is a letter and a capitalised word: vPrim, oDepth."""
+    """Scalar files whose name is ``letter`` and a capitalised word: vPrim, oDepth."""
     return frozenset(f for f in File if f.value[0] == letter and f.value[1:2].isupper())
 
 
@@ -58,25 +58,27 @@ _COUNTED = _RAW | _STRUCTURED | {Dimension.BUFFER}
 
 
 class Opcode(NamedTuple):
-    """A row of the table of opcodes: attributes of an ``Op``."""
+    """A row of the table of opcodes, whose fields are attributes of an ``Op``."""
 
     number: int
     operands: str = ""
-    """Operand letters; ``D`` is the declared register."""
+    """Letters of the operands; ``D`` is the register of a declaration."""
     since: Level = V4_0
     stages: frozenset[Stage] = _ALL
     saturates: bool = False
-    """Whether the ``_sat`` suffix is allowed."""
+    """Whether the instruction may have the ``_sat`` suffix."""
     tests: bool = False
-    """Whether it is conditional on a source being zero or not (_z, _nz)."""
+    """Whether the instruction depends on a source being zero (_z) or nonzero (_nz)."""
     declares: frozenset[File] | None = None
-    """The files a declaration may name; None if the opcode is no declaration."""
+    """Register files that a declaration may name; None if the opcode is no declaration."""
     phrase: str = ""
-    """Text of a declaration, without its name unless that has capitals; braces name a row of
-    ``spelling.FIELDS``, or ``operand``.  Attributes in words have the order of their tokens."""
+    """Text of a declaration, without its name unless that has capitals.
+
+    Braces enclose the name of a row of ``spelling.FIELDS``, or ``operand``.  Attributes in words
+    have the order of their tokens."""
     dimensions: frozenset[Dimension] = frozenset()
-    """Resource dimensions that are accepted, any if empty; of a declaration, the one it implies
-    (SM4-5 tokens, "Reading resources" and "Declarations")."""
+    """Resource dimensions that the instruction accepts, any if empty; for a declaration, the one
+    it implies (SM4-5 tokens, "Reading resources" and "Declarations")."""
 
     def exists(self, version: Version) -> bool:
         """Whether a version has the opcode."""
@@ -98,7 +100,7 @@ def _dcl(
 
 
 class Op(Named):
-    """Opcodes of instruction tokens.  107, 112, 209 and 218 are reserved."""
+    """Opcodes by name, with their numbers in tokens.  107, 112, 209 and 218 are reserved."""
 
     row: Opcode
 
@@ -358,13 +360,13 @@ class Op(Named):
 
 
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
-"""Opcodes with a result type (``Sizes``)."""
+"""Opcodes whose instructions choose the type of their result (``Sizes``)."""
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
 """Declarations followed by a variable number of words."""
 BINDINGS = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
 )
-"""Files whose registers must be declared before use."""
+"""Register files whose registers must be declared before use."""
 
 _LETTERS = {
     "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | SCALAR_OUTPUTS,
@@ -387,5 +389,5 @@ _LETTERS = {
 
 
 def files(op: Op, letter: str) -> frozenset[File]:
-    """The register files allowed for an operand letter."""
+    """The register files allowed for an operand, by its letter."""
     return (op.row.declares or frozenset()) if letter == "D" else _LETTERS[letter]

@@ -19,26 +19,26 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Version
 
 Swizzle = tuple[int, int, int, int]
-"""The component, 0 to 3, read for each of x, y, z and w."""
+"""Type of a swizzle: the component, 0 to 3, read for each of x, y, z and w."""
 Returns = tuple[enums.ReturnType, enums.ReturnType, enums.ReturnType, enums.ReturnType]
-"""Data types of a resource's four components."""
+"""Type of the data types of a resource's four components."""
 _NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = enums.GlobalFlags(0), enums.UavFlags(0), enums.Sync(0)
 
 
 class Selection(Enum):
-    """Component selection mode of an operand."""
+    """How an operand selects components."""
 
     NONE = "none"
-    """No components, or implied ones: s#, labels, null, t# in declarations."""
+    """Operands without components, or with implied ones: s#, labels, null, t# in declarations."""
     ONE = "one"
-    """A scalar register: oDepth, vPrim; an immediate of one word."""
+    """One component: a scalar register such as oDepth or vPrim, or an immediate of one word."""
     MASK = "mask"
     SWIZZLE = "swizzle"
     SELECT = "select"
 
 
 class Index(msgspec.Struct, frozen=True):
-    """One index of an operand: ``offset``, plus with 32-bit wrap the scalar that is read."""
+    """One index of an operand: ``offset`` plus, modulo 2^32, the value of ``relative``, if any."""
 
     offset: int = 0
     relative: Operand | None = None
@@ -71,7 +71,7 @@ class Operand(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> tuple[int, ...]:
-        """The components a destination writes, ascending; x for scalar registers and null."""
+        """The components that a destination writes, ascending; x for scalar registers and null."""
         return self.components if self.selection is Selection.MASK else (0,)
 
     @property
@@ -81,7 +81,7 @@ class Operand(msgspec.Struct, frozen=True):
 
     @property
     def swizzle(self) -> Swizzle:
-        """The components read for x, y, z and w; scalars and selected components replicate."""
+        """The components read for x, y, z and w; a scalar or single component is replicated."""
         if self.selection is Selection.SWIZZLE:
             x, y, z, w = self.components
             return x, y, z, w
@@ -96,7 +96,7 @@ class View(msgspec.Struct, frozen=True):
 
     dimension: Dimension | None = None
     stride: int = 0
-    """In bytes, of structured buffers."""
+    """Structure stride of a structured buffer, in bytes."""
     returns: Returns | None = None
 
 
@@ -148,7 +148,7 @@ class Instruction(Decoded, frozen=True):
     operands: tuple[Operand, ...] = ()
     saturate: bool = False
     nonzero: bool = False
-    """Condition of an opcode that tests: true if any bit is set, else if none is."""
+    """Condition of an instruction that tests a source: nonzero if set, else zero."""
     precise: int = 0
     """Mask of components that must not be refactored; x is bit 0."""
     sizes: enums.Sizes = enums.Sizes.FLOAT
@@ -167,7 +167,7 @@ class Instruction(Decoded, frozen=True):
 
     @property
     def sources(self) -> tuple[Operand, ...]:
-        """All other operands in order; for stores and atomics the memory comes first."""
+        """All operands but the destinations; of stores and atomics the memory comes first."""
         return self.operands[self.op.row.operands.count("d") :]
 
 

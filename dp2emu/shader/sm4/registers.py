@@ -65,7 +65,7 @@ _DS = frozenset({Stage.DOMAIN})
 _CS = frozenset({Stage.COMPUTE})
 _PATCHES = _HS | _DS
 _PER_VERTEX = _GS | _HS
-"""The stages whose v# are v[vertex][register]."""
+"""The stages whose inputs are indexed as v[vertex][register]."""
 _ANY = 1 << 32
 _ROWS = 4096
 _REGISTERS = 32
@@ -78,13 +78,13 @@ class Bank(NamedTuple):
 
     file: File
     type: int
-    """In an operand token."""
+    """Number of the register file in operand tokens."""
     limits: tuple[int, ...] = ()
-    """Exclusive upper bound of each index."""
+    """Exclusive upper bound of each index of a register."""
     since: Level = V4_0
     stages: frozenset[Stage] = _ALL
     relative: frozenset[int] = frozenset()
-    """Positions of indices that may have a run-time part."""
+    """Positions, from 0, of the indices that may have a run-time part."""
 
     def exists(self, version: Version) -> bool:
         """Whether a version has this file."""

@@ -23,20 +23,20 @@ from dp2emu.shader.sm4.registers import File
 
 COMPONENTS = "xyzw"
 TEXEL, VIEW, SATURATE = "_aoffimmi", "_indexable", "_sat"
-"""Suffixes of mnemonics: texel offsets, copied resource declaration, saturation."""
+"""Suffixes of mnemonics that have texel offsets, a copied resource declaration, or saturation."""
 BRACKETED = frozenset({File.IMMEDIATE_CONSTANT_BUFFER})
-"""Files whose only index is bracketed even if it is a number."""
+"""Register files whose only index is in brackets even if it is a constant, as in icb[3]."""
 ATTACHED = frozenset({File.CONSTANT_BUFFER, File.INDEXABLE_TEMP, File.INTERFACE})
-"""Files whose first index of two is part of the name."""
+"""Register files whose first index of two is part of the name, as in cb2[3]."""
 SCALARS = SCALAR_OUTPUTS | {
     File.PRIMITIVE_ID,
     File.OUTPUT_CONTROL_POINT_ID,
     File.COVERAGE,
     File.INNER_COVERAGE,
 }
-"""Scalar files, whose component is implied."""
+"""Files of scalar registers, whose only component is not written in assembly text."""
 DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
-"""Scalar files that compilers declare without components."""
+"""Files of scalar registers that compilers declare without components."""
 PRECISIONS = {each.text: each for each in enums.Precision if each is not enums.Precision.DEFAULT}
 _Kind = TypeVar("_Kind", bound=Named)
 _WORD = 0xFFFFFFFF
@@ -46,7 +46,7 @@ _FLOATS = range(0x35800000, 0x4F000000)
 
 
 class Mnemonic(NamedTuple):
-    """An opcode with its control bits."""
+    """An opcode together with its control bits, which share one mnemonic."""
 
     op: Op
     nonzero: bool = False
@@ -94,13 +94,13 @@ _SYNC = {
 
 
 class Spelled(NamedTuple):
-    """Formatter, regular expression and parser of a field of a phrase.
+    """How a field of a phrase is spelled: formatter, regular expression and parser.
 
-    ``read`` takes lower case and raises ShaderError or ValueError.
+    ``read`` takes lower case text and raises ShaderError or ValueError.
     """
 
     name: str
-    """The attribute of Declaration; ``data`` is an attribute of Instruction."""
+    """The attribute of Declaration that it spells; ``data`` is one of Instruction."""
     pattern: str
     write: Callable[[Any], str]
     read: Callable[[str], Any]
@@ -149,7 +149,7 @@ def read_count(text: str) -> int:
 
 
 def member(kind: type[_Kind], text: str) -> _Kind:
-    """Parse a word of an enumeration.  Raises ShaderError."""
+    """Return the member of an enumeration that is spelled ``text``.  Raises ShaderError."""
     wanted = " ".join(text.split())
     for each in kind:
         if each.text.lower() == wanted:
@@ -264,4 +264,4 @@ FIELDS = {
     "threads": Spelled("threads", _THREADS, lambda value: ", ".join(map(str, value)), _numbers),
     "uav": Spelled("uav", "".join(f"(?:{word})?" for word in _UAV), _write_uav, _read_uav),
 }
-"""Fields of phrases: most are words of an enumeration or numbers."""
+"""How the fields of phrases are spelled, by name; most are words of an enumeration or numbers."""

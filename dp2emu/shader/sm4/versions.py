@@ -9,7 +9,7 @@ import msgspec
 from dp2emu.shader.cursor import Bits
 
 Level = tuple[int, int]
-"""Major and minor number."""
+"""Type of a level: major and minor version number."""
 V4_0, V4_1, V5_0 = (4, 0), (4, 1), (5, 0)
 _TYPE, _MAJOR, _MINOR = Bits(16, 16), Bits(4, 4), Bits(0, 4)
 

@@ -73,7 +73,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
 
 
 def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
-    """Groups of instructions that read the same old values: single ones, and co-issued pairs."""
+    """Group instructions that read the same old values: single ones, and co-issued pairs."""
     group: list[Instruction] = []
     for instruction in body:
         if group and not instruction.coissue:
@@ -94,7 +94,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
 
 
 def _tested(low: Lowering, instruction: Instruction) -> Value:
-    """The condition of if and break: a comparison of two scalars, a boolean or the predicate."""
+    """The condition of an if or break: a comparison of scalars, a boolean or the predicate."""
     if instruction.comparison is None:
         return condition(low, instruction.sources[0])
     x, y = operands(low, instruction)
@@ -119,7 +119,10 @@ def _rep(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction) -> None:
-    """Begin a rep that counts aL from i#.y in steps of i#.z; the outer aL returns afterwards."""
+    """Begin a loop of i#.x iterations in which aL counts from i#.y in steps of i#.z.
+
+    aL regains the value of the enclosing loop afterwards.
+    """
     count = instruction.sources[1].register
     counter = low.b.variable(Type.I32)
     counter.value = low.integer(count, 1)
@@ -131,7 +134,7 @@ def _repeat(
 ) -> None:
     """Begin a loop of i#.x iterations: none if i#.x <= 0, and ``LOOP_LIMIT`` at most.
 
-    All loops of a shader share a work budget.
+    ``counter`` is the loop's aL, if any.  All loops of a shader share a work budget.
     """
     rounds, done = low.integer(count, 0), low.b.variable(Type.I32, 0)
 
@@ -190,13 +193,13 @@ EFFECTS: dict[Op, Effect] = {
 
 Colour = Sequence[Value]
 Epilogue = Callable[[Builder, Colour], Colour]
-"""Maps red, green and blue of the pixel to those that are drawn."""
+"""Type of a function that maps red, green and blue of a pixel to those that are drawn."""
 POSITION = "position0"
-"""Always an output of a vertex program."""
+"""Name of the position, which is an output of every vertex program."""
 POINT_SIZE = DeclUsage.PSIZE, 0
 R0 = Register(File.TEMP)
 TARGET = "target0"
-"""Always an output of a pixel program."""
+"""Name of the first render target, which is an output of every pixel program."""
 
 _NAMES = {
     Register(File.RASTOUT, 0): POSITION,
@@ -210,12 +213,15 @@ _DEFAULTS = {"color0": 1.0}
 
 
 def vertex_outputs(low: Lowering) -> tuple[str, ...]:
-    """Write the outputs of a vertex program; returns their names."""
+    """Write the output ports of a vertex program; returns the names without components."""
     return _declared_outputs(low) if low.version.level >= V3_0 else _fixed_outputs(low)
 
 
 def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
-    """Write registers of fixed meaning; fog and colours are clamped to 0..1."""
+    """Write the output registers of fixed meaning before 3.0; fog and colours are clamped to 0..1.
+
+    Returns the names of the outputs, without components.
+    """
     written = {register for register, _ in low.variables}
     names = []
     for register, name in _NAMES.items():
@@ -229,16 +235,17 @@ def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _written(low: Lowering, register: Register, component: int, name: str) -> Value:
-    """The final value of a component, or its default if nothing writes it."""
+    """The final value of an output register's component, or a default if nothing writes it."""
     if (register, component) in low.variables:
         return low.variable(register, component).value
     return low.number(_DEFAULTS.get(name, 0.0))
 
 
 def _declared_outputs(low: Lowering) -> tuple[str, ...]:
-    """Write varyings by declared usage; components keep their positions.
+    """Write the varyings of 3.0 by declared usage; components keep their positions.
 
-    Nothing is clamped.  The point size is the first component declared with that usage.
+    Nothing is clamped.  The point size is the first component declared with that usage.  Returns
+    the names of the varyings.
     """
     ports = _output_components(low)
     for name, components in ports.items():
@@ -252,7 +259,7 @@ def _declared_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _output_components(low: Lowering) -> dict[str, dict[int, tuple[Register, int]]]:
-    """The register components of each varying, by position."""
+    """The register component that holds each component of a varying, by name of the varying."""
     ports: dict[str, dict[int, tuple[Register, int]]] = {POSITION: {}}
     for (register, component), (usage, index) in low.usages.items():
         if register.file is File.OUTPUT:
@@ -269,7 +276,7 @@ def _output_register(low: Lowering, register: Register, component: int) -> Value
 
 
 def pixel_outputs(low: Lowering, epilogue: Epilogue | None) -> tuple[str, ...]:
-    """Write the colours and the depth of a pixel program; returns their names.
+    """Write the colour and depth outputs of a pixel program; returns the names without components.
 
     Before 3.0 ``epilogue`` replaces the colour of the first target, not its alpha.
     """
@@ -291,7 +298,7 @@ def pixel_outputs(low: Lowering, epilogue: Epilogue | None) -> tuple[str, ...]:
 
 
 def _colours(low: Lowering) -> list[Register]:
-    """Registers of the render targets: in 1.x, r0 alone."""
+    """Registers that hold the colours of the render targets, by target; in 1.x, r0 alone."""
     if low.version.level < V2_0:
         return [R0]
     return [Register(File.COLOROUT, n) for n in range(low.count(File.COLOROUT))]
@@ -343,7 +350,7 @@ def _lowered(low: Lowering, outputs: tuple[str, ...]) -> Lowered:
 
 
 def _inputs(low: Lowering) -> tuple[InputRegister, ...]:
-    """The input registers read, one entry for each usage."""
+    """The input registers that the program reads, with one entry for each declared usage."""
     found: set[InputRegister] = set()
     for register in low.read:
         declared = {c for r, c in low.usages if r == register}

@@ -20,11 +20,11 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, Stage
 from dp2emu.shader.values import Value
 
 Evaluate = Callable[[Lowering, Instruction], Result]
-"""Computes the result of an instruction without writing it."""
+"""Type of a rule: a function that computes the result of an instruction without writing it."""
 Vector = Operand | Sequence[Value]
 
 LIT_POWER = 127.9961
-"""Magnitude that the exponent of lit is clamped to."""
+"""The exponent of lit is clamped to this magnitude."""
 
 COMPARISONS: Mapping[Comparison, Callable[[Value, Value], Value]] = {
     Comparison.GT: lambda x, y: x > y,
@@ -37,15 +37,16 @@ COMPARISONS: Mapping[Comparison, Callable[[Value, Value], Value]] = {
 
 
 def compared(instruction: Instruction, x: Value, y: Value) -> Value:
-    """The instruction's comparison of two values; with NaN only NE is true (SM1-3 tokens, "Flow
-    control").
+    """Apply the instruction's comparison to two values.
+
+    With NaN only NE is true (SM1-3 tokens, "Flow control").
     """
     assert instruction.comparison is not None
     return COMPARISONS[instruction.comparison](x, y)
 
 
 def dot(low: Lowering, x: Vector, y: Vector, size: int) -> Value:
-    """The sum of the first ``size`` products."""
+    """The dot product of the first ``size`` components of two vectors."""
     total = low.mul(x[0], y[0])
     for c in range(1, size):
         total = total + low.mul(x[c], y[c])
@@ -53,7 +54,10 @@ def dot(low: Lowering, x: Vector, y: Vector, size: int) -> Value:
 
 
 def _each(value: Callable[..., Value]) -> Evaluate:
-    """Return a component-wise rule: ``value`` takes one component of each source."""
+    """Return a component-wise rule.
+
+    ``value`` takes the lowering and one component of each source.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         sources = operands(low, instruction)
@@ -63,7 +67,10 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _all(value: Callable[..., Value]) -> Evaluate:
-    """Return a rule for one scalar in every component: ``value`` takes whole sources."""
+    """Return a rule whose result is the same scalar in every component.
+
+    ``value`` takes the lowering and the whole sources.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         result = value(low, *operands(low, instruction))
@@ -73,7 +80,10 @@ def _all(value: Callable[..., Value]) -> Evaluate:
 
 
 def _named(*values: Callable[..., Value]) -> Evaluate:
-    """Return a rule with a function for each component from x on; others are not written."""
+    """Return a rule with a function for each component from x on.
+
+    Components without a function are not written.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         sources = operands(low, instruction)
@@ -84,7 +94,7 @@ def _named(*values: Callable[..., Value]) -> Evaluate:
 
 
 def before(level: tuple[int, int], early: Evaluate, late: Evaluate) -> Evaluate:
-    """Return a rule that is ``early`` in versions before a level, ``late`` from it on."""
+    """Return a rule that is ``early`` in versions below ``level``, and ``late`` from it on."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         return (early if low.version.level < level else late)(low, instruction)
@@ -108,7 +118,7 @@ def _mov(low: Lowering, instruction: Instruction) -> Result:
 
 
 COPY = _each(lambda low, x: x)
-"""Copies the source after its modifier: mov, texcrd."""
+"""Rule of mov and texcrd: copy the source with its modifier applied."""
 _MOV_ADDRESS = _each(lambda low, x: low.b.ftoi(low.b.floor(x)))
 
 
@@ -127,7 +137,7 @@ def _sgn(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _rcp(low: Lowering, x: Operand) -> Value:
-    """1 / x, with +infinity for both zeros: adding +0 turns -0 into +0."""
+    """1 / x; +infinity for a zero of either sign: adding +0 turns -0 into +0."""
     return functions.rcp(x.scalar + 0.0)
 
 
@@ -156,7 +166,7 @@ def _fraction(low: Lowering, x: Operand) -> Value:
 
 
 def _normal(low: Lowering, x: Operand) -> tuple[Value, Value]:
-    """abs(x), scaled by 2**24 if subnormal, and the exponent correction for that scale."""
+    """Return abs(x) and an exponent correction: abs(x) * 2**24 and -24 for a subnormal x."""
     b, magnitude = low.b, low.b.abs(x.scalar)
     subnormal = magnitude < 2.0**-126
     scaled = b.select(subnormal, magnitude * 2.0**24, magnitude)
@@ -206,7 +216,10 @@ def _nrm(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _matrix(size: int, rows: int) -> Evaluate:
-    """Return a rule of dot products with matrix rows: registers from the second source on."""
+    """Return a rule for a product of a vector with a matrix of ``rows`` rows, by dot products.
+
+    The rows are consecutive registers, the second source being the first of them.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         vector, matrix = (Operand(low, source) for source in instruction.sources)
@@ -249,8 +262,8 @@ def bumped(
 ) -> tuple[Value, Value]:
     """Two coordinates displaced by red and green of ``by`` times a stage's bump matrix.
 
-    u + M00 r + M10 g and v + M01 r + M11 g, added from the left (SM1-3 tokens, "Pixel shaders
-    1.x").
+    ``at`` returns a coordinate, u or v, by component.  The results are u + M00 r + M10 g and v +
+    M01 r + M11 g, added from the left (SM1-3 tokens, "Pixel shaders 1.x").
     """
     stage = instruction.target.register.number
     m00, m01, m10, m11 = (low.stage(stage, scalar) for scalar in range(4))

@@ -44,7 +44,7 @@ class InputRegister(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Prefix of its ports: ``v3``, or with several usages ``v3_texcoord1``."""
+        """Prefix of the input's ports: ``v3``, or with several usages ``v3_texcoord1``."""
         if self.usage is None or not self.several:
             return f"v{self.register}"
         return f"v{self.register}_{self.usage.name.lower()}{self.index}"
@@ -92,7 +92,7 @@ def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConsta
 def _own(
     constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
-    """Register numbers below ``count`` that a shader defines in a file, and their values."""
+    """The registers below ``count`` that a shader defines in a file: numbers and values."""
     own = [each for each in constants if each.file == file and each.register < count]
     words = np.array([each.words for each in own], np.uint32)
     found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)
@@ -100,7 +100,10 @@ def _own(
 
 
 def measure_loops(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
-    """The loops of a shader for its work budget; ``rounds`` is the most iterations of a loop."""
+    """Measure the loops of a shader for its work budget.
+
+    ``rounds`` returns the maximum number of iterations of a loop.
+    """
     return loops_of(
         Step(rounds(each) if each.op in LOOPS else None, each.op in LOOP_ENDS)
         for each in _expanded(parts.main, parts)
@@ -117,10 +120,10 @@ def _expanded(body: Iterable[Instruction], parts: Routines) -> Iterator[Instruct
 
 COMPONENTS = "xyzw"
 Result = dict[int, Value]
-"""Values of a result by component, 0 to 3; missing components are not written."""
+"""Type of a result: values by component, 0 to 3; missing components are not written."""
 DEPTH = Register(File.DEPTHOUT)
 SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
-"""Scalar registers: fog factor, point size and depth."""
+"""Registers with a single component: fog factor, point size and depth."""
 _STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
 _TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
 _INDEXABLE = frozenset({File.INPUT, File.OUTPUT})
@@ -131,11 +134,13 @@ _KINDS = {
     TextureType.D3DSTT_CUBE: ir.TextureKind.CUBE,
     TextureType.D3DSTT_VOLUME: ir.TextureKind.VOLUME,
 }
-"""Direct3D 9 has no one-dimensional textures: a 1D sampler reads a texture one texel high."""
+"""Texture kinds by declared sampler type.
+
+Direct3D 9 has no one-dimensional textures: a 1D sampler reads a texture one texel high."""
 
 
 class Write(msgspec.Struct, frozen=True):
-    """A pending write of a component; it follows every read of the old value."""
+    """A pending write of a register component, executed after all reads of the instruction."""
 
     register: Register
     component: int
@@ -145,7 +150,10 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class OpenBlock(NamedTuple):
-    """An open block; a loop has code at the end of each iteration, and maybe an aL."""
+    """An open block; ``advance`` ends an iteration of a loop, ``counter`` is its aL.
+
+    Both are None if the block has none.
+    """
 
     exit: ExitStack
     advance: Callable[[], None] | None
@@ -160,7 +168,7 @@ class SamplerBindings(msgspec.Struct, frozen=True):
 
 
 class Lowering:
-    """The state of a lowering.  A register that was never written holds 0 or false.
+    """The state of lowering one shader.  A register that was never written holds 0 or false.
 
     A register component is a variable of the builder; files that some instruction indexes are
     local files instead.  ``own`` are constants defined by the shader, ``read`` the input registers
@@ -201,21 +209,24 @@ class Lowering:
         return self.b.constant(Type.F32, value)
 
     def integer(self, register: Register, component: int) -> Value:
-        """Read a component of i#."""
+        """Read a component of an integer constant i#."""
         if register in self.own:
             return self.b.constant(Type.I32, self.own[register][component])
         file = self.b.uniform("i", Type.I32, 4 * self.count(File.CONSTINT))
         return self.b.load(file, 4 * register.number + component)
 
     def boolean(self, register: Register) -> Value:
-        """Read a b#."""
+        """Read a boolean constant b#."""
         if register in self.own:
             return self.b.constant(Type.BOOL, self.own[register][0] != 0)
         file = self.b.uniform("b", Type.BOOL, self.count(File.CONSTBOOL))
         return self.b.load(file, register.number)
 
     def rounds(self, loop: Instruction) -> int:
-        """The most iterations of a loop, as far as the shader's constants say."""
+        """The maximum number of iterations of a loop.
+
+        If the shader does not define the count itself, it is ``LOOP_LIMIT``.
+        """
         count, *_ = self.own.get(loop.sources[-1].register, (LOOP_LIMIT,))
         return 0 if count >> 31 else min(count, LOOP_LIMIT)
 
@@ -230,7 +241,7 @@ class Lowering:
         return self.b.input(place + name)
 
     def stage(self, stage: int, scalar: int) -> Value:
-        """A scalar of a texture stage (``STAGE_SCALARS``)."""
+        """Read a scalar of a texture stage by its number (``STAGE_SCALARS``)."""
         file = self.b.uniform(STAGE_FILE, Type.F32, STAGES * STAGE_SCALARS)
         return self.b.load(file, stage * STAGE_SCALARS + scalar)
 
@@ -241,20 +252,23 @@ class Lowering:
     # Registers
 
     def input_register(self, register: Register, component: int) -> InputRegister:
-        """The input that a component of v# reads."""
+        """The shader input that a component of v# reads."""
         declared = {usage for (each, _), usage in self.usages.items() if each == register}
         usage, index = self.usages.get((register, component), (None, 0))
         return InputRegister(register.number, usage, index, several=len(declared) > 1)
 
     def variable(self, register: Register, component: int) -> Variable:
-        """The variable of a component."""
+        """The variable that holds a register component."""
         key = register, component
         if key not in self.variables:
             self.variables[key] = self.b.variable(_TYPES.get(register.file, Type.F32))
         return self.variables[key]
 
     def index(self, relative: Relative | None) -> Value | None:
-        """The integer added to a register number, or None; aL is 0 outside of loops."""
+        """The run-time index added to a register number, None for an operand without one.
+
+        aL is 0 outside of loops.
+        """
         if relative is None:
             return None
         if relative.register.file is not File.LOOP:
@@ -263,7 +277,7 @@ class Lowering:
         return counters[-1].value if counters else self.b.constant(Type.I32, 0)
 
     def condition(self, instruction: Instruction, component: int) -> Value | None:
-        """The predicate of a component; None without a predicate."""
+        """The predicate for an instruction's write of a component; None if there is none."""
         predicate = instruction.predicate
         if predicate is None:
             return None
@@ -273,7 +287,7 @@ class Lowering:
     def writes(self, instruction: Instruction, result: Result) -> list[Write]:
         """The writes of a result: shifted, then saturated, under mask and predicate.
 
-        A scalar register takes the lowest component written.
+        A register with a single component takes the lowest component written.
         """
         target, index = instruction.target, self.index(instruction.target.relative)
         made = [
@@ -292,7 +306,10 @@ class Lowering:
         return made
 
     def commit(self, writes: Iterable[Write]) -> None:
-        """Write all results at once: copy values whose variables are overwritten."""
+        """Execute pending writes as if at once.
+
+        A value whose variable another write changes is copied first.
+        """
         local = [write for write in writes if write.register.file in self.indexed]
         direct = [write for write in writes if write.register.file not in self.indexed]
         for write in local:
@@ -313,7 +330,10 @@ class Lowering:
         advance: Callable[[], None] | None = None,
         counter: Variable | None = None,
     ) -> None:
-        """Open a block.  Raises ShaderError if blocks, with calls expanded, nest too deep."""
+        """Open a block; ``advance`` and ``counter`` are those of ``OpenBlock``.
+
+        Raises ShaderError if blocks, with calls expanded, nest too deep.
+        """
         if len(self.blocks) == MAX_DEPTH:
             what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
             raise ShaderError(what, offset=at.offset)
@@ -322,7 +342,7 @@ class Lowering:
         self.blocks.append(OpenBlock(stack, advance, counter))
 
     def close(self) -> None:
-        """Close the innermost block; a loop advances its counters first."""
+        """Close the innermost block; a loop first gets the code that ends an iteration."""
         block = self.blocks.pop()
         if block.advance is not None:
             block.advance()
@@ -358,7 +378,7 @@ def varying_name(usage: DeclUsage, index: int, component: int) -> str:
 
 
 def _centroids(shader: Shader) -> set[tuple[Register, int]]:
-    """Input components declared with dcl_centroid."""
+    """Input register components that are declared with dcl_centroid."""
     return {
         (i.target.register, component)
         for i in shader.instructions
@@ -368,7 +388,7 @@ def _centroids(shader: Shader) -> set[tuple[Register, int]]:
 
 
 def _usages(shader: Shader) -> dict[tuple[Register, int], tuple[DeclUsage, int]]:
-    """Declared usage and index of input and output components."""
+    """Declared usage and usage index by component of an input or output register."""
     return {
         (i.target.register, component): (i.declaration.usage, i.declaration.index)
         for i in shader.instructions
@@ -386,7 +406,7 @@ def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:
 
 
 def _shadows(shader: Shader, bound: SamplerBindings) -> dict[int, ir.TextureKind]:
-    """Samplers declared 2D that are bound to a depth texture."""
+    """The texture kind SHADOW for each 2D sampler that is bound to a depth texture, by sampler."""
     declared, flat = _declared_kinds(shader), ir.TextureKind.TEX2D
     return {
         number: kind

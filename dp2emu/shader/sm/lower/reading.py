@@ -33,13 +33,13 @@ class Operand:
         self._modified: dict[int, Value] = {}
 
     def __getitem__(self, component: int) -> Value:
-        """A component after swizzle and modifier."""
+        """A component of the source after swizzle and modifier."""
         if component not in self._modified:
             self._modified[component] = _MODIFIED[self.source.modifier](self, component)
         return self._modified[component]
 
     def plain(self, component: int) -> Value:
-        """A component after the swizzle, unmodified."""
+        """A component of the source after the swizzle, without its modifier."""
         if component not in self._plain:
             place = self.source.swizzle[component]
             index = self.low.index(self.source.relative)
@@ -54,12 +54,12 @@ class Operand:
 
 
 def operands(low: Lowering, instruction: Instruction) -> tuple[Operand, ...]:
-    """The sources of an instruction."""
+    """The source operands of an instruction."""
     return tuple(Operand(low, source) for source in instruction.sources)
 
 
 def condition(low: Lowering, source: Source) -> Value:
-    """A boolean constant or a predicate component, negated by its modifier."""
+    """A boolean constant or a predicate component, inverted if the source has a modifier."""
     if source.register.file is File.PREDICATE:
         value = low.variable(source.register, source.swizzle[0]).value
     else:
@@ -68,7 +68,7 @@ def condition(low: Lowering, source: Source) -> Value:
 
 
 def store_inputs(low: Lowering) -> None:
-    """Copy the declared inputs to the local file, if v# is indexed."""
+    """Copy the declared inputs to the local file of v#, if some instruction indexes v#."""
     if File.INPUT not in low.indexed:
         return
     declared = dict.fromkeys(r for r, _ in low.usages if r.file is File.INPUT)
@@ -89,7 +89,7 @@ def _temporary(low: Lowering, register: Register, component: int, index: Value |
 
 
 def _constant(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """Read c#, from -1 to 1 in ps_1_x (SM1-3 tokens, "Pixel shaders 1.x")."""
+    """Read c#; in ps_1_x clamped to -1..1 (SM1-3 tokens, "Pixel shaders 1.x")."""
     if register in low.own and index is None:
         (number,) = struct.unpack("<f", struct.pack("<I", low.own[register][component]))
         value = low.number(number)
@@ -112,7 +112,7 @@ def _input(low: Lowering, register: Register, component: int, index: Value | Non
 
 
 def _declared_input(low: Lowering, register: Register, component: int) -> Value:
-    """A vertex input by number, or a pixel input by usage; 0 without a usage."""
+    """Read v#: a vertex input by number, or a pixel input by usage, 0 without a usage."""
     low.read.add(register)
     if low.version.stage is Stage.VERTEX:
         return _vertex_input(low, register, component)
@@ -123,9 +123,9 @@ def _declared_input(low: Lowering, register: Register, component: int) -> Value:
 
 
 def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
-    """A component of the vertex element, even one that dcl does not name.
+    """A component of a vertex input, even one that no dcl names.
 
-    Where usages share a register, components without a usage read 0, 0, 0, 1.
+    If usages share the register, components without a usage read 0, 0, 0, 1.
     """
     found = low.input_register(register, component)
     if found.several and found.usage is None:
@@ -134,7 +134,7 @@ def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
 
 
 def _texture(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """Read t#: coordinates; in ps_1_0 to ps_1_3 the last value written, if any."""
+    """Read t#: texture coordinates; in ps_1_0 to ps_1_3 what the shader last wrote, if it did."""
     if low.version.level < V1_4 and (register, component) in low.variables:
         return low.variable(register, component).value
     return low.coordinate(register.number, component)
@@ -165,7 +165,7 @@ def _signed(o: Operand, c: int) -> Value:
 
 
 def _divided_by(divisor: int) -> Callable[[Operand, int], Value]:
-    """Return a modifier that divides x and y by another component; z and w are unchanged."""
+    """Return a modifier that divides x and y by component ``divisor``; z and w are unchanged."""
     return lambda o, c: o.plain(c) / o.plain(divisor) if c < 2 else o.plain(c)
 
 

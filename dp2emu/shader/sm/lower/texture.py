@@ -21,15 +21,15 @@ from dp2emu.shader.stages import LUMINANCE_OFFSET, LUMINANCE_SCALE
 from dp2emu.shader.values import Value
 
 Effect = Callable[[Lowering, Instruction], None]
-"""Lowers an instruction with side effects besides its destination, or without a destination."""
+"""Type of a function that lowers an instruction with effects beyond its destination."""
 At = Callable[[int], Value]
-"""A texture coordinate by component."""
+"""Type of a function that returns a texture coordinate by component."""
 
 
 def sample(
     low: Lowering, sampler: int, at: At, lod: Lod = Lod.IMPLICIT, arguments: Sequence[Value] = ()
 ) -> Result:
-    """Sample with as many coordinates as the sampler's texture kind has."""
+    """Sample a texture at coordinates ``at``, as many as the sampler's texture kind has."""
     kind = kind_of(low, sampler)
     low.samplers[sampler] = kind
     coordinates = [at(c) for c in range(kind.coordinates)]
@@ -37,18 +37,21 @@ def sample(
 
 
 def kind_of(low: Lowering, sampler: int) -> TextureKind:
-    """The texture kind of a sampler: declared, else bound, else two-dimensional."""
+    """The texture kind of a sampler: as declared, else as bound, else two-dimensional."""
     return low.kinds.get(sampler, TextureKind.TEX2D)
 
 
 def _texld_1_4(low: Lowering, instruction: Instruction) -> Result:
-    """Sample the stage with the destination's number at the source."""
+    """Evaluate texld of ps_1_4: sample the stage with the destination's number at the source."""
     (at,) = operands(low, instruction)
     return sample(low, instruction.target.register.number, at.__getitem__)
 
 
 def _texld(low: Lowering, instruction: Instruction) -> Result:
-    """Sample at the first source, optionally divided by its w or with w as LOD bias."""
+    """Evaluate texld from 2.0 on: sample at the first source.
+
+    The coordinates are optionally divided by its w, or w is a LOD bias.
+    """
     at = Operand(low, instruction.sources[0])
     if instruction.sampling is Sampling.PROJECT:
         return _sampled(low, instruction, lambda c: at[c] / at[3])
@@ -76,14 +79,14 @@ def _sampled(
     lod: Lod = Lod.IMPLICIT,
     arguments: Sequence[Value] = (),
 ) -> Result:
-    """Sample the second source; its swizzle permutes the result."""
+    """Sample at ``at`` by the second source, a sampler; its swizzle permutes the result."""
     source = instruction.sources[1]
     texel = sample(low, source.register.number, at, lod, arguments)
     return {c: texel[place] for c, place in enumerate(source.swizzle)}
 
 
 def _texkill(low: Lowering, instruction: Instruction) -> None:
-    """Kill the pixel if any component is below 0: of all four, in 1.x of the first three.
+    """Kill the pixel if a component is below 0: one of all four, or in 1.x of the first three.
 
     The mask is ignored (SM1-3 tokens, "Open points"); components whose predicate is false do not
     count.  Before ps_1_4 the coordinates are tested, not the current value of the register.
@@ -111,7 +114,7 @@ def _texdepth(low: Lowering, instruction: Instruction) -> None:
 
 
 def set_depth(low: Lowering, w: Value, z: Value) -> None:
-    """Set the depth to z / w, but 1 where w is 0."""
+    """Set the depth to z / w, or to 1 where w is 0."""
     low.variable(DEPTH, 0).value = low.b.select(w.eq(0.0), 1.0, z / w)
 
 
@@ -131,7 +134,7 @@ def _stage(instruction: Instruction) -> int:
 
 
 def _projected(low: Lowering, stage: int) -> At:
-    """Coordinates of a stage, divided by its projection component, if any."""
+    """Texture coordinates of a stage, divided by the component that projects them, if any."""
     divisor = low.bound.projections.get(stage)
     if divisor is None:
         return lambda c: low.coordinate(stage, c)
@@ -150,7 +153,10 @@ def _texcoord(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texbem(low: Lowering, instruction: Instruction) -> Result:
-    """Sample at coordinates displaced by red and green of the source; the third is unchanged."""
+    """Evaluate texbem: sample at coordinates displaced by red and green of the source.
+
+    The third coordinate is not displaced.
+    """
     (by,) = operands(low, instruction)
     at = _projected(low, _stage(instruction))
     moved = bumped(low, instruction, at, by)
@@ -158,7 +164,7 @@ def _texbem(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texbeml(low: Lowering, instruction: Instruction) -> Result:
-    """Evaluate texbem, its colour multiplied by blue of the source times scale plus offset."""
+    """Evaluate texbeml: the colour of texbem times (blue of the source * scale + offset)."""
     (by,) = operands(low, instruction)
     stage, texel = _stage(instruction), _texbem(low, instruction)
     scale, offset = low.stage(stage, LUMINANCE_SCALE), low.stage(stage, LUMINANCE_OFFSET)
@@ -167,13 +173,13 @@ def _texbeml(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> Result:
-    """Sample the stage of the destination; coordinates beyond ``at`` are 0."""
+    """Sample the destination's stage at coordinates ``at``; missing ones are 0."""
     zero = low.number(0.0)
     return sample(low, _stage(instruction), lambda c: at[c] if c < len(at) else zero)
 
 
 def _texreg(*components: int) -> Evaluate:
-    """Return a rule that samples at components of the source."""
+    """Return a rule that samples at the given components of the source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
@@ -183,7 +189,7 @@ def _texreg(*components: int) -> Evaluate:
 
 
 def _row(low: Lowering, instruction: Instruction) -> Value:
-    """The dot product of the stage's coordinates with the first source."""
+    """A row of a texture matrix product: the stage's coordinates times the first source."""
     source = Operand(low, instruction.sources[0])
     total = low.mul(low.coordinate(_stage(instruction), 0), source[0])
     for c in (1, 2):
@@ -196,7 +202,7 @@ def _pad(low: Lowering, instruction: Instruction) -> None:
 
 
 def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
-    """The dot products of all rows of a matrix; this instruction is the last."""
+    """The dot products of all rows of a texture matrix, of which this instruction is the last."""
     rows = [*low.rows, _row(low, instruction)]
     low.rows.clear()
     return rows
@@ -205,7 +211,10 @@ def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
 def _sampled_at(
     coordinates: Callable[[Lowering, Instruction, list[Value]], list[Value]],
 ) -> Evaluate:
-    """Return a rule that samples at coordinates computed from the rows of the matrix."""
+    """Return a rule for the last instruction of a texture matrix, which samples.
+
+    ``coordinates`` computes where, from the dot products of the rows.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         return _sample_at(low, instruction, coordinates(low, instruction, _rows(low, instruction)))
@@ -218,13 +227,16 @@ def _as_they_are(low: Lowering, instruction: Instruction, rows: list[Value]) -> 
 
 
 def _spec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """Reflect the eye vector, the second source, at the normal in the matrix rows."""
+    """Reflect the eye vector, the second source, at the normal, which is ``rows``."""
     eye = Operand(low, instruction.sources[1])
     return _reflected(low, rows, [eye[c] for c in range(3)])
 
 
 def _vspec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """Reflect the eye vector, w of the three sets of coordinates, at the normal in the rows."""
+    """Reflect the eye vector at the normal, which is ``rows``.
+
+    The eye vector is w of the texture coordinates of the three stages.
+    """
     last = _stage(instruction)
     return _reflected(low, rows, [low.coordinate(set, 3) for set in range(last - 2, last + 1)])
 

@@ -69,7 +69,9 @@ __all__ = [
 ]
 
 DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
-"""Depth output registers; the promise of the last two about its direction is unused."""
+"""Depth output registers.
+
+The last two promise in which direction the depth changes, which is not used."""
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
 
@@ -105,7 +107,7 @@ def pixel_outputs(low: Lowering) -> None:
 
 
 def _declared(low: Lowering) -> Iterator[tuple[int, int, Value]]:
-    """Declared components of o# in order, with their values."""
+    """Number, component and value of each declared component of o#, in order."""
     for number, component in sorted(low.declared.output_of):
         if File.OUTPUT in low.indexed:
             yield number, component, low.output(number, component)
@@ -118,7 +120,7 @@ def _value(low: Lowering, place: Place) -> Value:
 
 
 def lowered(low: Lowering) -> Lowered4:
-    """The finished program with its declarations."""
+    """Finish a lowering: its program with the declarations that users of the program need."""
     declared = low.declared
     return Lowered4(
         program=low.b.program(),
@@ -201,7 +203,7 @@ def _of_constants(phase: Phase) -> bool:
 
 
 def _lowering(program: Program, first: Phase, phase: Phase, registers: int) -> Lowering:
-    """The lowering of a phase; declarations of the first phase apply to all."""
+    """Start the lowering of a phase; declarations of the ``first`` phase apply to all phases."""
     known = replace(phase, declarations=first.declarations + phase.declarations)
     return Lowering(program, known, registers)
 
@@ -226,7 +228,7 @@ def _begin_with_constants(low: Lowering) -> None:
 
 
 def _named(lows: list[Lowering]) -> dict[SystemValue, Component]:
-    """Registers and components of the tessellation factors, by system value."""
+    """Registers and components that hold the tessellation factors, by system value."""
     outputs = [each for low in lows for each in low.declared.outputs]
     lowest = [(each.mask & -each.mask).bit_length() - 1 for each in outputs]
     return {each.name: (each.number, c) for each, c in zip(outputs, lowest, strict=True)}
@@ -243,7 +245,7 @@ _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
 }
 
 _WRITING = (Stage.PIXEL, Stage.COMPUTE)
-"""Stages with unordered access views."""
+"""Stages whose programs may use unordered access views."""
 _UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
 
 

@@ -21,15 +21,21 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
 
 Result = Mapping[int, Value]
-"""Values of a result by component, 0 to 3.  F32 values are flushed when written; BOOL values
-become masks of 32 bits."""
+"""Type of a result: values by component, 0 to 3.
+
+F32 values are flushed when written; BOOL values become masks of 32 bits."""
 Evaluate = Callable[[Lowering, Instruction], tuple[Result, ...]]
-"""Computes the results of an instruction, one for each destination, without writing them."""
+"""Type of a rule: a function that computes the results of an instruction without writing them.
+
+The results are one for each destination."""
 _BEFORE_ONE = 1.0 - 2.0**-24
 
 
 def _each(value: Callable[..., Value]) -> Evaluate:
-    """Return a component-wise rule: ``value`` takes the builder and a component of each source."""
+    """Return a component-wise rule.
+
+    ``value`` takes the builder and one component of each source.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         read = sources(low, instruction)
@@ -40,7 +46,10 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
-    """Return a component-wise rule with two destinations, whose masks may differ."""
+    """Return a component-wise rule with two destinations, whose masks may differ.
+
+    ``value`` takes the builder and one component of each source, and returns both results.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         read = sources(low, instruction)
@@ -53,7 +62,7 @@ def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
 
 
 def _dot(size: int) -> Evaluate:
-    """Return a rule for the dot product of the first ``size`` components, replicated."""
+    """Return a rule for the dot product of the first ``size`` components, in every component."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -66,7 +75,7 @@ def _dot(size: int) -> Evaluate:
 
 
 def _mov(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Copy bits; with saturation the value is a float."""
+    """Copy bits; if the instruction saturates, the value is treated as a float."""
     (target,) = instruction.destinations
     source = Source(low, instruction.sources[0], _letter(instruction))
     return ({c: source[c] for c in target.written},)
@@ -102,12 +111,15 @@ def _sincos(b: Builder, x: Value) -> tuple[Value, Value]:
 
 
 def _op(name: str) -> Evaluate:
-    """Return a component-wise rule by an operation of ``shader.ops``."""
+    """Return a component-wise rule that applies the operation ``name`` of ``shader.ops``."""
     return _each(lambda b, *operands: b.apply(name, *operands))
 
 
 def _two(first: str, second: str) -> Evaluate:
-    """Return a rule of two operations on the same operands; a destination may be null."""
+    """Return a rule that applies two operations to the same operands, one for each destination.
+
+    A destination may be null.
+    """
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -122,7 +134,7 @@ def _two(first: str, second: str) -> Evaluate:
 
 
 def _chosen(test: str) -> Evaluate:
-    """Return a rule: x where the comparison ``test`` holds, else y."""
+    """Return a component-wise rule: x where the comparison ``test`` of x and y is true, else y."""
     return _each(lambda b, x, y: b.select(b.apply(test, x, y), x, y))
 
 

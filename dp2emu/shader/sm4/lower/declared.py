@@ -64,17 +64,17 @@ class Declared(msgspec.Struct, dict=True):
 
     @property
     def vertices_in(self) -> int:
-        """Input vertices of a geometry program; 1 for other stages."""
+        """Number of input vertices of a geometry program's primitive; 1 for other stages."""
         return 1 if self.primitive is None else vertices_of(self.primitive)
 
     @cached_property
     def input_of(self) -> dict[tuple[int, int], Register]:
-        """The declaration of each component of v#."""
+        """The declared register of each component of v#, by (number, component)."""
         return _by_component(self.inputs)
 
     @cached_property
     def output_of(self) -> dict[tuple[int, int], Register]:
-        """The declaration of each component of o#."""
+        """The declared register of each component of o#, by (number, component)."""
         return _by_component(self.outputs)
 
     @property
@@ -131,7 +131,7 @@ def _register(instruction: Instruction, declaration: Declaration) -> Register:
 
 
 _Declare = Callable[[Declared, Instruction, Declaration], None]
-"""Adds one declaration to those collected."""
+"""Type of a function that adds one declaration to those collected in a ``Declared``."""
 
 
 def _input(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -195,7 +195,10 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
 
 
 def _stored(name: str, source: str = "") -> _Declare:
-    """Return a function that stores the attribute ``source``, by default ``name``, as ``name``."""
+    """Return a function that stores an attribute of a declaration in ``Declared`` as ``name``.
+
+    The attribute is ``source``, by default ``name`` too.
+    """
 
     def store(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
         setattr(found, name, getattr(declaration, source or name))
@@ -254,4 +257,6 @@ _DECLARE: dict[Op, _Declare] = {
     Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _stored("instances", "count"),
     Op.CUSTOMDATA: _custom,
 }
-"""Other declarations do not affect the lowering: counts, ranges and comments."""
+"""Functions that collect a declaration, by opcode.
+
+Opcodes that are missing do not affect the lowering: counts, ranges and comments."""

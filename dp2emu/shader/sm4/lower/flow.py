@@ -50,7 +50,7 @@ def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
 
 
 def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]:
-    """For each switch its cases, for each loop its continues, by position of the opener."""
+    """The cases of each switch and the continues of each loop, by position of its opener."""
     found: dict[int, list[Instruction]] = {}
     around: list[int] = []
     for number, instruction in enumerate(body):
@@ -82,7 +82,10 @@ def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]
 
 
 def _assign(low: Lowering, instruction: Instruction) -> None:
-    """Compute all results, then write them.  Raises Unsupported for an opcode without lowering."""
+    """Compute all results of an instruction, then write them.
+
+    Raises Unsupported for an opcode that cannot be lowered.
+    """
     op = instruction.op
     if op not in EVALUATE:
         raise Unsupported(_REFUSED.get(op, f"opcode {op.text}"))
@@ -104,7 +107,10 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
 def _written(
     low: Lowering, instruction: Instruction, operand: Operand, component: int, value: Value
 ) -> Write:
-    """The write of a result as bits: floats flushed and optionally saturated, BOOLs as masks."""
+    """Make the write of a result component as bits.
+
+    Floats are flushed, and saturated if the instruction says so; BOOLs become masks.
+    """
     b = low.b
     if value.type is Type.BOOL:
         return Write(operand, component, b.apply("iselect", value, 0xFFFFFFFF, 0))
@@ -119,7 +125,7 @@ def _written(
 
 
 def _open(low: Lowering, kind: FrameKind, at: Instruction, limit: int = 1) -> Frame:
-    """Open a frame that lanes can leave: a loop of ``limit`` iterations."""
+    """Open a frame that lanes can leave early: a loop of ``limit`` iterations."""
     flag = low.b.variable(Type.BOOL)
     flag.value = False
     frame = _push(low, Frame(kind, ExitStack(), flag), at)
@@ -148,7 +154,7 @@ def _close(low: Lowering) -> None:
 
 
 def _leave(low: Lowering, kinds: tuple[FrameKind, ...], test: Value) -> None:
-    """Make lanes for which the test holds leave the innermost frame of one of the kinds."""
+    """Make the lanes in which ``test`` is true leave the innermost frame of one of ``kinds``."""
     inner: list[Frame] = []
     for frame in reversed(low.frames):
         if frame.kind in kinds:
@@ -187,7 +193,7 @@ def _else(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """Open an endless loop, bounded by the work budget that all loops share."""
+    """Open a loop without an end condition, bounded by the work budget that all loops share."""
     _open(low, FrameKind.LOOP, instruction, EXECUTED)
     low.budget.spend()
     if own:
@@ -201,7 +207,10 @@ def _endloop(low: Lowering, instruction: Instruction) -> None:
 
 
 def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """Open a loop of one iteration; a case's body runs for lanes that have reached their case."""
+    """Lower switch: open a loop of one iteration.
+
+    The body of a case is executed by lanes that have reached their case.
+    """
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
     running.value = False
@@ -210,7 +219,7 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """Lower case and default; lanes of the previous body fall through."""
+    """Lower case and default; lanes that executed the previous case's body fall through."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
@@ -224,7 +233,7 @@ def _label(low: Lowering, instruction: Instruction) -> None:
 
 
 def _enter_case(low: Lowering, instruction: Instruction) -> None:
-    """Open the body of a case before its first instruction."""
+    """Open the body of a case, before its first instruction is lowered."""
     switch = low.frames[-1].switch if low.frames else None
     if switch is not None and instruction.op is not Op.ENDSWITCH:
         frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
@@ -241,7 +250,7 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
-    """Return an effect that leaves the innermost frame of one of the kinds."""
+    """Return an ``Effect``: lanes leave the innermost frame of one of ``kinds``."""
 
     def effect(low: Lowering, instruction: Instruction) -> None:
         tests = instruction.op.row.tests
@@ -262,7 +271,10 @@ def _callc(low: Lowering, instruction: Instruction) -> None:
 
 
 def _discard(low: Lowering, instruction: Instruction) -> None:
-    """Kill lanes; they go on, since derivatives of their neighbours read them."""
+    """Lower discard: mark lanes as killed.
+
+    They keep executing, since derivatives of neighbours read them.
+    """
     test = condition(low, instruction)
     if low.dropped is not None:
         low.dropped.value = low.dropped.value | test
@@ -277,13 +289,15 @@ def _emit(low: Lowering, instruction: Instruction) -> None:
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop and sync.  A sync needs no code: an access finishes for all lanes before any lane
-    executes the next statement.
+    """Lower nop and sync to nothing.
+
+    A sync needs no code: an access finishes for all lanes before any lane executes the next
+    statement.
     """
 
 
 EVALUATE = {**arithmetic.EVALUATE, **resources.EVALUATE}
-"""Opcodes whose only effect is to write their destinations."""
+"""Rules by opcode, for opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
     Op.ELSE: _else,
@@ -305,7 +319,7 @@ _EFFECTS: dict[Op, Effect] = {
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
-"""Opcodes of flow control and side effects."""
+"""Opcodes of flow control, and of instructions with side effects."""
 
 
 def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:

@@ -22,7 +22,7 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 MAX_WORDS = 1024
-"""Limit for the words of all vertices of an invocation, and for the vertices of all instances."""
+"""Maximum number of words of all vertices of an invocation, and of vertices of all instances."""
 EMITS = frozenset({Op.EMIT, Op.EMIT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 CUTS = frozenset({Op.CUT, Op.CUT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 
@@ -44,14 +44,15 @@ def emission_of(declared: Declared) -> Emission:
 
 
 class Emitter:
-    """The emitted vertices of a geometry program while it is lowered.  Mutable: it adds statements
-    to the builder.
+    """Lowers the emit and cut instructions of a geometry program.
+
+    Mutable: it adds statements to the builder.
     """
 
     def __init__(
         self, b: Builder, declared: Declared, output: Callable[[int, int], Value]
     ) -> None:
-        """``output`` reads the current value of a component of o#: register number, component.
+        """``output`` returns a component of o#, as it is now, by register number and component.
 
         Raises ShaderError as ``emission_of`` does.
         """
@@ -65,7 +66,7 @@ class Emitter:
         self._starting = {number: b.variable(Type.I32, STARTS) for number in streams}
 
     def lower(self, instruction: Instruction) -> None:
-        """Add an emit or cut instruction; it has no effect on a stream that is not declared."""
+        """Lower an emit or cut instruction; it has no effect on a stream that is not declared."""
         stream = instruction.operands[0].number if instruction.operands else 0
         if stream not in self._starting:
             return
@@ -87,7 +88,7 @@ class Emitter:
         starting.value = 0
 
     def write_outputs(self) -> None:
-        """Add the output ports."""
+        """Write the emitted vertices to the output ports at the end of the program."""
         b, limit = self._b, self.emission.limit
         count = self._count.value
         # The counter runs on past the limit; stores beyond the file are dropped.

@@ -37,7 +37,7 @@ class Register(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A declared t# or u#; buffers that are raw or structured are untyped."""
+    """A declared t# or u#; raw and structured buffers have no component types."""
 
     number: int
     dimension: Dimension
@@ -99,7 +99,7 @@ class Lowered4(msgspec.Struct, frozen=True):
 
 
 Component = tuple[int, int]
-"""The number of a register, and a component of it."""
+"""Type of a register component: register number and component, 0 to 3."""
 
 
 class Constants(msgspec.Struct, frozen=True):
@@ -112,11 +112,12 @@ class Constants(msgspec.Struct, frozen=True):
 class LoweredHull(msgspec.Struct, frozen=True):
     """A hull shader, whose phases are programs.  Frozen and hashable, as these are.
 
-    ``takes`` and ``makes`` are the control points of input and output patches; without a control
-    point phase, ``points``, the input points are passed on.  ``constants`` are in execution order.
-    ``registers`` is the number of registers of a point in the patch files.  ``most`` is the
-    maximum tessellation factor.  ``edges`` and ``inside`` are the registers of the factors, U = 0
-    first, for isolines the density first; None if the shader does not write one.
+    ``takes`` and ``makes`` are the numbers of control points of input and output patches.
+    ``points`` is the control point phase; without one the input points are passed on.
+    ``constants`` are the patch constant phases in execution order.  ``registers`` is the number of
+    registers of a point in the patch files.  ``most`` is the maximum tessellation factor.
+    ``edges`` and ``inside`` are the registers of the factors, U = 0 first, for isolines the
+    density first; None if the shader does not write one.
     """
 
     points: Lowered4 | None
@@ -136,7 +137,7 @@ class LoweredHull(msgspec.Struct, frozen=True):
 
 
 class GroupLimits(NamedTuple):
-    """Maxima: threads of a group, threads along z, bytes of shared memory, number of u#."""
+    """Limits: threads of a group, its threads along z, bytes of shared memory, number of u#."""
 
     threads: int
     z: int

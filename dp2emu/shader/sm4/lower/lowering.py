@@ -32,7 +32,7 @@ from dp2emu.shader.values import Value, Variable
 
 
 class FrameKind(Enum):
-    """Kind of a frame."""
+    """Kinds of open blocks (frames)."""
 
     ROUTINE = "routine"
     LOOP = "loop"
@@ -46,8 +46,8 @@ class FrameKind(Enum):
 class Frame(msgspec.Struct, eq=False):
     """An open block.  Mutable: it collects the jumps out of it.
 
-    ``flag`` is set for lanes that leave it from inside other frames.  ``outer_exits`` are the
-    outer frames that lanes inside this one leave.
+    ``flag`` is set for lanes that leave the block from inside inner frames.  ``outer_exits`` are
+    the outer frames that lanes inside this block leave.
     """
 
     kind: FrameKind
@@ -58,16 +58,19 @@ class Frame(msgspec.Struct, eq=False):
 
 
 class Switch(msgspec.Struct, eq=False):
-    """An open switch: the value, the case labels, and the lanes that have reached their case."""
+    """An open switch: the tested value, the labels, and which lanes have reached their case."""
 
     value: Value
     words: tuple[int, ...]
-    """Labels of all cases; default takes every other value."""
+    """Labels of all cases; default applies to every other value."""
     running: Variable
 
 
 def measure_loops(parts: Phase) -> Loops:
-    """The loops of a program for its work budget, with calls expanded and iterations unknown."""
+    """Measure the loops of a program for its work budget, with calls expanded.
+
+    The number of iterations is unknown.
+    """
     return loops_of(
         Step(EXECUTED if each.op is Op.LOOP else None, each.op is Op.ENDLOOP)
         for each in _expanded(parts.main, parts)
@@ -84,7 +87,7 @@ def _expanded(body: Iterable[Instruction], parts: Phase) -> Iterator[Instruction
 ROWS = 4096
 """Maximum number of rows of a constant buffer."""
 _FAR = 1 << 16
-"""Row offset beyond the end of every file."""
+"""A row offset that lies beyond the end of every file."""
 
 _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,
@@ -96,11 +99,11 @@ _STAGES = {
 }
 
 REGISTERS = 32
-"""Number of registers of v# and o#, and of each vertex."""
+"""Number of registers in v# and o#, per vertex where registers are indexed by vertex."""
 
 
 class Place(NamedTuple):
-    """A register component stored in a variable; x# are local files instead."""
+    """Key of the variable that holds a register component; x# are local files instead."""
 
     file: File
     number: int
@@ -108,7 +111,7 @@ class Place(NamedTuple):
 
 
 class Write(msgspec.Struct, frozen=True):
-    """A pending write of a component; it follows every read of the old value.
+    """A pending write of a register component, executed after all reads of the instruction.
 
     ``number`` is the same value as F32, if the result is a float.
     """
@@ -120,7 +123,7 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Lowering:
-    """The state of a lowering.  A register that was never written holds 0.
+    """The state of lowering one program or phase.  A register that was never written holds 0.
 
     A component is an I32 variable of the builder; x#, and v# and o# if some instruction indexes
     them, are local files.  ``known`` caches the F32 value, flushed, of variables written from
@@ -129,10 +132,10 @@ class Lowering:
     """
 
     def __init__(self, program: Program, phase: Phase | None = None, registers: int = 1) -> None:
-        """The lowering of a program of one phase, or of one ``phase`` of a hull program.
+        """Begin the lowering of a program of one phase, or of one ``phase`` of a hull program.
 
-        ``registers`` is the number of registers of a point in patch files.  Raises ShaderError
-        for the declarations of a geometry program (``emission_of``).
+        ``registers`` is the number of registers of a point in patch files.  Raises ShaderError for
+        invalid declarations of a geometry program (``emission_of``).
         """
         self.version = program.version
         self.parts = phase or phases(program)[0]
@@ -159,7 +162,7 @@ class Lowering:
         self.emitter = Emitter(self.b, self.declared, self.output) if geometry else None
 
     def _indexed(self) -> set[File]:
-        """Input and output files that some instruction indexes, patch registers excluded."""
+        """Which of v# and o# some instruction indexes at run time, patch registers excluded."""
         of_patch = self.version.stage in (Stage.HULL, Stage.DOMAIN)
         files = {File.OUTPUT} if of_patch else {File.INPUT, File.OUTPUT}
         return {
@@ -170,7 +173,7 @@ class Lowering:
         }
 
     def _size(self, file: File) -> int:
-        """Number of words of a file's registers, of all vertices."""
+        """Number of words of the registers of v# or o#, of all vertices together."""
         vertices = self.declared.vertices_in if file is File.INPUT else 1
         return 4 * REGISTERS * vertices
 
@@ -187,14 +190,14 @@ class Lowering:
         return self.units.setdefault(unit, len(self.units))
 
     def fetch(self, unit: Unit, *operands: Value) -> tuple[Value, Value, Value, Value]:
-        """The words that a unit returns; F32 operands are passed as their bits."""
+        """Record a Fetch and return its words; F32 operands are passed as their bits."""
         words = [self.b.asint(each) if each.type is Type.F32 else each for each in operands]
         return self.b.fetch(self.unit(unit), words)
 
     def access(
         self, operation: MemoryOperation, operands: list[Value]
     ) -> tuple[Value, Value, Value, Value]:
-        """The words that an operation on memory returns."""
+        """Record an Access and return the words of its memory operation."""
         return self.b.access(self.operations.setdefault(operation, len(self.operations)), operands)
 
     def _drops(self, program: Program) -> Variable | None:
@@ -204,7 +207,7 @@ class Lowering:
         return self.b.variable(Type.BOOL, False)
 
     def variable(self, place: Place) -> Variable:
-        """The variable of a component."""
+        """The variable that holds the register component ``place``."""
         if place not in self.variables:
             self.variables[place] = self.b.variable(Type.I32)
         return self.variables[place]
@@ -216,7 +219,10 @@ class Lowering:
         return self.variable(Place(File.OUTPUT, number, component)).value
 
     def commit(self, writes: Iterable[Write], indices: dict[Operand, Value | None]) -> None:
-        """Write all results at once; ``indices`` are the run-time rows of operands in files."""
+        """Execute the writes of an instruction as if at once.
+
+        ``indices`` are the run-time rows of destinations that are stored in local files.
+        """
         direct = []
         for write in writes:
             if self.in_file(write.operand):
@@ -235,11 +241,11 @@ class Lowering:
                 self.known[place] = write.number
 
     def in_file(self, operand: Operand) -> bool:
-        """Whether a register is stored in a local file."""
+        """Whether the registers of an operand are stored in a local file."""
         return operand.file is File.INDEXABLE_TEMP or operand.file in self.indexed
 
     def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
-        """The local file of a register, the number of components of a row, and the row's index."""
+        """The local file of a register, the components of a row, and the index of the row."""
         if by_vertex(operand):
             return self.indexed[operand.file], 4, Index()
         if operand.file is File.INDEXABLE_TEMP:
@@ -248,7 +254,7 @@ class Lowering:
         return self.indexed[operand.file], 4, operand.indices[0]
 
     def _store(self, write: Write, index: Value | None) -> None:
-        """Store into a local file; components that the array lacks are dropped."""
+        """Store into a local file; components that the array does not have are dropped."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
             self.b.store(file, write.bits, *file_address(row, index, components, write.component))
@@ -257,10 +263,10 @@ class Lowering:
 def file_address(
     row: Index, index: Value | None, components: int, place: int
 ) -> tuple[int, Value | None, int]:
-    """Address of a row's component in a file: offset, index and stride.
+    """The offset, index and stride at which a component of a row of a file is addressed.
 
-    Row numbers wrap at 32 bits, but addresses in a file do not.  So a large offset is added to
-    the index here; without an index it is out of range, -1.
+    Row numbers wrap at 32 bits, but addresses in a file do not.  So a large row offset is added to
+    ``index`` here; without a run-time index it is out of range, -1.
     """
     if row.offset < _FAR:
         return row.offset * components + place, index, 1 if index is None else components
@@ -268,10 +274,10 @@ def file_address(
 
 
 def by_vertex(operand: Operand) -> bool:
-    """Whether an operand is v[vertex][register]."""
+    """Whether an operand has the form v[vertex][register]."""
     return operand.file is File.INPUT and len(operand.indices) > 1
 
 
 def place_of(operand: Operand, component: int) -> Place:
-    """The variable's key for a component; scalar registers have number 0."""
+    """The key of the variable for a component of an operand; scalar registers have number 0."""
     return Place(operand.file, operand.number if operand.indices else 0, component)

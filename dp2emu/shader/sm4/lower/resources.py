@@ -48,7 +48,7 @@ _PLAIN: dict[Dimension, TextureKind] = {
     Dimension.TEXTURECUBE: TextureKind.CUBE,
 }
 _MIDDLE = 0.5
-"""Second coordinate of a texture one texel high: the centre of its row."""
+"""Second coordinate at which a texture one texel high is sampled: the centre of its row."""
 
 
 class Sampling(NamedTuple):
@@ -74,7 +74,7 @@ def _operand(instruction: Instruction, file: File) -> Operand:
 
 
 def _unit(low: Lowering, instruction: Instruction, read: ReadOpcode) -> tuple[Unit, AddressShape]:
-    """The unit of the instruction's resource and sampler, and the shape of its addresses."""
+    """The read unit for the instruction's resource and sampler, and the shape of its addresses."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
     shape = ADDRESS_SHAPES[resource.dimension]
@@ -90,7 +90,7 @@ def _address(at: Source, shape: AddressShape, *, slices: bool = True) -> list[Va
 
 
 def swizzled(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, ...]:
-    """Four words, permuted by the swizzle of the resource operand."""
+    """Make the result from four words, permuted by the swizzle of the resource operand."""
     (target,) = instruction.destinations
     operand = next(each for each in instruction.sources if each.file in _SWIZZLED)
     named = operand.selection is not Selection.NONE
@@ -116,7 +116,11 @@ def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple[Value, ...]:
-    """Words of a Sample statement; a one-dimensional texture at the centre of its row."""
+    """Record a Sample statement at the address ``at``; returns its words.
+
+    ``rest`` are the sources of the level of detail.  A one-dimensional texture is sampled at the
+    centre of its row.
+    """
     assert unit.dimension is not None
     kind, axes = _PLAIN[unit.dimension], ADDRESS_SHAPES[unit.dimension].axes
     beyond = kind.coordinates - axes
@@ -131,7 +135,10 @@ def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple
 def _fetched(
     low: Lowering, unit: Unit, at: Source, rest: list[Source], sampling: Sampling
 ) -> tuple[Value, ...]:
-    """Words of a Fetch statement, with the operands that its level of detail needs."""
+    """Record a Fetch statement at the address ``at``; returns its words.
+
+    ``rest`` are the sources of depth comparison and level of detail.
+    """
     assert unit.dimension is not None
     shape = ADDRESS_SHAPES[unit.dimension]
     operands = _address(at, shape)
@@ -154,7 +161,7 @@ def _fetched(
 def _biased_derivatives(
     low: Lowering, derivatives: list[Value], rest: list[Source]
 ) -> list[Value]:
-    """Derivatives scaled by 2^bias, if there is a bias: each level doubles them."""
+    """Scale derivatives by 2^bias if ``rest`` has a bias: each level of detail doubles them."""
     if not rest:
         return derivatives
     scale = exp2(_biased(low, rest[0][0]))
@@ -162,7 +169,7 @@ def _biased_derivatives(
 
 
 def _derivatives(low: Lowering, at: Source, shape: AddressShape) -> list[Value]:
-    """Derivatives of the coordinates: ddx of all, then ddy of all."""
+    """Derivatives of the coordinates ``at``: ddx of all, then ddy of all."""
     return [low.b.derivative(axis, at[c]) for axis in (Axis.X, Axis.Y) for c in range(shape.axes)]
 
 
@@ -219,7 +226,7 @@ def _level(low: Lowering, unit: Unit, at: Source) -> Value:
 def memory_operation(
     low: Lowering, instruction: Instruction, opcode: MemoryOpcode
 ) -> MemoryOperation | None:
-    """An operation on the instruction's u# or g#; None if it has neither."""
+    """The memory operation on the instruction's u# or g#; None if it has neither."""
     operand = next((each for each in instruction.operands if each.file in _MEMORY), None)
     if operand is None:
         return None
@@ -231,8 +238,10 @@ def memory_operation(
 def _read(
     low: Lowering, instruction: Instruction, read: ReadOpcode, load: MemoryOpcode
 ) -> tuple[Words, AddressShape]:
-    """Four words from a resource, by ``read``, or from a u# or g#, by ``load``; x of each source
-    is an operand.
+    """Read four words from a resource, by ``read``, or from a u# or g#, by ``load``.
+
+    The operands are the x components of the instruction's sources.  Also returns the shape of the
+    addresses.
     """
     operands = [source[0] for source in sources(low, instruction)]
     operation = memory_operation(low, instruction, load)
@@ -243,7 +252,7 @@ def _read(
 
 
 def _loading(read: ReadOpcode) -> Evaluate:
-    """Return a rule for ld_raw or ld_structured."""
+    """Return a rule for ld_raw or ld_structured, whose resources are read by ``read``."""
     return lambda low, instruction: swizzled(
         instruction, _read(low, instruction, read, MemoryOpcode.LOAD)[0]
     )
@@ -297,9 +306,9 @@ _ATOMICS = (
     MemoryOpcode.UMAX,
     MemoryOpcode.UMIN,
 )
-"""Atomics whose opcodes have the same names, with and without a result."""
+"""Memory opcodes of atomics with and without a result; shader opcodes share their names."""
 _UNTYPED = {Dimension.RAW_BUFFER: 1, Dimension.STRUCTURED_BUFFER: 2}
-"""Number of address components of raw and structured buffers."""
+"""Number of address components of buffers without a format, by dimension."""
 
 
 def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) -> MemoryOperation:
@@ -309,14 +318,14 @@ def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) ->
 
 
 def _at(operation: MemoryOperation, source: Source) -> list[Value]:
-    """Address components, as many as the memory's dimension has."""
+    """The components of an address, as many as the dimension of the memory has."""
     shape = ADDRESS_SHAPES[operation.dimension]
     count = _UNTYPED.get(operation.dimension, shape.axes + shape.slices)
     return [source[c] for c in range(count)]
 
 
 def _write_access(low: Lowering, operation: MemoryOperation, operands: list[Value]) -> Words:
-    """The words of an access that may write; discarded pixels do not execute it."""
+    """Record an access that may write; returns its words.  Discarded pixels do not execute it."""
     if low.dropped is None:
         return low.access(operation, operands)
     results = [low.b.variable(low.word(0).type, 0) for _ in range(4)]
@@ -351,7 +360,7 @@ def _atomic(opcode: MemoryOpcode) -> Effect:
 
 
 def _immediate(opcode: MemoryOpcode) -> Evaluate:
-    """Return a rule for an atomic whose result is the previous value."""
+    """Return a rule for an atomic instruction whose result is the previous value."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         old, *_ = _atomic_access(low, instruction, opcode, silent=False)
@@ -369,7 +378,7 @@ def _atomic_access(
 
 
 def _counter(opcode: MemoryOpcode) -> Evaluate:
-    """Return a rule for a view's hidden counter; the result is the counter value."""
+    """Return a rule that changes a view's hidden counter and returns the counter's value."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         number, *_ = _write_access(low, _operation(low, instruction, opcode), [])
@@ -392,7 +401,10 @@ _SIGN_SHIFT = 32 - 4
 
 
 def _snapped(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Evaluate eval_snapped: an offset from the pixel's centre in two signed 4-bit numbers."""
+    """Evaluate eval_snapped: an input at an offset from the pixel's centre.
+
+    The offset is two signed 4-bit numbers.
+    """
     at = Source(low, instruction.sources[1], "i")
     return _pulled(
         low,
@@ -410,9 +422,9 @@ def _at_sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 def _pulled(
     low: Lowering, instruction: Instruction, read: ReadOpcode, where: Sequence[Value]
 ) -> tuple[Result, ...]:
-    """The attribute at a position, by Fetch: the rasterizer has its plane equations.
+    """Evaluate an input at ``where`` by a Fetch: the rasterizer has its plane equations.
 
-    A constant input is returned unchanged.
+    An input that is not interpolated is returned unchanged.
     """
     operand = instruction.sources[0]
     if not _is_interpolated(low, operand):
@@ -422,7 +434,7 @@ def _pulled(
 
 
 def _centroid(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Evaluate eval_centroid."""
+    """Evaluate eval_centroid: the input at the centroid of the covered samples."""
     operand = instruction.sources[0]
     if not _is_interpolated(low, operand):
         return _copied(low, instruction)
@@ -438,7 +450,10 @@ def _prefix(low: Lowering, number: int, component: int) -> str:
 
 
 def _is_interpolated(low: Lowering, operand: Operand) -> bool:
-    """Whether an operand is an interpolated input.  Raises Unsupported for v[r0.x]."""
+    """Whether an operand is an interpolated input.
+
+    Raises Unsupported for one that is indexed at run time, such as v[r0.x].
+    """
     if operand.file is not File.INPUT:
         return False
     if operand.indices[0].relative is not None:
@@ -454,7 +469,7 @@ def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def _result(low: Lowering, instruction: Instruction, found: Sequence[Value]) -> tuple[Result, ...]:
-    """Words after swizzle and sign modifiers of the source."""
+    """Make a result of four words, after swizzle and sign modifiers of the first source."""
     operand, (target,) = instruction.sources[0], instruction.destinations
     words = [low.b.asint(each) if each.type is Type.F32 else each for each in found]
     return ({c: signed(operand, words[operand.swizzle[c]]) for c in target.written},)
