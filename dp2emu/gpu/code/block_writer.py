@@ -330,7 +330,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def _row(w: Code, type: str, lanes: Sequence[str], row: int) -> str:
-    """From a vector for each word of a pixel, the words of a block's row ``row``, pixel by pixel."""
+    """From a vector for each word of a pixel, the words of row ``row`` of a block by pixel."""
     item = type.split()[-1].rstrip(">")
     together, width, joined = len(lanes), w.width, list(lanes)
     while len(joined) > 2:

@@ -545,7 +545,7 @@ class _Stages(msgspec.Struct, frozen=True):
         return shade(self.shading, pixels).part(pixel)
 
     def _shade_samples(self, here: Sites) -> Shaded:
-        """Run the program for each sample: for sample 0 of all pixels at once, then for sample 1."""
+        """Run the program for each sample: sample 0 of all pixels at once, then sample 1."""
         of_sample = [np.flatnonzero(here.x % self.samples == n) for n in range(self.samples)]
         parts = []
         for sample, chosen in enumerate(of_sample):
