@@ -170,7 +170,9 @@ class RecordedDevice:
 
 
 class Memories:
-    """Numbers of the runtime's memory blocks.  Mutable: objects are created and destroyed."""
+    """The numbers by which a capture identifies the memory blocks of driver objects.  Mutable: a
+    block has a number from the creation of an object in it to its destruction.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[bytearray, int]] = {}

@@ -74,7 +74,9 @@ def _fill(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: i
 
 
 def _shown(pixels: Mapping[Pixel, int]) -> tuple[Shown, ...]:
-    """The expected bytes of the target: a probe of its last pixel, then runs of pixels in rows."""
+    """Expected contents of the target: its last pixel, as a probe for drivers that draw no
+    pictures, then runs of adjacent pixels.
+    """
     runs: list[tuple[int, bytearray]] = []
     for x, y in sorted(pixels, key=lambda at: (at[1], at[0])):
         offset = 4 * (y * WIDTH + x)

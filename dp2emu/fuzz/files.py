@@ -310,7 +310,9 @@ def events(rng: Random) -> bytes:
 
 
 def mutate_events(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate bytes, or replace the last calls; the version mostly stays."""
+    """Mutate an apitrace event stream: the bytes after its version, or cut it at a random byte and
+    append random calls.
+    """
     if rng.random() < 0.2:
         return data[: rng.randrange(1, len(data) + 1)] + events(rng)[1:]
     changed = mutations.mutate(rng, data[1:], other[1:])

@@ -341,7 +341,9 @@ class BandWorker:
 
 
 class _Workers(threading.local):
-    """The workers of a drawing thread, and the memory that they fill.  Mutable: it grows."""
+    """Thread-local: the band workers of the thread that executes a draw, the memory of triangle
+    ``records``, and ``lists`` of triangles by band.  Mutable: all grow as draws need.
+    """
 
     def __init__(self) -> None:
         self.workers: list[BandWorker] = []

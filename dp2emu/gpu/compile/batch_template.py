@@ -480,7 +480,9 @@ class BatchRun:
 
 
 def _room() -> tuple[I64, list[NDArray[Any]]]:
-    """The words of ``ROOM``, and the memory that they point to."""
+    """Allocate the working memory that all draws of a batch share; returns the words that ``ROOM``
+    names, with function addresses 0, and the arrays, which must be kept alive.
+    """
     held = [np.empty(size, np.int64) for size in (_LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM)]
     words = [0, 0, *(word for array in held for word in (address(array), len(array)))]
     return np.array(words, np.int64), held

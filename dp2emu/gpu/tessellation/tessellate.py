@@ -174,7 +174,7 @@ class Rings(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> DomainShape:
-        """How the sides of the domain's rings run."""
+        """The axis, direction and position of each side of the rings in this domain."""
         return SHAPES[self.domain]
 
     @property

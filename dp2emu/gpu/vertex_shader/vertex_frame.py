@@ -256,7 +256,10 @@ class Memory:
     def frame(
         self, plan: VertexPlan, topology: Topology, capacity: int, planes: tuple[int, ...]
     ) -> Frame:
-        """A new frame for ``capacity`` corners.  Raises ImportError without llvmlite."""
+        """Lay out argument words and work arrays of the compiled vertex stages in this memory, for
+        ``capacity`` corners of primitives and the clip ``planes``.  Raises ImportError without
+        llvmlite.
+        """
         needed = _Arena()
         _Layout(plan, capacity, planes, needed)
         if needed.size > len(self._block):

@@ -75,7 +75,7 @@ def image_of(code: bytes, name: str) -> bytes | None:
 
 
 def is_image(code: bytes) -> bool:
-    """Whether cached bytes are an image."""
+    """Whether bytes from the object cache are a code image, by their magic."""
     return code.startswith(_MAGIC)
 
 

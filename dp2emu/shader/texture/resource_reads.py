@@ -291,7 +291,9 @@ _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
 
 
 class ReadProgram(msgspec.Struct, frozen=True):
-    """The program of a read unit; ``ports`` are its inputs in the order of the operands."""
+    """The program of one resource read of a shader, such as sample, gather or load
+    (``ReadOpcode``); ``ports`` are its inputs in the order of the read's operands.
+    """
 
     program: Program
     ports: tuple[str, ...]
