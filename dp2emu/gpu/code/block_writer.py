@@ -160,7 +160,9 @@ class Variable(msgspec.Struct, frozen=True):
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """A component of colours: an F32 vector or, if ``whole``, I32 bits of an integer format."""
+    """One component of the colours of a pixel block: the LLVM name of an F32 vector or, if
+    ``whole``, of a vector with the I32 bits of an integer format.
+    """
 
     value: str
     whole: bool = False
@@ -206,7 +208,8 @@ def union(w: Code, masks: Sequence[str]) -> str:
 # bytes beyond a target, where surfaces have memory.  Masks and values are in memory order.
 
 Parts = list[str]
-"""The words of a sample, each as a vector of i32 with a lane for each pixel."""
+"""Names of LLVM values that hold one sample of every pixel of a block: a vector of i32 for each
+word of the sample, with a lane for each pixel."""
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -222,7 +225,7 @@ class Words(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> int:
-        """The number of words of a sample."""
+        """The number of words, of at most 32 bits, that a sample occupies."""
         return max(1, self.size // 4)
 
     @property
@@ -232,12 +235,12 @@ class Words(msgspec.Struct, frozen=True):
 
     @property
     def item(self) -> str:
-        """The LLVM type of a word."""
+        """The LLVM integer type of a word of a sample: i32, or smaller for smaller samples."""
         return f"i{8 * min(self.size, 4)}"
 
     @property
     def row(self) -> str:
-        """The LLVM type of a row of a block."""
+        """The LLVM vector type of all words in one row of a pixel block."""
         return f"<{self.code.columns * self.together} x {self.item}>"
 
     def at(self, x: str, y: str) -> Block:
@@ -277,7 +280,7 @@ class Block(msgspec.Struct, frozen=True):
             w.do(f"call void @llvm.prefetch.p0(ptr {self._row(row)}, i32 1, i32 3, i32 1)")
 
     def store(self, masks: Sequence[str], samples: Sequence[Parts]) -> None:
-        """Store samples, each where its mask is set."""
+        """Store each sample to the pixels whose bits are set in the sample's mask."""
         words, w = self.words, self.words.code
         values = [self._narrow(part) for parts in samples for part in parts]
         type = f"<{w.width} x {words.item}>"
@@ -299,7 +302,7 @@ class Block(msgspec.Struct, frozen=True):
         ))  # fmt: skip
 
     def _on(self, masks: Sequence[str], row: int) -> str:
-        """From a mask of pixels for each sample, the mask of all words of row ``row``."""
+        """Convert masks of pixels, one for each sample, to a mask of the words in row ``row``."""
         words, w = self.words, self.words.code
         if words.samples == 1:
             return self._spread(row, masks[0])
@@ -330,7 +333,9 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def _row(w: Code, type: str, lanes: Sequence[str], row: int) -> str:
-    """From a vector for each word of a pixel, the words of row ``row`` of a block by pixel."""
+    """Interleave vectors, each with one word of every pixel of a block, to the words of its row
+    ``row`` in memory order.
+    """
     item = type.split()[-1].rstrip(">")
     together, width, joined = len(lanes), w.width, list(lanes)
     while len(joined) > 2:

@@ -112,7 +112,9 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def runs(self) -> bool:
-        """Whether the program ever runs."""
+        """Whether the kernel runs its pixel program; it need not if there is no colour target and
+        depth is tested without the program.
+        """
         return self.late or bool(self.colors)
 
 

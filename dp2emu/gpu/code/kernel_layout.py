@@ -44,8 +44,8 @@ WORD = 8
 """Bytes of a word."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
-"""Names of the counts of a kernel; it omits those that follow from its key and the other counts
-(``counts_of``)."""
+"""Names of the counts that a kernel returns.  A kernel does not count what ``counts_of`` can
+compute from its key and its other counts."""
 SETUP_RESULTS = ("triangles", "large", "area", "records")
 """Names of the counts of triangle setup: triangles left after culling, triangles too large for it,
 doubled area in pixels, and records.  Only triangles that have rows have records, one after the
@@ -124,7 +124,9 @@ def record_at(w: Code, layout: Layout, base: str, number: str) -> str:
 
 
 def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:
-    """All of ``RESULTS``: the counts that a kernel omits follow from its key and the others."""
+    """All counts named in ``RESULTS``, from those that a kernel made; counts that it does not make
+    are computed from its key and the other counts.
+    """
     fragments, tested, passed, invocations = results
     tested = tested if key.late and not key.ahead else fragments
     passed = tested if key.depth is None else passed

@@ -112,7 +112,7 @@ class StencilFace(msgspec.Struct, frozen=True):
 
     @property
     def writes(self) -> bool:
-        """Whether an operation can change a value."""
+        """Whether any stencil operation of this face can change the stencil buffer."""
         return {self.fail, self.depth_fail, self.passed} != {StencilOp.KEEP}
 
 

@@ -162,8 +162,8 @@ def _gathered() -> tuple[str, Writer]:
 
 
 def _made() -> tuple[str, Writer]:
-    """Write the function ``made``: set up an item's triangles block by block -> the result, such
-    as READY.
+    """Write the function ``made``: set up the triangles of an item (a group), block by block ->
+    READY, ALONE or TILTED.
     """
     k = Code("made", ("ptr worker", "ptr job", "ptr item", "i64 count"), "i64")
     j, item = ArgumentWords.of(k, JOB, k["job"]), ArgumentWords.of(k, ITEM, k["item"])
@@ -296,7 +296,7 @@ def _paint() -> tuple[str, Writer]:
 
 
 def _next(k: Code, job: Value) -> Value:
-    """Emit the atomic claim of the next item or band -> its number."""
+    """Emit the atomic increment by which a worker claims the next item or band -> its number."""
     return k.counted(k.at(job, JOB.index("next"), "i64"))
 
 
@@ -311,7 +311,9 @@ _ROWS_PLACED, _CORNERS = 4, 3
 
 
 class BandWorker:
-    """A worker's arguments (``WORKER``) and memory.  Mutable: the memory grows."""
+    """Argument words (``WORKER``) and working memory of one of the threads that draw bands.
+    Mutable: the memory grows.
+    """
 
     def __init__(self) -> None:
         self.frames = Frames()
@@ -355,7 +357,7 @@ _workers = _Workers()
 
 
 def band_workers(count: int) -> list[BandWorker]:
-    """``count`` workers that belong to the calling thread."""
+    """``count`` band workers (arguments and memory, not threads), kept for the calling thread."""
     workers = _workers.workers
     workers += [BandWorker() for _ in range(len(workers), count)]
     return workers[:count]
@@ -431,7 +433,9 @@ class Items:
         _work(PREPARING, [worker for worker, _, _ in working])
 
     def paint(self, plan: Plan, given: Sequence[Arguments], first: int, end: int) -> list[int]:
-        """Draw items ``first`` to below ``end`` -> the kernel's counts."""
+        """Draw items ``first`` to below ``end``, which are set up, on all workers -> the kernel's
+        counts.
+        """
         kernel = plan.kernel.best()
         job = self._job(first, end, (0,) * 7, kernel.code.address)
         working = band_workers(len(given))

@@ -333,7 +333,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
         self.refresh()
 
     def refresh(self) -> None:
-        """Store the addresses of the best compiled code so far."""
+        """Store the addresses of the best compiled code so far in the template's words."""
         self.frame.refresh()
         for flatness, (plan, _) in self.levels.items():
             best = plan.kernel.best(), (points() if self.draws_points else plan.setup).best()
@@ -344,7 +344,9 @@ class BatchTemplate(msgspec.Struct, eq=False):
                 self.kernels[flatness] = best
 
     def row(self, draw: Draw, kept: list[Any]) -> tuple[int, ...]:
-        """The words of a draw's row; what they point to is appended to ``kept``."""
+        """The words (``ROW``) that describe a draw to compiled code; objects whose memory they
+        point to are appended to ``kept``, which must live as long.
+        """
         program = self.plan.program
         bound = 0
         if program is not None:
@@ -356,7 +358,9 @@ class BatchTemplate(msgspec.Struct, eq=False):
         return self.place, sources, self._program(draw.pixel.uniforms, kept), *own
 
     def _program(self, uniforms: Uniforms, kept: list[Any]) -> int:
-        """The address of the pixel program's binding words."""
+        """The address of the pixel program's binding words for ``uniforms``; the object that holds
+        them is appended to ``kept``.
+        """
         found = self.programs.of((uniforms,), lambda: _placed(self._bound(uniforms)))
         kept.append(found)
         return found.place
@@ -368,7 +372,9 @@ class BatchTemplate(msgspec.Struct, eq=False):
         return given.bindings.with_uniforms(self.base.key.program, given.program, uniforms)
 
     def _sources(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
-        """The address of the ``SOURCE`` words of vertex streams."""
+        """The address of the ``SOURCE`` words of vertex streams; the object that holds them is
+        appended to ``kept``.
+        """
         used = [streams[n] if n < len(streams) else None for n in self.frame.streams]
         found = self.sources.of(used, lambda: _placed(
             np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
@@ -377,7 +383,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
         return found.place
 
     def take(self) -> tuple[Work, int]:
-        """The work counted since the last call, and the number of draws that did it."""
+        """Reset the template's counts -> the work that they describe, and its number of draws."""
         draws, primitives, extra, clipped, triangles, *results = self.words[_COUNTS_AT:].tolist()
         self.words[_COUNTS_AT:] = 0
         like = self.like
@@ -421,7 +427,7 @@ class BatchRun:
         self._why = np.zeros(1, np.int64)
 
     def __len__(self) -> int:
-        """The number of draws that are not drawn yet."""
+        """The number of draws of the batch that are not drawn yet."""
         return self._count - self._done
 
     @property
@@ -430,7 +436,7 @@ class BatchRun:
         return self._count == ROWS
 
     def add(self, template: BatchTemplate, draw: Draw, waiting: int) -> None:
-        """Add a draw behind the ``waiting`` draws, which are not executed yet.
+        """Add a draw to the batch, behind the ``waiting`` draws that are not executed yet.
 
         The caller keeps its objects alive until it is drawn.  Rows left behind by an error are
         overwritten.
@@ -466,7 +472,9 @@ class BatchRun:
         return None
 
     def clear(self) -> Iterator[tuple[Draw, Work, int]]:
-        """Empty the batch -> for each template a draw of its state, the work and the draws."""
+        """Empty the batch; yields for each template a draw of its state, the work done, and the
+        number of draws that did it.
+        """
         templates = [*self.templates.values()]
         self.templates.clear()
         self._begin()

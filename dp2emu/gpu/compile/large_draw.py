@@ -145,7 +145,9 @@ class LargeDraw(msgspec.Struct, frozen=True):
     def _workers(
         self, plan: Plan, given: Arguments, each: int, items: int
     ) -> list[tuple[BandWorker, Frame, Arguments]]:
-        """The workers that set up, with their frames and arguments."""
+        """The band workers that set up a batch, each with its vertex-stage frame and its kernel
+        arguments.
+        """
         planes, found = planes_used(self.draw), []
         for number, worker in enumerate(band_workers(min(self.drawing.threads, items))):
             frame = worker.frames.of(self.plan, self.draw.input.topology, each, planes)
@@ -157,8 +159,8 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return found
 
     def _begin(self, frame: Frame, each: int) -> list[Any]:
-        """Set the words of a frame that differ from draw to draw -> the objects that the words
-        refer to.
+        """Set the words of a vertex-stage frame that differ from draw to draw -> the objects to
+        keep alive because the words point to them.
         """
         program, uniforms = self.plan.program, self.draw.vertex.uniforms
         bound: tuple[Bindings | None, int] = None, 0

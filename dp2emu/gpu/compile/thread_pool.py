@@ -24,7 +24,8 @@ def cores() -> int:
 
 
 def share(orders: Sequence[Order]) -> None:
-    """Run orders in parallel, the first and those without a worker on the calling thread.
+    """Run orders (functions) in parallel; the calling thread runs the first one and those for
+    which there is no worker thread.
 
     Raises an order's exception, or one that interrupts the calling thread, only when all orders
     have ended: the caller may free the memory that they draw to.
@@ -51,7 +52,9 @@ Order = Callable[[], object]
 
 
 class Worker:
-    """A daemon thread that runs orders; it ends when this object is freed.  Mutable."""
+    """A daemon thread that runs orders (functions) one by one; it ends when this object is freed.
+    Mutable.
+    """
 
     def __init__(self) -> None:
         self._orders: SimpleQueue[Order | None] = SimpleQueue()
@@ -66,16 +69,18 @@ class Worker:
         self._orders.put(None)
 
     def begin(self, order: Order) -> None:
-        """Start an order; ``end`` waits for it."""
+        """Start an order on the worker thread; ``end`` waits until it has ended."""
         self._move()
         self._orders.put(order)
 
     def end(self) -> BaseException | None:
-        """Wait for the order -> the exception that it raised."""
+        """Wait for the order that ``begin`` started -> the exception that it raised, if any."""
         return self._done.get()
 
     def leave(self) -> None:
-        """Let the thread end after its orders and wait for that; interrupts are discarded."""
+        """End the thread after its queued orders, and wait until it has ended; exceptions that
+        interrupt the wait are discarded.
+        """
         self._orders.put(None)
         while self._thread.is_alive():
             with suppress(BaseException):
@@ -112,7 +117,9 @@ def _obey(orders: SimpleQueue[Order | None], done: SimpleQueue[BaseException | N
 
 
 class _Own(threading.local):
-    """The workers of a thread.  Mutable: workers are added when needed."""
+    """Thread-local: the worker threads that the thread has started to share its draws with.
+    Mutable: workers are added when needed.
+    """
 
     process = 0
 
@@ -124,7 +131,8 @@ _own = _Own()
 
 
 def workers(count: int) -> list[Worker]:
-    """``count`` workers of the calling thread, fewer if the system refuses more threads.
+    """``count`` worker threads that only the calling thread uses, fewer if the system refuses more
+    threads.
 
     Threads do not survive a fork; during interpreter shutdown they no longer run.
     """
@@ -139,8 +147,8 @@ def workers(count: int) -> list[Worker]:
 
 
 def leave() -> None:
-    """End the calling thread's workers after their orders, whose state is unknown after an
-    interrupt.
+    """End the worker threads of the calling thread once their orders are done.  It is called after
+    an interrupt, when it is unknown which orders still run.
     """
     for worker in _own.workers:
         worker.leave()

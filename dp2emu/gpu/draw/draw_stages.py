@@ -178,8 +178,8 @@ _Find = Callable[[Draw], DrawSetup]
 
 
 class _Executors(NamedTuple):
-    """Functions that draw assembled primitives: ``rest`` chunk by chunk, ``kernel``, unless None,
-    many at once within the work ``budget``.
+    """Ways to draw primitives: the function ``rest`` draws an assembled chunk; ``kernel``, unless
+    None, draws many triangles on all threads within the work ``budget``.
     """
 
     rest: Rest
@@ -197,7 +197,7 @@ class _Observers(NamedTuple):
 
 
 def _executed(draw: Draw, setting: _Find, observers: _Observers) -> Work:
-    """Execute a draw, whose set-up ``setting`` returns."""
+    """Execute a draw with the set-up that the function ``setting`` returns for it."""
     found = setting(draw)
     if draw.post_vertex is not None:
         return _staged(
@@ -421,8 +421,8 @@ class _Stages(msgspec.Struct, frozen=True):
         return work + Work(fragments=count, shaded=count, invocations=runs, pixel_bytes=moved)
 
     def _read_ahead(self, dropped: int) -> int:
-        """Bytes of depth that are read for ``dropped`` fragments, which the program drops: depth
-        tells before the program which fragments are hidden.
+        """Bytes of depth that are read for fragments that the program drops, ``dropped`` in
+        number; 0 unless depth is read before the program to skip hidden fragments.
         """
         target = self.targets.depth
         if target is None or not self.draw.pipeline.hides_early:

@@ -41,7 +41,7 @@ def functions() -> list[tuple[str, Writer]]:
 
 
 def _byte() -> tuple[str, Writer]:
-    """A byte of a buffer, 0 if out of bounds."""
+    """Write the function ``byte_of`` -> a byte of a buffer, 0 if out of bounds."""
     k = Code("byte_of", ("ptr data", "i64 end", "i64 at"), "i32")
     k.give_if(k["at"].below(k["end"]) ^ 1, 0)
     k.give(k.load("i8", k["data"], k["at"]).unsigned("i32"))
@@ -49,7 +49,9 @@ def _byte() -> tuple[str, Writer]:
 
 
 def _loose_word() -> tuple[str, Writer]:
-    """The little-endian word at a byte address; bytes out of bounds are 0."""
+    """Write the function ``loose_word`` -> the little-endian word at a byte address; bytes out of
+    bounds are 0.
+    """
     k = Code("loose_word", ("ptr data", "i64 end", "i64 at"), "i32")
     total = k.constant("i32", 0)
     for byte in range(4):
@@ -93,7 +95,7 @@ def _numbers() -> tuple[str, Writer]:
 
 
 def _index(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
-    """Writer of a lookup in the index buffer: place -> vertex number."""
+    """Return a function that emits a lookup in the index buffer: place -> vertex number."""
     size, end, at, base = w.integers("index_size", "index_bytes", "index_at", "base")
     low, high = w.integers("index_low", "index_high")
     data = w.pointer("indices")
@@ -118,7 +120,9 @@ def _between(value: Value, low: Value, high: Value) -> Value:
 
 
 def _by_table() -> tuple[str, Writer]:
-    """Number distinct vertices in order of first occurrence, with a hash table."""
+    """Write the function ``by_table``: number distinct vertices in order of first occurrence, with
+    a hash table.
+    """
     k = Code("by_table", ("ptr words", "i64 total"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     table, slots, numbers, distinct, places = w.pointers(
@@ -155,7 +159,9 @@ def _slot(k: Code, number: Value, table: Value, slots: Value, last: Value) -> Va
 
 
 def _half() -> tuple[str, Writer]:
-    """Float16 bits as a float32; a NaN becomes quiet and keeps its payload."""
+    """Write the function ``widened`` -> float16 bits as a float32; a NaN becomes quiet and keeps
+    its payload.
+    """
     k = Code("widened", ("i32 half",), "float")
     sign, rest = (k["half"] & 0x8000) << 16, k["half"] & 0x7FFF
     normal, special = (rest << 13) + ((127 - 15) << 23), (rest << 13) | 0x7F800000
@@ -184,7 +190,9 @@ def _element() -> tuple[str, Writer]:
 
 
 def _word(k: Code, w: ArgumentWords, behind: Value) -> Callable[[Value], Value]:
-    """Writer of a load: vertex number -> word at byte ``behind`` of its element, 0 beyond data."""
+    """Return a function that emits a load: vertex number -> word at byte ``behind`` of its
+    element, 0 beyond the stream's data.
+    """
     data = w.pointer("data")
     end, at, stride, whole = w.integers("end", "at", "stride", "whole")
     low, high = w.integers("low", "high")
@@ -204,7 +212,7 @@ def _word(k: Code, w: ArgumentWords, behind: Value) -> Callable[[Value], Value]:
 
 
 def _value(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
-    """Writer of a conversion by the component's mode: word -> float."""
+    """Return a function that emits a conversion by the component's mode: word -> float."""
     left, right = (w.integer(name).cut("i32") for name in ("left", "right"))
     mode, scale = w.integer("mode"), w.double("scale").narrow()
     # Floats of 10 and 11 bits are float16 without the low mantissa bits.

@@ -157,7 +157,9 @@ def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
 
 
 def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[Domain, list[int]]]:
-    """Tessellated domains, each with the numbers of the triangles that are divided like it."""
+    """Tessellated domains for all triangles of an N-patch draw, each with the numbers of the
+    triangles whose edges have its numbers of segments.
+    """
     groups: dict[tuple[float, ...], list[int]] = {}
     segments = _segments(fineness, at_corners, sequence.shape)
     for number, key in enumerate(map(tuple, segments.T.tolist())):
@@ -242,7 +244,7 @@ def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
 
 
 def _stored(made: Lanes, count: int) -> F32:
-    """Vertices in stream order, shape (count, elements, 4)."""
+    """Elements of computed vertices as they lie in a vertex stream, shape (count, elements, 4)."""
     vertices = np.zeros((count, len(made), 4), "<f4")
     vertices[:, :, 3] = 1
     for number, (element, lanes) in enumerate(made.items()):

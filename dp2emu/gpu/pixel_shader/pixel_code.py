@@ -74,7 +74,7 @@ class Routine(msgspec.Struct, frozen=True):
 
 
 NOTHING = (Lane(ZERO),) * 4
-"""Colour of a target that the program does not write."""
+"""Colour 0, 0, 0, 0, the program's output for a target that it does not write."""
 
 
 def sampling(samplers: Samplers) -> list[Routine]:

@@ -88,8 +88,9 @@ def user_distance(
 
 
 def passing(b: Builder, key: None, here: Value, ahead: Value) -> list[Value]:
-    """Formula: whether a corner is inside, and whether the edge to the next corner leaves, enters,
-    or leads outside from the plane itself.  Operands are both corners' distances.
+    """Formula: four flags, from the distances of a corner and of the next one: the corner is
+    inside or on the plane; the edge between them goes from inside to outside; from outside to
+    inside; from the plane to outside.
     """
     outward = ahead < 0.0
     return [
@@ -226,7 +227,7 @@ def _cut(polygons: _Polygons, distance: F64, *, ring: bool) -> _Polygons:
 
 
 def _interleave(first: Mask, second: Mask) -> Mask:
-    """Rows of both arrays in alternation."""
+    """Interleave the rows of two arrays, the first row of ``first`` first."""
     return np.stack((first, second), axis=1).reshape(-1, first.shape[1])
 
 

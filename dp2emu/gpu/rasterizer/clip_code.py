@@ -68,7 +68,9 @@ def clip_text() -> str:
 
 
 def _distances() -> tuple[str, Writer]:
-    """Compute a vertex's distances to the user's planes and its cull distances -> inside bits."""
+    """Write the function ``user``: compute a vertex's distances to the user's planes and its cull
+    distances -> inside bits.
+    """
     k = Code("user", ("ptr words", "i64 n", "double x", "double y", "double z", "double w"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     bits, planes = k.variable("i64", 0), w.integer("plane_count")
@@ -116,7 +118,9 @@ def _place() -> tuple[str, Writer]:
 
 
 def _bits(k: Code, x: Value, y: Value, z: Value, w: Value) -> Value:
-    """Inside bits of the fixed planes, and bits of a finite position in front of the eye."""
+    """Emit the clip bits of a vertex: one for each fixed plane that it is inside of, ``_FINITE``
+    for a finite position, and ``_IN_FRONT`` for w > 0.
+    """
     bits = (w > 0).unsigned("i64") << _IN_FRONT_BIT
     finite = k.constant("i1", 1)
     for value in (x, y, z, w):
@@ -192,7 +196,9 @@ def _emit() -> tuple[str, Writer]:
 
 
 def _screen() -> tuple[str, Writer]:
-    """Gather the screen positions of the visible primitives, corner by corner."""
+    """Write the function ``emit_screen``: gather the screen positions of the visible primitives,
+    corner by corner.
+    """
     k = Code("emit_screen", ("ptr words", "i64 taken"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     capacity, room, count = w.integers("capacity", "room", "count")
@@ -225,7 +231,7 @@ def _varyings() -> tuple[str, Writer]:
 
 
 def _column() -> tuple[str, Writer]:
-    """Gather one varying of the visible primitives."""
+    """Write the function ``emit_varying``: gather one varying of the visible primitives."""
     k = Code("emit_varying", ("ptr words", "ptr varying", "ptr into", "i64 taken"))
     w, v = ArgumentWords.of(k, VERTEX_WORDS), ArgumentWords.of(k, VARYING, k["varying"])
     capacity, count, single = w.integers("capacity", "count", "single")
@@ -258,7 +264,9 @@ def _widened(k: Code, mode: Value, value: Value) -> Value:
 
 
 def _joined() -> tuple[str, Writer]:
-    """A corner's varying after flat shading and texture wrapping (``clip.flatten_and_wrap``)."""
+    """Write the function ``joined`` -> a corner's varying after flat shading and texture wrapping
+    (``clip.flatten_and_wrap``).
+    """
     k = Code("joined", ("i64 mode", "i64 single", "float first", "float value"), "double")
     first, value = k["first"], k["value"]
     k.give_if(k["mode"].equals(FLAT), lambda: first.wide())
@@ -272,7 +280,9 @@ def _joined() -> tuple[str, Writer]:
 
 
 def _numbers() -> tuple[str, Writer]:
-    """Gather numbers and edge flags of the visible primitives."""
+    """Write the function ``emit_numbers``: gather numbers and edge flags of the visible
+    primitives.
+    """
     k = Code("emit_numbers", ("ptr words", "i64 taken"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     into, chosen, start = w.pointer("numbers_taken"), w.pointer("chosen"), w.integer("start")
@@ -287,7 +297,7 @@ def _numbers() -> tuple[str, Writer]:
 
 
 def _edges() -> tuple[str, Writer]:
-    """Gather the edge flags of a primitive."""
+    """Write the function ``emit_edges``: gather the edge flags of a primitive."""
     k = Code("emit_edges", ("ptr words", "i64 number", "i64 n"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     into, capacity = w.pointer("edges_taken"), w.integer("capacity")
@@ -299,7 +309,9 @@ def _edges() -> tuple[str, Writer]:
 
 
 def _edge() -> tuple[str, Writer]:
-    """1 if the edge from a corner of a primitive to the next is drawn."""
+    """Write the function ``edge`` -> 1 if the edge from a corner of a primitive to the next is
+    drawn.
+    """
     k = Code("edge", ("ptr words", "i64 number", "i64 corner"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     k.give_if(w.integer("edges").equals(0), 1)
@@ -323,7 +335,7 @@ def _row(k: Code, w: ArgumentWords, polygon: Value, corner: Value | int) -> Valu
 
 
 def _away() -> tuple[str, Writer]:
-    """Distance of a corner from a plane."""
+    """Write the function ``away`` -> the distance of a corner from a plane."""
     k = Code("away", ("ptr words", "ptr corner", "i64 plane"), "double")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     user = k["plane"] - FIXED_PLANES + w.integer("varying_count") + _PLACE
@@ -341,7 +353,9 @@ def _away() -> tuple[str, Writer]:
 
 
 def _copied() -> tuple[str, Writer]:
-    """Copy a polygon corner; ``edge`` is the new flag of the edge that begins there."""
+    """Write the function ``copied``: copy a polygon corner; ``edge`` is the new flag of the edge
+    that begins there.
+    """
     k = Code("copied", ("ptr words", "ptr from", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
@@ -352,7 +366,9 @@ def _copied() -> tuple[str, Writer]:
 
 
 def _between() -> tuple[str, Writer]:
-    """Interpolate a new corner at ``t`` between corner ``begin``, inside, and ``end``, outside."""
+    """Write the function ``between``: interpolate a new corner at ``t`` between corner ``begin``,
+    inside, and ``end``, outside.
+    """
     k = Code("between", ("ptr words", "ptr begin", "ptr end", "double t", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
@@ -365,7 +381,9 @@ def _between() -> tuple[str, Writer]:
 
 
 def _plane() -> tuple[str, Writer]:
-    """Clip a polygon at a plane -> number of corners, -1 for a full buffer."""
+    """Write the function ``plane``: clip a polygon at a plane -> number of corners, -1 for a full
+    buffer.
+    """
     k = Code("plane", ("ptr words", "ptr from", "ptr to", "i64 count", "i64 plane"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     ring, most, count = w.integer("corners").equals(3), w.integer("most"), k["count"]
@@ -383,7 +401,9 @@ def _plane() -> tuple[str, Writer]:
 
 
 def _corner() -> tuple[str, Writer]:
-    """Clip a corner and the edge to the next at a plane -> number of corners stored, 0 to 2."""
+    """Write the function ``corner``: clip a corner and the edge to the next at a plane -> number
+    of corners stored, 0 to 2.
+    """
     k = Code("corner", ("ptr words", "ptr here", "ptr there", "i64 plane", "ptr to"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     words, here, there = k["words"], k["here"], k["there"]
@@ -407,7 +427,8 @@ def _corner() -> tuple[str, Writer]:
 
 
 def _planes() -> tuple[str, Writer]:
-    """Clip the first polygon buffer at all planes -> number of corners, -1 for a full buffer.
+    """Write the function ``planes``: clip the first polygon buffer at all planes -> number of
+    corners, -1 for a full buffer.
 
     ``side`` receives the number of the buffer, 0 or 1, that has the result.
     """
@@ -428,7 +449,7 @@ def _planes() -> tuple[str, Writer]:
 
 
 def _vertex() -> tuple[str, Writer]:
-    """Load a corner of a primitive into a polygon."""
+    """Write the function ``vertex``: load a corner of a primitive into a polygon."""
     k = Code("vertex", ("ptr words", "i64 number", "i64 corner", "ptr to"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     count, single, varyings, planes = w.integers("count", "single", "varying_count", "plane_count")
@@ -457,7 +478,9 @@ def _vertex() -> tuple[str, Writer]:
 
 
 def _piece() -> tuple[str, Writer]:
-    """Project a polygon corner and store it as corner ``at`` of output primitive ``n``."""
+    """Write the function ``piece``: project a polygon corner and store it as corner ``at`` of
+    output primitive ``n``.
+    """
     k = Code("piece", ("ptr words", "ptr corner", "i64 at", "i64 n", "i64 edge"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     capacity, taken = w.integer("capacity"), w.pointer("taken")
@@ -473,7 +496,9 @@ def _piece() -> tuple[str, Writer]:
 
 
 def _pieces() -> tuple[str, Writer]:
-    """Store a polygon as a fan, or a line or point, from output ``at`` on -> the next output."""
+    """Write the function ``pieces``: store a polygon as a fan, or a line or point, from output
+    ``at`` on -> the next output.
+    """
     k = Code("pieces", ("ptr words", "ptr polygon", "i64 count", "i64 number", "i64 at"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     corners, count = w.integer("corners"), k["count"]
@@ -497,7 +522,9 @@ def _pieces() -> tuple[str, Writer]:
 
 
 def _cut() -> tuple[str, Writer]:
-    """Clip a primitive unless it is ``whole`` and store it -> the next output, -1 if full."""
+    """Write the function ``cut``: clip a primitive unless it is ``whole`` and store it -> the next
+    output, -1 if full.
+    """
     k = Code("cut", ("ptr words", "i64 number", "i1 whole", "i64 at"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
     polygons, corners, side = w.pointer("polygons"), w.integer("corners"), k.room("i64")

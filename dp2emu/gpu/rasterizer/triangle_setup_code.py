@@ -53,7 +53,7 @@ Triple = tuple[str, str, str]
 
 
 def long(value: int) -> str:
-    """An i64 in all lanes."""
+    """Vector constant with an i64 in all lanes."""
     return f"splat (i64 {value})" if value else ZERO
 
 
@@ -120,7 +120,9 @@ class Setup:
         return self.w.word(type, self.given, TRIANGLES.index(name))
 
     def _group(self, first: str, count: str) -> None:
-        """Compute the mask of lanes that have one of ``count`` triangles, from ``first`` on."""
+        """Set the mask of the lanes in use: a group begins with triangle ``first`` of ``count``,
+        and lanes past the last triangle are unused.
+        """
         w = self.w
         lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
@@ -321,7 +323,7 @@ class Setup:
         return self._one(facing, (F64, area), (F64, sign))
 
     def _changes(self, frame: _Frame, corners: Triple) -> tuple[str, str]:
-        """Gradients of a plane along x and y."""
+        """Gradients along x and y of the plane through values at the three corners."""
         ways = frame.dx1, frame.dy1, frame.dx2, frame.dy2, frame.area
         operands = [(F64, each) for each in (*ways, *corners)]
         ddx, ddy = emitted(self.w, plane_changes, None, operands)
@@ -351,7 +353,9 @@ class Setup:
                 place = w.place(place, str(TOGETHER * WORD))
 
     def _either(self, which: str, one: str, other: str) -> str:
-        """One of two vectors of doubles, by an i1."""
+        """Emit the choice of ``one`` if the i1 ``which`` is set, otherwise ``other``: vectors of
+        doubles.
+        """
         w = self.w
         return w(f"select i1 {which}, {w.d} {one}, {w.d} {other}")
 

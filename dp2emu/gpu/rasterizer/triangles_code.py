@@ -77,11 +77,11 @@ class Lanes(msgspec.Struct, frozen=True):
         return "i1" if self.count == 1 else f"<{self.count} x i1>"
 
     def constant(self, value: int) -> str:
-        """A number in all lanes."""
+        """Constant with a number in all lanes."""
         return str(value) if self.count == 1 else f"splat (i64 {value})"
 
     def spread(self, value: str) -> str:
-        """An i64 in all lanes."""
+        """Broadcast an i64 to all lanes."""
         if self.count == 1:
             return value
         w = self.code
@@ -90,7 +90,9 @@ class Lanes(msgspec.Struct, frozen=True):
         return w(f"shufflevector {self.type} {one}, {self.type} poison, {zeros}")
 
     def offsets(self, axis: int) -> str:
-        """Sample offsets along an axis."""
+        """Vector constant of the samples' offsets from the pixel centre along an axis (0 is x, 1
+        is y).
+        """
         places = [place[axis] for place in self.samples]
         places += places[-1:] * (self.count - len(places))
         if self.count == 1:

@@ -116,7 +116,7 @@ def _isoline_points(factors: Factors) -> tuple[I64, I64, I64]:
 
 
 def _starts(counts: I64) -> I64:
-    """Index of the first element of each of several consecutive runs."""
+    """Index of the first element of each of consecutive runs with ``counts`` elements."""
     starts: I64 = np.cumsum(counts) - counts
     return starts
 
@@ -284,7 +284,9 @@ RULER: tuple[int, ...] = tuple(np.argsort(_ORDER).tolist())
 
 
 class Side(NamedTuple):
-    """Half a row: ranks of its points, and whether the whole row has a segment in the middle."""
+    """Half of a row of points: ``ranks``, the number of its points, and ``odd``, whether a segment
+    lies in the middle of the whole row.
+    """
 
     ranks: int
     odd: bool
@@ -294,7 +296,9 @@ Triangle = tuple[int, int, int]
 
 
 class _Walk:
-    """Walk along an inner and an outer row; has the corner codes of both points.  Mutable."""
+    """Walk along two rows of points; ``inner`` and ``outer`` are the corner codes of the current
+    points: 2 i for point i of the inner row, 2 i + 1 for point i of the outer row.  Mutable.
+    """
 
     def __init__(self) -> None:
         self.inner = 0
@@ -311,7 +315,7 @@ class _Walk:
         return self.outer - 2, self.outer, self.inner
 
     def advance_both(self) -> tuple[int, int]:
-        """Step along both rows and return the corner codes left behind, inner first."""
+        """Step along both rows -> the corner codes of the points before the step, inner first."""
         self.inner += 2
         self.outer += 2
         return self.inner - 2, self.outer - 2
@@ -391,7 +395,8 @@ def _array(triangles: Iterable[Triangle]) -> I64:
 
 
 EMPTY, CENTRE, SQUARE = (_array(each) for each in ((), [(1, 3, 5)], [(1, 3, 7), (3, 5, 7)]))
-"""Triangles, as corner codes, inside an innermost ring: none; of three points; of four."""
+"""Triangles inside an innermost ring: none, one for a ring of three points, two for one of four.
+Corners are codes: 2 i + 1 for point i of the ring."""
 
 # Seams: the strips between rings, and the inside of the innermost ring
 
@@ -439,7 +444,9 @@ def triangles(rings: Rings) -> tuple[I64, I64]:
 
 
 def _key(kind: int, *numbers: I64 | Mask) -> I64:
-    """Keys of seams of a kind with the parameters ``numbers``; equal keys have equal triangles."""
+    """Pack a kind of seam and its parameters ``numbers`` to integer keys; seams with equal keys
+    have the same triangulation.
+    """
     key = np.full(numbers[0].shape, kind, np.int64)
     for field, number in enumerate(numbers):
         key |= number.astype(np.int64) << _KIND + _FIELD * field
@@ -447,7 +454,9 @@ def _key(kind: int, *numbers: I64 | Mask) -> I64:
 
 
 def _seam_triangles(key: int) -> I64:
-    """Triangles, as corner codes, of seams with a key."""
+    """Triangles of the seams with a key; a corner is 2 i for point i of the inner row, 2 i + 1 for
+    point i of the outer row.
+    """
     kind = key & (1 << _KIND) - 1
     a, b, c, d = (key >> _KIND + _FIELD * field & (1 << _FIELD) - 1 for field in range(4))
     if kind == _TRANSITION:
@@ -491,13 +500,13 @@ def _upright(rings: Rings) -> Mask:
 
 
 def _around(rings: Rings) -> I64:
-    """Steps around each ring, at least 1."""
+    """Number of segments around each ring, at least 1."""
     around: I64 = np.maximum(rings.segments.sum(axis=1), 1)
     return around
 
 
 def _offsets(rings: Rings) -> I64:
-    """Steps from the first point of a ring to the beginning of each side."""
+    """Number of segments from the first point of a ring to the beginning of each side."""
     offsets: I64 = np.cumsum(rings.segments, axis=1) - rings.segments
     return offsets
 

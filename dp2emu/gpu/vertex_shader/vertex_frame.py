@@ -200,7 +200,9 @@ FRAMES = 256
 
 
 class _Arena:
-    """Bump allocator of the memory from ``base`` on; base 0 only measures a size.  Mutable."""
+    """Bump allocator of the memory at address ``base``; with base 0 it allocates nothing, but
+    measures the size.  Mutable.
+    """
 
     def __init__(self, base: int = 0) -> None:
         self.base = base
@@ -234,7 +236,9 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
     code: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def refresh(self) -> None:
-        """Switch to the best tier of code available; called before each use."""
+        """Store the addresses of the program's best compiled code so far in the words; called
+        before each use of the frame.
+        """
         for name, function in self.functions:
             best = function.best()
             if self.code.get(name) is not best:
@@ -400,7 +404,7 @@ class _Layout:
         return _table(rows, len(LANE))
 
     def _row(self, source: StreamSource) -> int:
-        """Address of the floats of a source."""
+        """Address of the row of floats, one for each vertex, that a source provides."""
         if source is None:
             return self.identity
         if isinstance(source, Component):
@@ -428,7 +432,9 @@ class _Layout:
         return _table(words, len(VARYING))
 
     def _program(self) -> tuple[Any, ...]:
-        """Set the words of the program's arguments and return the arrays that they point to."""
+        """Set the words of the vertex program's arguments -> the arrays that they point to, to be
+        kept alive.
+        """
         plan, own = self.plan, target()
         assert plan.program is not None
         inputs = [

@@ -126,7 +126,9 @@ def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) ->
 def set_view(
     frame: Frame, draw: Draw, own: tuple[int, ...], edges: int = 0, pitch: int = 0
 ) -> None:
-    """Fill in words of a draw: ``own``, edge flags' address and pitch, viewport and planes."""
+    """Set a frame's words for a draw: ``own`` (``own_words``), the address and pitch of edge
+    flags, the viewport, and the user's clip planes.
+    """
     view = draw.raster.viewport
     _DRAW.pack_into(
         frame.words, 0, *own, edges, pitch,
@@ -319,7 +321,7 @@ def text() -> str:
 
 
 def _elements() -> tuple[str, Writer]:
-    """Fetch the inputs of the vertex program."""
+    """Write the function ``elements``: fetch the inputs of the vertex program."""
     k = Code("elements", ("ptr words", "i64 lanes"))
     w = ArgumentWords.of(k, VERTEX_WORDS)
     lane_words, distinct, identity = w.pointers("lane_words", "distinct", "identity")

@@ -22,7 +22,8 @@ from dp2emu.shader.types import Type
 # is the correctly rounded quotient for every integer below 2^16 and every n up to 16.
 
 BITS = 16
-"""The most bits of a code that is normalised, and of its divisor."""
+"""The most bits of an integer code whose division by 2^n - 1 (a UNORM or SNORM conversion) the
+rules optimise, and the largest n."""
 _LARGEST = (1 << BITS) - 1
 _DIVISORS = {
     ir.Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1
@@ -64,8 +65,8 @@ def byte_fraction(w: Writer, words: str, number: int) -> str:
 _UP = 10
 """Rounding mode operand of the AVX-512 conversion: up, without exceptions."""
 _EXACT = frozenset((1 << bits) - 1 for bits in range(2, 17))
-"""Largest codes for which a single fma rounds as defined: the product is exact, and the only tie,
-at one half, rounds up to an even number."""
+"""Largest code values, 2^n - 1, for which one fma converts a fraction to a code with the defined
+rounding: the product is exact, and the only tie, at one half, rounds up to an even number."""
 
 
 def fraction_code(w: Writer, value: str, largest: float) -> str:

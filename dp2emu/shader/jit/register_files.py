@@ -91,7 +91,9 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
 
     def _words_of_two(self, file: ir.File, places: str) -> list[str]:
-        """Load the scalars at ``places``, one per lane, and their successors by 64-bit loads."""
+        """Load two adjacent scalars per lane, from index ``places`` on, by one 64-bit load each ->
+        the vector of the first and that of the second scalars.
+        """
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)
         # volatile: otherwise LLVM forwards the store and extracts lanes one by one.
@@ -106,8 +108,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return [each if type == w.i else w(f"bitcast {w.i} {each} to {type}") for each in pairs]
 
     def _words_at(self, start: str, held: str, lanes: list[int]) -> str:
-        """Load 64-bit words for half of the lanes, from places spilled to memory, as an I32
-        vector.
+        """Load a 64-bit word for each of ``lanes``, half of all lanes, as an I32 vector; ``held``
+        is the address of the lanes' scalar indices.
         """
         w, type = self.w, f"<{len(lanes)} x i64>"
         words = "poison"
@@ -145,7 +147,9 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
 
     def _row(self, file: ir.File, number: int) -> str:
-        """Return the address of a scalar or, of a local file, of its vector."""
+        """Return the address of scalar ``number`` of a file; in a local file, a vector with each
+        lane's scalar is there.
+        """
         size = 4 if file.uniform else self.w.target.row
         return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
 

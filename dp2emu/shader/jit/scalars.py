@@ -81,7 +81,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
     """Logical shift right."""
 
     def choose(self, yes: Value, no: Value | Number) -> Value:
-        """Select by this i1."""
+        """``yes`` if this i1 is set, otherwise ``no``."""
         other = yes.like(no)
         return self._new(
             yes.type, f"select i1 {self.name}, {yes.type} {yes.name}, {yes.type} {other.name}"
@@ -133,7 +133,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
 
 
 class Variable(msgspec.Struct, frozen=True):
-    """A stack slot."""
+    """A variable of the function that is being built, in stack memory."""
 
     code: Code
     type: str

@@ -124,7 +124,7 @@ class TieredFunction:
 
     @property
     def has_code(self) -> bool:
-        """Whether there is code of either tier."""
+        """Whether any code, fast-compiled (tier 0) or optimised, is in memory."""
         return self._code is not None
 
     @property
