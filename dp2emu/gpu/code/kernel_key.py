@@ -62,8 +62,8 @@ class Key(msgspec.Struct, frozen=True):
     depths have one bias; ``sloped``: each primitive has a depth bias in its record.
     ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
 
-    ``late``: depth is tested after the program; ``ahead``: hidden fragments are found before it
-    even so.
+    ``late``: depth is tested after the program.  ``ahead``: a late test is computed before the
+    program, which blocks without visible fragments skip; depth is still stored after it.
 
     ``each``: the program runs for each sample; ``moved``: samples lie beside the pixel centre.
     ``drops``: the program or alpha to coverage drops fragments that passed the tests, which run

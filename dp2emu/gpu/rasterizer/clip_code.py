@@ -68,8 +68,8 @@ def clip_text() -> str:
 
 
 def _distances() -> tuple[str, Writer]:
-    """Write the function ``user``: compute a vertex's distances to the user's planes and its cull
-    distances -> inside bits.
+    """Write the function ``user``: compute a vertex's distances to the user's planes and load its
+    cull distances -> a bit for each of these that is 0 or greater, and a bit for a NaN.
     """
     k = Code("user", ("ptr words", "i64 n", "double x", "double y", "double z", "double w"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)

@@ -408,8 +408,9 @@ _KIND, _FIELD = 3, 7
 
 
 class _SeamRows(msgspec.Struct, frozen=True):
-    """Rows of points of seams: point i is ``start`` + (``at`` + i * ``step``) mod ``around``;
-    where the ring is a row (``folded``), points beyond its end come back.
+    """The row of points on one side of each seam, which lies on a ring: point i of a row is point
+    number ``start`` + (``at`` + i * ``step``) mod ``around``; where the ring is a row
+    (``folded``), points beyond its end come back.
     """
 
     start: I64
