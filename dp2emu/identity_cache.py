@@ -89,7 +89,7 @@ def identity_cached(
 
 
 def _held(each: object, forget: Callable[[object], None]) -> object:
-    """A weak reference to ``each`` that calls ``forget``; ``each`` itself if it allows none."""
+    """A weak reference that calls ``forget`` when ``each`` dies; ``each`` if it allows none."""
     try:
         return ref(each, forget)
     except TypeError:

@@ -101,7 +101,7 @@ MEMORY = ("extent", "surface_bytes", "total_bytes", "surfaces")
 
 _MOST = (1 << 63) - 1
 _RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
-"""Highest values of some limits, by name; beyond them arithmetic or the stack could overflow."""
+"""Highest allowed value by name, of limits whose excess could overflow arithmetic or the stack."""
 
 
 def parse_limits(given: Iterable[str], base: Limits | None = None) -> Limits:

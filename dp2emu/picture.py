@@ -33,7 +33,7 @@ from dp2emu.shader.texture.texels import decode
 
 _COMPRESS_LEVEL = 6
 _BAND = 1 << 20
-"""Pixel words converted at once: the conversion needs several times their memory."""
+"""Number of pixel words converted at a time: conversion needs several times their memory."""
 
 DEPTHS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.depth)
 """D3DFORMATs with depth."""

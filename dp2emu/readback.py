@@ -27,7 +27,7 @@ from dp2emu.picture import Picture, grey, rgba
 from dp2emu.shader.texture.texels import decode
 
 _BAND = 1 << 20
-"""Pixels converted at once."""
+"""Number of pixels that are converted to a picture at a time."""
 _ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
 """By format with an X channel: the format that reads this channel as alpha."""
 

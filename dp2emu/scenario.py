@@ -64,7 +64,7 @@ COMMAND_BYTES = range(64, (1 << 24) + 1)
 
 _CALLS = range(1 << 32)
 _LISTED = 1 << 16
-"""Upper bound of the entries of a list."""
+"""Maximum number of entries of a list in a scenario."""
 _BYTES = 1 << 22
 _TOML_BYTES = 1 << 19
 """Upper bound of a TOML file: tomllib needs a hundred times as much memory."""

@@ -35,11 +35,11 @@ ROUNDS = 100
 """Maximum number of times that a task is submitted again after its worker was lost."""
 
 LOOK_SECONDS, ALONE_SECONDS = 10.0, 600.0
-"""Period of counting the cluster's threads, and the longest time without a thread, in seconds."""
+"""Seconds between counts of the cluster's threads, and seconds without one that end a batch."""
 
 _ADDRESS = re.compile(r"((tcp|tls|wss?)://)?[^/]+:\d+|(?!tcp|tls|ws)\w+://.+")
-"""Addresses of schedulers.  For any other text the library makes a client that it cannot close for
-a minute."""
+"""Pattern of the addresses of schedulers.  For any other text dask makes a client that it cannot
+close for a minute."""
 
 
 def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:

@@ -38,7 +38,7 @@ IDLE_SECONDS = 30.0
 """Time after which a worker of a cluster, which outlives the batch, ends an idle supervisor."""
 
 LOOK_MILLISECONDS = 1000.0
-"""Period of dask's checks of a worker that waits for a supervisor."""
+"""Milliseconds between dask's checks of a worker while that waits for its supervisor."""
 
 
 def fork_server(settings: str, name: str = "") -> ForkServer:
@@ -155,7 +155,7 @@ def _crash(code: int) -> Row:
 
 _KILLED = _crash(-9)
 _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
-"""Exit code of a worker that its own SIGALRM timer ended."""
+"""Exit code of a worker that was ended by SIGALRM, which it had set a timer for."""
 
 
 # Supervisors that a worker of a cluster keeps between its tasks.

@@ -144,7 +144,7 @@ def _save_rows(left: Path, rows: list[bytes]) -> None:
 
 
 def _load_rows(left: Path) -> list[bytes]:
-    """Return the rows that another worker saved for a task, and remove their file."""
+    """Return the rows of a task that an earlier worker saved in file ``left``, and remove it."""
     try:
         rows = left.read_bytes()
         left.unlink()

@@ -52,7 +52,7 @@ def with_driver_options(verb: Verb) -> Verb:
 
 
 EMULATOR = "emulator"
-"""The default rig."""
+"""Default of ``--rig``: the specification of the emulated driver."""
 
 with_rig = click.option(
     "--rig", metavar="SPEC", default=EMULATOR, show_default=True,

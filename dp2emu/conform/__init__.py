@@ -16,7 +16,7 @@ _FAMILIES = (
     query_cases, response_cases, draw_cases, line_cases, merging_cases, texture_cases, state_cases,
     walk_cases,
 )  # fmt: skip
-"""The order of the cases in the kit."""
+"""Functions that yield the cases of a family, in the order of the kit."""
 
 
 def kit(*prefixes: str) -> tuple[Case, ...]:

@@ -25,7 +25,7 @@ class Expect(msgspec.Struct, frozen=True):
 
 
 class Owed(msgspec.Struct, frozen=True):
-    """An expected answer: the first bytes of its payload, and the payload's size in bytes.
+    """The expected answer to a query: first bytes of its payload, and the payload's size in bytes.
 
     Answers of the same type come in the order in which they are listed.
     """

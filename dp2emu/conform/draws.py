@@ -192,7 +192,7 @@ def _indexed() -> Iterator[Case]:
 
 
 def _outside() -> Iterator[Case]:
-    """Cases of indices out of range: the result is undefined, but the driver must go on."""
+    """Cases of indices out of range: any result is allowed, but the next call must succeed."""
     for indices in ((0, 1, 9000), (9000, 0, 1), (9000, 9001, 9002)):
         script = Script()
         payload = struct.pack("<4H", 0, *indices)
@@ -224,7 +224,7 @@ def _others() -> Iterator[Case]:
 
 
 def _immediate(name: str, gap: bytes) -> Case:
-    """A case of TRIANGLEFAN_IMM behind the tokens ``gap``, which change the token's alignment."""
+    """A case that draws TRIANGLEFAN_IMM after the tokens ``gap``, which change its alignment."""
     before = create(1, QueryType.OCCLUSION) + _UNCULLED + begin(1) + gap
     head = token(Op.TRIANGLEFAN_IMM, struct.pack("<I", 7), 2)
     pad = bytes(-(len(before) + len(head)) % 4)

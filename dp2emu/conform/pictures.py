@@ -229,7 +229,7 @@ _STAGE_OPS = {
     TextureOp.MODULATE4X: (0, 0, 0, 1), TextureOp.ADD: (0, 1, 1, 1),
     TextureOp.SUBTRACT: (0, 0, 1, 0), TextureOp.ADDSMOOTH: (0, 1, 1, 1),
 }  # fmt: skip
-"""By texture operation: a channel for (texture, vertex) = (0, 0), (0, 1), (1, 0), (1, 1)."""
+"""Results by texture operation, for (texture, vertex) = (0, 0), (0, 1), (1, 0), (1, 1)."""
 
 
 def texture_cases() -> Iterator[Case]:
@@ -313,7 +313,7 @@ _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
     CmpFunc.GREATER: (False, False, True), CmpFunc.NOTEQUAL: (True, False, True),
     CmpFunc.GREATEREQUAL: (False, True, True), CmpFunc.ALWAYS: (True, True, True),
 }  # fmt: skip
-"""By comparison function: whether a lesser, an equal and a greater value passes."""
+"""Whether a lesser, an equal and a greater value passes the test, by comparison function."""
 
 
 def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:

@@ -37,9 +37,9 @@ _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED
 _QUERIES = 'Handling Asynchronous Queries; wire format, "Queries"'
 _TYPES = 'wire format, "Query types"'
 _ALWAYS = (QueryType.VCACHE, _EVENT, _OCCLUSION)
-"""Query types that the documents describe for this interface; a driver may refuse all others."""
+"""Query types that every driver must accept: VCACHE, EVENT and OCCLUSION."""
 _BEGINS = {QueryType.VCACHE: b"CACH", _EVENT: b"\1\0\0\0"}
-"""First bytes of the payloads of answers, by query type, where their content is fixed."""
+"""Constant first bytes of an answer's payload, by query type, for types that have any."""
 _UNKNOWN_TYPE = 0x7FFF
 
 
@@ -111,7 +111,7 @@ def _intervals() -> Iterator[Case]:
 
 
 def _several(op: Op, *tokens: bytes) -> bytes:
-    """One token ``op`` with the items of several tokens."""
+    """Merge tokens of one item each into one token ``op``."""
     return token(op, b"".join(one[HEADER_BYTES:] for one in tokens), len(tokens))
 
 
@@ -189,7 +189,7 @@ _RESPONSES = 'Handling Asynchronous Queries; wire format, "Responses"'
 _ERRORS = 'wire format, "Results" and "Unknown opcodes"'
 _NO_TOKEN = b"\xff\0\0\0"
 _SIZES = (28, 31, 32, 36, 40, 44, 47, 52, 60, 64, 76)
-"""Sizes of command buffers with room for the ENDs of some events, but not for all answers."""
+"""Bytes of command buffers that can hold the ENDs of several events, but not all answers."""
 _ISSUE_BYTES = 8
 _MANY = 100
 _UNUSED_OPCODES = (0, 4, 7, 9, 14, 68, 70, 78, 87, 88, 92, 99, 128, 255)
@@ -313,7 +313,7 @@ def walk_cases() -> Iterator[Case]:
 
 
 def _cuts(row: Token) -> Iterator[Case]:
-    """Cases of a token without its last bytes, which fails at its own header."""
+    """Cases of a truncated token: the call fails with dwErrorOffset at the token's header."""
     sample = row.samples[0]
     for cut in sorted({len(sample) - 1, len(sample) - 2, HEADER_BYTES}):
         if not HEADER_BYTES <= cut < len(sample):
@@ -328,7 +328,7 @@ def _cuts(row: Token) -> Iterator[Case]:
 
 
 def _none(row: Token) -> Iterator[Case]:
-    """The case of a token with count 0, a header alone; none if its row says otherwise.
+    """Yield the case of a token with count 0, if that is a header without a payload.
 
     EXT is omitted: it is undocumented, and a driver may always refuse it.
     """

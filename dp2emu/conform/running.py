@@ -150,7 +150,7 @@ class _Session(msgspec.Struct):
 
     @contextmanager
     def _may_refuse(self) -> Iterator[None]:
-        """Raise ``_Refused`` if the driver refuses an object of an optional case in the block."""
+        """Turn a driver error in the block into ``_Refused`` if the case is optional."""
         try:
             yield
         except (Fault, Unsupported) as error:

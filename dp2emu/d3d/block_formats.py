@@ -113,7 +113,7 @@ def _dxt5(texels: I32) -> Bytes:
 
 
 def _opaque_block(texels: I32) -> Bytes:
-    """The colour half of a DXT2 to DXT5 block, which always has four colours."""
+    """The colour half (8 bytes) of DXT2 to DXT5 blocks, which always has four colours."""
     high, low = _ends(texels[..., :3])
     first, second = _packed(high), _packed(low)
     return _color_block(first, second, _nearest(texels, first, second, FOUR_COLORS))

@@ -55,7 +55,7 @@ METHOD_TYPES: dict[DeclMethod, frozenset[DeclType]] = {
     DeclMethod.LOOKUP: frozenset({DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4}),
     DeclMethod.LOOKUPPRESAMPLED: _NOTHING,
 }
-"""Source types of each tessellator method (Direct3D 9 documentation of D3DDECLMETHOD)."""
+"""Element types that each tessellator method accepts (documentation of D3DDECLMETHOD)."""
 
 
 class Constants(NamedTuple):
@@ -188,7 +188,7 @@ class _Reader:
         self._stream = None if token >> 28 & 1 else token & 0xF
 
     def _data(self, token: int) -> None:
-        """STREAMDATA: an element, or a number of DWORDs to skip."""
+        """STREAMDATA: add an element to the layout, or skip a number of DWORDs of the stream."""
         if self._stream is None:
             raise self._fault("an element without a stream")
         number = token >> 16 & 0xF

@@ -75,7 +75,7 @@ class VertexLayout(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def elements_by_name(layout: VertexLayout) -> Mapping[str, Element]:
-    """Elements of a layout by usage and index, such as ``texcoord3``; of equal ones the first."""
+    """Elements of a layout by usage and index (``texcoord3``); the first if several are equal."""
     return MappingProxyType(
         {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
     )

@@ -126,7 +126,7 @@ class Context:
             self.put(*key, transform_product(matrix, current))
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE: set a state; an execute buffer's lpdwRStates gets it after the call."""
+        """RENDERSTATE: set a state; the call's lpdwRStates, if any, receives it after the call."""
         self.state.set_render_state(state, value)
         if self.interface < 8:
             self._set_stage_0(state, value)
@@ -281,7 +281,7 @@ class Context:
         self._draw(self._call_source(), topology, 0, count, [(stream,)], None, edges)
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
-        """DRAWPRIMITIVE from vertex ``first``, and DRAWPRIMITIVE2 from ``byte_offset``."""
+        """DRAWPRIMITIVE (draw from vertex ``first``), DRAWPRIMITIVE2 (from ``byte_offset``)."""
         shape = _topology(topology)
         divided = self.shaders.has_dividers
         streams = self.streams.instances(self.call, byte_offset, first=first, dividers=divided)
@@ -303,7 +303,7 @@ class Context:
         base_bytes: int = 0,
         start_bytes: int = 0,
     ) -> None:
-        """DRAWINDEXEDPRIMITIVE (offsets in elements) and DRAWINDEXEDPRIMITIVE2 (in bytes)."""
+        """DRAWINDEXEDPRIMITIVE (``base``, ``start``), DRAWINDEXEDPRIMITIVE2 (their ``_bytes``)."""
         if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices
@@ -315,13 +315,13 @@ class Context:
     def draw_rectangle_patch(
         self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None
     ) -> None:
-        """DRAWRECTPATCH; without ``info`` the patch stored under the handle, if there is one."""
+        """DRAWRECTPATCH: draw a patch, the one stored under ``handle`` if ``info`` is None."""
         self._draw_patch(RECTANGLE, handle, segments, info)
 
     def draw_triangle_patch(
         self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None
     ) -> None:
-        """DRAWTRIPATCH; without ``info`` the patch stored under the handle, if there is one."""
+        """DRAWTRIPATCH: draw a patch, the one stored under ``handle`` if ``info`` is None."""
         self._draw_patch(TRIANGLE, handle, segments, info)
 
     def _draw_patch(
@@ -363,7 +363,7 @@ class Context:
         edges: NDArray[np.bool_] | None = None,
         patch: Patch | None = None,
     ) -> None:
-        """Submit a draw for each instance; ``streams`` has the vertex streams of each."""
+        """Submit a draw packet for each instance; ``streams`` are vertex streams by instance."""
         if count == 0:
             return
         _check_count(count, len(streams))
@@ -390,7 +390,7 @@ class Context:
             self.gpu.submit(replace(packet, input=replace(packet.input, streams=instance)))
 
     def _call_source(self) -> Source:
-        """The source of vertices in the call's format, without shaders (DirectX 6 and 7)."""
+        """The ``Source`` of draws of the call's vertices: FVF, no shaders (DirectX 6 and 7)."""
         return self.resolutions.source(self.call.format)
 
     def _stream_source(self, methods: Container[DeclMethod] = MESH_METHODS) -> Source:

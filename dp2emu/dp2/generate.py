@@ -124,7 +124,7 @@ def _value(leaf: np.dtype[Any], enum: type[SdkEnum] | None, rng: Random) -> byte
 
 
 class _AllOnes(dict[str, int]):
-    """An item with all bits set in every field; its keys record the fields read."""
+    """A token's item: each field reads as 0xFFFFFFFF.  Its keys are the fields read so far."""
 
     def __missing__(self, name: str) -> int:
         self[name] = 0xFFFFFFFF

@@ -129,7 +129,7 @@ def row_of(token: Token) -> tuple[int, ...]:
 
 
 def _line(count: Callable[[int], int]) -> tuple[int, int]:
-    """The base and slope of a count that is linear in n."""
+    """The count for n = 0 and its increase per n, of a count that is linear in the header's n."""
     base = count(0)
     each = count(1) - base
     if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):
@@ -201,7 +201,7 @@ def _headers() -> tuple[str, Writer]:
 
 
 def _vertices() -> tuple[str, Writer]:
-    """Emit the function that computes the end of inline vertices, aligned to 4."""
+    """Emit the function that computes the end of a token with inline vertices (aligned to 4)."""
     k = Code("vertices", ("ptr row", "i64 at", "i64 number", "i64 vertex_size"), "i64")
     body = k["at"] + k.load("i64", k["row"], ROW.index("item")) + HEADER_BYTES
     aligned = (body + (VERTEX_ALIGNMENT - 1)) & -VERTEX_ALIGNMENT
@@ -226,6 +226,6 @@ def _tails() -> tuple[str, Writer]:
 
 
 def _behind(k: Code, row: Value, data: Value, item: Value, field: int) -> Value:
-    """Emit the size in bytes of the elements that a field of an item counts."""
+    """Emit the size in bytes of the elements that an item's ``field`` (0 or 1) counts."""
     place, bytes = (k.load("i64", row, ROW.index(f"{what}{field}")) for what in ("field", "bytes"))
     return k.load("i32", k.at(data, item + place)).unsigned("i64") * bytes

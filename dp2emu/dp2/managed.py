@@ -22,7 +22,7 @@ MARKS = 512
 """Maximum number of dirty boxes of a texture; one more causes an upload at once."""
 
 Mark = tuple[int, Box]
-"""Number of a subresource, and a box of texels in it."""
+"""A dirty box of a texture: the number of the subresource, and the box of texels in it."""
 
 
 class Managed:
@@ -76,7 +76,7 @@ class Managed:
             self._gpu.submit(Copy(Part(system, index, box), Part(owner, index, box)))
 
     def evict(self) -> None:
-        """Drop every video copy; the next use uploads the complete texture."""
+        """Drop the video copy of every managed texture; its next use uploads all of it."""
         for surface in self._marks:
             self._gpu.heap.count_eviction(surface)
         self._marks.clear()
@@ -92,7 +92,7 @@ def _everything(surface: Surface) -> Iterator[Mark]:
 
 
 def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
-    """A box and the corresponding boxes of the lower mip levels of the face."""
+    """Subresource ``first`` with ``box``, then the face's lower mip levels with their boxes."""
     levels = surface.desc.levels
     yield first, box
     for index in range(first + 1, first - first % levels + levels):

@@ -202,7 +202,7 @@ _DROPPED_KEPT = 64
 
 
 class Result(NamedTuple):
-    """The answer to a query, ready to be sent; each ``kind`` (query type) has a FIFO."""
+    """A completed answer: the query's id, its type ``kind`` (a D3DQUERYTYPE), and the payload."""
 
     query_id: int
     kind: int
@@ -238,11 +238,11 @@ class Outbox:
             self._queues[result.kind] = deque(filter(self._is_wanted, queue))
 
     def drop(self, query_id: int) -> None:
-        """Drop the answer to a query, if there is one; it may be the ``first``."""
+        """Drop the unsent answer to a query, if there is one."""
         self._wanted.pop(query_id, None)
 
     def first(self, held_back: Container[int]) -> Result | None:
-        """The earliest answer whose type is not held back."""
+        """The earliest answer whose query type is not in ``held_back``, or None."""
         heads = [self._head(kind) for kind in self._queues if kind not in held_back]
         return min((head for head in heads if head), default=(0, None))[1]
 
@@ -257,19 +257,19 @@ class Outbox:
 
 
 class _Layout(msgspec.Struct):
-    """The response blocks of one call.  Mutable: a cursor over the buffer."""
+    """The response blocks of one call, in ``capacity`` bytes.  Mutable: answers are added."""
 
     capacity: int
     blocks: list[list[bytes]] = msgspec.field(default_factory=list)
     size: int = 0
 
     def needs(self, payload: bytes) -> int:
-        """Bytes that one more record adds, with a block header if it has to open a block."""
+        """Bytes that an answer with ``payload`` adds, with a block header if it opens a block."""
         opens = not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS
         return (HEADER if opens else 0) + _RECORD.size + len(payload)
 
     def fits(self, payload: bytes, more: bool) -> bool:
-        """Whether a record fits, with 8 bytes for RESPONSECONTINUE if ``more`` answers remain."""
+        """Whether an answer fits, and RESPONSECONTINUE (8 bytes) behind it if ``more`` remain."""
         return self.size + self.needs(payload) <= self.capacity - (HEADER if more else 0)
 
     def add(self, result: Result) -> None:
@@ -367,7 +367,7 @@ class Queries:
             self._end(slot)
 
     def _begin(self, slot: QuerySlot) -> None:
-        """Restart the interval; an unsent older answer is dropped."""
+        """BEGIN: restart a query's interval and drop its answer; no effect on END-only types."""
         if KINDS[slot.kind].window is not Window.INTERVAL:
             return
         self._supersede(slot)
@@ -375,7 +375,7 @@ class Queries:
         self._gpu.submit(BeginQuery(slot, slot.generation))
 
     def _end(self, slot: QuerySlot) -> None:
-        """Close the interval; without an open one it is empty and begins here."""
+        """END: request an answer; its interval is empty if the type needs a BEGIN and had none."""
         if slot.key in self._building:
             self._building.discard(slot.key)
         else:

@@ -80,7 +80,7 @@ class CommandStream:
                 return
 
     def payload(self, start: int, end: int) -> bytes:
-        """Bytes of the surface, such as the payload of a token."""
+        """Bytes ``start`` to ``end`` of the command surface, such as the payload of a token."""
         return self.memory[start - self.base : end - self.base]
 
     def _moved(self, found: Scan) -> Scan:

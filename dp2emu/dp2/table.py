@@ -112,7 +112,7 @@ TABLE: dict[int, Token] = {}
 
 
 def exactly_n(n: int) -> int:
-    """The usual count rule: the header's n is the number of items."""
+    """Return ``n``: the rule of most tokens, whose header count is the number of items."""
     return n
 
 

@@ -283,8 +283,8 @@ def _intersect(one: Box, other: Box) -> Box:
 
 
 def _alike(given: Surface, made: Surface) -> bool:
-    """Whether pixels can be copied unconverted: the formats are equal, and ``given`` has one
-    sample or as many as ``made``.
+    """Whether pixels can be copied unconverted from ``given`` to ``made``: formats are equal,
+    and ``given`` has one sample or as many as ``made``.
     """
     return given.format == made.format and given.samples in (1, made.samples)
 
@@ -296,7 +296,7 @@ def _check_alike(given: Surface, made: Surface) -> None:
 
 
 def _check_blocks(given: Part, made: Part) -> None:
-    """Raises Fault for rectangles that cut blocks, in a format whose pixels share bytes."""
+    """Raises Fault if the box of source ``given`` or target ``made`` cuts compressed blocks."""
     width, height = _unit(made.surface)
     read, written, edge = given.box, made.box, whole_part(made.surface, made.index).box
     starts = (read.left % width, read.top % height, written.left % width, written.top % height)
@@ -327,7 +327,7 @@ def _check_conversion(given: Part, made: Part) -> None:
 
 
 def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[Copy]:
-    """The copies of a TEXBLT, from the source level that has the size of the target's top."""
+    """The copies of a TEXBLT, from source ``given`` to ``made``, for levels of the same size."""
     top = whole_part(made, 0).box
     sizes = [whole_part(given, level).box for level in range(given.desc.levels)]
     if top not in sizes:
@@ -342,7 +342,7 @@ def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[C
 
 
 def _below(box: Box) -> Box:
-    """A box one level down, at least a texel in each direction (wire format, "Copies")."""
+    """The box of the next lower mip level, at least a texel a side (wire format, "Copies")."""
     left, top, front = box.left >> 1, box.top >> 1, box.front >> 1
     return Box(
         left, top,
@@ -354,7 +354,7 @@ def _below(box: Box) -> Box:
 def _faces(
     given: Surface, level: int, made: Surface, into: int, point: Point3, box: Box
 ) -> Iterator[Copy]:
-    """The copies of one level of each face, rounded to blocks and clipped to both levels."""
+    """The copies of one level's box, for each face: rounded to blocks, clipped to both levels."""
     wide, high = _unit(made)
     inside = _intersect(
         replace(

@@ -247,7 +247,7 @@ def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
 
 
 _BEYOND = 1 << 62
-"""A size larger than any buffer."""
+"""Base size of tokens whose size is not linear in n: larger than any buffer."""
 _HEADER = Struct("<BxH").unpack_from
 _NO_BYTES = memoryview(b"")
 _NO_ITEMS = np.empty(0, np.uint8)

@@ -253,7 +253,7 @@ class _Campaign:
         return _worked(process, now) - job.worked > most or lasted > _PATIENCE * most
 
     def _lost(self, job: _Job, how: str) -> None:
-        """Save the input of a worker that crashed or hangs as a finding."""
+        """End a worker that crashed or hangs (``how``), and save its input as a finding."""
         assert job.worker is not None
         job.worker.close()
         job.worker = None
@@ -279,7 +279,7 @@ class _Campaign:
         job.worker = self._server.start(call)
 
     def _last(self, job: _Job) -> int | None:
-        """Return the count of inputs at which a worker stops, earlier campaigns included."""
+        """Return the total of inputs, resumed ones too, at which a worker stops; None: no end."""
         execs, jobs = self._plan.execs, self._plan.jobs
         if execs is None:
             return None

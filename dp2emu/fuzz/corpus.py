@@ -43,7 +43,7 @@ class Corpus:
         return len(self._inputs)
 
     def add(self, data: bytes) -> bool:
-        """Keep an input, also in the directory; returns whether it is new.  Raises OSError."""
+        """Add an input, also to the directory; returns whether it is new.  Raises OSError."""
         name = name_of(data)
         if name in self._names:
             return False

@@ -46,7 +46,7 @@ def capture(data: bytes) -> Hashable:
 
 
 def _kinds(records: list[Record]) -> frozenset[str]:
-    """Return the kinds of records, which are the same after a conversion to text and back."""
+    """Return the record types.  Raises Broken if conversion to text and back changes records."""
     again = io.StringIO(stage.text_of(records))
     if [*TextCapture(again).records()] != records:
         raise Broken("the text has other records")
@@ -135,7 +135,7 @@ def shader(data: bytes) -> Hashable:
 
 
 def _lowered(data: bytes) -> str:
-    """Return the error of lowering a shader, empty if there is none."""
+    """Lower a shader to a program; return the error as text, empty if there is none."""
     try:
         if data[1:2] == b"\0":
             lower(sm4.decode(data))
@@ -192,11 +192,11 @@ def responses(data: bytes) -> Hashable:
 
 
 _PAYLOADS = (4, 8, 4, 1, 16, None)
-"""Bytes of the answer to a query, by query id; None means that the id is unknown."""
+"""Payload sizes of answers in bytes, by query id modulo their number; None: the id is unknown."""
 
 
 def response_bytes(rng: Random) -> bytes:
-    """Return some blocks as a driver writes them."""
+    """Return a random response buffer: one to three blocks as a driver writes them."""
     data = b"".join(_block(rng) for _ in range(rng.randrange(1, 4)))
     more = struct.pack("<BBHI", Op.RESPONSECONTINUE, 0, 0, 8)
     return data + more if rng.random() < 0.3 else data

@@ -19,12 +19,12 @@ from dp2emu.fuzz.mutations import mutate as mutate_bytes
 VERTEX_SIZE = 28
 """Bytes of a vertex: XYZRHW, DIFFUSE and a texture coordinate."""
 Tokens = list[bytes]
-"""The tokens of a stream; the last piece may be an incomplete one."""
+"""The bytes of each token of a stream; the last item may be an incomplete token."""
 QUERIES = (Op.CREATEQUERY, Op.ISSUEQUERY, Op.DELETEQUERY)
 _ISSUING = bytes(QUERIES)
 _HEADER = 4
 _RAW = 0.25
-"""Share of mutations that are blind to tokens."""
+"""Probability that a mutation changes bytes without regard to where tokens begin."""
 _MOST_TOKENS = 64
 
 
@@ -147,7 +147,7 @@ def misalign(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def reorder(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Shuffle the tokens about queries, or insert one."""
+    """Shuffle the CREATEQUERY, ISSUEQUERY and DELETEQUERY tokens, or insert one."""
     places = [at for at, token in enumerate(tokens) if token[0] in _ISSUING]
     if len(places) < 2:
         return splice(rng, tokens, generate(TABLE[rng.choice(QUERIES)], rng))

@@ -80,7 +80,7 @@ def splice(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def take(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Overwrite a run of bytes by a run of bytes of the other input."""
+    """Overwrite a run of bytes of ``data`` by a run of bytes of ``other``."""
     start = int(rng.random() * (len(other) + 1))
     run = other[start : start + 1 + int(rng.random() * _LONGEST_RUN)]
     return over(data, int(rng.random() * (len(data) + 1)), run)

@@ -34,7 +34,7 @@ CALL = b"\xffDP2"
 INTERFACES = (9, 8, 7, 6)
 COLOR, DEPTH, COMMANDS = 1, 2, 3
 ROOM = 4096
-"""Size of the command surface."""
+"""Size of the command surface in bytes."""
 FVF = 0x144
 VERTICES = 64
 MOST_CALLS = 8

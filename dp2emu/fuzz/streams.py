@@ -147,13 +147,13 @@ def execute(data: bytes) -> Hashable:
 
 
 def _kind(outcome: Outcome, commands: bytes) -> Hashable:
-    """Return the features of a call: its result and, if it failed, the opcode."""
+    """Return the feature of a call: its result and, if it failed, the opcode that failed."""
     at = outcome.offset if outcome.ddrval or outcome.raised else 0
     return outcome.ddrval, outcome.raised, bool(outcome.response), commands[at : at + 1]
 
 
 def _ends(outcomes: Iterable[Outcome]) -> Hashable:
-    """Return the features of calls without their opcodes."""
+    """Return the different results of calls, as one feature that does not contain opcodes."""
     return frozenset(_kind(each, b"") for each in outcomes)
 
 

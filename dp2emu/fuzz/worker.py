@@ -32,13 +32,13 @@ from dp2emu.fuzz.target import Target, Trial
 from dp2emu.process.worker import end_with_parent
 
 _STRUCTURED = 16
-"""One mutation in 16 is the target's, which is slow; the others are libFuzzer's."""
+"""Mutations per mutation of the target, which is slow; the others are libFuzzer's."""
 _NEVER = 1 << 30
-"""Seconds: libFuzzer reports no slow inputs, since the campaign measures processor time."""
+"""Seconds after which libFuzzer reports an input as slow: never, the campaign measures time."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
 """Pattern of the counts in each status line that libFuzzer prints."""
 _SEEDS = 64
-"""Number of initial inputs."""
+"""Number of random inputs with which a worker's corpus begins."""
 _REFRESH = 5.0
 """Seconds between reads of the corpus that workers share."""
 _TRIES = 2000
@@ -111,7 +111,7 @@ class Coverage:
         return len(self._lines)
 
     def grew(self) -> bool:
-        """Return whether lines were added since the last call."""
+        """Return whether lines have run for the first time since this method was last called."""
         before, self._seen = self._seen, len(self._lines)
         return self._seen > before
 

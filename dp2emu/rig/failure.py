@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 _KEYED = 4
-"""Number of functions in the key of a finding."""
+"""Maximum number of innermost stack functions in the key of a finding."""
 
 
 class RigFailure(Dp2Error):

@@ -205,10 +205,10 @@ _PIXEL_FORMAT = (
     "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask",
 )  # fmt: skip
 _NO_CONTEXT = 0x0BAD0000
-"""Bits in the handle that a driver is given for an unknown context."""
+"""Bits of the invalid dwhContext that a driver gets if the rig names an unknown context."""
 _PAYLOAD_BYTES = wire.LONGEST
 _OLDEST = 4
-"""DirectX version minus the interface number that ContextCreate passes in dwhContext."""
+"""A DirectX version minus this is the interface number that ContextCreate passes in dwhContext."""
 
 
 class Place:

@@ -251,7 +251,7 @@ class Served:
         return written.data
 
     def _done(self, reply: Message) -> None:
-        """Raise the error of a reply, if any."""
+        """Raise Fault if a reply reports a failure of the request."""
         if reply.tag != Reply.DONE:
             self._broken(f"record {reply.tag} where DONE was expected")
         (result,) = self._head(wire.DONE, reply)

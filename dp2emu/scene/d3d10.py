@@ -187,12 +187,12 @@ def _target_and_offset(value: object) -> tuple[object, int]:
 
 
 def _entry(entry: str, /, **arguments: Argument) -> Action:
-    """An operation that calls the function ``entry`` of the driver with these arguments."""
+    """An operation that calls the driver's function ``entry`` with the values of ``arguments``."""
     return calling(lambda device, *values: device.call(entry, *values), **arguments)
 
 
 def _acting(entry: str, /, **arguments: Argument) -> Action:
-    """An operation like those of ``_entry``, for a function that accepts no null handles."""
+    """An operation that calls the driver's function ``entry``, which accepts no null handles."""
 
     def act(device: Device, *values: Any) -> None:
         device.call(entry, *map(_given, values))

@@ -231,7 +231,7 @@ def optional(read: Callable[[object], _T]) -> Callable[[object], _T | None]:
 
 
 def record(build: Callable[..., _T], /, **arguments: Argument) -> Callable[[object], _T]:
-    """A reader of objects with these keys; ``build`` gets their values in order."""
+    """A reader of objects with the keys of ``arguments``; ``build`` gets the values in order."""
 
     def read(value: object) -> _T:
         fields = Fields(value, build.__name__)

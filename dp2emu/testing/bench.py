@@ -65,7 +65,7 @@ class Setup(msgspec.Struct, frozen=True):
         return replace(self, **given)
 
     def loaded(self) -> Scenario:
-        """The scenario, empty by default.  Raises UsageError and OSError."""
+        """The scenario in file ``scenario``; empty if None.  Raises UsageError and OSError."""
         return Scenario() if self.scenario is None else load_scenario(self.scenario)
 
     @contextmanager

@@ -81,7 +81,7 @@ class RandomOperands(msgspec.Struct, Chance):
     blocks: list[Op] = msgspec.field(default_factory=list)
 
     def count(self, file: File) -> int:
-        """Number of usable registers of a file."""
+        """Number of registers of ``file`` in the shader's version, or of those declared so far."""
         known = self.known.get(file)
         return BY_FILE[file].count(self.version) if known is None else len(known)
 
@@ -295,7 +295,7 @@ def generate(
 def _setup(chooser: RandomOperands) -> Iterator[Instruction]:
     """Random constants and declarations, whose registers are recorded in ``chooser.known``.
 
-    Instructions use only these registers of such files, but any float constants.
+    In files that need declarations, instructions use only the recorded registers.
     """
     yield from _constants(chooser)
     for file in _DECLARED:

@@ -46,7 +46,7 @@ TEMPS = 12
 
 ARRAYS = 2
 ROWS = 4
-"""Number of rows of an array, of a constant buffer and of the immediate constants."""
+"""Number of four-component rows of each array, constant buffer and immediate constant buffer."""
 
 SLOTS = 3
 PORTS = 4
@@ -263,7 +263,7 @@ def _fitting(op: Op, letter: str, version: Version) -> tuple[File, ...]:
 
 
 def declared_memory(chooser: RandomOperands) -> Iterator[tuple[File, int, Dimension]]:
-    """The memory that operands name: file, register number and dimension."""
+    """The resources, views and shared memory that operands name, as (file, number, dimension)."""
     for file in (File.RESOURCE, File.UAV, File.SHARED_MEMORY):
         for number, dimension in enumerate(chooser.memory[file]):
             yield file, number, dimension

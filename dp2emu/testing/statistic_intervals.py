@@ -108,7 +108,7 @@ class GeometryOutput(msgspec.Struct, frozen=True):
 
     @property
     def entering(self) -> int:
-        """Whole primitives that are rasterized."""
+        """Number of whole primitives in the rasterized stream."""
         return self.primitives if self.drawn is None else self.drawn
 
 
@@ -188,12 +188,12 @@ class _Shape(msgspec.Struct, frozen=True):
         return self.size + (count - 1) * self.step if count else 0
 
     def needed(self, vertices: int) -> int:
-        """Number of vertices, without adjacent ones, in the whole primitives of a run."""
+        """Number of vertices, except adjacent ones, in the whole primitives of a run."""
         count = self.primitives(vertices)
         return self.core + (count - 1) * self.core_step if count else 0
 
     def corners(self, primitive: int) -> list[int]:
-        """Places, in a run, of a primitive's vertices without adjacent ones."""
+        """Indices, within a run, of the vertices of a primitive, except adjacent vertices."""
         first = primitive * self.step
         if self.size == self.core:
             return list(range(first, first + self.core))
@@ -256,7 +256,7 @@ def _reads_adjacent(draw: Case) -> bool:
 def _after_vertices(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> dict[str, Interval]:
-    """The statistics from the hull shader to the clipper, of one instance."""
+    """Intervals of one instance's statistics of hull, domain and geometry shader and clipper."""
     divided = _divided(draw, primitives)
     if draw.tessellation is not None:
         primitives = Interval(draw.tessellation.primitives, draw.tessellation.primitives)
@@ -264,9 +264,9 @@ def _after_vertices(
 
 
 def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
-    """Hull shader invocations, one for each patch, and domain shader invocations.
+    """Intervals of hull shader invocations (one a patch) and of domain shader invocations.
 
-    A domain shader runs from once for each point to once for each corner of each primitive.
+    The domain shader runs at least once a point, and at most once a corner of each primitive.
     """
     made = draw.tessellation
     if made is None:
@@ -278,7 +278,7 @@ def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
 def _after_division(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> dict[str, Interval]:
-    """The statistics from the geometry shader to the clipper, of one instance."""
+    """Intervals of the statistics of one instance's geometry shader and clipper."""
     geometry = draw.geometry
     if geometry is None:
         return {
@@ -297,7 +297,7 @@ def _after_division(
 
 
 def _entering(draw: Case, primitives: Interval) -> Interval:
-    """Primitives entering the clipper; for patches without tessellation it is undefined."""
+    """Number of primitives that enter the clipper; at least 0 for patches without tessellation."""
     open_ = draw.topology >= _PATCH_1 and draw.tessellation is None
     return Interval(0 if open_ else primitives.low, primitives.high)
 
@@ -305,7 +305,7 @@ def _entering(draw: Case, primitives: Interval) -> Interval:
 def _without_geometry(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> Interval:
-    """Primitives leaving the clipper without a geometry shader."""
+    """Number of primitives that leave the clipper if the draw has no geometry shader."""
     made = draw.tessellation
     if made is not None:
         return _of_outlines(draw, made.outlines, made.primitives, made.corners)
@@ -315,7 +315,7 @@ def _without_geometry(
 
 
 def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
-    """Primitives leaving the clipper if the draw has a geometry shader."""
+    """Number of primitives that leave the clipper if the draw has a geometry shader."""
     whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
     return whole.plus(Interval(0, geometry.broken))
 
@@ -323,7 +323,7 @@ def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
 def _of_outlines(
     draw: Case, outlines: Sequence[Sequence[Position]] | None, primitives: int, corners: int
 ) -> Interval:
-    """Primitives leaving the clipper, from their corner positions if known."""
+    """Number of primitives that leave the clipper, from ``outlines`` if that is not None."""
     if outlines is None:
         return Interval(0, primitives * (_PIECES if corners == _TRIANGLE else 1))
     total = Interval(0, 0)
@@ -403,9 +403,9 @@ _PIECES = 7
 
 
 def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
-    """Primitives leaving the clipper: from those with an infinite guard band to those without one.
+    """Number of primitives that leave the clipper, for any size of the guard band.
 
-    ``partial`` incomplete primitives may be counted too.
+    Up to ``partial`` incomplete primitives may be counted too.
     """
     total = Interval(0, partial)
     for run in runs:
@@ -433,20 +433,20 @@ def _clipped_at(draw: Case, positions: Sequence[Position]) -> Interval:
 
 
 def _position(positions: Sequence[Position], corner: int) -> Position:
-    """A vertex's position; zeros out of range, like a read behind the end of a buffer."""
+    """The position of vertex ``corner``; zeros out of range, as for reads beyond a buffer."""
     return positions[corner] if corner < len(positions) else (0, 0, 0, 0)
 
 
 _Plane = tuple[int, int, int, int]
 _DEPTH: tuple[_Plane, ...] = ((0, 0, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
 _SIDES: tuple[_Plane, ...] = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
-"""Clip planes at the sides, as coefficients of x y z w; inside, the sum is not negative."""
+"""Left, right, bottom and top clip plane: factors of x y z w, whose sum is not negative inside."""
 
 _Corner = tuple[Fraction, ...]
 
 
 def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
-    """Number of primitives after clipping one: a polygon of n corners is n - 2 triangles.
+    """Number of primitives left of one clipped at ``planes``; n corners are n - 2 triangles.
 
     Degenerate triangles and lines may or may not be counted.
     """
@@ -457,7 +457,7 @@ def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
 
 
 def _count(left: int, size: int) -> int:
-    """Number of primitives in ``left`` corners, after clipping a primitive of ``size`` corners."""
+    """Number of primitives if clipping one of ``size`` corners left ``left`` corners."""
     return max(left - 2, 0) if size == _TRIANGLE else int(left >= size)
 
 

@@ -342,7 +342,7 @@ class Resolutions:
         return found
 
     def forget(self) -> None:
-        """Drop every resolved state."""
+        """Drop all cached resolved states and program bindings."""
         self._resolved.clear()
         self._bindings.clear()
 
@@ -373,7 +373,7 @@ class Resolutions:
         return fvf_layout(code, self._interface)
 
     def _live(self, surfaces: Iterable[Surface | None]) -> bool:
-        """Whether all surfaces still have their handles."""
+        """Whether no surface in ``surfaces`` has been destroyed; None counts as live."""
         get = self._heap.get
         return all(surface is None or get(surface.handle) is surface for surface in surfaces)
 
@@ -392,7 +392,7 @@ _BOTH = {
     Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
     Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
 }
-"""Source and destination factors that one source factor implies, whatever D3DRS_DESTBLEND is."""
+"""Source and destination factors by D3DRS_SRCBLEND value that sets both and ignores DESTBLEND."""
 _FRONT = (
     RenderState.STENCILFUNC,
     RenderState.STENCILFAIL,

@@ -303,7 +303,7 @@ _BUMPS = (
 def cascade(
     state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
 ) -> tuple[TextureStage, ...]:
-    """The stages up to the end of the cascade; ``kinds`` are the kinds of the bound textures.
+    """The enabled texture stages, in order; ``kinds`` are the kinds of bound textures by stage.
 
     ``alpha`` is the largest alpha that the texture of stage 0 stores, for texture map blends.
     """

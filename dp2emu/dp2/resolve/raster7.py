@@ -27,7 +27,7 @@ WITHOUT_EFFECT: Mapping[RenderState7, str] = {
     RenderState7.TRANSLUCENTSORTINDEPENDENT: "for boards that sort, which this does not",
     RenderState7.EXTENTS: "asks for the extents of what was drawn, which no token returns",
 }
-"""Render states that have no effect in the emulator, and the reason."""
+"""Reasons why render states have no effect in the emulator, by state."""
 
 _STIPPLE_ROWS = range(RenderState7.STIPPLEPATTERN00, RenderState7.STIPPLEPATTERN31 + 1)
 

@@ -36,7 +36,7 @@ KINDS = {
     SurfaceKind.VOLUME: TextureKind.VOLUME,
     SurfaceKind.VOLUMETEXTURE: TextureKind.VOLUME,
 }
-"""Kind of texture in programs, by kind of surface that can be bound as a texture."""
+"""``TextureKind`` by kind of surface, for surfaces that can be bound as textures."""
 
 _ADDRESSES = (
     TextureStageState8.ADDRESSU,
@@ -53,7 +53,7 @@ _ALPHA_BLOCKS: dict[AnyFormat, int] = {
     Format.A1: 1,
     **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
 }
-"""The largest alpha value of formats whose pixels share bytes."""
+"""Largest alpha value that a texel can have, by format, for formats whose pixels share bytes."""
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)

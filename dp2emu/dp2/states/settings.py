@@ -157,7 +157,7 @@ def _plain(kind: Kind) -> Setting:
 
 
 def _fixed(numbers: Iterable[int]) -> _Indices:
-    """Return a function that returns ``numbers``, sorted, for every context."""
+    """Return a function that takes a context and always returns ``numbers``, sorted."""
     known = tuple(sorted(numbers))
     return lambda context: known
 
@@ -166,8 +166,9 @@ def _fixed(numbers: Iterable[int]) -> _Indices:
 
 
 def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
-    """Return a function that returns, for every context, the indices of texture stage states; each
-    pair has stages and their states.
+    """Return a function that returns, for every context, the indices of texture stage states.
+
+    Each of ``pairs`` has stage numbers, and the states to include of each of these stages.
     """
     known = tuple(
         stage_index(stage, state)
@@ -178,7 +179,7 @@ def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
 
 
 def _stage_of(index: int) -> tuple[int, int]:
-    """Stage and state of a ``stage_index``."""
+    """The stage and state numbers from which ``stage_index`` computed ``index``."""
     return divmod(index, stage_index(1, 0))
 
 

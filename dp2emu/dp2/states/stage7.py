@@ -25,7 +25,7 @@ from dp2emu.shader.fixed.pixel import CURRENT, Argument, Combination, TextureSta
 from dp2emu.shader.ir import TextureKind
 
 StageStates = tuple[tuple[int, int], ...]
-"""Texture stage states of stage 0, and their values."""
+"""Pairs of a texture stage state of stage 0 and its new value."""
 
 _MIN = {
     TextureFilter7.NEAREST: (MinFilter7.POINT, MipFilter7.NONE),
