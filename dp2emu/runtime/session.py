@@ -138,7 +138,7 @@ class Session:
         self.rig.destroy_surface(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Set a texture's colour key behind all submitted commands; None removes it."""
+        """Set a texture's colour key after all commands so far; a ``key`` of None removes it."""
         self.flush()
         now = self._now()
         self._log(
@@ -153,19 +153,19 @@ class Session:
         self._log(records.Locked(handle, self._now()))
 
     def flip(self, front: int, back: int) -> None:
-        """Exchange the contents of two surfaces behind all submitted commands."""
+        """Exchange the contents of two surfaces after all commands so far."""
         self.flush()
         self._log(records.Flipped(front, back, self._now()))
         self.rig.flip(front, back)
 
     def blit(self, blt: Blt) -> None:
-        """Fill or copy a rectangle behind all submitted commands."""
+        """Fill or copy a rectangle after all commands so far."""
         self.flush()
         self._log(records.Blitted(blt, self._now()))
         self.rig.blit(blt)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write behind all submitted commands, without waiting for the GPU."""
+        """Host write after submitting all commands so far, without waiting for the GPU."""
         self.flush()
         self._log(records.MemoryWritten(handle, offset, data, self._now()))
         self.rig.write(handle, offset, data)

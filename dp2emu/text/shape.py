@@ -34,7 +34,7 @@ class Leaf(NamedTuple):
     name: str
     enum: type[SdkEnum] | None
     alone: bool
-    """Whether it is a field, not an array's element, so that JSON can add a key beside it."""
+    """Whether the scalar is a field, not an array's element, so that JSON can add FIELD_raw."""
 
 
 class Group(NamedTuple):
