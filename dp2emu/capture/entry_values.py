@@ -92,7 +92,7 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
 
 
 def _is_mutable(argument: Any) -> bool:
-    """Whether a function can change an argument: a list without memory or a mutable structure."""
+    """Whether a function may change ``argument``: a list without memory or a mutable structure."""
     if isinstance(argument, list):
         return not any(memories(argument))
     return isinstance(argument, msgspec.Struct) and not isinstance(argument, (Structure, Memory))

@@ -133,7 +133,7 @@ class Photographer:
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
-        """``publish`` receives for each picture its row of replay JSON and comparison, or None."""
+        """``publish`` receives a picture's row of replay JSON or None, and comparison or None."""
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)

@@ -259,7 +259,7 @@ def _ramp(value: int) -> bytes:
 
 
 def _pair(order: str, color: Color) -> bytes:
-    """Two pixels that share chroma; ``order`` names the component of each byte (``PAIRS``)."""
+    """The bytes of two pixels that share chroma; ``order`` has a letter for each byte."""
     red, green, blue, _ = color
     y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)
     parts = {"r": red, "g": green, "b": blue, "y": y, "u": u, "v": v}
@@ -277,4 +277,4 @@ _BLOCKS: dict[Format, Callable[[Color], bytes]] = {
     Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
     **{format: partial(_pair, order) for format, order in PAIRS.items()},
 }
-"""Function that encodes a block of one colour, by format, for formats whose pixels share bytes."""
+"""Functions that encode a block of pixels of one colour, by format whose pixels share bytes."""

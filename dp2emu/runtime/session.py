@@ -42,7 +42,7 @@ class Listener(Protocol):
         """Size of a response's payload in bytes."""
 
     def deliver(self, data: bytes) -> bool:
-        """Receive a response (empty: no data); False if none was outstanding."""
+        """Receive a response, empty if without data; returns False if none was outstanding."""
 
 
 class UserMemory(NamedTuple):
@@ -77,7 +77,7 @@ class Numbers:
 
 
 def _no_vertices() -> CallVertices | None:
-    """Always None: applications since DirectX 8 draw from streams, not from vertices in calls."""
+    """Return None: applications since DirectX 8 draw from streams, not from vertices in calls."""
     return None
 
 

@@ -53,7 +53,7 @@ Node = Leaf | Group | Array
 
 
 class Template:
-    """A format string over the flat scalars of a record."""
+    """A callable that formats the flat scalars of a record by a format string and converters."""
 
     __slots__ = ("_converters", "_format")
 
