@@ -71,7 +71,7 @@ _PARTS = 4
 """Number of values in the payload of an EntryCalled: arguments, result, codes, written memory."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
-"""Bits of ``present`` in a call's payload: it has command or vertex bytes, if only 0 of them."""
+"""Bits of ``present`` in a call's payload: it has command bytes; it has vertex bytes (even 0)."""
 
 
 class Head:

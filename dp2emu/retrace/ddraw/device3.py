@@ -180,7 +180,7 @@ def _clear(program: Program, call: Arguments, color: int, z: float, stencil: int
 
 @method(VIEWPORTS, "SetBackground")
 def set_background(program: Program, call: Arguments) -> None:
-    """Sets the material with the colour of Clear."""
+    """Sets the background material, whose diffuse colour Clear uses."""
     found = program.handles.get((MATERIAL, call.integer("hMat")))
     _viewport(call).background = found if isinstance(found, EarlyMaterial) else None
 

@@ -94,7 +94,7 @@ def create_surface(program: Program, call: Arguments) -> None:
 
 @method(DIRECTDRAWS, "DuplicateSurface")
 def duplicate_surface(program: Program, call: Arguments) -> None:
-    """Returns another object of the same memory."""
+    """Returns a new surface object that shares the memory of another."""
     surface = call.thing("lpDDSurface", DrawSurface)
     bind_argument(program, call, "lplpDupDDSurface", surface)
 
