@@ -12,22 +12,23 @@ from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import UsageError
 
 WRITE = "Host.Write"
-"""Name of the entry for a host write to a mapped subresource: handle, subresource, bytes."""
+"""Name of the entry for a host write to a mapped subresource; its arguments are handle,
+subresource and bytes."""
 CREATE_DEVICE, DISTURB, REMOVE, ADVANCE, FINISH = (
     f"Adapter.{name}" for name in ("CreateDevice", "Disturb", "Remove", "Advance", "Finish")
 )
-"""Names of the adapter's entries, whose one argument is a device number, a disturbance's cause, a
-number of calls, and a number of ticks; Finish has none."""
+"""Names of the adapter's entries.  CreateDevice has a device number as its argument, Disturb the
+cause of the disturbance, Remove a number of calls, Advance a number of ticks, Finish none."""
 DXGI = "DXGI."
 """Prefix of the names of DXGI functions."""
 FILLED = "Filled"
-"""The structure in place of a result if arguments changed: the result, and pairs of an argument's
-index and its new value."""
+"""Name of the structure that replaces a result if arguments changed; it has the result, and pairs
+of an argument's index and its new value."""
 RAISED = "Raised"
-"""The structure in place of a result if the function raised: the name of the error."""
+"""Name of the structure that replaces a result if the function raised; it has the error's name."""
 
 Number = Callable[[bytearray], int | None]
-"""Function from a block of the runtime's memory to its number, None for an output buffer."""
+"""Function that returns a runtime memory block's number, None for an output buffer."""
 
 
 def makes(entry: str) -> bool:
@@ -78,7 +79,7 @@ def result_of(entry: str, found: Any, number: Number) -> Value:
 
 
 def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> Value:
-    """A result, with the structures and lists among ``arguments`` that the function changed.
+    """A result, with any structures and lists among ``arguments`` that the function changed.
 
     ``given`` holds the values of the arguments before the call.
     """
@@ -91,14 +92,14 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
 
 
 def _is_mutable(argument: Any) -> bool:
-    """Whether a function can change an argument: a list without memory or a mutable structure."""
+    """Whether a function may change ``argument``: a list without memory or a mutable structure."""
     if isinstance(argument, list):
         return not any(memories(argument))
     return isinstance(argument, msgspec.Struct) and not isinstance(argument, (Structure, Memory))
 
 
 def unnumbered(memory: bytearray) -> None:
-    """None for any block: the ``Number`` of results and outputs, whose memory is not numbered."""
+    """A ``Number`` that returns None, for results and outputs, whose memory is not numbered."""
 
 
 def memories(found: Any) -> Iterator[bytearray]:

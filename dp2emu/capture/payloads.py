@@ -63,15 +63,15 @@ PAYLOAD_BYTES = Limits().chunk_bytes - (64 << 10)
 """Largest payload written, so that its chunk stays within the default limit of readers."""
 
 MEMORY_PIECE = 16 << 20
-"""Bytes of a memory write beyond which writers store it as several."""
+"""Bytes of a memory write beyond which writers split it into several records."""
 
 _LONGEST_NAME = 128
 """Bytes of a function's name, at most."""
 _PARTS = 4
-"""Number of values in an entry: arguments, result, codes, written memory."""
+"""Number of values in the payload of an EntryCalled: arguments, result, codes, written memory."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
-"""Bits of a call's ``present``, set if it has command or vertex bytes, be they empty."""
+"""Bits of ``present`` in a call's payload: it has command bytes; it has vertex bytes (even 0)."""
 
 
 class Head:
@@ -420,7 +420,7 @@ _Outcome = tuple[tuple[Value, ...], Value, tuple[int, ...], tuple[tuple[int, byt
 
 
 def _outcome(value: Value) -> _Outcome:
-    """The value as (arguments, result, codes, written memory) of an entry.
+    """The value of an EntryCalled's payload as (arguments, result, codes, written memory).
 
     Raises CaptureError if it is anything else.
     """

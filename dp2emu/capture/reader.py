@@ -35,7 +35,7 @@ KINDS = (*MAGICS, "bare")
 _TEXT_STARTS = b"d# \t\r\n\xef"
 """Possible first bytes of a capture as text: a statement, comment, space or byte order mark."""
 _CHECK_ALL = 4 << 20
-"""Captures up to this many bytes are read whole for a summary, which is quick and checks all."""
+"""Largest size in bytes of a capture whose records are all read, so checked, for a summary."""
 
 _CHUNK_HEAD = struct.Struct("<QQQII")
 """Start of an MCAP Chunk: start and end time, inflated size, CRC, length of compression's name."""
@@ -46,7 +46,7 @@ _INDEX_HEAD = struct.Struct("<HI")
 _INDEX_ENTRY = struct.Struct("<QQ")
 """Entry of an MCAP MessageIndex: time of a message and its offset in the chunk."""
 _SMALL = 1 << 20
-"""Bytes of a container record, at most, of the kinds that should have a few hundred."""
+"""Largest size in bytes of an MCAP header, schema, channel or index record, normally small."""
 _NAME, _TOPIC = 16, 64
 
 _KINDS = {topic: kind for kind, topic in container.TOPICS.items()}
@@ -225,7 +225,7 @@ _LEARNT: dict[int, Callable[[SealedReader, bytes], None]] = {
     Opcode.SCHEMA: SealedReader._learn_schema,
     Opcode.CHANNEL: SealedReader._learn_channel,
 }
-"""Handlers of the schemas and channels in chunks, by opcode."""
+"""Methods that read the MCAP schemas and channels inside chunks, by opcode."""
 
 
 def read_totals(source: Source) -> Summary | None:
@@ -422,7 +422,7 @@ class Capture(Closable):
         return read(self._source, self._limits)
 
     def _lost(self, calls: int, *, whole: bool) -> str:
-        """Text that says which calls are lost after ``calls`` intact ones; ``whole``: none."""
+        """Text that says which calls are lost after ``calls`` intact ones; none if ``whole``."""
         if whole:
             return "no record is lost"
         totals = self._unverified() if self.kind == "sealed" else None

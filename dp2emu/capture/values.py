@@ -105,7 +105,8 @@ class _Writer:
 
 
 _Put = tuple[int, bytes, bytes, tuple[Value, ...]]
-"""Tag, bytes that count towards PLAIN_BYTES, bytes that do not, and the values that follow."""
+"""A value to serialize: its tag, bytes that count towards PLAIN_BYTES, bytes that do not, and its
+elements, which follow as values."""
 
 
 def _put_int(value: int) -> _Put:

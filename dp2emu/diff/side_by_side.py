@@ -12,7 +12,8 @@ _GAP = 8
 _SIZE = 2
 _TITLE = HEIGHT * _SIZE + _GAP
 _LETTERS = 60
-"""Characters of a title in small letters, at most: its end, where file names differ."""
+"""Largest number of characters of a title in small letters.  Of a longer one the end is shown,
+since file names differ there."""
 _PAPER, _INK = 0x30, 0xE0
 _FAINT = 4
 """Divisor that darkens the picture on which differences are drawn."""

@@ -42,7 +42,7 @@ _DESCRIBED: dict[str, Any] = {
     "CreateRasterizerState": state_objects.RasterizerDesc,
     "CreateSampler": state_objects.SamplerDesc,
 }
-"""Types of the first argument, by function, where the function's annotation is looser."""
+"""Types of the first argument of functions whose annotation is less specific, by function."""
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 32) - 1
 _HANDLE = "runtime"
 
@@ -174,7 +174,7 @@ class Facade:
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """Update which memory has objects and which is mapped, after a call."""
+        """After a call, update which memory has objects and which subresources are mapped."""
         if entries.makes(name) and not at.codes:
             self._memory |= self._made
         if entries.ends(name):

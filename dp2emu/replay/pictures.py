@@ -114,7 +114,7 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "depth": take_depth,
     "stencil": take_stencil,
 }
-"""Functions that make a picture of a surface, by what it shows."""
+"""Functions that make a picture of a surface's color, depth or stencil, by these names."""
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
@@ -133,7 +133,7 @@ class Photographer:
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
-        """``publish`` receives for each picture its row of replay JSON and comparison, or None."""
+        """``publish`` receives a picture's row of replay JSON or None, and comparison or None."""
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -181,7 +181,7 @@ class Photographer:
             yield partial(self._take_recorded, record, self._frames)
 
     def context_goes(self, context: int) -> Iterator[Task]:
-        """Tasks for the last pictures of a context, before it is destroyed or the capture ends."""
+        """Tasks for the last pictures of a context, before its destruction or at the end."""
         self._used.pop(context, None)
         was_last = context == self._context
         if was_last:
@@ -208,7 +208,7 @@ class Photographer:
 
     @property
     def _under_way(self) -> int:
-        """The frame that the last call belongs to."""
+        """Number of the frame that contains the last call."""
         return self._frames if self._call > self._marked else max(self._frames - 1, 0)
 
     def _show(self, frame: int, handle: int) -> None:
@@ -217,7 +217,9 @@ class Photographer:
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
     def _others(self, frame: int, handles: Iterable[int]) -> Iterator[Task]:
-        """Tasks that picture surfaces: the colour, or depth and stencil if the format has them."""
+        """Tasks that take pictures of surfaces: of depth and stencil in formats that have them,
+        else of the colour.
+        """
         for handle in handles:
             format = self._rig.surface(handle).format
             kinds = [kind for kind, formats in _GREY.items() if format in formats]
@@ -341,7 +343,7 @@ class RawFrames:
         self.frames += 1
 
     def hold(self, picture: Picture) -> None:
-        """Keep a picture that is the last frame if no marker follows."""
+        """Keep a picture, which ``close`` writes if no marker ends the last frame."""
         self._held = picture
 
     def close(self, *, unfinished: bool) -> None:

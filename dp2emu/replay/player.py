@@ -291,7 +291,7 @@ class Player:
         return self.tally
 
     def _leave(self) -> None:
-        """Finish the Direct3D 10/11 devices that the capture did not destroy; picture each."""
+        """Finish and picture the Direct3D 10/11 devices that the capture did not destroy."""
         if self._facade is None:
             return
         self._facade.finish()
@@ -430,7 +430,8 @@ class Player:
     def _entered(self) -> Facade:
         """The Direct3D 10/11 interface of the GPU, created on first use.
 
-        If there was no D3dDrawPrimitives2 call before, pictures are of its surfaces from then on.
+        If the capture had no D3dDrawPrimitives2 call before, later pictures are of the surfaces of
+        this interface.
         """
         from dp2emu.replay.facade import Facade
 

@@ -8,8 +8,8 @@ import msgspec
 
 
 class Lock(msgspec.Struct):
-    """A lock of part ``key`` of the object ``thing``; ``place`` is data of the code that locked
-    it.
+    """A lock of part ``key`` of the object ``thing``; ``place`` tells which bytes or
+    pixels of it are locked, in the form that the unlocking function needs.
 
     ``pitch`` and ``slice`` are the row and slice pitch, in bytes, that the program received.
     Mutable: ``data`` arrives with the tracer's memcpy.

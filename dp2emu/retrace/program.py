@@ -21,7 +21,7 @@ from dp2emu.runtime.session import Numbers
 
 Action = Callable[["Program", Arguments], None]
 Reader = tuple[Callable[[Arguments, str], Any], str]
-"""A function that reads an argument of a call, and the argument's name."""
+"""A function that reads an argument from a call and the argument's name, and that name."""
 
 
 class Method(msgspec.Struct, frozen=True):
@@ -117,7 +117,7 @@ inert("", "DebugSetMute DebugSetLevel", _TOOLS)
 
 @method("", "memcpy")
 def store(program: Program, call: Arguments) -> None:
-    """Keeps the program's stores to locked memory, which Unlock writes."""
+    """Keeps the bytes that the program stored in locked memory, until Unlock writes them."""
     if not program.locks.store(call.address("dest"), call.blob("src")):
         raise Inexpressible("memory that is not locked")
 

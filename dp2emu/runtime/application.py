@@ -49,8 +49,8 @@ def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
 
 
 def stored_as(format: Format) -> Format:
-    """The driver's format of a resource; D3DFMT_NULL, of targets whose colours are not read,
-    becomes A8R8G8B8.
+    """The driver's format for a resource of ``format``; for D3DFMT_NULL, a target whose colours
+    are never read, A8R8G8B8.
     """
     return Format.A8R8G8B8 if format is Format.NULL else format
 
@@ -444,7 +444,7 @@ class Application:
             self.device.textures.set_filter(texture.texture, filter)
 
     def index_buffer(self, buffer: Resource | None, format: Format) -> IndexBuffer | None:
-        """The index buffer for SetIndices, None without memory in the driver."""
+        """The index buffer for SetIndices, None if ``buffer`` has no memory in the driver."""
         if buffer is None or buffer.desc is None:
             return None
         return IndexBuffer(buffer.desc, INDEX_BYTES[format])

@@ -53,8 +53,8 @@ TOKENS: dict[PrimitiveType7, Tokens] = {
     PrimitiveType7.TRIANGLEFAN: Tokens(Op.TRIANGLEFAN, Op.INDEXEDTRIANGLEFAN, lambda n: n - 2),
 }
 _CORNERS = {Op.INDEXEDLINELIST2: 2, Op.INDEXEDTRIANGLELIST2: 3}
-"""Indices per primitive of the tokens of indexed lists; indices of an incomplete primitive are
-not sent."""
+"""Number of indices per primitive, by the token that draws an indexed list; indices of an
+incomplete last primitive are not sent."""
 
 
 class VertexBuffer(msgspec.Struct, frozen=True):

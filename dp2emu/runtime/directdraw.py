@@ -144,7 +144,7 @@ class DirectDraw:
     # Transfers
 
     def blit(self, blt: Blt) -> None:
-        """DdBlt, after all draws that were made before it."""
+        """DdBlt, after submitting the commands of all devices."""
         self.settle().blit(blt)
 
     def take_over(self, target: DrawSurface, source: DrawSurface) -> None:

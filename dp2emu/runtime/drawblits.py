@@ -166,7 +166,10 @@ def _along(
 def _asked(
     target: DrawSurface, piece: Rect, source: Side | None, read: Rect, flags: int, effects: Effects
 ) -> Blt:
-    """The driver's blit of one piece.  Raises Refused for negative coordinates."""
+    """The driver's blit from rectangle ``read`` of the source, if any, to ``piece`` of the target.
+
+    Raises Refused for negative coordinates.
+    """
     given = source.surface.handle if source else 0
     rect = (read.left, read.top, read.right, read.bottom) if source else (0, 0, 0, 0)
     for edge in (piece.left, piece.top, *rect):

@@ -53,7 +53,7 @@ class Description(msgspec.Struct, frozen=True):
 
 
 class Palette(msgspec.Struct, eq=False):
-    """IDirectDrawPalette of 256 PALETTEENTRYs.  Mutable: ``version`` counts their changes.
+    """IDirectDrawPalette of 256 PALETTEENTRYs.  Mutable: ``version`` counts changes.
 
     ``number`` is unique; ``alpha`` tells whether peFlags are alpha.
     """
@@ -67,7 +67,7 @@ class Palette(msgspec.Struct, eq=False):
 
 
 class Clipper(msgspec.Struct, eq=False):
-    """IDirectDrawClipper; ``rects`` is None for a window, whose region traces lack.  Mutable."""
+    """IDirectDrawClipper; ``rects`` is None if it clips to a window.  Mutable."""
 
     rects: tuple[Rect, ...] | None = None
 
@@ -277,8 +277,8 @@ def _create_levels(
 
 
 def _level_handle(session: Session, level: DrawSurface) -> int:
-    """The handle of a level: of a new surface, or for the texture's first level the texture's
-    handle.
+    """The driver's handle of a texture's level: the texture's own handle for the first level, else
+    that of a surface created for the level.
     """
     if level.index == 0:
         return level.desc.handle

@@ -58,7 +58,7 @@ _PROJECTION = int(TransformState.PROJECTION)
 
 
 class DevicePalettes:
-    """The palettes of textures that a device sent to its driver.  Mutable."""
+    """Keeps track of the texture palettes that a device sent to its driver.  Mutable."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -107,10 +107,10 @@ class Query:
         return QueryData(HResult.S_OK, _fit(self._data, size))
 
     def wait(self, size: int | None = None, *, polls: int = POLLS) -> QueryData:
-        """GetData of ``size`` bytes with flush until it is not S_FALSE; once only if END was not
-        issued.
+        """Repeat GetData of ``size`` bytes with flush until its result is not S_FALSE.
 
-        After ``polls`` calls, which may take no time, the GPU becomes idle before a last one.
+        Before END was issued it is called once only.  After ``polls`` calls without a result, the
+        session is finished, so that the GPU is idle, and GetData is called for the last time.
         """
         for _ in range(polls):
             result = self.get_data(size, flush=True)
@@ -127,7 +127,7 @@ class Query:
     def deliver(self, data: bytes) -> bool:
         """Receive the driver's result, ``data``; False if all ENDs were answered already.
 
-        A result is dropped if BEGIN restarted the query since; a later one replaces an earlier.
+        The result is dropped if BEGIN has restarted the query; it replaces an earlier result.
         """
         owed = self._owed > 0
         self._owed -= owed

@@ -111,8 +111,10 @@ class Resource:
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """Locked memory with the application's bytes: ``pitch`` between rows, ``slice`` between
-    slices, in bytes; 0 if there is only one, or if rows are packed.
+    """The bytes that an application wrote to locked memory.
+
+    ``pitch`` and ``slice`` are the bytes from one row or slice to the next; 0 if there is only
+    one, or if rows are packed.
     """
 
     data: bytes
@@ -193,7 +195,8 @@ Color = tuple[int, int, int, int]
 """Red, green, blue and alpha, 0 to 255."""
 
 _YUV = ((66, 129, 25, 16), (-38, -74, 112, 128), (112, -94, -18, 128))
-"""r, g, b and offset for Y, U and V each (BT.601): (r R + g G + b B + 128 >> 8) + offset."""
+"""BT.601 coefficients (r, g, b, offset) of Y, U and V, each of which is
+(r R + g G + b B + 128 >> 8) + offset."""
 
 
 def block_of(format: Format, color: int) -> bytes:
@@ -256,7 +259,7 @@ def _ramp(value: int) -> bytes:
 
 
 def _pair(order: str, color: Color) -> bytes:
-    """Two pixels that share chroma; ``order`` names the component of each byte (``PAIRS``)."""
+    """The bytes of two pixels that share chroma; ``order`` has a letter for each byte."""
     red, green, blue, _ = color
     y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)
     parts = {"r": red, "g": green, "b": blue, "y": y, "u": u, "v": v}
@@ -274,4 +277,4 @@ _BLOCKS: dict[Format, Callable[[Color], bytes]] = {
     Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
     **{format: partial(_pair, order) for format, order in PAIRS.items()},
 }
-"""Function that encodes a block of one colour, by format, for formats whose pixels share bytes."""
+"""Functions that encode a block of pixels of one colour, by format whose pixels share bytes."""

@@ -42,7 +42,7 @@ class Listener(Protocol):
         """Size of a response's payload in bytes."""
 
     def deliver(self, data: bytes) -> bool:
-        """Receive a response (empty: no data); False if none was outstanding."""
+        """Receive a response, empty if without data; returns False if none was outstanding."""
 
 
 class UserMemory(NamedTuple):
@@ -77,7 +77,7 @@ class Numbers:
 
 
 def _no_vertices() -> CallVertices | None:
-    """Always None: applications since DirectX 8 draw from streams, not from vertices in calls."""
+    """Return None: applications since DirectX 8 draw from streams, not from vertices in calls."""
     return None
 
 
@@ -138,7 +138,7 @@ class Session:
         self.rig.destroy_surface(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Set a texture's colour key behind all submitted commands; None removes it."""
+        """Set a texture's colour key after all commands so far; a ``key`` of None removes it."""
         self.flush()
         now = self._now()
         self._log(
@@ -153,19 +153,19 @@ class Session:
         self._log(records.Locked(handle, self._now()))
 
     def flip(self, front: int, back: int) -> None:
-        """Exchange the contents of two surfaces behind all submitted commands."""
+        """Exchange the contents of two surfaces after all commands so far."""
         self.flush()
         self._log(records.Flipped(front, back, self._now()))
         self.rig.flip(front, back)
 
     def blit(self, blt: Blt) -> None:
-        """Fill or copy a rectangle behind all submitted commands."""
+        """Fill or copy a rectangle after all commands so far."""
         self.flush()
         self._log(records.Blitted(blt, self._now()))
         self.rig.blit(blt)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write behind all submitted commands, without waiting for the GPU."""
+        """Host write after submitting all commands so far, without waiting for the GPU."""
         self.flush()
         self._log(records.MemoryWritten(handle, offset, data, self._now()))
         self.rig.write(handle, offset, data)

@@ -126,7 +126,7 @@ def default_of(device: Device9, key: Key) -> Any:
 # Predefined state blocks
 
 SAMPLER_OF_WIRE = {wire: int(state) for state, wire in WIRE_SAMPLER_STATES.items()}
-"""Sampler states by the texture stage state that they are in Direct3D 8 and on the wire."""
+"""Sampler state by the texture stage state that has its role in Direct3D 8 and on the wire."""
 
 
 def block_keys(mirror: Mirror, kind: StateBlockType, interface: int) -> Iterator[Key]:

@@ -44,7 +44,7 @@ _NEEDS = {
     Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
     Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
 }
-"""What a format must be usable for, by the D3DUSAGE flag that demands it."""
+"""The use that a format must support, by D3DUSAGE flag."""
 
 _BUFFERS = {
     SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),

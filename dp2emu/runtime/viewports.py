@@ -65,7 +65,7 @@ class EarlyLight(msgspec.Struct, eq=False):
 
 
 class EarlyViewport(msgspec.Struct, eq=False):
-    """IDirect3DViewport; ``view`` is None until it is set.  Mutable."""
+    """IDirect3DViewport; ``view`` is None until the application sets the viewport.  Mutable."""
 
     view: Viewport | None = None
     volume: ClipVolume = msgspec.field(default_factory=ClipVolume)

@@ -57,7 +57,7 @@ class Adapter(Protocol):
 
 
 class Handle(msgspec.Struct, frozen=True, eq=False):
-    """An object of the driver, as the memory in which the driver keeps it."""
+    """A driver's object; ``memory`` is the runtime's memory in which the driver keeps it."""
 
     memory: bytearray
 

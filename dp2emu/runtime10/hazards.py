@@ -80,7 +80,7 @@ class HazardTracker:
     def _create_depth(
         self, entry: str, desc: Any, memory: bytearray, *rest: Any
     ) -> Iterator[Call]:
-        """CreateDepthStencilView; a read-only view counts as no output."""
+        """CreateDepthStencilView; a view with read-only flags is not tracked as an output."""
         if desc.Flags:
             yield entry, (desc, memory, *rest)
         else:

@@ -96,7 +96,7 @@ def _list(shape: Shape, values: Sequence[Value]) -> bytes:
 
 
 def _nothing_else(block: Block, *, parts: tuple[str, ...], items: bool) -> None:
-    """Raise TextError for a part other than ``parts``, or for items unless ``items``."""
+    """Raise TextError for a part that is not in ``parts``, or for items if ``items`` is False."""
     if block.items and not items:
         raise block.error(f"{block.name} has no items")
     for name in block.parts:

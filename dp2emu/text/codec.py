@@ -21,7 +21,7 @@ HEADER = struct.Struct("<BBH")
 """Header of a token: bCommand, bReserved, wPrimitiveCount (n)."""
 
 _INDICES_BEYOND = 2
-"""Number by which the indices of a fan or strip exceed its n primitives, at most."""
+"""A fan or strip of n primitives has at most n plus this many indices."""
 
 Number = Callable[[Any], int]
 
@@ -84,7 +84,7 @@ class Codec:
         self._read_item = reader_of(self.item.dtype) if tail and self.item else None
 
     def number(self, n: int, head: Buffer) -> int:
-        """Number of items of a token with ``n`` in its header; if 0, ``head`` may imply it."""
+        """Number of items of a token with ``n`` in its header; if n is 0, ``head`` may tell."""
         if self.item is None:
             return 0
         if n == 0 and self._implied and self._read_head:

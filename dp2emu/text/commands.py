@@ -38,7 +38,7 @@ _PAIR = struct.Struct("<II")
 
 
 class Shown(NamedTuple):
-    """A line of a dump, its bytes, and an optional remark."""
+    """A line of a dump, the bytes that it shows, and an optional remark."""
 
     line: Line
     data: bytes = b""

@@ -29,7 +29,7 @@ class VertexFormat(NamedTuple):
 
     @property
     def line(self) -> int:
-        """Bytes of a vertex if it fits a line of text, else 0."""
+        """Size of a vertex in bytes if it is shown on one line of text, else 0."""
         return self.size if self.size <= _LONGEST_VERTEX else 0
 
 

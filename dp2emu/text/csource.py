@@ -139,7 +139,7 @@ class CWriter:
     # C
 
     def _bytes(self, noun: str, rows: Iterator[tuple[bytes, str]], what: str) -> str:
-        """Write a declaration of a byte array; returns its name, an empty literal if empty."""
+        """Write ``rows`` as a C array of bytes; returns its name, an empty literal if no rows."""
         name = f"{noun}_{self._steps}"
         first = next(rows, None)
         if first is None:
@@ -188,7 +188,7 @@ def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[bytes, str]]:
-    """``data`` cut into a row for each line, with its text; line offsets count from ``base``."""
+    """(bytes, text) of each line of a dump of ``data``, whose offsets count from ``base``."""
     starts = [(s.line.at - base, s.line.text) for s in lines if s.line.sizes is not None]
     marks = [(0, ""), *starts, (len(data), "")]
     for (start, said), (stop, _) in pairwise(marks):
@@ -204,7 +204,8 @@ _UNSUPPORTED = {
     records.Flipped: "flips",
 }
 _UNSEEN = (records.Locked, records.Observed, records.Pictured)
-"""Types of record that the source omits: waits and observations, in which a driver has no part."""
+"""Types of record that the C source omits, since they make no call to a driver: waits for the GPU,
+and observations of the recorded program."""
 _WRITE: dict[type[Any], Callable[[CWriter, Any], None]] = {
     records.Annotation: CWriter._annotation,
     records.Answered: CWriter._answered,

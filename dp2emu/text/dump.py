@@ -29,10 +29,10 @@ VERSION = 1
 """Version of the grammar; older texts stay readable."""
 CHUNK = "chunk"
 NO_COMMANDS = "none"
-"""Value of ``commands`` for a call whose command bytes were in memory already."""
+"""Value of ``commands`` in the statement of a call whose command bytes were in memory already."""
 
 _PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
-"""Pattern of the pieces of an annotation: its lines, and parts of long lines."""
+"""Pattern that cuts the text of an annotation into lines, and lines beyond 4,095 characters."""
 
 _BYTES_COLUMN = 60
 
@@ -158,7 +158,7 @@ _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
 
 
 def remark_of(entry: str, count: int) -> str:
-    """The names of the first ``count`` arguments of a function, "" of an unknown one."""
+    """Names of the first ``count`` arguments of function ``entry``, empty if it is unknown."""
     return ", ".join(_parameters().get(entry, ())[:count])
 
 

@@ -34,7 +34,7 @@ class Leaf(NamedTuple):
     name: str
     enum: type[SdkEnum] | None
     alone: bool
-    """Whether it is a field, not an array's element, so that JSON can add a key beside it."""
+    """Whether the scalar is a field, not an array's element, so that JSON can add FIELD_raw."""
 
 
 class Group(NamedTuple):
@@ -53,7 +53,7 @@ Node = Leaf | Group | Array
 
 
 class Template:
-    """A format string over the flat scalars of a record."""
+    """A callable that formats the flat scalars of a record by a format string and converters."""
 
     __slots__ = ("_converters", "_format")
 

@@ -41,9 +41,8 @@ _DEPTH_LIMIT = 16
 _MOST_ITEMS = (1 << 16) + 1
 """Items of a statement, at most: a 16-bit count, and the two more of a fan or a strip."""
 _SMALL, _PER_LINE, _CACHED = 256, 16, 1 << 10
-"""Characters of a block that is cached, at most, since captures repeat states; characters that a
-line counts in addition; entries of a cache.
-"""
+"""Limits of the cache of blocks, which captures repeat: characters of a cached block, to which
+each line adds ``_PER_LINE``, and entries of a cache."""
 
 
 class TextError(CaptureError):
@@ -95,7 +94,7 @@ class Item(msgspec.Struct):
 class Block(msgspec.Struct, eq=False):
     """A statement with its items and parts.  Mutable while it is read.
 
-    A ``known`` block is cached by its text, and counts its lines from 0.
+    A ``known`` block comes from a cache, which keeps blocks by their text; its lines count from 0.
     """
 
     name: str
@@ -140,7 +139,7 @@ def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 class Paragraph(NamedTuple):
-    """A block in a stream; for a cached one also its lines and the number of the first."""
+    """A block in a stream; if it is cached, also its ``lines`` and the ``number`` of the first."""
 
     block: Block
     number: int = 0
@@ -159,7 +158,9 @@ class Paragraph(NamedTuple):
 
 
 def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[Block, _P], _T]:
-    """``reader`` with a cache for ``known`` blocks; its other arguments must be hashable."""
+    """Decorator that caches the results of ``reader`` for ``known`` blocks; the arguments behind
+    the block must be hashable.
+    """
     cached: Any = lru_cache(_CACHED)(reader)
 
     @wraps(reader)

@@ -21,10 +21,12 @@ LONGEST_MAGIC = max(map(len, MAGICS))
 
 _PIECE = 1 << 20
 _MEMBERS = 1 << 16
-"""Bytes of a gzip file read at once: few, since zlib copies those behind the end of a member."""
+"""Bytes of a gzip file read at once; few, since at the end of each gzip member zlib copies the
+bytes that follow."""
 _GZIP = 31  # zlib's wbits of a gzip head and the largest window
 _LONG_LITERAL = 60
-"""Smallest length field of a snappy literal that says that the length is in bytes after it."""
+"""From this value on, the 6-bit length field of a snappy literal tells how many bytes after it
+have the length."""
 
 
 class Packed:

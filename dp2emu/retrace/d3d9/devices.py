@@ -164,7 +164,7 @@ def release_device(program: Program, call: Arguments) -> None:
 
 @method(ROOTS, "Release")
 def release_root(program: Program, call: Arguments) -> None:
-    """Releases a reference, which only the program counts."""
+    """Forgets the object's address with its last reference."""
     if call.result == 0:
         program.objects.forget(call.address("this"))
 

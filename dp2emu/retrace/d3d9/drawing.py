@@ -62,7 +62,7 @@ def create_vertex_declaration(program: Program, call: Arguments) -> None:
 
 @method(DEVICES, "SetFVF")
 def set_fvf(program: Program, call: Arguments) -> None:
-    """Sets a vertex format without its reserved bit, which marks declarations on the wire; 0
+    """Sets a vertex format without bit 0, which marks declarations on the wire; a format of 0
     changes nothing.
     """
     if fvf := call.integer("FVF") & ~1:

@@ -143,7 +143,7 @@ def lock_buffer(program: Program, call: Arguments) -> None:
 
 @method(_BUFFERS, "Unlock")
 def unlock_buffer(program: Program, call: Arguments) -> None:
-    """Writes the locked range."""
+    """Writes the bytes that the program stored in the locked range."""
     app, buffer = object_of(call, Resource)
     lock = program.locks.end(buffer, 0)
     if lock is not None and lock.data is not None:
@@ -305,7 +305,7 @@ def create_depth_stencil_surface(program: Program, call: Arguments) -> None:
 @method(DEVICES, "CreateOffscreenPlainSurface CreateOffscreenPlainSurfaceEx")
 @method("IDirect3DDevice8", "CreateImageSurface")
 def create_plain_surface(program: Program, call: Arguments) -> None:
-    """Creates a surface in its pool, of Direct3D 8 in system memory; one of D3DPOOL_SCRATCH too,
+    """Creates a surface in its pool; in system memory for Direct3D 8, and for D3DPOOL_SCRATCH,
     since it may receive read-backs.
     """
     app = application(call)
@@ -361,7 +361,7 @@ def update_surface(program: Program, call: Arguments) -> None:
 
 @method("IDirect3DDevice8", "CopyRects")
 def copy_rects(program: Program, call: Arguments) -> None:
-    """Copies rectangles to points of another surface, without points to the same places."""
+    """Copies rectangles to points of another surface, or unmoved if there are no points."""
     app = application(call)
     source, target = resources_of(call, *_COPIED)
     if not call.has("pSourceRectsArray"):

@@ -327,7 +327,7 @@ def capture(program: Program, call: Arguments) -> None:
 @method("IDirect3DStateBlock9", "Apply")
 @method("IDirect3DDevice8", "ApplyStateBlock")
 def apply(program: Program, call: Arguments) -> None:
-    """Sets the states of the block that differ."""
+    """Sets the states of the block that differ from the current ones."""
     app, block = _block_of(call)
     app.mirror.apply(block)
 

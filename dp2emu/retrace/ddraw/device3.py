@@ -180,7 +180,7 @@ def _clear(program: Program, call: Arguments, color: int, z: float, stencil: int
 
 @method(VIEWPORTS, "SetBackground")
 def set_background(program: Program, call: Arguments) -> None:
-    """Sets the material with the colour of Clear."""
+    """Sets the background material, whose diffuse colour Clear uses."""
     found = program.handles.get((MATERIAL, call.integer("hMat")))
     _viewport(call).background = found if isinstance(found, EarlyMaterial) else None
 
@@ -211,7 +211,7 @@ def delete_light(program: Program, call: Arguments) -> None:
 
 @method("IDirect3DLight", "SetLight")
 def set_light(program: Program, call: Arguments) -> None:
-    """Sets a light, which counts as active since its flags are not recorded."""
+    """Sets a light's properties; traces lack its flags, so it counts as active."""
     given = call.thing("this", EarlyLight)
     given.light = light(call.struct("lpLight"))
     for device in _devices(program):
@@ -236,7 +236,7 @@ def get_material_handle(program: Program, call: Arguments) -> None:
 
 @method(_DEVICES, "SetLightState")
 def set_light_state(program: Program, call: Arguments) -> None:
-    """Sets the material, or a render state of later versions; the colour model has no effect."""
+    """Sets the material, or the render state of a light state; the colour model has no effect."""
     number, value = call.integer("dwLightStateType"), call.dword("dwLightState")
     device = _device(call)
     if number in LIGHT_STATES:
@@ -251,7 +251,7 @@ def set_light_state(program: Program, call: Arguments) -> None:
 
 @method(_DEVICES, "SetRenderState")
 def set_render_state(program: Program, call: Arguments) -> None:
-    """Sets a render state by the version's number; texture handles become the driver's."""
+    """Sets a render state; D3DRENDERSTATE_TEXTUREHANDLE sets the texture of that handle."""
     number, value = call.integer("dwRenderStateType"), call.dword("dwRenderState")
     if number != RenderState7.TEXTUREHANDLE:
         _device(call).set_render_state(number, value)

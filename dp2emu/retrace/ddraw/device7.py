@@ -44,7 +44,7 @@ def _device(call: Arguments) -> EarlyDevice:
 
 def _calls(interfaces: str, name: str, act: str, says: str, *readers: Reader) -> None:
     """Register a traced method that calls the device's method named ``act`` with the arguments
-    read.
+    that ``readers`` read.
     """
     forward(interfaces, name, says, method_of(_device, act), *readers)
 

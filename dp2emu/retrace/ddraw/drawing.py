@@ -50,7 +50,7 @@ def indices_of(call: Arguments, name: str) -> list[int] | None:
 
 @method(DEVICES, "DrawPrimitive DrawIndexedPrimitive")
 def draw_primitive(program: Program, call: Arguments) -> None:
-    """Draws vertices in user memory, by the tokens of the version."""
+    """Draws vertices in user memory, with or without indices."""
     indices = indices_of(call, "lpwIndices") if call.declares("lpwIndices") else None
     device, count = call.thing("this", EarlyDevice), call.integer("dwVertexCount")
     if count:
@@ -131,7 +131,7 @@ def lock_buffer(program: Program, call: Arguments) -> None:
 
 @method(BUFFERS, "Unlock")
 def unlock_buffer(program: Program, call: Arguments) -> None:
-    """Writes the stores of the program."""
+    """Writes the bytes that the program stored in the locked memory."""
     buffer = call.thing("this", VertexBuffer)
     ended = program.locks.end(buffer, 0)
     if ended is not None and ended.data:

@@ -94,7 +94,7 @@ def create_surface(program: Program, call: Arguments) -> None:
 
 @method(DIRECTDRAWS, "DuplicateSurface")
 def duplicate_surface(program: Program, call: Arguments) -> None:
-    """Returns another object of the same memory."""
+    """Returns a new surface object that shares the memory of another."""
     surface = call.thing("lpDDSurface", DrawSurface)
     bind_argument(program, call, "lplpDupDDSurface", surface)
 
@@ -107,7 +107,7 @@ def set_display_mode(program: Program, call: Arguments) -> None:
 
 @method(DIRECTDRAWS, "GetDisplayMode")
 def get_display_mode(program: Program, call: Arguments) -> None:
-    """Returns the size and format of primary surfaces, which the import uses."""
+    """Gives later primary surfaces the size and format that the call returned to the program."""
     told = description(call.struct("lpDDSurfaceDesc"))
     if told.pixels is not None:
         program.ddraw.set_display(told.width, told.height, told.pixels.bits)
@@ -156,7 +156,7 @@ def create_clipper(program: Program, call: Arguments) -> None:
 
 @method("IDirectDrawClipper", "SetHWnd")
 def set_window(program: Program, call: Arguments) -> None:
-    """Sets a window as the region, which is not recorded: only the surface clips."""
+    """Clips to a window's visible region, which traces lack: only the surface's bounds clip."""
     call.thing("this", Clipper).rects = None
 
 
@@ -217,7 +217,7 @@ def get_attached(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "GetSurfaceDesc")
 def learn_size(program: Program, call: Arguments) -> None:
-    """Returns the size of a primary surface, which the import uses."""
+    """Gives a primary surface the size that the call returned to the program."""
     surface = _surface(call)
     told = description(call.struct("lpDDSurfaceDesc"))
     differs = (told.width, told.height) != (surface.part.width, surface.part.height)
@@ -243,7 +243,7 @@ def lock(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "Unlock")
 def unlock(program: Program, call: Arguments) -> None:
-    """Writes the stores of the program."""
+    """Writes the bytes that the program stored in the locked memory."""
     surface = _surface(call)
     ended = program.locks.end(surface, 0)
     if ended is not None and ended.data is not None:
@@ -319,7 +319,7 @@ def set_palette(program: Program, call: Arguments) -> None:
 
 @method(SURFACES, "SetColorKey")
 def set_color_key(program: Program, call: Arguments) -> None:
-    """Sets a colour key for blits, and of textures for draws; NULL removes it."""
+    """Sets a surface's colour key for blits, and for draws if it is a texture; NULL removes it."""
     surface, name = _surface(call), "lpDDColorKey"
     key = color_key(call.struct(name)) if call.has(name) else None
     program.ddraw.set_color_key(surface, call.integer("dwFlags"), key)
