@@ -44,7 +44,7 @@ _PACKET_BYTES = 16
 _PREDICABLE = get_args(packets.Predicable)
 
 _INTERNAL = (packets.PageIn, packets.Observe)
-"""Packet types that the driver did not issue; they do not count toward ``CAPACITY``."""
+"""Packet types that stand for no DDI command, so that they do not count toward ``CAPACITY``."""
 
 
 class Predicate(msgspec.Struct, frozen=True):

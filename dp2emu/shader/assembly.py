@@ -16,14 +16,14 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 WORDS = "dword"
 RAW = "raw"
-"""Keywords of assembly lines that hold tokens, and bytes after the end of the code."""
+"""Keywords of assembly lines: literal tokens (``dword``), bytes after the code's end (``raw``)."""
 
 _REMARK = re.compile(r"//[^\n]*|;[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HEX = re.compile(r"(\s*[0-9a-f]{2})*\s*\Z", re.ASCII | re.IGNORECASE)
 _DWORD_MAX = 0xFFFFFFFF
 _BYTES_PER_LINE = 32
 _LINES = 1 << 18
-"""Maximum number of lines of a text, twice those of the largest container in DWORDs alone."""
+"""Maximum number of lines of a text: twice as many as the largest container has as DWORDs."""
 _LONGEST = 1 << 20
 """Maximum number of characters of a line."""
 
@@ -98,7 +98,7 @@ def located(line: int, error: ShaderError) -> ShaderError:
 def version_of(
     lines: list[Line], known: Mapping[str, _V], spelled: Callable[[str], str] = str.lower
 ) -> _V:
-    """Return the version that the first line names: an entry of ``known``, by its spelling.
+    """Return the version that the first line names; ``known`` has the versions by spelling.
 
     Raises ShaderError.
     """

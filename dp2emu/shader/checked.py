@@ -121,7 +121,7 @@ def _first_difference(program: Program, differs: Callable[[Program], bool]) -> s
 
 
 def _prefix(program: Program, count: int) -> Program:
-    """Return the program cut after ``count`` top-level statements; outputs are all slots."""
+    """Return the program cut after ``count`` top-level statements; every slot is an output."""
     ports = tuple(Port(f"slot#{n}", type) for n, type in enumerate(program.slots))
     shown: tuple[Statement, ...] = tuple(
         Output(port.name, Slot(number)) for number, port in enumerate(ports)

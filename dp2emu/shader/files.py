@@ -82,7 +82,10 @@ def _can_be_packed(container: Container, data: bytes) -> bool:
 
 
 def _program_lines(container: Container) -> list[str]:
-    """The lines of the program's text; byte offsets in errors are relative to the container."""
+    """Disassemble the container's program into lines.
+
+    Byte offsets in errors are relative to the container.
+    """
     (chunk,) = (chunk for chunk in container.chunks if chunk.tag in PROGRAM_TAGS)
     try:
         return list(lines_of(decode(chunk.data)))

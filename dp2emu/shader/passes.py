@@ -185,9 +185,9 @@ def temporaries(program: ir.Program) -> frozenset[int]:
 
 
 class _ExposureAnalysis(msgspec.Struct):
-    """Finds the slots that are read where no write of the slot is sure to come before.
+    """Finds ``exposed``, the slots that may be read before a statement has written them.
 
-    ``visible`` are the slots written so far in the blocks that are open.
+    ``visible`` are the slots written so far in the current block and those around it.
     """
 
     visible: set[int] = msgspec.field(default_factory=set)

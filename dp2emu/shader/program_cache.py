@@ -7,7 +7,7 @@ from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 PROGRAM_SLOTS = 1 << 19
-"""Maximum number of slots in each cache, of its programs and the code they come from."""
+"""Maximum total size of the programs and their source code in one cache, in slots."""
 _SLOT_BYTES = 512
 """Approximate bytes of memory that a slot takes, with the statements that write it."""
 

@@ -137,7 +137,7 @@ def run(
 def execute_statements(
     machine: Machine, program: ir.Program, mask: Mask | None, statements: tuple[ir.Statement, ...]
 ) -> Result:
-    """Execute ``statements`` instead of the program's own, on a machine made for the program."""
+    """Execute ``statements`` in place of the program's, on a machine of ``machine_of`` for it."""
     # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         if machine.alive.any():

@@ -358,7 +358,10 @@ def _indices(at: Bindings, base: int | None) -> Indices | None:
 
 
 def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | None:
-    """The instances of a draw with their data; None for one instance without instance data."""
+    """Complete ``given`` with the draw's per-instance vertex buffers and instance number file.
+
+    None for a single instance without per-instance data.
+    """
     bound = (row for row in at.layout.rates.items() if row[0] in at.vertex_buffers)
     streams = tuple(sorted(bound))
     if given.count == 1 and not streams:
@@ -368,7 +371,7 @@ def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | No
 
 
 def _blends(at: Bindings) -> tuple[BlendState | None, ...]:
-    """The blend states of the target slots up to the last bound target."""
+    """Blend states of the target slots from 0 to the last bound one; None without blending."""
     last = max((n for n, target in enumerate(at.targets) if target is not None), default=0)
     return at.blending.equations[: last + 1]
 

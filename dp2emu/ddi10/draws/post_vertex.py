@@ -309,7 +309,7 @@ class PostVertexBindings:
             yield self._geometry
 
     def _views(self) -> tuple[View, ...]:
-        """A view for each viewport slot; unset ones are empty."""
+        """Viewport and scissor rectangle of each viewport slot; both are empty for unset slots."""
         at = self._bindings
         views = [*at.viewports, *[Viewport(0, 0, 0, 0)] * (VIEWPORTS - len(at.viewports))]
         return tuple(

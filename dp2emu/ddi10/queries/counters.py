@@ -176,7 +176,7 @@ _LAYOUTS = {
 }
 
 _CACHE_RATES = (Counter.POST_TRANSFORM_CACHE_HIT_RATE, Counter.TEXTURE_CACHE_HIT_RATE)
-"""Hit rates of cache models, which run only while one of these counters is active."""
+"""Counters of cache hit rates; the cache models run only while one of them is active."""
 
 
 def _row(

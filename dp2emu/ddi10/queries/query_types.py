@@ -88,7 +88,7 @@ class QueryRow(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> Callable[[Report], bool] | None:
-        """The function that computes a predicate's BOOL; None for other types."""
+        """Function that computes a predicate's BOOL from a report; None for other query types."""
         return (lambda report: bool(self.values(report)[0])) if self.predicate else None
 
     def payload(self, report: Report) -> bytes:
@@ -125,7 +125,10 @@ def _statistics_11(report: Report) -> tuple[int, ...]:
 
 
 def _streamed(stream: int) -> _Values:
-    """Make a function that computes NumPrimitivesWritten and PrimitivesStorageNeeded."""
+    """Return a function that computes the two numbers of a stream output statistics query.
+
+    They are NumPrimitivesWritten and PrimitivesStorageNeeded of ``stream``.
+    """
 
     def values(report: Report) -> tuple[int, ...]:
         counts = (report.change(f"stream{stream}_{what}") for what in ("written", "needed"))
@@ -135,7 +138,7 @@ def _streamed(stream: int) -> _Values:
 
 
 def _overflowed(*streams: int) -> _Values:
-    """Make a function that computes whether any of ``streams`` overflowed.
+    """Return a function that computes whether any of ``streams`` overflowed.
 
     A stream overflows if it needs more primitives than are written.
     """

@@ -117,7 +117,7 @@ class TargetView(msgspec.Struct, frozen=True, eq=False):
 class ShaderView(msgspec.Struct, frozen=True, eq=False):
     """A shader resource view: ``levels`` and ``slices`` of a texture, or elements of a buffer.
 
-    It has ``count`` elements from ``first`` on.
+    ``first`` is the number of the first buffer element, ``count`` the number of elements.
     """
 
     resource: Resource
@@ -261,7 +261,10 @@ def _texture_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderV
 
 
 def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) -> bool:
-    """Whether a texture can have a view of the described type: its own, or 2D slices of a cube."""
+    """Whether a texture's bind flags and type allow a shader resource view of the described type.
+
+    That is the texture's own type, or 2D for the faces of a cube.
+    """
     own, wanted = resource.desc.ResourceDimension, desc.ResourceDimension
     if not resource.desc.BindFlags & BindFlag.SHADER_RESOURCE:
         return False

@@ -62,7 +62,10 @@ _NOPERSPECTIVE = frozenset(
 
 
 def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
-    """The program with the lane and inputs that its evaluate instructions need, if it has any."""
+    """Add to a program the lane number and float inputs that eval_snapped and eval_sample read.
+
+    Returns the program unchanged if it has no such instruction.
+    """
     units = {n: unit.register for n, unit in enumerate(lowered.units) if unit.opcode in ELSEWHERE}
     if not units:
         return program
@@ -90,7 +93,7 @@ def _evaluated_ports(lowered: Lowered4, registers: set[int]) -> Iterator[Port]:
 def _with_lane(
     statements: tuple[Statement, ...], units: frozenset[int], lane: Slot
 ) -> tuple[Statement, ...]:
-    """The statements with the operand ``lane`` put first in every fetch of one of ``units``."""
+    """The statements, with ``lane`` inserted as first operand of every Fetch from ``units``."""
 
     def rewrite(statement: Statement) -> Statement:
         if isinstance(statement, Fetch) and statement.unit in units:
@@ -152,7 +155,7 @@ class HullShader(msgspec.Struct, frozen=True):
 
 
 def _words(data: bytes, file: File) -> I32:
-    """The data as words, cut or zero-filled to the size of a file."""
+    """Constant buffer data as int32 words, cut or zero-filled to the size of a uniform file."""
     words = np.zeros(file.size, "<i4")
     whole = np.frombuffer(data[: len(data) // 4 * 4], "<i4")[: file.size]
     words[: len(whole)] = whole

@@ -83,7 +83,7 @@ def bind_units(
 
 
 def _fits(dimension: Dimension, view: ShaderView) -> bool:
-    """Whether a view is of the dimension that the shader declares."""
+    """Whether a bound view has the ``dimension`` that the shader declares for its register."""
     if view.resource.is_buffer:
         raw = bool(view.flags & BufferExFlag.RAW)
         wanted = Dimension.RAW_BUFFER if raw else Dimension.BUFFER
@@ -183,9 +183,9 @@ class StageResources:
         )
 
     def uniforms(self) -> Uniforms:
-        """The uniforms that the shader itself defines.
+        """The uniform files that the shader itself defines, such as its immediate constants.
 
-        The GPU reads constant buffers when it executes a draw.
+        Constant buffers are not included: the GPU reads them when it executes a draw.
         """
         shader = self._stage.shader
         if shader is None:

@@ -90,7 +90,10 @@ class IndexBuffer(NamedTuple):
 
 
 class Bindings(msgspec.Struct):
-    """What is bound to a device outside its shader stages.  Mutable: setters change it."""
+    """State bound to a device's input assembler, rasterizer, stream output and output merger.
+
+    Mutable: ``StateSetters`` changes it.
+    """
 
     layout: ElementLayout = EMPTY_LAYOUT
     vertex_buffers: dict[int, VertexBuffer] = msgspec.field(default_factory=dict)
@@ -292,7 +295,7 @@ _BOUND = 1 << 15
 
 
 def _valid(view: Viewport) -> bool:
-    """Whether the runtime accepts a viewport; one with a NaN is invalid."""
+    """Whether a viewport's corner, sides and depths are within the limits; a NaN is not."""
     return (
         all(-_BOUND <= corner <= _BOUND for corner in (view.TopLeftX, view.TopLeftY))
         and all(0 <= side <= _BOUND for side in (view.Width, view.Height))

@@ -258,7 +258,10 @@ _SLOPED = OffsetTerms(sloped=True, biased=False, of_float=False, clamp=0)
 
 
 def _offset(state: DepthState, z: F64, tilt: F64 | None) -> F64:
-    """Return the whole depth bias of each triangle by the rules of Direct3D 10."""
+    """Return the depth bias of triangles by the rules of Direct3D 10, slope term included.
+
+    ``tilt`` is the larger gradient of z of each triangle, None if the slope factor is 0.
+    """
     clamp = int(np.sign(state.bias_clamp))
     terms = OffsetTerms(tilt is not None, True, state.bias_of_float, clamp)
     operands: list[F64 | np.float64] = []

@@ -328,7 +328,7 @@ class Heap:
         self.find(handle).color_key = key
 
     def use(self) -> tuple[HeapUse, ...]:
-        """Return a copy of the counts, one row per SurfaceKind in numeric order."""
+        """Return a copy of the surface counts, a ``HeapUse`` per SurfaceKind in numeric order."""
         return tuple(map(copy, self._uses))
 
     def count_eviction(self, surface: Surface) -> None:

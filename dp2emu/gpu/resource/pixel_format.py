@@ -65,13 +65,13 @@ def write_bits(row: FormatRow, write_mask: int) -> int:
 
 
 def unused_bits(row: FormatRow) -> int:
-    """Bits of no channel; they are stored as ones, so that memory is deterministic."""
+    """Mask of the bits that belong to no channel, which are always stored as ones."""
     used = sum(_field(channel) for channel in row.channels.values())
     return every_bit(row) & ~used
 
 
 def every_bit(row: FormatRow) -> int:
-    """All bits of a pixel."""
+    """Mask of all bits of a pixel."""
     return (1 << 8 * row.size) - 1
 
 
@@ -192,7 +192,7 @@ def _lanes(row: FormatRow, words: Words, formula: Formula) -> list[Lanes]:
 
 
 def read_lane(row: FormatRow, words: Words, channel: Channel) -> F32:
-    """Return the values of one channel of pixel words, float32 (n,)."""
+    """Decode one channel of pixel words to float32 (n,)."""
     return computed(_read, channel, *parts_of(row, words))[0]
 
 

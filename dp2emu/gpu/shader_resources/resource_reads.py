@@ -25,13 +25,13 @@ EvaluateInput = Callable[[int, I32, F64], Words]
 from pixel centres in pixels, float64 (2, n).  Returns the words of the input."""
 
 ELSEWHERE = (ReadOpcode.SNAPPED, ReadOpcode.AT_SAMPLE)
-"""Opcodes that interpolate an input at another position; their first operand is the lane."""
+"""Opcodes that interpolate an input at an offset or sample; operand 0 is the lane's number."""
 _SNAPS = 16
-"""Steps per pixel of the offsets of SNAPPED (eval_snapped)."""
+"""Offsets of eval_snapped (SNAPPED) are in units of 1 / this number of a pixel."""
 
 
 class StageFetcher(msgspec.Struct, frozen=True):
-    """The resource reads of a stage, as a ``Fetcher`` and ``BindableFetcher`` of the engines.
+    """Executes the resource reads of a shader stage: a ``Fetcher`` and ``BindableFetcher``.
 
     ``bindings`` are the bound resources by unit, ``samples`` the sample count of the targets;
     ``evaluate`` interpolates the inputs of a pixel program at other positions.
@@ -138,4 +138,6 @@ _FILES: dict[ReadOpcode, Callable[[Unit, TextureBinding], Files]] = {
     ReadOpcode.SAMPLES: lambda read, binding: _facts(binding.surface.samples),
     ReadOpcode.SAMPLE_POSITION: lambda read, binding: _places(binding.surface.samples),
 }
-"""Functions that return uniform files, for read opcodes that do not use those of a sampler."""
+"""Functions that return the uniform files of a read program, by opcode.
+
+Programs of other opcodes read the files of a texture and sampler."""

@@ -119,15 +119,16 @@ class Texturing(msgspec.Struct, frozen=True):
 
     @classmethod
     def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
-        """Return the textures of a single stage.  Raises Unsupported for formats that cannot be
-        sampled.
+        """Return the textures of a stage that runs outside a draw.
+
+        Raises Unsupported for formats that cannot be sampled.
         """
         units = _units(bound.samplers, bound.textures, {})
         return cls({stage: units}, None, run, {stage: bound.units})
 
 
 class StageSampler(msgspec.Struct, frozen=True):
-    """The samplers of a stage, as a ``Sampler`` and ``BindableSampler`` of the engines."""
+    """Samples the textures of a shader stage: a ``Sampler`` and ``BindableSampler``."""
 
     texturing: Texturing
     stage: Stage
@@ -174,7 +175,7 @@ class StageSampler(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=2)
 def _nothing(values: tuple[float, ...]) -> BoundProgram:
-    """Return a sampler program with a constant result."""
+    """Return a sampler program whose result is the four constant ``values``."""
     b = Builder(Stage.PIXEL)
     for component, value in zip(COMPONENTS, values, strict=True):
         b.output(f"texel.{component}", value)
@@ -221,7 +222,7 @@ def _units(
 
 @identity_cached()
 def _bound(binding: TextureBinding, key: SamplerKey) -> TextureUnit:
-    """Return the unit of a texture that the draw only samples, which needs no copy."""
+    """Return the unit of a texture that the draw does not write; its words need no copy."""
     return TextureUnit.of(key, binding, binding.surface.words)
 
 

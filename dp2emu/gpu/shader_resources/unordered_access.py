@@ -44,14 +44,14 @@ def unsigned(lanes: I32) -> I64:
 
 
 class Places(NamedTuple):
-    """Memory index of each lane, and whether it is in bounds; indices out of bounds are 0."""
+    """Memory index of each lane, 0 if out of bounds, and a mask of the lanes in bounds."""
 
     number: I64
     inside: Mask
 
     @classmethod
     def of(cls, number: I64, inside: Mask) -> Places:
-        """Return the places of indices ``number``; those not ``inside`` bounds become 0."""
+        """Return the places of indices ``number``; indices of lanes not ``inside`` become 0."""
         return cls(np.where(inside, number, 0), inside)
 
 
@@ -109,7 +109,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return self.count * 4 // self.stride if self.stride else self.count * 4
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """Width, height, depth and number of mip levels: zeros, since this is no texture."""
+        """Width, height, depth and number of mip levels: zeros, since buffers have none."""
         return 0, 0, 0, 0
 
 
@@ -173,7 +173,10 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return self.sides[0]
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """Three sizes of the view (its sides, then the slices of an array), and 1 mip level."""
+        """Width, height, depth and number of mip levels, which is 1.
+
+        An array has its number of slices after its sides; missing sizes are 0.
+        """
         shape = ADDRESS_SHAPES[self.dimension]
         lengths = [*self.sides[: shape.lengths], *[len(self.first)] * shape.slices, 0, 0]
         return lengths[0], lengths[1], lengths[2], 1
@@ -371,22 +374,21 @@ def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
 
 
 def _sizes(memory: UnorderedMemory, level: I32) -> Words:
-    """Return the sizes of mip level 0, zeros for another level, and the number of levels."""
+    """Return three sizes, 0 in lanes whose ``level`` is not 0, and the number of mip levels."""
     *sides, levels = memory.sizes()
     x, y, z = (np.where(level == 0, np.int32(side), np.int32(0)) for side in sides)
     return x, y, z, np.full(1, levels, np.int32)
 
 
 Same = tuple[tuple[int, int], ...]
-"""Pairs of a bound u# number and the lowest u# number that has the same memory."""
+"""Pairs of u# numbers: a bound view, and the lowest-numbered view of the same memory."""
 
 
 @lru_cache(maxsize=1 << 8)
 def in_any_order(
     program: Program, operations: tuple[MemoryOperation, ...], same: Same, read: bool
 ) -> bool:
-    """Whether lanes of different groups may run a program in parallel with the same result as in
-    sequence.
+    """Whether groups of lanes may run a program in any order with the same result as in sequence.
 
     True if on each memory they only load, execute a single operation once, or execute one
     commutative operation without using its results.  With ``read``, a bound memory is also read as
@@ -402,7 +404,7 @@ def in_any_order(
 
 
 def _accesses(statements: tuple[Statement, ...], *, looped: bool) -> list[tuple[int, bool]]:
-    """List the units of accesses, and whether each is in a loop."""
+    """List the unit number of every Access statement, and whether the statement is in a loop."""
     done = []
     for statement in statements:
         if isinstance(statement, Access):

@@ -140,7 +140,7 @@ def _places(blit: Blit, box: Box) -> tuple[I64, I64]:
 
 
 def _within(row: FormatRow, pixels: Pixels, key: ColorKey) -> Mask:
-    """Whether the colour bits of pixels lie in the range of a colour key."""
+    """Mask of the pixels whose stored colour bits, without alpha, are in a colour key's range."""
     words = np.zeros(pixels.shape[:2], np.uint64)
     for byte in range(min(row.size, 4)):
         words |= pixels[..., byte].astype(np.uint64) << np.uint64(8 * byte)

@@ -269,7 +269,7 @@ def _rectangle_words(data: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def _cut(start: I64, size: I64, room: int) -> tuple[I64, I64]:
-    """Clip ranges to 0..room: their starts and sizes."""
+    """Clip ranges to 0..``room``; returns their new starts and sizes, 0 or less if empty."""
     first = np.maximum(start, 0)
     return first, np.minimum(start + size, room) - first
 
@@ -339,7 +339,7 @@ def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
-    """Group channels to add in one word, each with ``spare`` bits above it for the carry."""
+    """Group channels that fit one word with ``spare`` bits above each channel for carries."""
     groups: list[list[Channel]] = []
     for channel in sorted(row.channels.values(), key=lambda channel: channel.shift):
         end = channel.shift + channel.bits + spare

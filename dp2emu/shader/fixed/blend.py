@@ -100,7 +100,7 @@ _FACTORS: dict[Factor, Callable[[_Operands, int], Value | None]] = {
 """Functions that return a blend factor's value for a channel, None for 1; by factor but ZERO."""
 
 FACTORS = frozenset((Blend.ZERO, *_FACTORS))
-"""All factors of an equation."""
+"""All blend factors that a ``BlendEquation`` may have."""
 
 
 def _sum(source: _Term, destination: _Term) -> _Term:
@@ -124,19 +124,21 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
     BlendOp.MIN: lambda source, destination: source.builder.min(source, destination),
     BlendOp.MAX: lambda source, destination: source.builder.max(source, destination),
 }
-"""Functions of the blend operations that ignore the factors."""
+"""Functions of source and destination for MIN and MAX, which ignore the blend factors."""
 _UNIT_FACTORS = frozenset((
     Blend.ZERO, Blend.ONE, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
     Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,
     *SECOND_SOURCE,
 ))  # fmt: skip
-"""Factors within 0..1 if source and destination are; Direct3D 10's blend factor may not be."""
+"""Blend factors within 0..1 if source and destination are.
+
+D3DBLEND_BLENDFACTOR is not one, since in Direct3D 10 it may be any number."""
 _COMPLEMENTS = frozenset((
     (Blend.SRCCOLOR, Blend.INVSRCCOLOR), (Blend.SRCALPHA, Blend.INVSRCALPHA),
     (Blend.DESTALPHA, Blend.INVDESTALPHA), (Blend.DESTCOLOR, Blend.INVDESTCOLOR),
     (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2), (Blend10.SRC1_ALPHA, Blend10.INV_SRC1_ALPHA),
 ))  # fmt: skip
-"""Pairs of factors f and 1 - f."""
+"""Pairs of blend factors whose sum is 1: f and 1 - f."""
 
 
 def stays_within(equation: BlendEquation) -> bool:

@@ -388,12 +388,14 @@ def _lerp(o: Operands, c: int) -> Value:
 
 
 def held(o: Operands, c: int) -> Value:
-    """Return the previous value of the result register."""
+    """Return component ``c`` of the result register as it was before the stage."""
     return o.held[c]
 
 
 _BUMP = Operation(held, (), TextureArgument.TEXTURE)
-"""Bump mapping: shifts the next stage's texture coordinates and leaves the colour unchanged."""
+"""Operation of BUMPENVMAP and BUMPENVMAPLUMINANCE: leaves the result register unchanged.
+
+The texture that it reads shifts the next stage's texture coordinates."""
 
 OPERATIONS: dict[TextureOp, Operation] = {
     TextureOp.DISABLE: Operation(held, ()),

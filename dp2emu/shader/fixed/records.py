@@ -67,7 +67,7 @@ class Lighting(msgspec.Struct, frozen=True):
 
     @property
     def runs(self) -> tuple[tuple[LightType, int, int], ...]:
-        """Light type, index of its first light and count of its lights, in order of summation."""
+        """Type, index of the first light and count of each group of lights, in summation order."""
         spots, directionals = self.points, self.points + self.spots
         return (
             (LightType.POINT, 0, self.points),

@@ -245,7 +245,9 @@ _LIGHT_PARTS: dict[str, Callable[[Light], Sequence[float]]] = {
     "attenuation": lambda light: light.attenuation,
     "falloff": lambda light: (light.falloff,),
 }
-"""Functions that return those fields of a light that are copied unchanged, by field."""
+"""Functions that return a light's value of a field of ``LIGHT``, by field.
+
+Only fields that are copied without computation."""
 _ORDER = (LightType.POINT, LightType.SPOT, LightType.DIRECTIONAL)
 
 
@@ -313,4 +315,5 @@ BLOCKS: dict[str, tuple[Scalars, Contents]] = {
     "point": (lambda key: 5 if key.point_scale else 0, _point),
     "tween": (lambda key: 1 if key.tween else 0, lambda key, state: _array((state.tween,))),
 }
-"""Functions that return a block's number of scalars and its values, in the order of the file."""
+"""Blocks of the uniform file in order; functions that return a block's size in scalars and its
+values."""

@@ -107,7 +107,10 @@ class Registers(msgspec.Struct, frozen=True):
     def element(
         self, block: str, size: int, number: MatrixIndex, count: int, first: int = 0
     ) -> list[Value]:
-        """Load scalars of element ``number`` of a block of elements of ``size`` scalars."""
+        """Load ``count`` scalars, from index ``first`` on, of element ``number`` of a block.
+
+        Each element of the block, such as a matrix, has ``size`` scalars.
+        """
         if isinstance(number, int):
             return self.load(block, count, first + size * number)
         start = self.offsets[block] + first
@@ -171,7 +174,7 @@ class _Scene(msgspec.Struct, frozen=True):
 
 
 Incidence = tuple[Vector, Value | None]
-"""Unit vector from the vertex to a light, and attenuation x cone factor, where None is 1."""
+"""Unit vector from the vertex to a light, and the factor attenuation x cone (None for 1)."""
 
 
 def light_colors(

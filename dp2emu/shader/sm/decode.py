@@ -69,7 +69,7 @@ _READ_BY: _Indexes = {
 }
 
 _WRITTEN_BY: _Indexes = {(Stage.VERTEX, File.OUTPUT): {V3_0: _AL}}
-"""Register files that may index a destination, by stage and file, then by version."""
+"""Register files that may index a destination: by stage and indexed file, then by version."""
 _LOGIC = frozenset({File.CONSTBOOL, File.PREDICATE})
 _SHIFTS = frozenset({0, *SHIFT_SUFFIXES.values()})
 _LOGICAL = frozenset({SourceModifier.NOT})
@@ -157,7 +157,7 @@ def _modifier(cursor: Cursor, token: int, file: File) -> SourceModifier:
 
 
 def index_files(version: Version, file: File, *, written: bool) -> frozenset[File]:
-    """Register files that may index those of ``file``, of a destination if ``written``."""
+    """Register files that may index ``file`` in a source, or in a destination if ``written``."""
     indexes = _WRITTEN_BY if written else _READ_BY
     return entry(indexes.get((version.stage, file), {}), version.level) or frozenset()
 
@@ -342,7 +342,7 @@ _ROWS_BEFORE = {
     Op.TEXM3x3VSPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
     Op.TEXM3x3: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
 }
-"""Opcodes required before the last instruction of a ps_1_x texture matrix."""
+"""Opcodes that must precede the last instruction of a ps_1_x texture matrix, by its opcode."""
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
 _DEPTH_REGISTER = 5

@@ -129,9 +129,10 @@ def _texel(parts: list[str]) -> tuple[int, int, int]:
 
 
 def _view(parts: list[str]) -> View:
-    """Parse and remove the groups of a copied resource declaration from ``parts``.
+    """Parse the copied resource declaration of an instruction from the groups ``parts``.
 
-    They are the dimension, optionally with a stride, and the component types.  Raises ShaderError.
+    Removes its groups: the dimension, optionally with a stride, and the component types.
+    Raises ShaderError.
     """
     if not parts:
         raise ShaderError("the dimension of the resource is missing")
@@ -237,7 +238,7 @@ def operand_of(text: str, letter: str) -> Operand:
 
 
 class _Body(NamedTuple):
-    """A parsed operand without sign, absolute value bars and precision."""
+    """A parsed operand without its modifiers: negation, absolute value and precision."""
 
     file: File
     indices: tuple[Index, ...]

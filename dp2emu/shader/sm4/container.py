@@ -46,9 +46,9 @@ def digest(data: bytes) -> bytes:
 
 
 def _ending(rest: bytes, length: int) -> bytes:
-    """The last one or two blocks that are hashed.
+    """Pad ``rest``, the data after the last whole block, to one or two blocks for the hash.
 
-    Padded as for MD5, but with the length in two other places.
+    Two words of the padding encode ``length``, but not at the place where MD5 has it.
     """
     bits = struct.pack("<I", 8 * length & _WORD)
     odd = struct.pack("<I", 2 * length + 1 & _WORD)

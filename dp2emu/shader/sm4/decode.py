@@ -57,7 +57,7 @@ _SELECTIONS = {
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """Register files whose registers are written under a component mask."""
 _INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
-"""Register files whose registers may be the run-time part of an index."""
+"""Register files that may supply the run-time part of an index, such as r# in cb0[r0.x]."""
 _NEGATE, _ABSOLUTE = 1, 2
 
 
@@ -350,7 +350,7 @@ _COUNTS = {
     Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: (1, 128),
     Op.DCL_TGSM_STRUCTURED: (1, _SHARED_BYTES),
 }
-"""Inclusive bounds of the count in a declaration, by opcode."""
+"""Smallest and largest valid count of a declaration, by opcode."""
 
 _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_TGSM_STRUCTURED})
 
@@ -385,7 +385,7 @@ def validate(program: Program) -> None:
 
 
 def _check_numbers(instruction: Instruction) -> None:
-    """Check that the numbers in a declaration are within their bounds."""
+    """Check that the counts and other numbers of a declaration are valid.  Raises ShaderError."""
     declaration, op = instruction.declaration, instruction.op
     assert declaration is not None
     least, most = _COUNTS.get(op, (0, declaration.count))

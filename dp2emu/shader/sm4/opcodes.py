@@ -72,10 +72,10 @@ class Opcode(NamedTuple):
     declares: frozenset[File] | None = None
     """Register files that a declaration may name; None if the opcode is no declaration."""
     phrase: str = ""
-    """Text of a declaration, without its name unless that has capitals.
+    """Assembly text of a declaration, with names of attributes, or ``operand``, in braces.
 
-    Braces enclose the name of a row of ``spelling.FIELDS``, or ``operand``.  Attributes in words
-    have the order of their tokens."""
+    The opcode's name is left out unless it has capitals.  Attributes in words have the order of
+    their tokens."""
     dimensions: frozenset[Dimension] = frozenset()
     """Resource dimensions that the instruction accepts, any if empty; for a declaration, the one
     it implies (SM4-5 tokens, "Reading resources" and "Declarations")."""

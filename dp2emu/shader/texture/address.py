@@ -22,12 +22,15 @@ from dp2emu.shader.values import Value
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
 SIDE_BITS = (1 << 21) - 1
-"""Mask of a level's size.  It tells the compiler that coordinates within a few periods fit 32-bit
-integers."""
+"""Mask applied to the size of a mip level, from which the compiler concludes that texel numbers
+within a few periods fit 32-bit integers."""
 
 
 class Reach(NamedTuple):
-    """How many texels a texel number can lie before the start and after the end of a period."""
+    """How many texels a filter can reach before the start and after the end of a level.
+
+    For MIRROR, before and after a period of two levels.
+    """
 
     before: int
     after: int
@@ -110,7 +113,10 @@ def _unfolded(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _repeated(i: Value, side: Value, reach: Reach) -> Value:
-    """Wrap: add or subtract one period per texel of reach, as a level may have a single texel."""
+    """Wrap a texel number: add or subtract the size of the level once per texel of ``reach``.
+
+    Once is not enough, since a level may have a single texel.
+    """
     b = i.builder
     for _ in range(reach.before):
         i = b.select(i < 0, i + side, i)
@@ -120,7 +126,7 @@ def _repeated(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _reflected(i: Value, side: Value, reach: Reach) -> Value:
-    """Mirror: -1 - k maps to k, side + k to side - 1 - k, and 2 side + k to k."""
+    """Mirror a texel number: -1 - k becomes k, side + k side - 1 - k, and 2 side + k becomes k."""
     b = i.builder
     i = _turned(i)
     i = _turned(b.select(i >= side, side + side - 1 - i, i))

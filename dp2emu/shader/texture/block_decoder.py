@@ -26,7 +26,9 @@ Code = Callable[[TexelSource, Value, Value, Value], Value]
 texel ``u``, ``v``."""
 
 _RECIPROCAL_BITS = 16
-"""Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
+"""Fraction bits of reciprocals.
+
+Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
 
 
 class _Blend(msgspec.Struct, frozen=True):
@@ -49,7 +51,7 @@ class _Blend(msgspec.Struct, frozen=True):
         return cls(first >> at & 15, second >> at & 15, reciprocal)
 
     def unless(self, condition: Value, other: _Blend) -> _Blend:
-        """Return this blend where the condition is false, the other where it is true."""
+        """Return a blend that is ``other`` where the condition is true and ``self`` elsewhere."""
         choose = partial(condition.builder.select, condition)
         return _Blend(
             choose(other.first, self.first),
@@ -189,14 +191,14 @@ def _ati2(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 def _rgb_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Packed RGB pair: red and blue are shared, green is per pixel."""
+    """Decode a pixel of a pair that shares red and blue; ``order`` names the bytes of a word."""
     word = source.word(address)
     red, blue = (source.shade(bits(word, 8 * order.index(name), 8)) for name in "rb")
     return red, source.shade(_pair_byte(word, order, "gG", u)), blue, 1.0
 
 
 def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Packed YUV pair: U and V are shared, luminance is per pixel; never sRGB."""
+    """Decode a pixel of a pair that shares U and V; ``order`` names the bytes.  Never sRGB."""
     word = source.word(address)
     y = _pair_byte(word, order, "yY", u) - 16
     u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]

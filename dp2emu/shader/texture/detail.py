@@ -55,12 +55,12 @@ def _squared_length(vector: Sequence[Value], sides: Sequence[Value]) -> Value:
 
 
 def level_from(squared_length: Value) -> Value:
-    """log2 of a length given as its square."""
+    """Level of detail for a length in texels, given its square: log2 of the length."""
     return log2(squared_length) * 0.5
 
 
 def in_steps(level: Value) -> Value:
-    """Round a level to 1/256, half up, as I32; 0 for a NaN."""
+    """Convert a level of detail to an I32 in units of 1/256, rounded half up; 0 for a NaN."""
     b = level.builder
     return b.ftoi(b.floor(level * float(ONE) + 0.5))
 

@@ -54,7 +54,7 @@ class TexelSource(msgspec.Struct, frozen=True):
         return cls(b, SamplerFiles.of(b), key, row, _reference(b, key, row))
 
     def word(self, address: Value, number: int = 0) -> Value:
-        """Load a word of the block at a byte address."""
+        """Load word ``number`` of the pixel or block at a byte address."""
         return self.b.load(self.files.texels, number, address >> 2)
 
     def codes(self, address: Value) -> tuple[Value, ...]:
@@ -70,14 +70,20 @@ class TexelSource(msgspec.Struct, frozen=True):
         return (low | (self.word(address, 1) << 1 << (31 - shift)),)
 
     def shade(self, code: Value, *, color: bool = True) -> Value:
-        """Normalise an 8-bit code to 0..1, colours by the sRGB table if the key asks for it."""
+        """Convert an 8-bit code to 0..1.
+
+        With ``color``, uses the sRGB table if the key has ``srgb`` set.
+        """
         if color and self.key.srgb:
             return self.b.load(self.files.linear, 0, code)
         return self.b.itof(code) / 255.0
 
 
 def _reference(b: Builder, key: SamplerKey, row: FormatRow) -> Value | None:
-    """Return the comparison reference; for Direct3D 10 it is quantised to the texture's format."""
+    """Load the reference of a depth comparison, None if the key has no comparison.
+
+    Direct3D 10 rounds it to the texture's format if that is UNORM.
+    """
     if key.compare is None:
         shadow = key.kind is TextureKind.SHADOW
         return b.saturate(b.input("coordinate.z")) if shadow else None

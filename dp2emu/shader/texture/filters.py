@@ -23,9 +23,10 @@ Weights = tuple[Value, ...]
 class Kernel(msgspec.Struct, frozen=True):
     """A filter kernel along one axis.
 
-    ``places`` are neighbours relative to the texel that contains the point ``back`` half texels
-    before the coordinate.  ``weights`` returns their weights for the fraction, 0 to 255/256; it
-    may omit one, since they sum to 1, if there are at most two places.
+    ``places`` are the texels it reads, as distances from the texel that contains the point
+    ``back`` half texels before the coordinate.  ``weights`` returns their weights from the
+    point's position in that texel, 0 to 255/256.  The weights sum to 1; of at most two, one may
+    be omitted.
     """
 
     places: tuple[int, ...]

@@ -136,7 +136,7 @@ def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel)
 
 
 def compared(source: TexelSource, found: Texel) -> Texel:
-    """Return the result of comparing the reference with a texel; the texel if there is none."""
+    """Return the comparison of a texel with the reference, or the texel without a reference."""
     return found if source.reference is None else _comparison(source, found[0])
 
 
@@ -161,13 +161,13 @@ def _bordered(source: TexelSource, inside: Value, found: Texel) -> Texel:
 
 
 def _like(channel: Number, outer: Number) -> Number:
-    """Return a border component in the type of a texel's channel: truncated if an integer."""
+    """Return ``outer``, a border colour component, as an integer if the texel's channel is one."""
     whole = isinstance(channel, Value) and channel.type is Type.I32
     return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 
 
 def _border(source: TexelSource) -> Texel:
-    """Load the border colour; it is 0 for a convolution."""
+    """Load the sampler's border colour; 0 in all channels if the filter is a convolution."""
     if source.key.convolves:
         return 0.0, 0.0, 0.0, 0.0
     b, numbers = source.b, source.files.numbers

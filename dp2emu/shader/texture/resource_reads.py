@@ -287,7 +287,9 @@ def _finish(b: Builder, words: Sequence[Number]) -> Program:
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
-"""Values of coordinate inputs that a one-dimensional texture lacks: the middle of its only row."""
+"""Constants for the y coordinate and its derivatives, which a one-dimensional texture lacks.
+
+It is sampled in the middle of its only row."""
 
 
 class ReadProgram(msgspec.Struct, frozen=True):
@@ -355,7 +357,10 @@ def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
-    """Return the program of a read unit for counts or sample positions, whatever the format."""
+    """Return the program of a unit that reads a resource's size, sample count or sample positions.
+
+    It does not depend on the resource's format.
+    """
     if unit.opcode is ReadOpcode.SAMPLE_POSITION:
         return ReadProgram(place_program(stage), ("number.x",))
     return facts(stage)

@@ -30,7 +30,7 @@ from dp2emu.shader.values import Number, Value, Variable
 
 Pair = tuple[Value, Value]
 Vector = tuple[Value, ...]
-"""Three components of a direction, or of its change."""
+"""x, y and z of a direction, or of its change from pixel to pixel."""
 
 
 class Face(msgspec.Struct, frozen=True):
@@ -80,10 +80,11 @@ def place_on(face: Face, direction: Vector) -> Pair:
 
 
 def slope_on(face: Face, direction: Vector, change: Vector) -> Pair:
-    """Return the derivative of the face coordinates for a change of direction.
+    """Return the derivatives of a cube face's two coordinates for a ``change`` of the direction.
 
-    Across it is half of (across' - q out') / out, where q = across / out and ' marks the change;
-    down alike.  It applies to the plane of this face even if the neighbouring pixel hits another.
+    The first is half of (across' - q out') / out, where q = across / out and ' marks components
+    of the change; the second has down instead of across.  They are those on the plane of ``face``
+    even if the neighbouring pixel's direction hits another face.
     """
     across, down, out = face.turned(direction)
     across_change, down_change, out_change = face.turned(change)

@@ -73,7 +73,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
 
 
 def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
-    """Group instructions that read the same old values: single ones, and co-issued pairs."""
+    """Group instructions that execute at once: a single instruction, or a co-issued pair."""
     group: list[Instruction] = []
     for instruction in body:
         if group and not instruction.coissue:

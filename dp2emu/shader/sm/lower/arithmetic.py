@@ -127,7 +127,7 @@ def _lrp(low: Lowering, s: Value, x: Value, y: Value) -> Value:
 
 
 def _sgn(low: Lowering, instruction: Instruction) -> Result:
-    """Evaluate sgn: -1, 0 or 1; before 3.0 the other two sources are scratch registers."""
+    """Evaluate sgn of source 0: -1, 0 or 1; sources 1 and 2 are scratch registers, not used."""
     source = operands(low, instruction)[0]
     b = low.b
     return {
@@ -174,7 +174,7 @@ def _normal(low: Lowering, x: Operand) -> tuple[Value, Value]:
 
 
 def _exponent(low: Lowering, x: Operand) -> Value:
-    """floor(log2(abs(x))), exact, from the exponent bits; the same as log for 0, infinity, NaN."""
+    """floor(log2(abs(x))), exact, from the exponent bits; for 0, infinity and NaN log2(abs(x))."""
     b = low.b
     scaled, power = _normal(low, x)
     exponent = b.itof((b.asint(scaled) >> 23) - 127) + power
@@ -241,8 +241,8 @@ def _sincos(low: Lowering, instruction: Instruction) -> Result:
 def _cnd(low: Lowering, instruction: Instruction) -> Result:
     """s0 > 0.5 ? s1 : s2, where s0 is r0.a before ps_1_4.
 
-    There a co-issued cnd that writes colour takes s1 whatever r0.a is (SM1-3 tokens, "Pixel
-    shaders 1.x").
+    Before ps_1_4 a co-issued cnd that writes colour takes s1 whatever r0.a is (SM1-3 tokens,
+    "Pixel shaders 1.x").
     """
     s0, s1, s2 = operands(low, instruction)
     early, components = low.version.level < V1_4, instruction.target.components
@@ -252,7 +252,7 @@ def _cnd(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _bem(low: Lowering, instruction: Instruction) -> Result:
-    """s0.xy plus s1.xy times the bump matrix of the stage with the destination's number."""
+    """bem: s0.xy plus s1.xy times the bump matrix of the stage with the destination's number."""
     s0, s1 = operands(low, instruction)
     return dict(enumerate(bumped(low, instruction, s0.__getitem__, s1)))
 

@@ -92,7 +92,7 @@ def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConsta
 def _own(
     constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
-    """The registers below ``count`` that a shader defines in a file: numbers and values."""
+    """Numbers and values of the constants that a shader defines in a file, below ``count``."""
     own = [each for each in constants if each.file == file and each.register < count]
     words = np.array([each.words for each in own], np.uint32)
     found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)
@@ -150,9 +150,10 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class OpenBlock(NamedTuple):
-    """An open block; ``advance`` ends an iteration of a loop, ``counter`` is its aL.
+    """An if, rep or loop block being lowered.
 
-    Both are None if the block has none.
+    ``advance`` adds the code that ends an iteration, ``counter`` is the aL of a loop; both are
+    None for blocks without them.
     """
 
     exit: ExitStack

@@ -173,13 +173,13 @@ def _texbeml(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> Result:
-    """Sample the destination's stage at coordinates ``at``; missing ones are 0."""
+    """Sample the stage with the destination's number at coordinates ``at``; missing ones are 0."""
     zero = low.number(0.0)
     return sample(low, _stage(instruction), lambda c: at[c] if c < len(at) else zero)
 
 
 def _texreg(*components: int) -> Evaluate:
-    """Return a rule that samples at the given components of the source."""
+    """Return a rule for texreg2*: sample at the ``components`` of the source as coordinates."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
@@ -189,7 +189,7 @@ def _texreg(*components: int) -> Evaluate:
 
 
 def _row(low: Lowering, instruction: Instruction) -> Value:
-    """A row of a texture matrix product: the stage's coordinates times the first source."""
+    """A row of a texture matrix product: the stage's coordinates dot the first source."""
     source = Operand(low, instruction.sources[0])
     total = low.mul(low.coordinate(_stage(instruction), 0), source[0])
     for c in (1, 2):
@@ -202,7 +202,7 @@ def _pad(low: Lowering, instruction: Instruction) -> None:
 
 
 def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
-    """The dot products of all rows of a texture matrix, of which this instruction is the last."""
+    """The dot products of all rows of a texture matrix, which this instruction ends."""
     rows = [*low.rows, _row(low, instruction)]
     low.rows.clear()
     return rows

@@ -120,7 +120,7 @@ def _value(low: Lowering, place: Place) -> Value:
 
 
 def lowered(low: Lowering) -> Lowered4:
-    """Finish a lowering: its program with the declarations that users of the program need."""
+    """Finish a lowering: return its program and the declarations needed to bind and run it."""
     declared = low.declared
     return Lowered4(
         program=low.b.program(),
@@ -228,7 +228,10 @@ def _begin_with_constants(low: Lowering) -> None:
 
 
 def _named(lows: list[Lowering]) -> dict[SystemValue, Component]:
-    """Registers and components that hold the tessellation factors, by system value."""
+    """Register and lowest component of each output of phases, by the output's system value.
+
+    Used to look up the tessellation factors.
+    """
     outputs = [each for low in lows for each in low.declared.outputs]
     lowest = [(each.mask & -each.mask).bit_length() - 1 for each in outputs]
     return {each.name: (each.number, c) for each, c in zip(outputs, lowest, strict=True)}

@@ -50,7 +50,10 @@ def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
 
 
 def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]:
-    """The cases of each switch and the continues of each loop, by position of its opener."""
+    """The case instructions of each switch and continue instructions of each loop in a routine.
+
+    Keys are the positions in ``body`` of the instructions that open blocks.
+    """
     found: dict[int, list[Instruction]] = {}
     around: list[int] = []
     for number, instruction in enumerate(body):

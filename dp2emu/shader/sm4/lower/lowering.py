@@ -103,7 +103,7 @@ REGISTERS = 32
 
 
 class Place(NamedTuple):
-    """Key of the variable that holds a register component; x# are local files instead."""
+    """Key of the variable that holds a register component: register file, number, component."""
 
     file: File
     number: int
@@ -245,7 +245,7 @@ class Lowering:
         return operand.file is File.INDEXABLE_TEMP or operand.file in self.indexed
 
     def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
-        """The local file of a register, the components of a row, and the index of the row."""
+        """Local file that holds a register, its components per row, and the register's row."""
         if by_vertex(operand):
             return self.indexed[operand.file], 4, Index()
         if operand.file is File.INDEXABLE_TEMP:
@@ -254,7 +254,7 @@ class Lowering:
         return self.indexed[operand.file], 4, operand.indices[0]
 
     def _store(self, write: Write, index: Value | None) -> None:
-        """Store into a local file; components that the array does not have are dropped."""
+        """Execute a write to a local file; a component that the array's rows lack is dropped."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
             self.b.store(file, write.bits, *file_address(row, index, components, write.component))

@@ -35,7 +35,7 @@ from dp2emu.shader.values import Value
 
 PATCH = "patch.x"
 _WORDS = 1 << 28
-"""Declared size of a patch file; the bound array has the words of all patches of a draw."""
+"""Declared size of a patch register file in words, enough for all patches of any draw."""
 
 _FILES = {
     File.INPUT: POINTS_IN,
@@ -120,7 +120,7 @@ _GENERATED = {
     ),
     Stage.COMPUTE: frozenset(),
 }
-"""System values that hardware generates for a stage; others come from an earlier stage."""
+"""System values that hardware generates for each stage; an earlier stage writes all others."""
 
 
 class Source:
@@ -210,10 +210,10 @@ def condition(low: Lowering, instruction: Instruction) -> Value:
 
 
 def index_of(low: Lowering, operand: Operand) -> Value | None:
-    """The run-time part of the row of a register, None if there is none.
+    """The value added at run time to the row of an operand's register; None for a constant row.
 
-    For v[vertex][register] it is the whole row.  Patch registers compute their rows when they are
-    read.
+    For v[vertex][register] it is the whole row.  Also None for patch registers, which
+    ``patch_word`` addresses.
     """
     if is_of_patch(low.version.stage, operand):
         return None
@@ -224,7 +224,10 @@ def index_of(low: Lowering, operand: Operand) -> Value | None:
 
 
 def _row_of_vertex(low: Lowering, operand: Operand) -> Value | None:
-    """The row of v[vertex][register]: None if both are constant, -1 if one is out of range."""
+    """The row of v[vertex][register]; -1 if an index is out of range.
+
+    None if neither index has a run-time part.
+    """
     if all(index.relative is None for index in operand.indices):
         return None
     vertex, register = (_sum(low, index) for index in operand.indices)
@@ -407,7 +410,7 @@ _READ: dict[File, _Read] = {
 
 
 def _word(operand: Operand, place: int) -> int:
-    """The word of an immediate operand for a component."""
+    """The word of an immediate operand for component ``place``; a single word is replicated."""
     return operand.words[place if len(operand.words) > 1 else 0]
 
 

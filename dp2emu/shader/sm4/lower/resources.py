@@ -308,7 +308,7 @@ _ATOMICS = (
 )
 """Memory opcodes of atomics with and without a result; shader opcodes share their names."""
 _UNTYPED = {Dimension.RAW_BUFFER: 1, Dimension.STRUCTURED_BUFFER: 2}
-"""Number of address components of buffers without a format, by dimension."""
+"""Number of address components of raw and structured buffers: byte offset, or index and offset."""
 
 
 def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) -> MemoryOperation:
@@ -318,7 +318,7 @@ def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) ->
 
 
 def _at(operation: MemoryOperation, source: Source) -> list[Value]:
-    """The components of an address, as many as the dimension of the memory has."""
+    """The address components that a memory operation uses, from its address operand."""
     shape = ADDRESS_SHAPES[operation.dimension]
     count = _UNTYPED.get(operation.dimension, shape.axes + shape.slices)
     return [source[c] for c in range(count)]
@@ -422,7 +422,7 @@ def _at_sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 def _pulled(
     low: Lowering, instruction: Instruction, read: ReadOpcode, where: Sequence[Value]
 ) -> tuple[Result, ...]:
-    """Evaluate an input at ``where`` by a Fetch: the rasterizer has its plane equations.
+    """Interpolate an input at ``where`` by a Fetch, since only the rasterizer has its planes.
 
     An input that is not interpolated is returned unchanged.
     """
@@ -469,7 +469,7 @@ def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def _result(low: Lowering, instruction: Instruction, found: Sequence[Value]) -> tuple[Result, ...]:
-    """Make a result of four words, after swizzle and sign modifiers of the first source."""
+    """Make a result of four words, applying the first source's swizzle and sign modifiers."""
     operand, (target,) = instruction.sources[0], instruction.destinations
     words = [low.b.asint(each) if each.type is Type.F32 else each for each in found]
     return ({c: signed(operand, words[operand.swizzle[c]]) for c in target.written},)
