@@ -38,7 +38,9 @@ in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address 
 for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
-"""Words of a row of the table: how the payload size of an opcode follows from the header's n."""
+"""Names of the words in a row of ``table``, which has a row for each opcode: how to compute the
+payload size from n, the count in the token's header.
+"""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
 """Kinds of payload.  OTHER: only ``dp2.walk`` computes the size.  LINEAR: ``base + each * n``
 bytes.  VERTICES: ``item`` bytes, padding to 4 bytes, and ``base + each * n`` vertices.  TAILS:

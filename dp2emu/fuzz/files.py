@@ -301,7 +301,9 @@ def stored(data: bytes) -> bytes:
 
 
 def events(rng: Random) -> bytes:
-    """Return a random program of API calls that makes an object and calls methods on it."""
+    """Return a random apitrace event stream: its version, a call of Direct3DCreate9, and some
+    random calls with random arguments.
+    """
     known: dict[str, int] = {}
     calls = [_CREATE, *rng.choices(_NAMES, k=rng.randrange(1, 8))]
     return _uint(_VERSION) + b"".join(

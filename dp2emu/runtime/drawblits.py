@@ -123,8 +123,9 @@ def _key(key: ColorKey | None) -> ColorKey:
 def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
     """(target, source) rectangles of the pieces into which clipping divides a blit.
 
-    Without a clipper only the primary surface clips, since the size of the display may be unknown;
-    on other surfaces the rectangle must be inside.
+    They are clipped at the rectangles of the clipper and at the bounds of the surface.  Without a
+    clipper a blit to the primary surface is clipped at its bounds, and a blit to any other surface
+    is returned unchanged and unchecked.
     """
     area, surface = target.area, target.surface
     read = source.area if source else area

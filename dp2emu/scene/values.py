@@ -39,7 +39,9 @@ Reader = Callable[[object], Any]
 
 
 class PlayerReader(NamedTuple):
-    """A reader that depends on the player, as for resource names: ``of(player)`` returns it."""
+    """A reader of scene values that needs the scene's player, for example to look up a resource by
+    name; ``of(player)`` returns the function that converts a JSON value.
+    """
 
     of: Callable[[Any], Reader]
 

@@ -91,12 +91,12 @@ class Shape:
         text = _format(self.node, " ", "{}={}")
         converters = [_text_converter(leaf) for leaf in self.leaves]
         self.value_text = Template(text, converters)
-        """Template of a record as one value."""
+        """Formatter of a record's text as one value."""
         self.text = Template(text[1:-1] if isinstance(self.node, Group) else text, converters)
-        """Template of a record without enclosing braces, for statements and items."""
+        """Formatter of a record's text without enclosing braces, for statements and items."""
         json = _format(self.node, ",", '"{}":{}')
         self.json = Template(json, [_json_converter(leaf) for leaf in self.leaves])
-        """Template of a record as a JSON value."""
+        """Formatter of a record's JSON text."""
 
     def list_text(self, records: Sequence[tuple[int, ...]]) -> str:
         """Records as values; if they are unsigned integers, all are decimal or all hexadecimal."""

@@ -67,10 +67,8 @@ def stipple(states: Sequence[int], interface: int) -> tuple[int, ...]:
 
 
 def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> Pipeline:
-    """The pipeline with D3DRENDERSTATE_ZVISIBLE applied: it tests and counts, without writes.
-
-    DirectX 7 applications set the state and expect to see their primitives, because drivers of
-    DirectX 7 ignored it.
+    """The pipeline with D3DRENDERSTATE_ZVISIBLE applied: if it is set, DirectX 6 tests and counts
+    pixels and writes none.  From DirectX 7 on the state is ignored, as drivers of DirectX 7 did.
     """
     if interface >= 7 or not states[RenderState7.ZVISIBLE]:
         return pipeline

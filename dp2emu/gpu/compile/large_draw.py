@@ -56,7 +56,10 @@ work."""
 
 
 class LargeDraw(msgspec.Struct, frozen=True):
-    """A draw of many triangles; ``alone`` draws items that must be clipped or are too large."""
+    """A draw of many triangles, executed in batches of items, which are runs of triangles.
+    ``alone`` draws a range of primitives without a batch: items that must be clipped or are too
+    large, and the rest of a draw whose work budget is too small for a batch.
+    """
 
     drawing: Drawing
     draw: Draw

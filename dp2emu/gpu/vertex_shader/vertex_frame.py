@@ -178,7 +178,9 @@ _PACKED_BITS = 10
 
 
 def _modes(names: Iterable[str], raster: RasterState) -> tuple[int, ...]:
-    """``VARYING`` modes: how corners share a varying (``rasterizer.clip.flatten_and_wrap``)."""
+    """The mode of each named varying: WHOLE for an integer constant, FLAT for a flat-shaded one,
+    WRAPPED for a texture coordinate that wraps (D3DRS_WRAP0), otherwise SMOOTH.
+    """
     return tuple(
         WHOLE if name.startswith(CONSTANT)
         else FLAT if is_flat(name, raster.flat)
