@@ -182,8 +182,12 @@ def command(
     if pictures is not None and pictures.raw is not None:
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
-    compared = _report_judgements(judged, pictures, wanted)
-    return worst(_code(tally, verify=verify), _report_losses(capture), compared)
+    # Messages come in this order: damage of the file, losses, comparison of pictures.
+    return worst(
+        _code(tally, verify=verify),
+        _report_losses(capture),
+        _report_judgements(judged, pictures, wanted),
+    )
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:

@@ -13,6 +13,8 @@ from dp2emu.capture.records import IMPORTED, Annotation, FrameMarker, Pictured
 from tests.cli.running import dp2emu
 from tests.replay.authoring import SETTING, TARGET, called, clear, sealed
 
+STREAMS = Path(__file__).parents[2] / "streams"
+
 CAPTURE = (
     Annotation(IMPORTED, "a"), *SETTING,
     called(clear(0xFF102030)), Pictured(5, 1, TARGET), FrameMarker(0),
@@ -125,3 +127,11 @@ def test_references_that_are_not_there_are_code_2(tmp_path: Path) -> None:
     path = write(tmp_path)
     assert dp2emu("replay", path, "--against", tmp_path / "truth").code == 2
     assert dp2emu("replay", path, "--differences", tmp_path / "truth").code == 2
+
+
+def test_damage_of_a_capture_is_reported_before_its_pictures(tmp_path: Path) -> None:
+    path = STREAMS / "truncated_file.dp2"
+    dp2emu("replay", path, "--png", tmp_path)
+    ran = dp2emu("replay", path, "--against", tmp_path)
+    assert ran.code == 2
+    assert 0 < ran.err.index("the file ends inside a record") < ran.err.index("within")
