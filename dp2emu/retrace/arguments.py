@@ -17,7 +17,7 @@ from dp2emu.retrace.losses import Inexpressible
 T = TypeVar("T")
 
 _FAILED = 0x8000_0000
-"""The severity bit of an HRESULT."""
+"""The severity bit of an HRESULT, which is set if a call failed."""
 _DWORD = 0xFFFF_FFFF
 
 
@@ -40,7 +40,9 @@ def real(value: object) -> float:
 
 
 def state_word(value: object) -> int:
-    """The value of a state as its DWORD: floats by their bits, booleans as 0 and 1."""
+    """The DWORD that a recorded state value stands for: floats by their bits, booleans as 0 and
+    1.
+    """
     if isinstance(value, float):
         return int.from_bytes(_single(value), "little")
     return integer(value) & _DWORD

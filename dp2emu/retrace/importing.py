@@ -29,7 +29,7 @@ from dp2emu.retrace.program import Program
 
 
 class Writer(Protocol):
-    """The destination of records, such as ``CaptureWriter``."""
+    """An object to which the records of a capture are written, such as ``CaptureWriter``."""
 
     def write(self, record: Record) -> None:
         """Append a record."""

@@ -8,8 +8,9 @@ import msgspec
 
 
 class Lock(msgspec.Struct):
-    """A lock of part ``key`` of the object ``thing``; ``place`` tells which bytes or
-    pixels of it are locked, in the form that the unlocking function needs.
+    """A lock of the part with number ``key`` (such as a subresource) of the object ``thing``;
+    ``place`` tells which bytes or pixels of it are locked, in the form that the unlocking function
+    needs.
 
     ``pitch`` and ``slice`` are the row and slice pitch, in bytes, that the program received.
     Mutable: ``data`` arrives with the tracer's memcpy.
@@ -31,7 +32,7 @@ class Locks:
         self._by_address: dict[int, Lock] = {}
 
     def begin(self, address: int, lock: Lock) -> None:
-        """Add a lock at an address; as in the tracer it replaces a lock of the same part of the
+        """Add a lock of memory at an address; it replaces a lock of the same part of the same
         object.
         """
         self._by_thing[id(lock.thing), lock.key] = lock

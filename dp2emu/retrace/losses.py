@@ -10,10 +10,10 @@ import msgspec
 from dp2emu.errors import Dp2Error
 
 KEPT = 1000
-"""Largest number of single losses, and of groups of losses by function and reason, that are
-kept; further losses are only counted."""
+"""Largest number of losses that are kept one by one, and of (function, reason) groups that are
+kept with call numbers; further losses are only counted."""
 _SHOWN = 10
-"""Largest number of call numbers in a line of ``Losses.lines``."""
+"""Largest number of call numbers that a line of the loss report lists."""
 
 
 class Inexpressible(Dp2Error):

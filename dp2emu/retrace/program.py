@@ -21,11 +21,13 @@ from dp2emu.runtime.session import Numbers
 
 Action = Callable[["Program", Arguments], None]
 Reader = tuple[Callable[[Arguments, str], Any], str]
-"""A function that reads an argument from a call and the argument's name, and that name."""
+"""A pair: a function that takes a traced call and an argument's name and returns the argument's
+value, and that name."""
 
 
 class Method(msgspec.Struct, frozen=True):
-    """A row of ``METHODS``: a function's name, its action (None if it has none) and a description.
+    """A function of the traced interfaces: its name, the action that imports a call of it (None if
+    it sends nothing to the driver), and a description.
 
     Calls that failed in the program are skipped, since they had no effect.
     """
@@ -36,15 +38,15 @@ class Method(msgspec.Struct, frozen=True):
 
 
 METHODS: dict[str, Method] = {}
-"""The row of each known method by ``Interface::Method``, and of each plain function by name."""
+"""The known functions of traces, by ``Interface::Method`` for methods and by name for others."""
 
 NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
 def _add(interfaces: str, names: str, act: Action | None, says: str) -> None:
-    """Add a row to ``METHODS`` for each interface and name, both separated by spaces;
-    ``interfaces`` is empty for plain functions.
+    """Add a ``Method`` to ``METHODS`` for each pair of interface and name, both separated by
+    spaces; ``interfaces`` is empty for plain functions.
     """
     for name in names.split():
         for full in [f"{interface}::{name}" for interface in interfaces.split()] or [name]:
@@ -123,7 +125,8 @@ def store(program: Program, call: Arguments) -> None:
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
-"""Exceptions that actions raise for values that only damaged traces have."""
+"""Exceptions that an action may raise if a damaged trace has senseless values; the call is then
+reported as a loss."""
 
 
 class Program:

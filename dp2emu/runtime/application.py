@@ -40,7 +40,8 @@ from dp2emu.runtime.settings9 import default_of, setters
 from dp2emu.runtime.textures import TextureShape
 
 _EVICT = 61
-"""The DDI's render state that evicts managed textures (wire format, "Render states")."""
+"""Number of the render state by which the runtime makes the driver evict managed textures (wire
+format, "Render states")."""
 
 
 def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
@@ -236,7 +237,9 @@ class Application:
                 self._destroy(resource)
 
     def _used(self) -> Iterator[int]:
-        """Handles of the memory that targets, settings and state blocks refer to."""
+        """The driver's handles of the surfaces that targets, settings and state blocks refer
+        to.
+        """
         bound = [*self.device.targets.values(), self.device.depth_stencil]
         yield from (desc.parent or desc.handle for desc in bound if desc is not None)
         for value in self._values():
@@ -246,7 +249,7 @@ class Application:
                 yield desc.handle
 
     def _values(self) -> Iterator[Any]:
-        """The values of all settings and state blocks."""
+        """The values of all settings of the device and of its state blocks."""
         yield from self.mirror.values()
         for block in self.blocks:
             yield from block.values.values()
@@ -405,8 +408,8 @@ class Application:
         self.store(target, 0, box, Stored(block * (columns * rows)))
 
     def wrote(self, target: Resource) -> None:
-        """Note that a blit wrote a surface: levels generated from it are stale, and the next Lock
-        reads what was drawn.
+        """Note that a blit wrote a surface: mip levels generated from it are out of date, and the
+        next Lock reads what the GPU wrote.
         """
         target.root.drawn.add(target.index)
         if target.root.desc is not None:

@@ -31,7 +31,9 @@ def dword(value: int | float) -> int:
 
 
 def words(code: Sequence[int]) -> bytes:
-    """Shader code as bytes.  Raises UsageError for a value of more than 32 bits."""
+    """Shader code, a sequence of DWORDs, as bytes.  Raises UsageError for a value of more than 32
+    bits.
+    """
     try:
         return struct.pack(f"<{len(code)}I", *code)
     except struct.error:
@@ -51,7 +53,9 @@ def index_bytes(format: Format) -> int:
 
 
 def needed(data: bytes, size: int, what: str) -> bytes:
-    """The first ``size`` bytes of user memory.  Raises UsageError if it is shorter."""
+    """The first ``size`` bytes of ``data``, which the application passed.  Raises UsageError if it
+    is shorter; ``what`` names it in the message.
+    """
     if len(data) < size:
         raise UsageError(f"{len(data)} bytes of {what}, the draw reads {size}")
     return data[:size]

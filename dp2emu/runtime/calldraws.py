@@ -21,18 +21,19 @@ from dp2emu.runtime.arguments import needed
 from dp2emu.runtime.session import CallVertices, Refused, Session
 
 COMMAND_BYTES = 1 << 18
-"""Size of the command surface, with room for a token of 65,535 indices."""
+"""Size of the command buffer in bytes, enough for a token of 65,535 indices."""
 VERTEX_BYTES = 1 << 20
 """Largest size in bytes of the vertices of several draws that share a call."""
 _MOST_VERTICES = 0xFFFF
-"""D3DMAXNUMVERTICES, also the largest number of a token's first vertex."""
+"""D3DMAXNUMVERTICES: the largest number of vertices from user memory in a call, and the largest
+index of a token's first vertex."""
 _TOKEN_BYTES = 8
 _INDEX = np.dtype("<u2")
 
 
 class Tokens(NamedTuple):
-    """The tokens that draw a topology, without and with indices, and the function from a number of
-    vertices to the number of primitives.
+    """How a topology (such as a triangle list) is drawn: its tokens without and with indices, and
+    the function from a number of vertices to the number of primitives.
     """
 
     plain: Op
@@ -130,8 +131,9 @@ class CallDraws:
     def _prepare(
         self, format: int, stride: int, buffer: int, indices: Sequence[int] | None
     ) -> None:
-        """Submit waiting vertices of another format or buffer, and reserve room for a draw's
-        token, so that it is in the same call as its vertices.
+        """Submit the collected vertices if their format, stride or buffer differs, and reserve
+        bytes of the command buffer for a draw's token, so that it is in the same call as its
+        vertices.
         """
         if not self._waiting.same(format, stride, buffer):
             self._session.flush()

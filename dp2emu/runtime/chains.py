@@ -16,7 +16,7 @@ from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.session import Session
 
 _SAMPLES_OF_TYPE = {0: 1, 2: 2, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 8: 8}
-"""Number of samples by D3DMULTISAMPLE_TYPE, rounded up to a supported one."""
+"""Number of samples (1, 2, 4 or 8) by D3DMULTISAMPLE_TYPE, which is rounded up to one of them."""
 _NONMASKABLE = 1
 _MOST = 8
 
@@ -44,7 +44,7 @@ class Presentation(msgspec.Struct, frozen=True):
 
 
 class Chain:
-    """The surfaces of a swap chain.  Mutable: Present moves their contents.
+    """A swap chain: its back buffers and front buffer.  Mutable: Present moves their contents.
 
     Each Present rotates the contents of the back buffers and copies the first to the front buffer;
     a single back buffer keeps its content.

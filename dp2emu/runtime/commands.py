@@ -18,12 +18,12 @@ MAX_ITEMS = 0xFFFF
 
 _HEADER = struct.Struct("<BBH")
 _MERGED = frozenset({Op.RENDERSTATE, Op.TEXTURESTAGESTATE})
-"""Tokens whose items join the previous token if it is of the same kind, as the runtimes do; the
-meaning does not change."""
+"""Token types whose items are added to the previous token if that has the same type, without
+changing the meaning."""
 
 
 def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
-    """Records of a token as bytes; ``values`` is a tuple or a sequence of tuples.
+    """Records of the token ``op`` as bytes: ``values`` has one as a tuple of fields, or several.
 
     Floats beyond float32 become infinite.  Raises UsageError for values that do not fit.
     """
@@ -118,7 +118,9 @@ class CommandBuffer:
         self._append(op, b"", data + tail, 1)
 
     def _room(self, fixed: int, each: int) -> int:
-        """The number of items that fit behind ``fixed`` bytes, after a flush if none does."""
+        """The number of items of ``each`` bytes that fit into the buffer behind ``fixed`` bytes,
+        after a flush if none does.
+        """
         self.reserve(fixed + each)
         return min((self.capacity - len(self._bytes) - fixed) // each, MAX_ITEMS)
 
@@ -130,8 +132,8 @@ class CommandBuffer:
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 
     def _join(self, op: Op, data: bytes, count: int) -> bool:
-        """Append items to the last token if its kind is ``op`` and they fit; returns whether they
-        did.
+        """Append ``count`` items to the last token if its type is ``op`` and they fit; returns
+        whether they did.
         """
         last, offset, before = self._open or (None, 0, 0)
         together = before + count

@@ -58,7 +58,8 @@ from dp2emu.runtime.textures import TextureShape, check_format
 from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
-"""The DDI's render state for BeginScene and EndScene (wire format, "Render states")."""
+"""Number of the render state by which the driver learns of BeginScene and EndScene (wire format,
+"Render states")."""
 _DELETE_PATCH = sdk_value(WireRenderState, "D3DRS_DELETERTPATCH") or 0
 _PATCH_INFOS = {
     Op.DRAWRECTPATCH: dtype_of(D3DRECTPATCH_INFO),
@@ -71,10 +72,10 @@ BLT_FILTERS = {
     TextureFilter.POINT: DP2BLT_POINT,
     TextureFilter.LINEAR: DP2BLT_LINEAR,
 }
-"""Flags of BLT by StretchRect's filter."""
+"""DP2BLT_* flags of the BLT token, by the filter that StretchRect was given."""
 _DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENCILENABLE
 _CONSTANTS_A_TOKEN = 1024
-"""Largest number of constant registers in one token; more are split, to fit command buffers."""
+"""Largest number of shader constant registers that one token sets; larger sets are split."""
 _USER_DRAW_BYTES = 64
 """Bytes reserved for the tokens of a user-pointer draw, which must share a call with its
 vertices."""
@@ -520,8 +521,8 @@ class Device9(DeviceStates):
         self.textures.changed(self.targets.values())
 
     def _read_user_memory(self, stride: int) -> None:
-        """Bind user memory (the call's lpVertices) as stream 0, with room for the draw's tokens in
-        the same call.
+        """Bind the application's vertices (the call's lpVertices) as stream 0, with enough free
+        bytes in the command buffer for the draw's tokens to be in the same call.
         """
         self._before_draw()
         self.session.commands.reserve(_USER_DRAW_BYTES)

@@ -25,7 +25,7 @@ from dp2emu.runtime.drawsurfaces import Description, DrawSurface, Palette, creat
 from dp2emu.runtime.session import Numbers, Refused, Session
 
 DESKTOP = 1024, 768
-"""The initial size of the display in pixels."""
+"""The size of the display in pixels until the application sets a display mode."""
 _DISPLAYS = {
     8: PixelFormat(0x60, bits=8),
     16: PixelFormat(0x40, bits=16, masks=(0xF800, 0x7E0, 0x1F, 0)),
@@ -205,7 +205,7 @@ class DirectDraw:
 
 
 def _family(surface: DrawSurface) -> list[DrawSurface]:
-    """A surface with the levels and faces of its texture."""
+    """``surface`` and the mip levels and faces of its texture that are attached below it."""
     found: list[DrawSurface] = []
     waiting = [surface]
     while waiting:

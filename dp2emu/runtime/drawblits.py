@@ -29,7 +29,7 @@ _REFUSED = {
     BltFlags.ROTATIONANGLE: "blit turned by an angle",
     BltFlags.DDROPS: "blit with DDROPS",
 }
-"""Flags of blits that no Direct3D driver implements, each with a description for the error."""
+"""Error text by flag of Blt, for flags that no Direct3D driver implements."""
 _PASSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP
     | BltFlags.KEYSRCOVERRIDE | BltFlags.KEYDESTOVERRIDE
@@ -47,7 +47,9 @@ class Effects(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """The target or source of a blit: a surface and a rectangle of it, None for all of it."""
+    """The target or source of a blit: a surface, and a rectangle of it or None for the whole
+    surface.
+    """
 
     surface: DrawSurface
     rect: Rect | None = None
@@ -121,7 +123,7 @@ def _key(key: ColorKey | None) -> ColorKey:
 
 
 def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
-    """(target, source) rectangles of the pieces into which clipping divides a blit.
+    """(target, source) rectangles of the smaller blits into which clipping divides a blit.
 
     They are clipped at the rectangles of the clipper and at the bounds of the surface.  Without a
     clipper a blit to the primary surface is clipped at its bounds, and a blit to any other surface
@@ -167,7 +169,8 @@ def _along(
 def _asked(
     target: DrawSurface, piece: Rect, source: Side | None, read: Rect, flags: int, effects: Effects
 ) -> Blt:
-    """The driver's blit from rectangle ``read`` of the source, if any, to ``piece`` of the target.
+    """The blit for the driver from rectangle ``read`` of the source, if there is one, to rectangle
+    ``piece`` of the target.
 
     Raises Refused for negative coordinates.
     """

@@ -28,9 +28,10 @@ _MEMORY_CAPS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
 """DDSCAPS flags that tell where a surface's memory is (system, video, local or non-local video
 memory); GetAttachedSurface ignores them."""
 MOST_BUFFERS = 255
-"""Most back buffers of a chain."""
+"""Largest number of back buffers of a flipping chain."""
 _DEPTH_BITS = {16: Format.D16, 24: Format.X8D24, 32: Format.D32}
-"""Depth formats by dwZBufferBitDepth, for descriptions without a pixel format."""
+"""Depth format by number of bits (dwZBufferBitDepth), for a DDSURFACEDESC without a pixel
+format."""
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -96,7 +97,7 @@ class DrawSurface(msgspec.Struct, eq=False):
 
     @property
     def part(self) -> Subresource:
-        """The layout of the level in memory."""
+        """Where this level is in the memory of the driver's surface: offset, size and pitches."""
         return layout_of(self.desc)[self.index]
 
     @property
@@ -107,7 +108,7 @@ class DrawSurface(msgspec.Struct, eq=False):
 
     @property
     def format(self) -> Format:
-        """The pixel format."""
+        """The surface's pixel format, a D3DFORMAT."""
         return Format(self.desc.format)
 
     @property

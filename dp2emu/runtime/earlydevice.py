@@ -41,10 +41,10 @@ _INITIAL = {
     6: {RenderState.SPECULARENABLE: 1, RenderState.NORMALIZENORMALS: 1},
     7: dict[RenderState, int](),
 }
-"""Render states that differ from the driver's initial ones on a new device, by interface
-version."""
+"""Values of render states that a new device sends since they differ from the driver's initial
+ones, by interface version (6 or 7), then state."""
 DONOTLIGHT = 0x10
-"""D3DDP_DONOTLIGHT."""
+"""D3DDP_DONOTLIGHT, the flag of a draw that is not to be lit."""
 LIGHT_STATES = {
     2: RenderState.AMBIENT,
     4: RenderState.FOGVERTEXMODE,
@@ -58,7 +58,9 @@ _PROJECTION = int(TransformState.PROJECTION)
 
 
 class DevicePalettes:
-    """Keeps track of the texture palettes that a device sent to its driver.  Mutable."""
+    """The texture palettes that a device sent to its driver, and the textures that they are
+    attached to.  Mutable.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Key = tuple[Any, ...]
-"""The key of a setting: its name, then its numbers, such as ``("render", 7)``."""
+"""The key of a device setting: its name, then its numbers, such as ``("render", 7)``."""
 Setter = Callable[..., None]
-"""Function that sends a setting; parameters: the numbers of its key, then the value."""
+"""A function that sends a device setting to the driver; its parameters are the numbers in the
+setting's key, then the value."""
 
 REGISTERS = {
     "vertex_floats": 256, "vertex_integers": 16, "vertex_booleans": 16,
@@ -32,7 +33,7 @@ class StateBlock:
 
 
 class Mirror:
-    """The settings of a device.  Mutable.
+    """The values of a device's settings as the application set them.  Mutable.
 
     ``setters`` has the function that sends a setting, by the setting's name; ``default`` returns
     the initial value of a key.  While a state block is recorded, settings only go into the block.

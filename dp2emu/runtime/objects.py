@@ -16,7 +16,7 @@ from dp2emu.d3d.enums import (
 from dp2emu.gpu.resource.heap import SurfaceDesc
 
 Color = tuple[float, float, float, float]
-"""Red, green, blue, alpha."""
+"""A colour as the floats red, green, blue and alpha."""
 Triple = tuple[float, float, float]
 
 _BLACK: Color = (0.0, 0.0, 0.0, 0.0)
@@ -115,8 +115,8 @@ class TriPatchInfo(msgspec.Struct, frozen=True):
 
 
 class Rects(msgspec.Struct, frozen=True):
-    """The rectangles of ComposeRects: ``sources`` is a buffer of D3DCOMPOSERECTDESC, ``places``
-    one of ``count`` D3DCOMPOSERECTDESTINATION.
+    """The arguments of ComposeRects: ``sources`` is a buffer of D3DCOMPOSERECTDESC, ``places`` a
+    buffer of ``count`` D3DCOMPOSERECTDESTINATION.
     """
 
     sources: SurfaceDesc

@@ -43,10 +43,11 @@ from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.reference import run
 
 TRANSFORM, LIGHT = 1, 1 << 10
-"""D3DVOP_TRANSFORM and D3DVOP_LIGHT; the flags for clipping and extents do not change the
-vertices."""
+"""D3DVOP_TRANSFORM and D3DVOP_LIGHT, flags of the vertex operation of ProcessVertices; its other
+flags do not change the vertices."""
 DONOTCOPYDATA = 1
-"""D3DPV_DONOTCOPYDATA: elements that are not computed keep their content."""
+"""D3DPV_DONOTCOPYDATA, a flag of ProcessVertices: target elements that are not computed keep their
+content."""
 _PER_STAGE = stage_index(1, 0)
 _MATERIAL_DTYPE = dtype_of(D3DMATERIAL7)
 _FLOATS: dict[ElementType, int] = {
@@ -73,8 +74,8 @@ def _lane(
     elements: Mapping[str, Element], name: str, streams: tuple[Stream, ...],
     numbers: NDArray[np.int64],
 ) -> F32:  # fmt: skip
-    """A component, named such as position0.x, of an element of each vertex; an element that the
-    vertices lack is (0, 0, 0, 1).
+    """The component ``name``, such as position0.x, of each vertex in ``numbers``; an element that
+    the vertices lack is (0, 0, 0, 1).
     """
     register, component = name.split(".")
     lane = COMPONENTS.index(component)

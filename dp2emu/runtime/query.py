@@ -21,7 +21,7 @@ NEVER_ISSUED = 0xDD
 
 
 class QueryState(Enum):
-    """The runtime's state of a query (wire format, "Queries")."""
+    """What has happened to a query since its creation (wire format, "Queries")."""
 
     CREATED = auto()
     BUILDING = auto()

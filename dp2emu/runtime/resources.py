@@ -62,7 +62,7 @@ class Resource:
 
     @property
     def root(self) -> Resource:
-        """The texture of a level, else the resource itself."""
+        """The texture that this resource is a level of, else the resource itself."""
         return self.owner or self
 
     @property
@@ -72,7 +72,7 @@ class Resource:
 
     @property
     def whole(self) -> Box:
-        """The box of the top level."""
+        """The box of all texels of the resource's top level."""
         assert self.desc is not None
         return Box(0, 0, self.desc.width, self.desc.height, 0, self.desc.depth)
 
@@ -83,12 +83,12 @@ class Resource:
 
     @property
     def written_by_gpu(self) -> bool:
-        """Whether it is a render target or depth surface."""
+        """Whether the resource is a render target or depth surface."""
         desc = self.root.desc
         return desc is not None and bool(desc.usage & (Usage.RENDERTARGET | Usage.DEPTHSTENCIL))
 
     def part(self, index: int = 0) -> Subresource:
-        """The layout of a subresource in the memory of ``root``."""
+        """Where subresource ``index`` is in the memory of ``root``: offset, size and pitches."""
         desc = self.root.desc
         assert desc is not None
         return layout_of(desc)[self.index + index]
@@ -259,7 +259,9 @@ def _ramp(value: int) -> bytes:
 
 
 def _pair(order: str, color: Color) -> bytes:
-    """The bytes of two pixels that share chroma; ``order`` has a letter for each byte."""
+    """The bytes of two pixels of one colour that share chroma; ``order`` has a letter for each
+    byte.
+    """
     red, green, blue, _ = color
     y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)
     parts = {"r": red, "g": green, "b": blue, "y": y, "u": u, "v": v}
@@ -277,4 +279,5 @@ _BLOCKS: dict[Format, Callable[[Color], bytes]] = {
     Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
     **{format: partial(_pair, order) for format, order in PAIRS.items()},
 }
-"""Functions that encode a block of pixels of one colour, by format whose pixels share bytes."""
+"""The function that encodes a block of pixels of one colour, by format; only for formats whose
+pixels share bytes."""

@@ -13,9 +13,11 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import ResponseError
 
 _BLOCK = struct.Struct("<BBHI")
-"""D3DHAL_DP2RESPONSE: bCommand, bReserved, count, total size with these 8 bytes."""
+"""The header of a block of responses, D3DHAL_DP2RESPONSE: bCommand, bReserved, count, and the size
+of the block with these 8 bytes."""
 _RECORD = struct.Struct("<II")
-"""D3DHAL_DP2RESPONSEQUERY: query id, size in bytes of the payload that follows."""
+"""The header of a query's response, D3DHAL_DP2RESPONSEQUERY: query id, and the size in bytes of
+the payload that follows."""
 
 
 class Response(NamedTuple):
@@ -64,7 +66,9 @@ def parse_responses(buffer: bytes, size_of: Callable[[int], int | None]) -> Resp
 
 
 def _blocks(buffer: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """(offset, bCommand, count, end) of each block."""
+    """(byte offset, bCommand, number of responses, end offset) of each block of a response
+    buffer.
+    """
     offset = 0
     while offset < len(buffer):
         if len(buffer) - offset < _BLOCK.size:

@@ -27,7 +27,7 @@ from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.runtime.responses import parse_responses
 
 COMMAND_BYTES = 1 << 16
-"""Default size of the command surface."""
+"""Default size of a session's command buffer in bytes."""
 
 
 class Refused(Fault):
@@ -35,7 +35,7 @@ class Refused(Fault):
 
 
 class Listener(Protocol):
-    """The receiver of a query's responses."""
+    """An object that receives the driver's responses to a query id."""
 
     @property
     def data_size(self) -> int:

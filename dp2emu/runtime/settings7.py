@@ -62,7 +62,7 @@ class Settings7:
 
     @property
     def recording(self) -> bool:
-        """Whether settings go to a recorded block only."""
+        """Whether a state block is being recorded, so that settings go to it only."""
         return self._recording is not None
 
     def put(self, kind: Kind, index: int, value: Any) -> None:

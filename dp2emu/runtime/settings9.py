@@ -33,7 +33,9 @@ _ZEROS = (0.0, 0.0, 0.0, 0.0)
 
 
 def setters(device: Device9) -> dict[str, Setter]:
-    """Functions that send settings, by setting name; Direct3D 8 sets vertex shaders by number."""
+    """The function that sends a setting to the driver, by setting name; in Direct3D 8 a vertex
+    shader is set by its number.
+    """
     eight = device.session.interface < 9
     return {
         "base": lambda base: None,
@@ -126,7 +128,8 @@ def default_of(device: Device9, key: Key) -> Any:
 # Predefined state blocks
 
 SAMPLER_OF_WIRE = {wire: int(state) for state, wire in WIRE_SAMPLER_STATES.items()}
-"""Sampler state by the texture stage state that has its role in Direct3D 8 and on the wire."""
+"""D3DSAMPLERSTATETYPE number by the number of the texture stage state that has the same meaning in
+Direct3D 8 and on the wire."""
 
 
 def block_keys(mirror: Mirror, kind: StateBlockType, interface: int) -> Iterator[Key]:

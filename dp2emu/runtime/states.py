@@ -31,12 +31,13 @@ from dp2emu.runtime.textures import Textures
 WIRE_SAMPLER_STATES = {
     state: sdk_value(WireTextureStageState, f"D3DTSS_{state.name}") for state in SamplerState
 }
-"""The texture stage state of DirectX 8 that the wire has for each sampler state (wire format,
-"Texture stages and samplers")."""
+"""Number of the texture stage state of DirectX 8 that is sent for a sampler state, by sampler
+state (wire format, "Texture stages and samplers")."""
 DEFAULT_LIGHT = Light(
     LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
 )
-"""The light that LightEnable creates if it was never set: white and directional along z."""
+"""The light that LightEnable creates for a number without a light: white and directional along
+z."""
 
 
 class Lights:
@@ -63,7 +64,7 @@ class Lights:
 
 
 class DeviceStates:
-    """The states of a Direct3D 9 or 8 device.  Mutable: they are registers.
+    """The states of a Direct3D 9 or 8 device.  Mutable.
 
     ``targets`` are the colour targets by index (GetRenderTarget), ``depth_stencil``, ``viewport``
     and ``scissor`` the current ones; ``textures`` has the methods of textures and palettes.

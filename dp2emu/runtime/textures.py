@@ -26,12 +26,13 @@ from dp2emu.runtime.session import Refused, Session
 
 PALETTE_ENTRIES = 256
 PALETTES = 0xFFFF
-"""Palette numbers of an application are less than this."""
+"""The number of palettes: an application's palette numbers are less than this."""
 
 _TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
-"""The DDI's stage state for SetTexture (wire format, "Texture stages and samplers")."""
+"""Number of the texture stage state by which the runtime binds a texture (wire format, "Texture
+stages and samplers")."""
 _PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
-"""Flags of SETPALETTE by palettised format: only P8 takes its alpha from the palette's entries."""
+"""Flags of the SETPALETTE token by palettised format: only P8 takes its alpha from the palette."""
 
 _NEEDS = {
     Usage.RENDERTARGET: Use.TARGET,
@@ -44,7 +45,7 @@ _NEEDS = {
     Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
     Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
 }
-"""The use that a format must support, by D3DUSAGE flag."""
+"""The use that a format must support for CheckDeviceFormat to accept a flag, by D3DUSAGE flag."""
 
 _BUFFERS = {
     SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),
@@ -276,7 +277,9 @@ def _levels(shape: TextureShape, *, generated: bool) -> int:
 
 
 def _index(desc: SurfaceDesc, level: int, face: int) -> int:
-    """The index of a subresource.  Raises Refused for a level or face that does not exist."""
+    """The index of the subresource at a level and face.  Raises Refused for a level or face that
+    does not exist.
+    """
     faces = CUBE_FACES if desc.kind is SurfaceKind.CUBETEXTURE else 1
     if not (0 <= level < desc.levels and 0 <= face < faces):
         raise Refused(HResult.D3DERR_INVALIDCALL, f"no level {level} of face {face}")

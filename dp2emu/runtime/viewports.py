@@ -14,7 +14,7 @@ from dp2emu.gpu.command.bindings import Viewport
 from dp2emu.runtime.objects import Light, Material, Triple
 
 _PARALLEL_POINT, _GL_SPOT = 4, 5
-"""D3DLIGHT_PARALLELPOINT and D3DLIGHT_GLSPOT, which drivers lack."""
+"""D3DLIGHT_PARALLELPOINT and D3DLIGHT_GLSPOT, numbers of D3DLIGHTTYPE that drivers do not know."""
 _BLACK: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
 
 

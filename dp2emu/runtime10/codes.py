@@ -38,7 +38,8 @@ RESULTS: dict[int, Result] = {
     DdiCode.E_OUTOFMEMORY: Result.E_OUTOFMEMORY,
     DdiCode.E_INVALIDARG: Result.E_INVALIDARG,
 }
-"""The result of each code that a driver reports; other codes become E_FAIL."""
+"""The HRESULT for the application by the error code that a driver reports; other codes become
+E_FAIL."""
 
 
 class Refused(Fault):

@@ -33,11 +33,11 @@ from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, tex
 from dp2emu.runtime10.streamout import StreamDeclaration, stream_output_desc
 
 CORE_LAYER = 1
-"""Handle of the core layer, which the driver passes to pfnSetErrorCb."""
+"""The runtime's handle of itself ("core layer"), which the driver passes to pfnSetErrorCb."""
 
 
 class Functions(Protocol):
-    """A driver's device: the DDI functions that it implements."""
+    """A driver's device, as the runtime uses it: the DDI functions that it implements."""
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -45,7 +45,7 @@ class Functions(Protocol):
 
 
 class Adapter(Protocol):
-    """A driver's adapter."""
+    """A driver's adapter, as the runtime uses it: it creates devices."""
 
     def create_device(
         self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
@@ -57,13 +57,15 @@ class Adapter(Protocol):
 
 
 class Handle(msgspec.Struct, frozen=True, eq=False):
-    """A driver's object; ``memory`` is the runtime's memory in which the driver keeps it."""
+    """An object of the driver; ``memory``, which the runtime allocated, is where the driver keeps
+    it.
+    """
 
     memory: bytearray
 
 
 class Resource(Handle, frozen=True, eq=False):
-    """A buffer or texture."""
+    """A buffer or texture of the driver; ``desc`` is the DDI structure that created it."""
 
     desc: CreateResource
 
@@ -74,7 +76,7 @@ class Resource(Handle, frozen=True, eq=False):
 
 
 class Shader(Handle, frozen=True, eq=False):
-    """A shader with its signatures."""
+    """A driver's shader object, and the compiled ``code`` that it was created from."""
 
     code: Code
 
@@ -95,7 +97,7 @@ class Device:
         self._functions = driver.functions
 
     def _report(self, core_layer: int, code: int) -> None:
-        """pfnSetErrorCb."""
+        """pfnSetErrorCb: receive the error ``code`` that the driver reports."""
         self._codes.append(code)
 
     def call(self, entry: str, *arguments: Any) -> Any:
@@ -301,7 +303,7 @@ class Device:
 
 
 _UNORDERED_ACCESS = 0x80
-"""D3D11_BIND_UNORDERED_ACCESS, which has another bit in the DDI."""
+"""D3D11_BIND_UNORDERED_ACCESS, the application's flag; the DDI's flag is another bit."""
 
 
 def bind_flags(bind: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 Call = tuple[str, tuple[Any, ...]]
-"""A call of the driver: the DDI function's name, and the arguments."""
+"""A call of the driver, as a tuple: the DDI function's name, and its arguments."""
 
 _Handle = bytearray | None
 

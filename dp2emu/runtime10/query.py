@@ -46,10 +46,11 @@ QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
     Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
     Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
 }
-"""The driver's number of each D3D10_QUERY and D3D11_QUERY (Direct3D 10/11 DDI, "Query types")."""
+"""The driver's query type by D3D10_QUERY or D3D11_QUERY number, for each API version (Direct3D
+10/11 DDI, "Query types")."""
 
 PREDICATES = frozenset({Ddi.OCCLUSIONPREDICATE, Ddi.STREAMOVERFLOWPREDICATE})
-"""Types that CreatePredicate accepts; predicates of a single stream are created as queries."""
+"""The driver's query types that CreatePredicate accepts."""
 
 _FIELDS: dict[Ddi, tuple[str, ...]] = {
     Ddi.TIMESTAMPDISJOINT: ("Frequency", "Disjoint"),
@@ -61,11 +62,12 @@ _FIELDS: dict[Ddi, tuple[str, ...]] = {
         if kind.name.startswith("STREAMOUTPUTSTATS")
     },
 }
-"""Member names of the results that are structures, by query type."""
+"""Member names of a query's result, by the driver's query type; types whose result is a single
+number are not listed."""
 
 
 class State(Enum):
-    """The runtime's state of a query."""
+    """Whether a query was created only, begun, or ended."""
 
     CREATED = auto()
     BUILDING = auto()
@@ -90,7 +92,7 @@ class Driver(Protocol):
 
 
 def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
-    """The row of query type ``number``, a D3D10_QUERY or D3D11_QUERY.
+    """The description of query type ``number``, a D3D10_QUERY or D3D11_QUERY.
 
     Raises Refused (E_INVALIDARG) for an unknown number or one that cannot be a predicate.
     """

@@ -15,14 +15,16 @@ from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.shader.sm4.container import Container, Element, Signature, unpack
 
 APPEND = 0xFFFFFFFF
-"""D3D11_APPEND_ALIGNED_ELEMENT: directly behind the previous element of the slot."""
+"""D3D11_APPEND_ALIGNED_ELEMENT, an offset that puts a vertex element behind the previous one of
+its slot."""
 
 _GENERATED = ("SV_VERTEXID", "SV_INSTANCEID", "SV_PRIMITIVEID")
-"""System values that the input assembler generates, which no layout contains."""
+"""Upper-case names of the system values that the input assembler generates; input layouts do not
+contain them."""
 
 
 class VertexElement(NamedTuple):
-    """D3D11_INPUT_ELEMENT_DESC."""
+    """D3D11_INPUT_ELEMENT_DESC: an element of an input layout."""
 
     SemanticName: str
     SemanticIndex: int

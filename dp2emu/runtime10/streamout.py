@@ -24,7 +24,7 @@ from dp2emu.shader.sm4.versions import BY_TOKEN, Stage
 _STREAMING = (Stage.GEOMETRY, Stage.VERTEX, Stage.DOMAIN)
 _COMPONENTS = 4
 _MOST = 255
-"""Largest number of components of a gap: ComponentCount is a BYTE."""
+"""Largest ComponentCount of a gap that the application declares in stream output."""
 
 
 class StreamDeclaration(NamedTuple):

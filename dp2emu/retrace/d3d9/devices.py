@@ -47,7 +47,7 @@ OBJECTS = " ".join(
     + ["IDirect3DSwapChain9Ex"]
 )
 _BACK_BUFFERS = 30
-"""D3DPRESENT_BACK_BUFFERS_MAX_EX."""
+"""D3DPRESENT_BACK_BUFFERS_MAX_EX: the largest number of back buffers of a swap chain."""
 _SCREEN = "Affects the screen only; pictures are taken before it."
 
 inert(ROOTS, "GetAdapterModeCount EnumAdapterModes GetAdapterDisplayMode", NO_EFFECT)

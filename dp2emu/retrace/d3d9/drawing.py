@@ -28,16 +28,16 @@ from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo, Ver
 from dp2emu.runtime.processing import Target, process_streams, size_of
 
 _END = 0xFF
-"""The stream number of D3DDECL_END, the element that ends a declaration."""
+"""The number in the member Stream of D3DDECL_END, the element that ends a vertex declaration."""
 _ELEMENT = ("Stream", "Offset", "Type", "Method", "Usage", "UsageIndex")
 _INTEGER = Arguments.integer
 _CONSTANTS = {"F": ("floats", 4), "I": ("integers", 4), "B": ("booleans", 1)}
-"""Kind of constant registers, and numbers per register, by last letter of
-Set...ShaderConstantF, I and B."""
+"""Type name of shader constants (floats, integers or booleans) and numbers per register, by the
+last letter of Set...ShaderConstantF, I and B."""
 _HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
              0xFFFF02FF: 0xFFFF0201, 0xFFFF03FF: 0xFFFF0300}  # fmt: skip
-"""For each software shader version (vs_2_sw and others), as its version token, the hardware
-version with the same instructions."""
+"""Hardware version token by software version token, such as that of vs_2_x by that of vs_2_sw;
+both versions have the same instructions."""
 
 inert(
     "IDirect3DVertexDeclaration9 IDirect3DVertexShader9 IDirect3DPixelShader9",

@@ -1,4 +1,5 @@
-"""Objects of Direct3D 9 and 8 that traced addresses mean, and readers of arguments."""
+"""Objects of Direct3D 9 and 8 that traced addresses mean, and functions that read the arguments of
+traced calls."""
 
 from __future__ import annotations
 
@@ -68,7 +69,9 @@ def resources_of(call: Arguments, *names: str) -> list[Resource]:
 
 
 def described(resource: Resource) -> SurfaceDesc:
-    """The driver's surface of a resource.  Raises Inexpressible if it has none."""
+    """The description of the driver's surface that holds a resource.  Raises Inexpressible if the
+    driver has none.
+    """
     if resource.desc is None:
         raise Inexpressible("a surface without memory at the driver")
     return resource.desc

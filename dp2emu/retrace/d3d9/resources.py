@@ -39,7 +39,7 @@ from dp2emu.runtime.resources import Resource, Stored, clipped
 from dp2emu.runtime.textures import TextureShape
 
 READONLY, NOOVERWRITE, NO_DIRTY_UPDATE = 0x10, 0x1000, 0x8000
-"""D3DLOCK_* flags that change what a lock or unlock sends to the driver, or if it waits."""
+"""D3DLOCK_READONLY, D3DLOCK_NOOVERWRITE and D3DLOCK_NO_DIRTY_UPDATE, flags of Lock."""
 _CUBES = "IDirect3DCubeTexture9 IDirect3DCubeTexture8"
 _FLAT_TEXTURES = "IDirect3DTexture9 IDirect3DTexture8"
 _VOLUME_TEXTURES = "IDirect3DVolumeTexture9 IDirect3DVolumeTexture8"
@@ -55,7 +55,8 @@ _WITH_RECTS = f"{_SURFACES} {_FLAT_TEXTURES} {_CUBES}"
 _WITH_BOXES = f"{_VOLUMES} {_VOLUME_TEXTURES}"
 _ALL = f"{_TEXTURES} {_SURFACES} {_VOLUMES} {_BUFFERS}"
 _WITHOUT_PITCH = (Format.ATI1N, Format.ATI2N)
-"""Formats whose block rows are packed in locked memory, whatever pitch Lock returned."""
+"""Compressed formats whose rows of blocks follow each other without gaps in locked memory, even if
+Lock returned a larger pitch."""
 _COPIED = "pSourceSurface", "pDestinationSurface"
 
 inert(_ALL, "SetPrivateData GetPrivateData FreePrivateData", "The program's own data.")
@@ -70,7 +71,9 @@ lost("IDirect3DSurface9", "GetDC ReleaseDC", "what GDI draws is not recorded")
 
 
 def _texture_method(kind: SurfaceKind, name: str, *sides: str) -> None:
-    """Register Create...Texture for textures of a ``kind``; ``sides`` names its size arguments."""
+    """Register the traced method Create... that ends in ``name`` and creates textures of a
+    ``kind``; ``sides`` are the names of its width, height and depth arguments.
+    """
 
     @method(EVERY_DEVICE, f"Create{name}")
     def create(program: Program, call: Arguments) -> None:

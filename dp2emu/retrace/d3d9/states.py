@@ -102,7 +102,9 @@ def scissor(call: Arguments, name: str) -> Box:
 
 
 def of_kind(kind: type[Any]) -> Callable[[Arguments, str], Any]:
-    """A reader of arguments that point to an object of type ``kind``; it returns None for NULL."""
+    """A function that takes a traced call and an argument's name, and returns the object of type
+    ``kind`` that the argument points to, None for NULL.
+    """
 
     def read(call: Arguments, name: str) -> Any:
         return optional(call, kind, name)
@@ -119,8 +121,8 @@ def _index_buffer(call: Arguments, name: str) -> Any:
 
 
 def setting(interfaces: str, name: str, key: str, says: str, *readers: Reader) -> None:
-    """Register a method that changes the setting named ``key``: ``readers`` read the numbers that
-    the setting has, if any, then its value.
+    """Register the traced method ``name`` that changes the device setting ``key``: ``readers``
+    read the setting's numbers (such as a stage), if any, then its value.
     """
 
     def put(call: Arguments) -> Callable[..., None]:
@@ -224,8 +226,8 @@ def set_palette_entries(program: Program, call: Arguments) -> None:
 def getter(
     interfaces: str, name: str, out: str, find: Callable[[Application, Arguments], Any]
 ) -> None:
-    """Register a getter: the object that ``find`` returns is bound to the address in argument
-    ``out``.
+    """Register the traced method ``name`` that returns an object: the one that ``find`` returns is
+    bound to the address in the argument ``out``.
     """
 
     @method(interfaces, name)

@@ -20,10 +20,11 @@ _ROOTS = "IDirect3D IDirect3D2 IDirect3D3"
 _DEVICES = "IDirect3DDevice2 IDirect3DDevice3"
 _EXECUTED = "execute buffers are not recorded"
 TEXTURE, MATERIAL = "texture", "material"
-"""Kinds of objects that a program names by handle: the first part of keys of
-``Program.handles``."""
+"""The first parts of keys of ``Program.handles``: the application names textures and materials by
+a handle."""
 _FORMATS = {1: 0x112, 2: 0x1E2, 3: 0x1C4}
-"""Flexible vertex formats of D3DVERTEX, D3DLVERTEX and D3DTLVERTEX, by D3DVERTEXTYPE."""
+"""Flexible vertex format (FVF) by D3DVERTEXTYPE number: of D3DVERTEX, D3DLVERTEX and
+D3DTLVERTEX."""
 
 inert(_ROOTS, "AddRef Initialize EnumDevices FindDevice EnumZBufferFormats", NO_EFFECT)
 inert("IDirect3D3", "EvictManagedTextures", "All textures have room.")

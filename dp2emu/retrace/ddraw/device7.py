@@ -50,7 +50,9 @@ def _calls(interfaces: str, name: str, act: str, says: str, *readers: Reader) ->
 
 
 def _struct(read: Callable[..., Any], name: str) -> Reader:
-    """A reader that applies ``read`` to the structure that the argument ``name`` points to."""
+    """A reader (function and argument name) that applies ``read`` to the structure that the
+    argument ``name`` points to.
+    """
 
     def found(call: Arguments, name: str) -> Any:
         return read(call.struct(name))

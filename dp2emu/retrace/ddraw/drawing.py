@@ -24,10 +24,11 @@ from dp2emu.runtime.processing import Span
 DEVICES = "IDirect3DDevice3 IDirect3DDevice7"
 _MOST_VERTICES = 0xFFFF
 _RESERVED = 0x20
-"""D3DFVF_RESERVED1, an unused DWORD in a vertex, which strided vertices do not have."""
+"""D3DFVF_RESERVED1, the FVF bit of an unused DWORD in a vertex, which strided vertices lack."""
 _MEMBERS = {DeclUsage.NORMAL: ("normal",), DeclUsage.COLOR: ("diffuse", "specular")}
-"""Members of D3DDRAWPRIMITIVESTRIDEDDATA with normals and colours, by usage, then usage index;
-positions and blend weights are in the member ``position``."""
+"""Names of the members of D3DDRAWPRIMITIVESTRIDEDDATA for normals and colours, by a vertex
+element's usage, then its usage index; positions and blend weights are in the member
+``position``."""
 
 
 def indices_of(call: Arguments, name: str) -> list[int] | None:

@@ -22,20 +22,22 @@ _MASKS = "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask"
 
 
 def pixel_format(of: Struct) -> PixelFormat:
-    """DDPIXELFORMAT."""
+    """Convert a traced DDPIXELFORMAT."""
     red, green, blue, alpha = members(of, _MASKS, integer)
     flags, fourcc, bits = members(of, ("dwFlags", "dwFourCC", "dwRGBBitCount"), integer)
     return PixelFormat(flags, fourcc, bits, (red, green, blue, alpha))
 
 
 def color_key(of: Struct) -> ColorKey:
-    """DDCOLORKEY."""
+    """Convert a traced DDCOLORKEY."""
     low, high = members(of, _KEY, integer)
     return low, high
 
 
 def description(of: Struct) -> Description:
-    """DDSURFACEDESC or DDSURFACEDESC2; DDSURFACEDESC has no dwCaps2, which becomes 0."""
+    """Convert a traced DDSURFACEDESC or DDSURFACEDESC2; the former has no dwCaps2, which becomes
+    0.
+    """
     flags = integer(member(of, "dwFlags"))
     caps, caps2 = capabilities(structure(member(of, "ddsCaps")))
     return Description(
@@ -100,7 +102,7 @@ _MATRIX = [f"_{row}{column}" for row in range(1, 5) for column in range(1, 5)]
 
 
 def matrix(of: Struct) -> tuple[float, ...]:
-    """D3DMATRIX: 16 floats by rows."""
+    """The 16 floats of a traced D3DMATRIX, row by row."""
     return members(of, _MATRIX, real)
 
 
@@ -118,7 +120,7 @@ _COLORS = "diffuse", "ambient", "specular", "emissive"
 
 
 def material(of: Struct) -> Material:
-    """D3DMATERIAL7 and D3DMATERIAL, whose members have different names."""
+    """Convert a traced D3DMATERIAL7 or D3DMATERIAL, whose members have different names."""
     long = "dcvDiffuse" in of.signature.members
     names = [f"dcv{name.title()}" if long else name for name in _COLORS]
     power = "dvPower" if "dvPower" in of.signature.members else "power"
@@ -133,7 +135,7 @@ _NUMBERS = (
 
 
 def light7(of: Struct) -> Light:
-    """D3DLIGHT7."""
+    """Convert a traced D3DLIGHT7."""
     diffuse, specular, ambient = members(of, ("dcvDiffuse", "dcvSpecular", "dcvAmbient"), _color)
     position, direction = members(of, ("dvPosition", "dvDirection"), _vector)
     kind = integer(member(of, "dltType"))
@@ -142,7 +144,7 @@ def light7(of: Struct) -> Light:
 
 
 def light(of: Struct) -> Light:
-    """D3DLIGHT and D3DLIGHT2."""
+    """Convert a traced D3DLIGHT or D3DLIGHT2 to a D3DLIGHT7."""
     (color,) = members(of, ("dcvColor",), _color)
     position, direction = members(of, ("dvPosition", "dvDirection"), _vector)
     kind = integer(member(of, "dltType"))
@@ -150,6 +152,6 @@ def light(of: Struct) -> Light:
 
 
 def viewport7(of: Struct) -> Viewport:
-    """D3DVIEWPORT7."""
+    """Convert a traced D3DVIEWPORT7."""
     x, y, width, height = members(of, ("dwX", "dwY", "dwWidth", "dwHeight"), integer)
     return Viewport(x, y, width, height, *members(of, ("dvMinZ", "dvMaxZ"), real))
