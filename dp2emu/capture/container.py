@@ -26,18 +26,18 @@ PROFILE = "dp2emu"
 LIBRARY = "dp2emu"
 MESSAGE_ENCODING = "dp2"
 SCHEMA_ENCODING = "dp2emu/1"
-"""The version of the payloads; ``streams/README.rst`` lists what each version changed."""
+"""Schema encoding in sealed captures: the version of the payload format of records."""
 TOTALS = "dp2emu"
-"""Name of the metadata record that holds the totals."""
+"""Name of the MCAP Metadata record that holds the totals of a sealed capture."""
 
 RECORD_HEAD = struct.Struct("<BQ")
-"""Opcode and length, before the body of every MCAP record."""
+"""``struct`` format of the opcode and body length before the body of every MCAP record."""
 MESSAGE_HEAD = struct.Struct("<HIQQ")
-"""Start of the body of an MCAP Message: channel id, sequence, log time, publish time."""
+"""``struct`` format of an MCAP Message's first fields: channel, sequence, log and publish time."""
 FOOTER = struct.Struct("<QQI")
-"""Body of an MCAP Footer: summary start, summary offset start, summary CRC."""
+"""``struct`` format of an MCAP Footer: summary start, summary offset start, summary CRC."""
 SUMMARY_OFFSET = struct.Struct("<BQQ")
-"""Body of an MCAP SummaryOffset: opcode, start and length of a group in the summary."""
+"""``struct`` format of an MCAP SummaryOffset: opcode, start and length of a group of records."""
 
 TOPICS = {kind: kind.name.lower() for kind in Kind}
 SCHEMAS = {kind: describe(kind) for kind in Kind}

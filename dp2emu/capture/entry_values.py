@@ -20,7 +20,7 @@ CREATE_DEVICE, DISTURB, REMOVE, ADVANCE, FINISH = (
 """Names of the adapter's entries.  CreateDevice has a device number as its argument, Disturb the
 cause of the disturbance, Remove a number of calls, Advance a number of ticks, Finish none."""
 DXGI = "DXGI."
-"""Prefix of the names of DXGI functions."""
+"""Prefix of the names under which a capture has DXGI functions, with its dot."""
 FILLED = "Filled"
 """Name of the structure that replaces a result if arguments changed; it has the result, and pairs
 of an argument's index and its new value."""
@@ -28,7 +28,7 @@ RAISED = "Raised"
 """Name of the structure that replaces a result if the function raised; it has the error's name."""
 
 Number = Callable[[bytearray], int | None]
-"""Function that returns a runtime memory block's number, None for an output buffer."""
+"""Type of a function that returns a memory block's number in a capture, None if it has none."""
 
 
 def makes(entry: str) -> bool:

@@ -175,7 +175,7 @@ def open_source(place: Place) -> Source:
 
 
 class Pass:
-    """A pass over the records of a capture file.  Mutable: it reads the source."""
+    """An iteration over the records of a capture file.  Mutable: it reads the source."""
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.progress = Progress()

@@ -63,10 +63,10 @@ PAYLOAD_BYTES = Limits().chunk_bytes - (64 << 10)
 """Largest payload written, so that its chunk stays within the default limit of readers."""
 
 MEMORY_PIECE = 16 << 20
-"""Bytes of a memory write beyond which writers split it into several records."""
+"""Largest number of bytes in one record of a memory write; a longer write becomes several."""
 
 _LONGEST_NAME = 128
-"""Bytes of a function's name, at most."""
+"""Largest size in bytes of the function name in the payload of an EntryCalled record."""
 _PARTS = 4
 """Number of values in the payload of an EntryCalled: arguments, result, codes, written memory."""
 

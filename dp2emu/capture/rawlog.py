@@ -27,7 +27,7 @@ END = 0
 """Tag of the record that ends a log; its payload is the number of calls, 8 bytes."""
 
 RECORD = Head(Struct("tag" / DWORD, "length" / DWORD, "time" / QWORD, "crc32" / DWORD))
-"""The head of a record: tag, length of the payload, time, CRC."""
+"""``struct`` format of a raw log record's head: tag, length of the payload, time, CRC."""
 
 _CHECKED = RECORD.size - 4
 _CALLS = struct.Struct("<Q")
@@ -81,7 +81,7 @@ class LogWriter(Closable):
 
 
 class LogReader(Pass):
-    """A pass over a raw log, whose magic has been read."""
+    """An iteration over the records of a raw log, whose magic has been read."""
 
     def entries(self) -> Iterator[Entry]:
         """Every record in order.  Raises CaptureError where the file is damaged."""

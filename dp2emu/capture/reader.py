@@ -29,7 +29,7 @@ from dp2emu.errors import CaptureError, UsageError
 from dp2emu.limits import Limits
 
 MAGICS = {"sealed": MAGIC, "log": rawlog.MAGIC}
-"""Magic of each form of capture that has one: the first 8 bytes of a file."""
+"""First 8 bytes of a capture file by its form, "sealed" or "log"; other forms have no magic."""
 KINDS = (*MAGICS, "bare")
 
 _TEXT_STARTS = b"d# \t\r\n\xef"
@@ -38,15 +38,16 @@ _CHECK_ALL = 4 << 20
 """Largest size in bytes of a capture whose records are all read, so checked, for a summary."""
 
 _CHUNK_HEAD = struct.Struct("<QQQII")
-"""Start of an MCAP Chunk: start and end time, inflated size, CRC, length of compression's name."""
+"""``struct`` format of an MCAP Chunk's first fields: start time, end time, inflated size, CRC, and
+length of the compression's name."""
 _DATA_LENGTH = struct.Struct("<Q")
 _DATA_END = struct.Struct("<I")
 _INDEX_HEAD = struct.Struct("<HI")
-"""Start of an MCAP MessageIndex: channel id, bytes of the entries."""
+"""``struct`` format of an MCAP MessageIndex's first fields: channel id, bytes of the entries."""
 _INDEX_ENTRY = struct.Struct("<QQ")
-"""Entry of an MCAP MessageIndex: time of a message and its offset in the chunk."""
+"""``struct`` format of an MCAP MessageIndex entry: a message's time and offset in the chunk."""
 _SMALL = 1 << 20
-"""Largest size in bytes of an MCAP header, schema, channel or index record, normally small."""
+"""Largest accepted size in bytes of an MCAP header, schema, channel or index record."""
 _NAME, _TOPIC = 16, 64
 
 _KINDS = {topic: kind for kind, topic in container.TOPICS.items()}
@@ -58,7 +59,7 @@ _SUMMARY = (
 
 
 class SealedReader(Pass):
-    """A pass over a sealed capture, whose magic has been read."""
+    """An iteration over the records of a sealed capture, whose magic has been read."""
 
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
@@ -225,7 +226,7 @@ _LEARNT: dict[int, Callable[[SealedReader, bytes], None]] = {
     Opcode.SCHEMA: SealedReader._learn_schema,
     Opcode.CHANNEL: SealedReader._learn_channel,
 }
-"""Methods that read the MCAP schemas and channels inside chunks, by opcode."""
+"""``SealedReader`` methods that read an MCAP Schema or Channel in a chunk, by MCAP opcode."""
 
 
 def read_totals(source: Source) -> Summary | None:

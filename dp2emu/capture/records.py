@@ -170,11 +170,11 @@ IMPORTED = "imported"
 observations of the program instead of driver answers.  Precedes all calls; its text names the
 source."""
 LABEL = "label.surface."
-"""Start of the key of an annotation that names a surface; the surface's handle follows."""
+"""Prefix of an annotation's key: the surface handle follows, and the text names the surface."""
 TIMING = "timing"
-"""Key of the annotation that selects the timing model of a capture."""
+"""Key of the annotation whose text is the timing model of a capture."""
 WAIT = "wait"
-"""Key of the annotation of a wait of the host for the idle GPU and all answers."""
+"""Key of an annotation: the host waited here until the GPU was idle and had answered all."""
 
 
 class Annotation(msgspec.Struct, frozen=True):

@@ -142,4 +142,4 @@ def _checksum(metadata: dict[str, str]) -> str:
 
 _NUMBERS = tuple(f for f in Summary.__struct_fields__ if f not in ("formats", "verified"))
 _LATER = frozenset({"entries", "pictures", "observations", "observed_bytes"})
-"""Totals that are stored only if they are not 0, since captures of earlier versions lack them."""
+"""Names of members of ``Summary`` that a sealed capture stores only if they are not 0."""

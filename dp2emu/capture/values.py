@@ -32,13 +32,13 @@ import msgspec
 from dp2emu.errors import CaptureError
 
 PLAIN_BYTES = 1 << 17
-"""Serialized bytes of a value, at most, not counting its ``bytes``: text shows it as one line."""
+"""Largest serialized size of a value in bytes, not counting the contents of ``bytes`` in it."""
 NESTING = 12
-"""Depth to which lists and structures may nest."""
+"""Largest nesting depth of lists and structures in an argument or result of a capture."""
 NAME = re.compile(r"[A-Z][A-Za-z0-9_]{0,63}")
-"""Pattern of the names of structures."""
+"""Pattern of a structure's name: a capital, then up to 63 letters, digits or underscores."""
 ENTRY = re.compile(r"(?:(?:DXGI|Adapter|Host)\.)?[A-Z][A-Za-z0-9]{0,99}")
-"""Pattern of the names of functions, with the prefix of their table."""
+"""Pattern of a function's name, optionally after ``DXGI.``, ``Adapter.`` or ``Host.``."""
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -202,7 +202,7 @@ _GET: tuple[Callable[[_Reader, int], Value], ...] = (
     lambda reader, depth: reader._elements(reader._number(_U32), depth),
     _Reader._structure,
 )
-"""Functions that parse a value, by its tag."""
+"""Functions that parse a serialized value's content; the index is the value's tag, 0 to 8."""
 
 
 def json_of(value: Value) -> Any:

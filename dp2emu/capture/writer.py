@@ -19,14 +19,14 @@ from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
 
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
-"""MCAP's names of compressions, by value of ``compression``."""
+"""MCAP names of compressions by their names here: "zstd", and "none", whose MCAP name is ""."""
 
 _CHUNK_BYTES = 16 << 20
 _SPOOL = 1 << 20
 
 
 class _Pending:
-    """A chunk before it is written.  Mutable: MCAP records are added."""
+    """The chunk of a sealed capture that is being filled.  Mutable: MCAP records are added."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []

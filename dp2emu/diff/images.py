@@ -21,7 +21,7 @@ Pixels = NDArray[np.uint8]
 """Picture as an array (height, width, 3 or 4): red, green, blue and optionally alpha."""
 
 _WORST = 10
-"""Regions that a comparison lists, at most."""
+"""Largest number of differing regions that a ``Comparison`` lists."""
 
 
 class Allowance(msgspec.Struct, frozen=True):

@@ -152,7 +152,7 @@ def call_of(path: Path) -> int | None:
 
 
 def _rows(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object within a JSON value."""
+    """Every JSON object within a JSON value, at any depth, itself included."""
     waiting = [value]
     while waiting:
         value = waiting.pop()

@@ -47,7 +47,7 @@ def regions(mask: NDArray[np.bool_]) -> list[Region]:
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[Region]:
-    """The horizontal runs of set pixels as regions, row by row."""
+    """Every horizontal sequence of adjacent set pixels as a region, from the top row down."""
     edges = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rows, starts = np.nonzero(edges == 1)
     stops = np.nonzero(edges == -1)[1]
@@ -56,7 +56,7 @@ def _runs(mask: NDArray[np.bool_]) -> list[Region]:
 
 
 def _touching(runs: list[Region]) -> Iterator[tuple[int, int]]:
-    """Index pairs of runs in neighbouring rows that touch at a side or corner."""
+    """Index pairs of ``runs`` in adjacent pixel rows that touch at a side or a corner."""
     above = 0
     for below, run in enumerate(runs):
         while runs[above].top < run.top - 1 or (

@@ -21,7 +21,7 @@ from dp2emu.runtime.query import NEVER_ISSUED
 from dp2emu.runtime.responses import Response, parse_responses
 
 _SHOWN = 16
-"""Bytes of a payload that a difference shows."""
+"""Largest number of bytes that the text of a difference shows in hexadecimal."""
 
 
 class Difference(NamedTuple):

@@ -15,7 +15,7 @@ from typing import IO, Any, Self, TextIO
 SCHEMA = 1
 """Version of replay JSON; keys may be added without a new version."""
 _LISTS = ("pictures", "queries", "entries", "disturbances")
-"""Lists of the document after ``calls``, in order."""
+"""Keys of the lists that follow ``calls`` in replay JSON, in order."""
 
 _SPOOL = 1 << 20
 _COPY = 1 << 16

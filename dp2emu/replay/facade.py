@@ -31,18 +31,18 @@ MEMORY_BYTES = 1 << 16
 """Bytes of the runtime's memory that a capture may use for an object, at most."""
 DEVICES = 64
 _LONGEST = 60
-"""Characters of a value that a difference shows, at most."""
+"""Largest number of characters of a value in the text of a difference."""
 PRESENT = f"{entries.DXGI}Present"
 
 _IMPOSSIBLE = (TypeError, ValueError, LookupError, OverflowError, AttributeError)
-"""Exceptions that functions raise for arguments that no runtime would pass."""
+"""Python exceptions by which a driver function rejects arguments that no runtime would pass."""
 _DESCRIBED: dict[str, Any] = {
     "CreateBlendState": state_objects.BlendDesc | state_objects.BlendDesc1,
     "CreateDepthStencilState": state_objects.DepthStencilDesc,
     "CreateRasterizerState": state_objects.RasterizerDesc,
     "CreateSampler": state_objects.SamplerDesc,
 }
-"""Types of the first argument of functions whose annotation is less specific, by function."""
+"""Structure type of the first argument, by function name; replaces the function's annotation."""
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 32) - 1
 _HANDLE = "runtime"
 

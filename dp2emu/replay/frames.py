@@ -26,7 +26,7 @@ class Frames(msgspec.Struct, frozen=True):
 
 
 EVERY = Frames()
-"""All frames."""
+"""The range of all frames of a capture, from frame 0 to the end."""
 
 
 def parse_frames(text: str) -> Frames:

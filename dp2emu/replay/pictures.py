@@ -37,7 +37,7 @@ from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 
 THUMB_WIDTH, THUMB_HEIGHT = 160, 120
-"""Size of thumbnails in pixels, at most."""
+"""Largest width and height in pixels of a thumbnail on a contact sheet."""
 LIMIT = 400
 """Pictures on a contact sheet, at most; whenever there are more, every second one is dropped."""
 _GAP = 8
@@ -93,7 +93,7 @@ class Shot(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A picture with its comparison with a reference."""
+    """A replayed picture and the result of its comparison with a reference picture."""
 
     shot: Shot
     judgement: Judgement
@@ -208,7 +208,7 @@ class Photographer:
 
     @property
     def _under_way(self) -> int:
-        """Number of the frame that contains the last call."""
+        """Number of the frame that contains the last D3dDrawPrimitives2 call, counted from 0."""
         return self._frames if self._call > self._marked else max(self._frames - 1, 0)
 
     def _show(self, frame: int, handle: int) -> None:

@@ -15,7 +15,7 @@ from dp2emu.text.codec import HEADER, Codec, Place
 from dp2emu.text.shape import Shape
 
 _HEAD = Struct(*D3DHAL_DP2RESPONSE.subcons[3:])
-"""Head of a response block, after the 4-byte header that it has like a token: dwTotalSize."""
+"""Layout of the fields of a response block after its 4-byte header: dwTotalSize."""
 _PAYLOAD = Tail(
     (
         ("data", DWORD, lambda item: int(item["dwSize"]) // 4),
@@ -31,7 +31,7 @@ CODECS: dict[int, Codec] = {
 
 
 class Block(NamedTuple):
-    """A response block and its place in the response."""
+    """A response block, with the byte offsets of its parts in the response."""
 
     codec: Codec
     place: Place

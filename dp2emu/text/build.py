@@ -64,7 +64,7 @@ def _vertices(size: int, block: Block) -> bytes:
 
 
 def _items(codec: Codec, block: Block) -> tuple[bytes, int]:
-    """The bytes of the items with their parts, and the number of items."""
+    """The bytes of a token's items, each with the arrays behind it, and the number of items."""
     if codec.item is None:
         _nothing_else(block, parts=(), items=False)
         return b"", 0

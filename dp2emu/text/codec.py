@@ -18,7 +18,7 @@ from dp2emu.layout import Buffer, reader_of
 from dp2emu.text.shape import Shape
 
 HEADER = struct.Struct("<BBH")
-"""Header of a token: bCommand, bReserved, wPrimitiveCount (n)."""
+"""``struct`` format of a token's 4-byte header: bCommand, bReserved, wPrimitiveCount (n)."""
 
 _INDICES_BEYOND = 2
 """A fan or strip of n primitives has at most n plus this many indices."""
@@ -32,7 +32,8 @@ def aligned(at: int) -> int:
 
 
 class Place(NamedTuple):
-    """Byte offsets of a token, its payload and its end, and ``n``, its wPrimitiveCount."""
+    """Byte offsets of a token (``offset``), its data after the header (``start``) and its end
+    (``end``); ``n`` is its wPrimitiveCount."""
 
     offset: int
     n: int
@@ -41,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A variable part of an item, whose elements fill the bytes from ``start`` to ``end``."""
+    """An array behind an item of a token; its elements fill bytes ``start`` to ``end``."""
 
     name: str
     shape: Shape
@@ -84,7 +85,10 @@ class Codec:
         self._read_item = reader_of(self.item.dtype) if tail and self.item else None
 
     def number(self, n: int, head: Buffer) -> int:
-        """Number of items of a token with ``n`` in its header; if n is 0, ``head`` may tell."""
+        """Number of items of a token whose header has count ``n``.
+
+        For some opcodes with ``n`` 0 the number is computed from the fields in ``head``.
+        """
         if self.item is None:
             return 0
         if n == 0 and self._implied and self._read_head:
@@ -92,7 +96,7 @@ class Codec:
         return self._count(n)
 
     def inferred(self, number: int) -> int | None:
-        """The header's n for ``number`` items; None if the items do not determine it."""
+        """The wPrimitiveCount for ``number`` items; None if they do not determine it."""
         if self.item is None:
             return None
         for n in range(number, max(number - _INDICES_BEYOND, 0) - 1, -1):
@@ -101,7 +105,7 @@ class Codec:
         return None
 
     def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
-        """The variable parts of the item at byte offset ``item``, empty ones too."""
+        """The arrays behind a token's item at byte offset ``item``, empty ones too."""
         if self._read_item is None or self.item is None:
             return
         fields = self._read_item(buffer, item)

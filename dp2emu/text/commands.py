@@ -28,17 +28,16 @@ from dp2emu.text.remarks import remark
 from dp2emu.text.syntax import TextError, block_of
 
 RAW = "raw"
-"""Keyword of a block of bytes that are no token; its part is ``bytes``."""
+"""Keyword of a text statement for bytes that are no token; a line ``bytes: ...`` lists them."""
 _SMALL, _KEPT = 64, 1 << 12
-"""Bytes of a token whose lines are cached, at most, since captures repeat tokens; entries of the
-cache."""
+"""Largest size in bytes of a token whose text is cached, and largest number of cached tokens."""
 
 _CREATE_QUERY = TABLE[Op.CREATEQUERY]
 _PAIR = struct.Struct("<II")
 
 
 class Shown(NamedTuple):
-    """A line of a dump, the bytes that it shows, and an optional remark."""
+    """A line of a capture's text dump, the bytes that it shows, and an optional comment."""
 
     line: Line
     data: bytes = b""

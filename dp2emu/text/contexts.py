@@ -18,11 +18,11 @@ _FLOATS: dict[ElementType, int] = {
 }  # fmt: skip
 _LATEST = 9
 _LONGEST_VERTEX = 1024
-"""Bytes of a vertex on one line, at most; more than any FVF has."""
+"""Largest size in bytes of a vertex that a dump shows on one line of text."""
 
 
 class VertexFormat(NamedTuple):
-    """Bytes of a vertex, and a flag for each of its DWORDs that is a float (empty: unknown)."""
+    """Size of a vertex in bytes, and whether each of its DWORDs is a float (empty: unknown)."""
 
     size: int
     floats: tuple[bool, ...]
@@ -41,7 +41,7 @@ class Contexts:
         self._queries: dict[int, dict[int, int]] = {}
 
     def see(self, record: Record) -> None:
-        """Track the creation and destruction of contexts."""
+        """Update the known contexts if ``record`` creates or destroys one."""
         if isinstance(record, ContextCreated):
             self._interfaces[record.context] = record.interface
         elif isinstance(record, ContextDestroyed):

@@ -25,7 +25,7 @@ from dp2emu.text.textfile import TextCapture
 AnyCapture = Capture | TextCapture
 
 KINDS = ("sealed", "log", "bare", "text", "c")
-"""The forms of captures that can be written."""
+"""Names of the forms in which ``convert`` writes a capture."""
 
 _USUAL_CHUNK = 1 << 20
 """Bytes at which ``CaptureWriter`` closes a chunk by default."""

@@ -21,19 +21,19 @@ from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 
 HEADERS = ("dp2.h", "dp2log.h", "dp2stub.h", "dp2play.h")
-"""Headers of the kit, in the order in which the file includes them."""
+"""Header files of the driver kit, in the order in which the generated C source includes them."""
 
 _INCLUDE = re.compile(r'^#include "dp2[a-z]*\.h"\n', re.MULTILINE)
 _LINE_BYTES = 16
 _COMMENT = 96
-"""Characters of a token's text in a comment, at most."""
+"""Largest number of characters of a token's text in a comment of the C source."""
 
 _MEMBERS = (
     "dwhContext", "dwFlags", "dwVertexType", "lpDDCommands", "dwCommandOffset",
     "dwCommandLength", "lpDDVertex", "dwVertexOffset", "dwVertexLength", "dwVertexSize",
     "dwReqVertexBufSize", "dwReqCommandBufSize", "lpdwRStates",
 )  # fmt: skip
-"""Members of D3DHAL_DRAWPRIMITIVES2DATA that the caller sets."""
+"""Names of the D3DHAL_DRAWPRIMITIVES2DATA members that the caller sets."""
 
 
 class CWriter:
@@ -182,7 +182,7 @@ def _member(name: str, value: int) -> str:
 
 
 def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
-    """``data`` as one row without a comment, or no row if it is empty."""
+    """The pair (``data``, "") for a C array without comments; no pair if ``data`` is empty."""
     if data:
         yield data, ""
 

@@ -26,7 +26,7 @@ from dp2emu.text.values import ValueText
 
 MAGIC = "dp2emu-text"
 VERSION = 1
-"""Version of the grammar; older texts stay readable."""
+"""Version of the text form of captures, written in the first line of a dump."""
 CHUNK = "chunk"
 NO_COMMANDS = "none"
 """Value of ``commands`` in the statement of a call whose command bytes were in memory already."""
@@ -154,7 +154,7 @@ _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
     records.Annotation: TextWriter._annotation,
     records.EntryCalled: TextWriter._entry,
 }
-"""Functions that yield the lines below a record's statement, by type of record."""
+"""``TextWriter`` methods that yield the lines below a record's first line, by type of record."""
 
 
 def remark_of(entry: str, count: int) -> str:
@@ -164,7 +164,7 @@ def remark_of(entry: str, count: int) -> str:
 
 @cache
 def _parameters() -> Mapping[str, tuple[str, ...]]:
-    """The parameter names of every function of the newest interface version."""
+    """Parameter names by recorded function name, in the newest Direct3D 10/11 interface."""
     # Captures of older interfaces should not import the Direct3D 10/11 driver.
     from dp2emu.capture.entry_values import DXGI
     from dp2emu.ddi10.adapter import Adapter

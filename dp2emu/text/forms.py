@@ -22,7 +22,7 @@ from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Block, TextError, Value, Word
 
 _KIND = "kind"
-"""The member whose value must be a SurfaceKind."""
+"""Name of the record member whose value must be a SurfaceKind."""
 _NUMBER = Leaf("Q", "", None, alone=False)
 
 

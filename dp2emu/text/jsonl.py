@@ -29,7 +29,7 @@ Encode = Callable[[bytes, int, int, int], str]
 """Function (memory, n, start, end of the payload) that returns the members of a token's object in
 JSON, each after a comma."""
 _PIECE = 1 << 16
-"""Characters of buffered lines, roughly, before they are written."""
+"""Approximate number of characters of JSON lines that are collected before they are written."""
 
 
 class JsonLinesWriter:

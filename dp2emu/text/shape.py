@@ -38,13 +38,13 @@ class Leaf(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The layout of a record: a node for each named member."""
+    """The layout of a structure: (name, layout) of each member in order."""
 
     members: tuple[tuple[str, Node], ...]
 
 
 class Array(NamedTuple):
-    """The layout of an array: a node for each element."""
+    """The layout of an array: the layout of each element, in order."""
 
     elements: tuple[Node, ...]
 
@@ -53,7 +53,8 @@ Node = Leaf | Group | Array
 
 
 class Template:
-    """A callable that formats the flat scalars of a record by a format string and converters."""
+    """A function object from a structure's scalars to text: a format string, and for each scalar a
+    function that converts it or None."""
 
     __slots__ = ("_converters", "_format")
 
@@ -189,7 +190,7 @@ _RANGES = {
     for letter in "BHIQbhiq"
     for bits in (8 * struct.calcsize("<" + letter),)
 }
-"""Range of integers by ``struct`` letter."""
+"""Integers that a scalar can hold, as a ``range``, by its ``struct`` letter."""
 
 
 def _flat(node: Node, value: Value | None) -> Iterator[int]:

@@ -31,18 +31,18 @@ _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#
 """Pattern of a word, mark, string or unterminated string; group 1 is empty for a comment."""
 _WHOLE = re.compile(_STRING)
 _FIRST = re.compile(r'\s*([^\s\[\]{}="#]+)')
-"""Pattern of the first word of a line."""
+"""Pattern that matches a line's first word after any spaces; group 1 is the word."""
 _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
-"""First characters of lexemes that are not words."""
+"""Characters that begin a lexeme other than a word: a bracket, ``=`` or a string's quote."""
 LINE_LIMIT = 1 << 20
 """Characters of a line, at most, so that a hostile line is not read whole.  Dumps wrap earlier."""
 _DEPTH_LIMIT = 16
 _MOST_ITEMS = (1 << 16) + 1
 """Items of a statement, at most: a 16-bit count, and the two more of a fan or a strip."""
 _SMALL, _PER_LINE, _CACHED = 256, 16, 1 << 10
-"""Limits of the cache of blocks, which captures repeat: characters of a cached block, to which
-each line adds ``_PER_LINE``, and entries of a cache."""
+"""Limits of the cache of parsed statements: largest size of one in characters, characters that
+each of its lines adds to the size, and largest number of cached statements."""
 
 
 class TextError(CaptureError):
@@ -53,7 +53,7 @@ class TextError(CaptureError):
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A bare word: a number or a name."""
+    """A number or a name in a capture's text, without quotes."""
 
     text: str
     line: int
@@ -67,7 +67,7 @@ class Quoted(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A list of values, ``[value ...]``."""
+    """A list of values in a capture's text, written ``[value ...]``."""
 
     values: tuple[Value, ...]
     line: int
@@ -105,7 +105,7 @@ class Block(msgspec.Struct, eq=False):
 
     @property
     def line(self) -> int:
-        """Line number of the statement, from 1."""
+        """Number of the block's first line, from 1; a block in the cache counts lines from 0."""
         return self.fields.line
 
     def error(self, what: str) -> TextError:
@@ -146,7 +146,7 @@ class Paragraph(NamedTuple):
     lines: tuple[str, ...] = ()
 
     def placed(self) -> Block:
-        """The block with the line numbers of the stream."""
+        """The block with the stream's line numbers; parsed again if it is in the cache."""
         return block_of(self.lines, self.number) if self.lines else self.block
 
     def read(self, reader: Callable[[Block], _T]) -> _T:
@@ -243,7 +243,7 @@ def _uncommented(line: str) -> str:
 
 
 def _lexemes(number: int, line: str) -> list[str]:
-    """The lexemes of a line.  Raises TextError for an unterminated string."""
+    """Words, marks and strings of a line, in order.  Raises TextError for an unterminated one."""
     if '"' not in line and "#" not in line:
         # Most lines have no strings, and this is several times as fast.
         for mark in _MARKS:

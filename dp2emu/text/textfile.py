@@ -115,7 +115,7 @@ def _word(value: Value | None) -> str | None:
 
 
 def _grouped(stream: Iterator[Paragraph]) -> Iterator[tuple[Paragraph, list[Paragraph]]]:
-    """Each record or chunk statement with the blocks below it."""
+    """(statement of a record or chunk, statements of tokens or responses below it)."""
     record: Paragraph | None = None
     below: list[Paragraph] = []
     for paragraph in stream:
@@ -264,4 +264,4 @@ _APART: dict[type[Any], Callable[[Parts, Sequence[Block]], Mapping[str, Any]]] =
     records.Annotation: _annotation,
     records.EntryCalled: _entry,
 }
-"""Functions by type of record that read its members that are not numbers."""
+"""Functions that parse a record's members other than numbers from text, by type of record."""

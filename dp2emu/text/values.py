@@ -38,7 +38,7 @@ class ValueText:
         return _SHOWN[type(value)](self, value)
 
     def blobs(self) -> Iterator[str]:
-        """The lines of the parts with long bytes."""
+        """Lines ``blobN: ...`` with the bytes that were too long for a value's line."""
         for number, data in enumerate(self._blobs):
             yield from hex_lines(f"{_BLOB}{number}", data)
 

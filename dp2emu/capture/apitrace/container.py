@@ -16,12 +16,12 @@ from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 
 MAGICS = {b"at": "snappy", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-"""Names of containers by the magic at the start of the file."""
+"""Names of a trace's compression formats by the first bytes of the file; brotli has none."""
 LONGEST_MAGIC = max(map(len, MAGICS))
 
 _PIECE = 1 << 20
 _MEMBERS = 1 << 16
-"""Bytes of a gzip file read at once; few, since at the end of each gzip member zlib copies the
+"""Bytes of a gzip trace read at once: few, since at the end of each gzip member zlib copies the
 bytes that follow."""
 _GZIP = 31  # zlib's wbits of a gzip head and the largest window
 _LONG_LITERAL = 60
@@ -30,7 +30,7 @@ have the length."""
 
 
 class Packed:
-    """A reader of a compressed file; ``start`` are bytes already read from ``source``.
+    """The compressed bytes of a trace: ``start``, already read from ``source``, then the rest.
 
     Mutable: reading moves it.
     """
@@ -50,7 +50,7 @@ class Packed:
 
 
 def container_of(start: bytes) -> str | None:
-    """The container whose magic ``start`` begins with, None for brotli, which has none."""
+    """The name in ``MAGICS`` of the compression whose magic begins ``start``, None without one."""
     return next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
 
 

@@ -1,4 +1,4 @@
-"""A reader of the decompressed stream of a trace, across its pieces."""
+"""Reading of bytes and numbers from a trace that is decompressed block by block."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from io import BytesIO
 from dp2emu.errors import CaptureError
 
 _LONGEST_UINT = 10
-"""Bytes of the longest 64-bit number, which has 7 bits in each byte."""
+"""Largest number of bytes of an encoded 64-bit number: each byte has 7 bits of it."""
 
 
 class Cursor:
-    """A reader of bytes and numbers from a stream of pieces.  Mutable: reading moves it."""
+    """A reader of the bytes and numbers in an iterator of bytes.  Mutable: reading moves it."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -63,7 +63,7 @@ class Cursor:
         return gathered.getvalue()
 
     def _turn(self) -> bool:
-        """Go to the next piece; False at the end of the stream."""
+        """Replace the current block of bytes by the iterator's next; False if there is none."""
         self._piece = next(self._pieces, b"")
         self._at = 0
         return bool(self._piece)

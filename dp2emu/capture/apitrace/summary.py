@@ -1,4 +1,4 @@
-"""Counts of the calls, frames and threads of a trace."""
+"""Counts of the calls, frames and threads of an apitrace trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PRESENTS = {
     "IDirect3DSwapChain9::Present",
     "IDirect3DSwapChain9Ex::Present",
 }
-"""Names of the methods whose calls end a frame."""
+"""Names of the Direct3D 8 and 9 methods, as ``Interface::Method``, whose calls end a frame."""
 
 _APIS = {
     "Direct3DCreate9": "Direct3D 9",
@@ -35,7 +35,7 @@ _APIS = {
     "DirectDrawCreate": "DirectDraw",
     "DirectDrawCreateEx": "DirectDraw",
 }
-"""The API by the name of a function or of the interface of a method."""
+"""API names such as "Direct3D 9" by function name, or by interface name for a method."""
 
 
 class TraceSummary(msgspec.Struct, frozen=True):

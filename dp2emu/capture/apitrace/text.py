@@ -125,7 +125,7 @@ _TEXT: dict[type, Callable[..., str]] = {
     values.Repr: lambda value: value_text(value.human),
     Missing: lambda value: "?",
 }
-"""Functions that format a value as text, by its type."""
+"""Functions that format a traced value as text, by the value's Python type."""
 
 
 _NAMES = {
@@ -157,7 +157,7 @@ _NAMES = {
     "b64bb1b5-fd70-4df6-bf91-19d0a12455e3": "IID_IDirect3DVertexBuffer9",
     "7c9dd65e-d3f7-4529-acee-785830acde35": "IID_IDirect3DIndexBuffer9",
 }
-"""SDK names of interfaces and devices by GUID."""
+"""SDK names of interfaces and devices by GUID, which is lower-case text with hyphens."""
 
 
 def _guid_name(value: Struct) -> str | None:

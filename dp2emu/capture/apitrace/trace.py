@@ -17,7 +17,7 @@ from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 
 _NEWEST = 6
-"""The newest trace version that can be read."""
+"""The newest apitrace format version that can be read."""
 _PROPERTIES = 6  # first version with properties
 _THREADS = 4  # first version whose enter events name their thread
 _ENUM_TABLES = 3  # first version that records enumerations whole, not name by name
@@ -29,11 +29,11 @@ _VALUE_COST = 384
 _NAME_COST = 128
 """Bytes charged to a memory budget for a name or a signature, besides its text."""
 _MOST_ARGUMENTS = 64
-"""Arguments of a function, at most: each of its calls allocates all of them."""
+"""Largest number of arguments in a function's signature; more make a trace invalid."""
 _MOST_FLAGS = 256
-"""Flags of a bitmask, at most: printing a value tests all of them."""
+"""Largest number of flags in a bitmask's signature; more make a trace invalid."""
 _MOST_NAME = 256
-"""Bytes of a name in a signature, at most: printing a value repeats them."""
+"""Largest size in bytes of a name in a signature; a longer one makes a trace invalid."""
 _MOST_DETAILS = 8
 """Details of an event, such as result or backtrace, besides its arguments, at most."""
 _SHARE = 64
@@ -190,7 +190,7 @@ class Decoder:
         return self._interned(self._functions, self._function)
 
     def frame(self) -> StackFrame:
-        """Read a line of a backtrace."""
+        """Read one stack frame of a backtrace."""
         self.held.spend(_VALUE_COST)
         return self._interned(self._frames, self._frame)
 
@@ -326,10 +326,10 @@ _READ: dict[int, Callable[[Decoder, int], Value]] = {
     14: Decoder._twice,
     15: Decoder._wide_string,
 }
-"""Functions that decode a value, by its type byte."""
+"""Functions that decode a value of a trace, by the type byte that precedes the value."""
 
 _FRAME = {1: "module", 2: "function", 3: "file", 4: "line", 5: "offset"}
-"""Members of ``StackFrame`` by the byte that precedes them in a trace."""
+"""Names of ``StackFrame`` members by the byte that precedes the member's value in a trace."""
 
 
 class _Open(msgspec.Struct):

@@ -13,7 +13,7 @@ from typing import Final, Literal
 import msgspec
 
 FAKE = 1
-"""Flag of a call that the tracer inserted, which the program did not make."""
+"""Bit of a traced call's flags: the tracer inserted the call, the program did not make it."""
 
 
 class Missing(PythonEnum):
@@ -123,7 +123,7 @@ Value = (
 
 
 class StackFrame(msgspec.Struct, frozen=True):
-    """A line of a backtrace; details that were not recorded are None."""
+    """One stack frame of a backtrace; members that were not recorded are None."""
 
     module: str | None = None
     function: str | None = None
