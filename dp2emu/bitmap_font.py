@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEIGHT = 5
-"""Height of a letter in dots."""
+"""Height of each character of the font in dots."""
 ADVANCE = 4
-"""Dots from one letter to the next."""
+"""Number of dots from the left edge of one character to that of the next."""
 
 _GLYPHS = """
 0 ### #.# #.# #.# ###   1 .#. ##. .#. .#. ###   2 ### ..# ### #.. ###
@@ -29,7 +29,7 @@ X #.# #.# .#. #.# #.#   Y #.# #.# .#. .#. .#.   Z ### ..# .#. #.. ###
 - ... ... ### ... ...   . ... ... ... ... .#.   , ... ... ... .#. #..
 : ... .#. ... .#. ...   _ ... ... ... ... ###
 """
-"""Characters, each followed by its rows of dots."""
+"""The font: each character, then its five rows of three dots, ``#`` set and ``.`` clear."""
 _ROWS = {" ": "... ... ... ... ..."} | dict(re.findall(r"(\S) ((?:[.#]{3} ?){5})", _GLYPHS))
 _UNKNOWN = "### ### ### ### ###"
 

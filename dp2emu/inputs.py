@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 FILE_BYTES = 1 << 26
-"""Default size limit of a file that is read whole."""
+"""Default size limit, in bytes, of a file that is read into memory as a whole."""
 _PIECE = 1 << 20
 
 

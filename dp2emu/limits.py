@@ -88,20 +88,21 @@ FUZZING = Limits(
     call_pixels=1 << 18, call_instructions=1 << 24, capture_tokens=1 << 18,
     capture_vertices=1 << 20, capture_pixels=1 << 22, capture_instructions=1 << 28,
 )  # fmt: skip
-"""Bounds that keep every input of a fuzz campaign short."""
+"""``Limits`` for fuzz campaigns, low enough that every input is executed in a short time."""
 
 GENEROUS = Limits()
-"""The default bounds."""
+"""``Limits`` with the default value of every bound."""
 
 NAMES = tuple(Limits.__struct_fields__)
-"""The names of the bounds."""
+"""Names of all bounds, which are the fields of ``Limits``."""
 
 MEMORY = ("extent", "surface_bytes", "total_bytes", "surfaces")
-"""The names of the bounds of surface memory."""
+"""Names of the bounds in ``Limits`` that restrict the size and number of surfaces."""
 
 _MOST = (1 << 63) - 1
 _RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
-"""Highest allowed value by name, of limits whose excess could overflow arithmetic or the stack."""
+"""Highest value that a user may set, by bound; bounds that are missing here may be up to
+2**63 - 1."""
 
 
 def parse_limits(given: Iterable[str], base: Limits | None = None) -> Limits:

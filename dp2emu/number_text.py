@@ -19,11 +19,10 @@ _DECIMAL = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9
 _NAN = re.compile(r"nan\((0x[0-9a-f]{8})\)\Z")
 _INFINITE = {"inf": 0x7F800000, "-inf": 0xFF800000}
 _DIGITS = 64
-"""Maximum length of a number in characters."""
+"""Maximum length in characters of a number that is parsed."""
 
 DECIMAL_BELOW = 0x10000
-"""Unsigned numbers from this one on are printed in hexadecimal: most are colours, masks or
-addresses."""
+"""Unsigned numbers below this are printed in decimal, others in hexadecimal."""
 
 
 @lru_cache(maxsize=1 << 16)

@@ -33,12 +33,12 @@ from dp2emu.shader.texture.texels import decode
 
 _COMPRESS_LEVEL = 6
 _BAND = 1 << 20
-"""Number of pixel words converted at a time: conversion needs several times their memory."""
+"""Number of samples (a pixel has one or more) that are converted to a picture at a time."""
 
 DEPTHS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.depth)
-"""D3DFORMATs with depth."""
+"""D3DFORMAT numbers of the formats that store depth."""
 STENCILS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.stencil)
-"""D3DFORMATs with a stencil."""
+"""D3DFORMAT numbers of the formats that store a stencil value."""
 
 _FLOAT24_BIAS = 15
 _FLOAT24_MANTISSA = 20

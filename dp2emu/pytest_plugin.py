@@ -77,7 +77,7 @@ _CHECKS = {
     "rig": ("dp2emu.rig.spec", "check_spec"),
     "scenario": ("dp2emu.scenario", "load_scenario"),
 }
-"""By option: the module and function that parses its value, and raises if it is invalid."""
+"""(Module, function) that checks an option's value and raises if it is invalid, by option."""
 
 
 def _checked(option: str, check: tuple[str, str], value: str) -> None:

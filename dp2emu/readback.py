@@ -29,7 +29,7 @@ from dp2emu.shader.texture.texels import decode
 _BAND = 1 << 20
 """Number of pixels that are converted to a picture at a time."""
 _ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
-"""By format with an X channel: the format that reads this channel as alpha."""
+"""Format with alpha by format with an unused X channel in the same bits."""
 
 
 class Rows(NamedTuple):

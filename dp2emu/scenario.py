@@ -60,16 +60,16 @@ from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
 
 COMMAND_BYTES = range(64, (1 << 24) + 1)
-"""Valid sizes of a command surface."""
+"""Range of valid sizes of a command surface in bytes."""
 
 _CALLS = range(1 << 32)
 _LISTED = 1 << 16
 """Maximum number of entries of a list in a scenario."""
 _BYTES = 1 << 22
 _TOML_BYTES = 1 << 19
-"""Upper bound of a TOML file: tomllib needs a hundred times as much memory."""
+"""Maximum size in bytes of a scenario file that is TOML, not JSON."""
 _DOTS = 8
-"""Upper bound of the dots in a line of TOML: scenarios have no fractions and no deep tables."""
+"""Maximum number of dots in a line of a scenario file in TOML."""
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -296,4 +296,4 @@ _PARTS: dict[str, Callable[[object, Path | None], dict[str, Any]]] = {
     "memory": _memory,
     "residency": _residency,
 }
-"""Parsers of the parts of a scenario by key."""
+"""Function that parses the value of a top-level key of a scenario, by key."""

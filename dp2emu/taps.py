@@ -14,7 +14,7 @@ from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, Packet
 from dp2emu.gpu.device.gpu import Gpu
 
 SAMPLES = 1 << 26
-"""Maximum number of samples that ``Taps`` may record."""
+"""Maximum number of written samples that a ``Taps`` object may record."""
 
 
 class Drawn(msgspec.Struct, frozen=True):

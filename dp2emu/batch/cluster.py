@@ -19,27 +19,28 @@ from dp2emu.batch.supervisor import Row, rows_of_task
 from dp2emu.errors import UsageError
 
 TASK_SECONDS, LEAST_SECONDS = 2.0, 0.5
-"""Desired time of a task in seconds, and of the smaller tasks near the end of a batch.  Submitting
-a task takes 10 ms of processor time; a task whose worker is lost is executed again."""
+"""Desired duration in seconds of a task (a list of files that a cluster's worker replays), and of
+the shorter tasks near the end of a batch."""
 
 FIRST_SECONDS = 0.25
-"""Assumed time of a file before any has been replayed."""
+"""Assumed seconds to replay a file, used until the first files have been replayed."""
 
 TASK_FILES = 256
-"""Maximum number of files of a task."""
+"""Maximum number of files that are submitted to a cluster as one task."""
 
 AHEAD = 2
-"""Submitted tasks for each thread of the cluster: one is executed while the other waits."""
+"""Number of tasks kept submitted for each thread of the cluster: one is executed, one waits."""
 
 ROUNDS = 100
 """Maximum number of times that a task is submitted again after its worker was lost."""
 
 LOOK_SECONDS, ALONE_SECONDS = 10.0, 600.0
-"""Seconds between counts of the cluster's threads, and seconds without one that end a batch."""
+"""Seconds between counts of the cluster's worker threads, and seconds without any such thread
+after which a batch ends with an error."""
 
 _ADDRESS = re.compile(r"((tcp|tls|wss?)://)?[^/]+:\d+|(?!tcp|tls|ws)\w+://.+")
-"""Pattern of the addresses of schedulers.  For any other text dask makes a client that it cannot
-close for a minute."""
+"""Pattern of valid addresses of dask schedulers, such as ``tcp://host:8786``; other text is
+refused before dask gets it."""
 
 
 def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:

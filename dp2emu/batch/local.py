@@ -20,15 +20,15 @@ from dp2emu.errors import UsageError
 T = TypeVar("T")
 
 _Done = SimpleQueue[tuple[int, list[Row] | OSError]]
-"""Queue of finished portions: the number of the first file, and the rows, or the error of starting
-a process."""
+"""Type of a queue of (number of a portion's first file, result rows of its files, or the OSError
+of a process that could not be started)."""
 
 PORTION = 64
-"""Maximum number of files that a worker gets at once."""
+"""Maximum number of files that a local worker process is given in one request."""
 
 PORTION_SECONDS = 0.1, 0.4
-"""Least and greatest desired time of a portion; after a faster or slower one, the next portion is
-larger or smaller."""
+"""Least and greatest desired seconds for the files that a worker is given at once; after fewer or
+more seconds, the next number of files is larger or smaller."""
 
 
 class Limits(msgspec.Struct, frozen=True):

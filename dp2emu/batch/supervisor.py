@@ -20,7 +20,8 @@ from dp2emu.process.forking import START_SECONDS, ForkServer
 from dp2emu.process.worker import call_of
 
 Row = dict[str, Any]
-"""The results of a file; ``dp2emu.batch.worker.row_of`` documents the members."""
+"""Type of the results of replaying one file: a dictionary with the keys that
+``dp2emu.batch.worker.row_of`` documents."""
 
 PRELOAD = (
     "dp2emu.batch.worker",
@@ -32,10 +33,11 @@ PRELOAD = (
     "dp2emu.shader.jit.object_cache",
     "llvmlite.binding",
 )
-"""Modules that a fork server imports: the worker, and what most captures need on first use."""
+"""Names of the modules that a fork server imports before it forks workers: the worker's own, and
+those that replaying most captures needs."""
 
 IDLE_SECONDS = 30.0
-"""Time after which a worker of a cluster, which outlives the batch, ends an idle supervisor."""
+"""Seconds without a task after which a cluster's worker closes a supervisor that it keeps."""
 
 LOOK_MILLISECONDS = 1000.0
 """Milliseconds between dask's checks of a worker while that waits for its supervisor."""
@@ -155,7 +157,7 @@ def _crash(code: int) -> Row:
 
 _KILLED = _crash(-9)
 _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
-"""Exit code of a worker that was ended by SIGALRM, which it had set a timer for."""
+"""Exit code (-SIGALRM) of a worker that was ended by the timer which it had set itself."""
 
 
 # Supervisors that a worker of a cluster keeps between its tasks.
@@ -163,7 +165,8 @@ _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
 _Key = tuple[int, str, str, str]
 
 _IDLE: dict[_Key, tuple[Supervisor, threading.Timer]] = {}
-"""Idle supervisors, each with the timer that ends it, by thread, settings, batch and directory."""
+"""Idle supervisors, each with the timer that closes it; the key is (thread, settings, batch,
+directory)."""
 
 
 def rows_of_task(

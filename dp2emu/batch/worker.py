@@ -24,15 +24,15 @@ from dp2emu.process.worker import ending_after, limit_memory
 from dp2emu.replay import Recording, Tally, replay
 
 PATIENCE = 10.0
-"""Seconds beyond the time of a file after which a worker ends itself.  Its supervisor, unless that
-was killed, ends it sooner."""
+"""Seconds after a file's time limit at which a worker ends itself, if its supervisor has not ended
+it at the limit."""
 
 KEPT_SECONDS = 0.05
-"""Time for which a worker collects rows before it writes them: each write wakes the supervisor."""
+"""Seconds for which a worker collects result rows before it writes them to its supervisor."""
 
 LEFT_TASKS = 2
-"""Number of tasks, the latest, whose rows a worker saves at its end for its successor: the
-scheduler may not know that the last one is complete."""
+"""Number of its latest tasks whose result rows a worker saves when its connection ends, for a
+worker that gets one of these tasks again."""
 
 
 def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:

@@ -45,9 +45,9 @@ VERBS = {
     "scene": "Play Direct3D 9 scene files.",
     "diff-images": "Compare pictures.",
 }
-"""Verbs with their help lines; the module ``dp2emu.cli.VERB`` implements each."""
+"""Help line of each verb (subcommand of ``dp2emu``), by its name."""
 _MODULES = {"import": "imports", "diff-images": "diff_images"}
-"""Modules of verbs whose names are not valid module names."""
+"""Module name in ``dp2emu.cli`` by verb, for verbs whose module has another name than the verb."""
 
 EPILOG = """\b
 Exit codes:
@@ -76,7 +76,7 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import a verb."""
+        """The command of verb ``name``, whose module is imported; None for an unknown verb."""
         if name not in VERBS:
             return None
         command = _imported(f"dp2emu.cli.{_MODULES.get(name, name)}").command

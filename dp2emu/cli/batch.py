@@ -19,7 +19,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
 
 CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
-"""Exit codes by outcome of a row; others are unusable."""
+"""Exit code by the ``outcome`` of a file; outcomes that are missing here mean UNUSABLE."""
 
 
 @click.command("batch")

@@ -19,7 +19,7 @@ SUFFIXES = {
     ".txt": "text",
     ".c": "c",
 }
-"""Capture forms by file name suffix."""
+"""Name of the capture form (``sealed``, ``log``, ``bare``, ...) by file name suffix."""
 
 
 @click.command("convert")

@@ -23,7 +23,7 @@ FINE, DIFFERS, UNUSABLE, FAULTS = range(4)
 READER_GONE = 141
 
 _LONGEST = 2000
-"""Maximum length of a message in characters: it may quote the input."""
+"""Maximum characters of a message on standard error; longer messages are cut."""
 
 _GRAVITY = (FINE, DIFFERS, FAULTS, UNUSABLE)
 
@@ -99,12 +99,12 @@ def report_losses(name: str, losses: Losses) -> int:
 # Signals
 
 _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
-"""Messages by signal that ends the command; not every system has all of them."""
+"""Message that is printed when a signal ends the command, by the signal's name."""
 _REPEAT = 1.0
 """Seconds in which a repeated signal is ignored: some senders signal the process and then its
 group, and the second signal must not disturb the cleanup."""
 _CODE = 128
-"""Added to a signal's number, the exit code of a process that this signal ended."""
+"""A process that a signal ended has the exit code ``_CODE`` plus the signal's number."""
 
 
 class Asked(KeyboardInterrupt):
@@ -161,7 +161,7 @@ def signals_raised() -> Iterator[None]:
 # Progress bars
 
 _EVERY = 64
-"""Records between updates of a progress bar."""
+"""Number of records read between two updates of a progress bar."""
 
 
 @contextmanager

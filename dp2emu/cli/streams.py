@@ -14,8 +14,8 @@ from dp2emu.outputs import replacing_output, whole_output
 
 _ERRORS = "backslashreplace"
 _MODES = {"stdin": "r", "stdout": "r", "stderr": "w"}
-"""Modes of the null device as a replacement of a standard stream.  It is read-only for standard
-output, so that writing to a closed one is an error."""
+"""Mode in which the null device is opened in place of a closed standard stream, by the stream's
+name.  For standard output it is read-only, so that writing is an error."""
 
 
 @contextmanager

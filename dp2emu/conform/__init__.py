@@ -16,7 +16,7 @@ _FAMILIES = (
     query_cases, response_cases, draw_cases, line_cases, merging_cases, texture_cases, state_cases,
     walk_cases,
 )  # fmt: skip
-"""Functions that yield the cases of a family, in the order of the kit."""
+"""Functions that yield conformance cases; ``kit`` has the cases in this order."""
 
 
 def kit(*prefixes: str) -> tuple[Case, ...]:

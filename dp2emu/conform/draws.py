@@ -34,7 +34,7 @@ from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.resource.heap import SurfaceKind
 
 BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))
-"""Corners of a strip of two clockwise triangles, which covers ``BOX_PIXELS`` pixels."""
+"""(x, y) of the four vertices of a triangle strip that covers a box of 8 x 4 pixels."""
 BOX_PIXELS = 32
 
 _LIST, _STRIP, _FAN = (
@@ -48,10 +48,12 @@ _RULES = "Direct3D 9 rasterization rules"
 _BLOCKS = 'wire format, "State blocks"'
 _TYPES = 'wire format, "Query types"'
 _EXTRA = 3
-"""Number of vertices in a buffer ahead of those to draw; a start or base vertex skips them."""
+"""Number of vertices in the vertex buffer ahead of the vertices to draw: a draw that shall skip
+them has this start or base vertex."""
 
 _CORNERS: tuple[Corner, ...] = ((1, 1), (20, 2), (4, 9), (22, 12), (9, 15), (30, 14))
-"""Positions of vertices; any two triangles of them cover different numbers of pixels."""
+"""Pixel positions (x, y) of the six vertices that most draw cases use; any two triangles of them
+cover different numbers of pixels."""
 _AWAY: tuple[Corner, ...] = ((31, 15), (27, 15), (31, 9))
 
 _UNCULLED = render_state(RenderState.CULLMODE, Cull.NONE)
@@ -63,7 +65,7 @@ _CLOCKWISE = token(Op.TRIANGLELIST, b"\0\0", 1)
 _Point = tuple[int, int]
 
 _STEPS = 256
-"""Fixed-point steps per pixel: coordinates are rounded to 1/256 of a pixel."""
+"""Number of positions per pixel to which vertex coordinates are rounded."""
 
 
 def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[_Point]:
@@ -102,7 +104,7 @@ def _inside(a: _Point, b: _Point, pixel: _Point) -> bool:
 
 
 def _numbers(kind: PrimitiveType, count: int) -> tuple[tuple[int, int, int], ...]:
-    """The vertex numbers of the ``count`` triangles of a draw, all with the same winding."""
+    """The vertex numbers of the ``count`` triangles of primitive type ``kind``, equally wound."""
     if kind is _LIST:
         return tuple((3 * i, 3 * i + 1, 3 * i + 2) for i in range(count))
     if kind is _STRIP:
@@ -111,7 +113,10 @@ def _numbers(kind: PrimitiveType, count: int) -> tuple[tuple[int, int, int], ...
 
 
 def _pixels(corners: Sequence[Corner], order: Sequence[Sequence[int]]) -> int:
-    """The number of pixels that triangles cover; ``order`` numbers the ``corners`` of each."""
+    """The number of pixels that triangles cover, summed over the triangles.
+
+    ``order`` has, for each triangle, the indices of its vertices in ``corners``.
+    """
     return area([[corners[i] for i in triangle] for triangle in order], WIDTH, HEIGHT)
 
 

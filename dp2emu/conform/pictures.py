@@ -43,7 +43,8 @@ Pixel = tuple[int, int]
 Pixels = dict[Pixel, int]
 
 _BACK, _FRONT, _OTHER = 0xFF0000FF, 0xFFFFFF00, 0xFF00FF00
-"""Colours (A8R8G8B8): of the cleared target, of most vertices, and a third one for vertices."""
+"""A8R8G8B8 colours of the test pictures: the cleared target, the default of vertices, another
+colour of vertices."""
 
 _RS, _STAGE, _TSS = RenderState, TextureStageState, TextureStageState8
 _DOCUMENTS = "Direct3D 9 documentation of "
@@ -55,7 +56,7 @@ _PLAIN = (
     stage_state(_STAGE.ALPHAOP, TextureOp.SELECTARG1),
     stage_state(_STAGE.ALPHAARG1, TextureArgument.DIFFUSE),
 )
-"""States that draw the colours of vertices unchanged."""
+"""Tokens that set the render and stage states to draw the vertex colours unchanged."""
 
 
 def _cleared(color: int, box: tuple[int, int, int, int] = (0, 0, WIDTH, HEIGHT)) -> bytes:
@@ -128,7 +129,7 @@ def _drawn(
 
 
 def line_cases() -> Iterator[Case]:
-    """The cases of points and lines."""
+    """Yield the conformance cases of drawing points and lines."""
     places = ((3, 2), (9, 5), (0, 0), (17, 11), (5, 14))
     user = b"".join(_vertex(x, y) for x, y in places)
     for name, ranges in (("one", ((1, 2),)), ("several", ((2, 0), (1, 4))), ("all", ((5, 0),))):
@@ -204,14 +205,15 @@ _LINES: tuple[tuple[Op, tuple[int, ...], int, tuple[tuple[int, int], ...]], ...]
 # Textures
 
 _TEXELS = ((0xFFFF0000, 0xFF00FF00), (0xFFFFFFFF, 0x00FF00FF))
-"""A texture of 2 x 2 texels, by row."""
+"""The A8R8G8B8 colours of the 2 x 2 test texture, row by row."""
 _TEXEL_BYTES = struct.pack("<4I", *_TEXELS[0], *_TEXELS[1])
 _BORDER = 0xFF00FFFF
 _ADDRESSES: dict[TextureAddress, tuple[int, ...]] = {
     TextureAddress.WRAP: (0, 1, 0, 1, 0, 1), TextureAddress.MIRROR: (1, 0, 0, 1, 1, 0),
     TextureAddress.CLAMP: (0, 0, 0, 1, 1, 1), TextureAddress.BORDER: (-1, -1, 0, 1, -1, -1),
 }  # fmt: skip
-"""By texture address mode: which of two texel columns columns -2 to 3 show; -1 is the border."""
+"""By texture address mode: the texel column (0 or 1, -1 for the border colour) that is sampled at
+each of the columns -2 to 3 of a texture two texels wide."""
 _CLAMPED = _ADDRESSES[TextureAddress.CLAMP]
 _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.X8R8G8B8, struct.pack("<2I", 0x00FF00FF, 0x7F00FF00), (0xFFFF00FF, 0xFF00FF00)),
@@ -229,7 +231,8 @@ _STAGE_OPS = {
     TextureOp.MODULATE4X: (0, 0, 0, 1), TextureOp.ADD: (0, 1, 1, 1),
     TextureOp.SUBTRACT: (0, 0, 1, 0), TextureOp.ADDSMOOTH: (0, 1, 1, 1),
 }  # fmt: skip
-"""Results by texture operation, for (texture, vertex) = (0, 0), (0, 1), (1, 0), (1, 1)."""
+"""Expected channel values by texture operation, for the channel values (texture, vertex) =
+(0, 0), (0, 1), (1, 0), (1, 1)."""
 
 
 def texture_cases() -> Iterator[Case]:
@@ -313,7 +316,8 @@ _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
     CmpFunc.GREATER: (False, False, True), CmpFunc.NOTEQUAL: (True, False, True),
     CmpFunc.GREATEREQUAL: (False, True, True), CmpFunc.ALWAYS: (True, True, True),
 }  # fmt: skip
-"""Whether a lesser, an equal and a greater value passes the test, by comparison function."""
+"""By comparison function: whether a lesser, an equal and a greater value than the reference
+passes."""
 
 
 def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:
@@ -409,7 +413,7 @@ FACTORS: dict[Blend, Callable[[Lanes, Lanes, Lanes], Lanes]] = {
     Blend.BLENDFACTOR: lambda source, target, constant: constant,
     Blend.INVBLENDFACTOR: lambda source, target, constant: _inverse(constant),
 }
-"""Functions (source, target, constant) -> blend factor, by D3DBLEND."""
+"""By D3DBLEND value: function from source, target and constant colour to the blend factor."""
 
 OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
     BlendOp.ADD: lambda source, target: source + target,
@@ -418,7 +422,8 @@ OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
     BlendOp.MIN: min,
     BlendOp.MAX: max,
 }
-"""Functions (source, target) -> result, by D3DBLENDOP; the channels include their factors."""
+"""By D3DBLENDOP value: function of a channel's source and target value, each already multiplied by
+its blend factor, to the blended value."""
 
 _SOURCES: tuple[Lanes, ...] = ((1, 0, 1, 0), (0, 1, 1, 1))
 _TARGETS: tuple[Lanes, ...] = ((0, 0, 1, 1), (1, 1, 0, 0))

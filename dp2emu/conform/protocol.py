@@ -39,7 +39,7 @@ _TYPES = 'wire format, "Query types"'
 _ALWAYS = (QueryType.VCACHE, _EVENT, _OCCLUSION)
 """Query types that every driver must accept: VCACHE, EVENT and OCCLUSION."""
 _BEGINS = {QueryType.VCACHE: b"CACH", _EVENT: b"\1\0\0\0"}
-"""Constant first bytes of an answer's payload, by query type, for types that have any."""
+"""By query type: the bytes with which the payload of every answer of this type begins."""
 _UNKNOWN_TYPE = 0x7FFF
 
 
@@ -189,7 +189,8 @@ _RESPONSES = 'Handling Asynchronous Queries; wire format, "Responses"'
 _ERRORS = 'wire format, "Results" and "Unknown opcodes"'
 _NO_TOKEN = b"\xff\0\0\0"
 _SIZES = (28, 31, 32, 36, 40, 44, 47, 52, 60, 64, 76)
-"""Bytes of command buffers that can hold the ENDs of several events, but not all answers."""
+"""Command buffer sizes in bytes that the response overflow cases test: several ENDs of events fit,
+but not all of their answers."""
 _ISSUE_BYTES = 8
 _MANY = 100
 _UNUSED_OPCODES = (0, 4, 7, 9, 14, 68, 70, 78, 87, 88, 92, 99, 128, 255)
@@ -297,7 +298,7 @@ def _errors() -> Iterator[Case]:
 # Token lengths
 
 _VERTEX_BYTES = 32
-"""Vertex size in the samples of tokens with vertices."""
+"""Size in bytes of a vertex in the tokens of the token length cases."""
 _DATA_LIGHT = 2
 _MISSING = 0x00C0FFEE
 """A handle that no object has."""
@@ -395,4 +396,5 @@ _LENGTHS: tuple[tuple[str, bytes, Op, int], ...] = (
     ("tripatch.several", _words(_MISSING, 0) + _words(_MISSING, 1) + bytes(12),
      Op.DRAWTRIPATCH, 2),
 )  # fmt: skip
-"""Tokens whose length is easily misread, with payloads that every driver accepts."""
+"""(Case name, payload, opcode, count) of tokens whose length is easily misread; every driver
+accepts them."""

@@ -27,11 +27,11 @@ from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
 
 POLLS = 256
-"""Limit of empty calls until a driver has returned all answers."""
+"""Maximum number of empty calls at a case's end in which a driver has to return all answers."""
 
 
 class Verdict(Enum):
-    """The result of a case."""
+    """The result of a conformance case: passed, failed or skipped."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -47,11 +47,11 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _Broken(Exception):
-    """The driver breaks the rule in the way that the text says."""
+    """Raised if the driver breaks the rule of the case; the message says how."""
 
 
 class _Refused(Exception):
-    """The driver lacks what an optional case needs."""
+    """Raised if the driver lacks what an optional case needs; the case is skipped."""
 
 
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
@@ -80,7 +80,7 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
 
 
 class _Session(msgspec.Struct):
-    """A running case.  Mutable: answers come in."""
+    """A conformance case while it runs on a rig.  Mutable: it collects the driver's answers."""
 
     case: Case
     rig: Rig

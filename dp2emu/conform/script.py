@@ -31,7 +31,7 @@ COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = range(1, 9
 managed texture, depth surface, texture of 2 x 2."""
 COMMAND_BYTES = 1024
 WIDTH, HEIGHT = 32, 16
-"""Size of the target in pixels."""
+"""Width and height in pixels of the render target of conformance cases."""
 VERTEX_BYTES = 16
 
 Corner = tuple[float, float]

@@ -40,10 +40,10 @@ import msgspec
 from dp2emu.process import worker as workers
 
 IDLE_SECONDS = 20.0
-"""Time that a shared server waits for a request: a lost client is replaced in a few seconds."""
+"""Seconds without a busy worker after which a shared fork server ends."""
 
 ASK_SECONDS = 5.0
-"""Time that a client may take to send its request after it connected."""
+"""Seconds that a client may take to send its request after it connected to the fork server."""
 
 REQUEST_BYTES = 1 << 16
 

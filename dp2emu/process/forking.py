@@ -22,10 +22,10 @@ START_SECONDS = 120.0
 """Time that a process may take to start."""
 
 PLACE_BYTES = 90
-"""Longest path of a shared server's directory: the path of a socket is bounded (sun_path)."""
+"""Maximum bytes of the path of a shared fork server's directory, which has its socket."""
 
 RETRY_SECONDS = 0.02
-"""Time between attempts to connect to a shared server that is starting."""
+"""Seconds between attempts to connect to a shared fork server that is starting."""
 
 _STARTED: list[subprocess.Popen[bytes]] = []
 """Shared servers that this process has started; those that have ended are dropped."""

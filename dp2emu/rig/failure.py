@@ -11,7 +11,7 @@ from dp2emu.errors import Dp2Error
 
 
 class FindingKind(Enum):
-    """The kinds of failures."""
+    """How a driver failed: crash, timeout, memory overrun, sanitizer report, protocol error."""
 
     CRASH = "crash"
     TIMEOUT = "timeout"

@@ -87,7 +87,7 @@ _SURFACE_EX, _LOCAL, _GLOBAL, _MORE, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
 )  # fmt: skip
 _FILLER = 0xA5
 _NOTHING = 0
-"""PROT_NONE."""
+"""PROT_NONE of POSIX mprotect: the memory is inaccessible."""
 _ALIGNMENT = 4
 """Alignment of the start of buffers in bytes (wire format, "Stream shape")."""
 
@@ -195,9 +195,9 @@ def _report_and_end(number: int, place: str | None) -> None:
 
 
 _NOT_HANDLED = 0
-"""DDHAL_DRIVER_NOTHANDLED."""
+"""DDHAL_DRIVER_NOTHANDLED, the return value of a driver function that did not handle a call."""
 _SRCBLT = 0x8
-"""DDCKEY_SRCBLT."""
+"""DDCKEY_SRCBLT, the DdSetColorKey flag of a colour key for source blits."""
 _HASCKEYSRCBLT = 0x0800
 """DDRAWISURF_HASCKEYSRCBLT: ddckCKSrcBlt is valid."""
 _PIXEL_FORMAT = (

@@ -17,7 +17,8 @@ from dp2emu.rig.recorded import RecordedRig
 from dp2emu.rig.served import NativeDriver, PipeRig
 
 GROUP = "dp2emu.rigs"
-"""Group of entry points: functions from an argument (text, may be empty) to a rig."""
+"""Name of the entry point group in which packages register rigs; each is a function from a text,
+which may be empty, to a rig."""
 
 EMULATOR = "emulator"
 

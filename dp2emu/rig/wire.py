@@ -24,7 +24,7 @@ VERSION = 1
 
 
 class Ask(IntEnum):
-    """Records that only a rig sends."""
+    """Tags of the records that only a rig sends to a driver."""
 
     HELLO = 0x101
     MAKE = 0x102
@@ -33,7 +33,7 @@ class Ask(IntEnum):
 
 
 class Reply(IntEnum):
-    """Records that only a driver sends."""
+    """Tags of the records that only a driver sends to a rig."""
 
     WELCOME = 0x181
     DONE = 0x182
@@ -62,7 +62,7 @@ MAKE = Head(
 its DDSCAPS and DDPIXELFORMAT."""
 
 LONGEST = 64 << 20
-"""Longest payload in bytes."""
+"""Maximum size in bytes of the payload of a record between rig and driver."""
 
 
 class Message(NamedTuple):

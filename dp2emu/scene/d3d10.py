@@ -165,7 +165,8 @@ _STREAM_TARGETS = 4
 _SLOT = whole(0, 127)
 _DATA_SIZE = whole(-1, 1 << 16)
 _STAGES = {"VS": "Vs", "PS": "Ps", "GS": "Gs", "HS": "Hs", "DS": "Ds", "CS": "Cs"}
-"""Shader stages: prefixes of the names of the interface's functions and of the driver's."""
+"""By the prefix of a shader stage in names of Direct3D functions (``VS``): that in names of driver
+functions (``Vs``)."""
 
 _HANDLE = PlayerReader(lambda player: player.handle)
 _HANDLES = PlayerReader(lambda player: list_of(player.handle))

@@ -224,9 +224,11 @@ _STRIDE = whole(0, 0xFFFF)
 _STREAM = whole(0, 15)
 _STAGE = whole(0, 7)
 _SAMPLER = whole(0, 260)
-"""Reader of sampler numbers: 0 to D3DVERTEXTEXTURESAMPLER3."""
+"""Function that checks and returns a sampler number, 0 to 260 (D3DVERTEXTEXTURESAMPLER3), of a
+scene file."""
 _BUFFER = whole(0, 1 << 16)
-"""Reader of the size of a GetData buffer in bytes."""
+"""Function that checks and returns the size of a GetData buffer, 0 to 65536 bytes, of a scene
+file."""
 _WORLD = 256
 """D3DTS_WORLD."""
 
@@ -527,7 +529,7 @@ OPERATIONS: dict[str, Action] = {
 # Resources
 
 _LEVELS = 15
-"""Upper bound of a texture's mip levels."""
+"""Maximum number of mip levels that a scene may give a texture."""
 
 
 def _target(create: Callable[..., SurfaceDesc]) -> Action:

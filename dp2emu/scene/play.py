@@ -22,7 +22,7 @@ from dp2emu.scene.document import is_direct3d_10, parse_scene9, parse_scene10, r
 from dp2emu.scene.player import Problem, SceneResult
 
 SHADERS = "shaders"
-"""The folder of compiled shaders, beside the folder of a scene file."""
+"""Name of the folder of compiled shaders, which is beside the folder of a scene file."""
 
 _Source = Path | str | Mapping[str, Any]
 

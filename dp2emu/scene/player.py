@@ -95,7 +95,7 @@ class Dialect(NamedTuple):
     name: str
     """JSON key of a resource's name, ``id`` or ``name``."""
     operation: str
-    """The word for an operation in messages."""
+    """The noun by which error messages call an operation of a scene."""
     failed: tuple[str, str]
     """JSON keys, in the results, of the index and the name of a failed operation."""
     refused: type[Fault]
@@ -103,7 +103,7 @@ class Dialect(NamedTuple):
     problems: tuple[type[Dp2Error], ...]
     """Errors that end the scene."""
     nouns: Mapping[type, str]
-    """Words for the types of resources in messages."""
+    """The noun by which error messages call a resource, by the type of the resource."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -259,4 +259,4 @@ def named(kind: type) -> PlayerReader:
 
 
 DATA = PlayerReader(lambda player: player.data)
-"""Reader of data objects, which count against the scene's limit."""
+"""Argument type of data objects in operations: bytes that count against the scene's size limit."""

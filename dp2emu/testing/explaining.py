@@ -18,7 +18,8 @@ from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 
 _LONGEST = 1 << 16
-"""Length of the longest byte strings to decode; pytest explains longer ones."""
+"""Maximum length of compared byte strings that are explained as tokens; pytest explains longer
+ones."""
 _ANSWER = 4
 """Length of byte strings that are not decoded: four bytes, as most query payloads have, would also
 decode as a token without items."""

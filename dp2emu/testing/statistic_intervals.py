@@ -18,10 +18,10 @@ from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.errors import UsageError
 
 VERTICES = 1 << 24
-"""Limit of vertices of a draw, all instances together."""
+"""Maximum number of vertices of a draw, summed over its instances."""
 
 Position = Sequence[float]
-"""x y z w in clip space."""
+"""Type of a vertex position: its clip space coordinates x, y, z, w."""
 
 
 class Interval(NamedTuple):
@@ -68,7 +68,7 @@ class Ranges(NamedTuple):
 
 
 class Depth(Enum):
-    """The source of a pixel's depth."""
+    """The source of a pixel's depth: interpolated, or written by the pixel shader."""
 
     INTERPOLATED = "interpolated"
     WRITTEN = "written by the pixel shader"

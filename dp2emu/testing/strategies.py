@@ -33,7 +33,7 @@ from dp2emu.testing.explaining import token_text
 from dp2emu.text.remarks import STATE_ENUMS
 
 OPS: tuple[int, ...] = tuple(sorted(TABLE))
-"""All valid opcodes."""
+"""All valid DrawPrimitives2 token opcodes, ascending."""
 
 
 class Commands(bytes):

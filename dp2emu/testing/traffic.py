@@ -38,7 +38,7 @@ OpenRig = Callable[[Timing], Rig]
 LENGTHS: Mapping[QueryType, int] = MappingProxyType(
     {QueryType.EVENT: 4, QueryType.OCCLUSION: 4, QueryType.VCACHE: 16, QueryType.TIMESTAMP: 8}
 )
-"""Payload sizes in bytes of the tested query types."""
+"""Size in bytes of an answer's payload by query type, for the types that random traffic uses."""
 
 SIZES = (4, 8, 16, 19, 20, 24, 28, 32, 40, 41, 64, 100)
 """Sizes in bytes of command surfaces that are too small for most answers."""
