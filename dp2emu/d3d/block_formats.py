@@ -16,7 +16,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import AnyFormat
 
 Weights = tuple[tuple[int, int], ...]
-"""Weights of a block's first and second endpoint, by the code of a texel.
+"""Code of a texel in a DXT block -> weights (first, second) of the block's two endpoints.
 
 The texel is the weighted sum of the endpoints, divided by the sum of the weights, rounding down.
 """
@@ -37,7 +37,7 @@ SIX_ALPHAS: Weights = ((5, 0), (0, 5), (4, 1), (3, 2), (2, 3), (1, 4))
 code 6 is 0, code 7 is 255."""
 
 YUV_TO_RGB = ((298, 0, 409), (298, -100, -208), (298, 516, 0))
-"""Coefficients (y, u, v) of red, of green and of blue.
+"""Integer coefficients (y, u, v) that convert YUV to red, to green and to blue.
 
 A colour is (y (Y - 16) + u (U - 128) + v (V - 128) + 128) >> 8, clamped to a byte: BT.601 with Y
 in 16..235 and U and V in 16..240."""
@@ -49,8 +49,8 @@ PAIRS = {
     Format.UYVY: "uyvY",
     Format.YUY2: "yuYv",
 }
-"""Component in each byte of a pair of pixels, by format: capitals belong to the second pixel,
-lower-case r, b, u and v to both, lower-case g and y to the first."""
+"""Format of two pixels in four bytes -> a letter for the component in each byte: capitals belong
+to the second pixel, lower-case r, b, u and v to both, lower-case g and y to the first."""
 
 
 # Encoder.  Direct3D defines the decoding only: the endpoints of a block are its extreme colours

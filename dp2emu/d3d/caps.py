@@ -29,7 +29,8 @@ BY_ABI = {
         pointers("lpTextureFormats"),
     )
 }
-"""Capability structures with pointers by name, as functions of the pointer size."""
+"""Name of a capability structure that has pointers -> function of the pointer size in bits, 32 or
+64, that returns its declaration."""
 
 D3DHAL_D3DEXTENDEDCAPS = (
     dwords(

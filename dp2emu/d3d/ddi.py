@@ -57,4 +57,5 @@ BY_ABI = {
         pointers("hDevice pResources pStatus Resources")
     ),
 }
-"""Structures that differ between 32 and 64 bit by name, as functions of the pointer size."""
+"""Name of a user-mode DDI structure that has pointers -> function of the pointer size in bits, 32
+or 64, that returns its declaration."""

@@ -30,7 +30,7 @@ class Caps(IntFlag):
 
 
 class Caps2(IntFlag):
-    """DDSCAPS2_*: the second word of a surface's capabilities."""
+    """DDSCAPS2_*: flags of dwCaps2, the further capabilities of a DirectDraw surface."""
 
     TEXTUREMANAGE = 0x10
     CUBEMAP = 0x200
@@ -76,7 +76,8 @@ class Described(IntFlag):
 
 
 class PixelFlags(IntFlag):
-    """DDPF_*: kinds of pixels, and valid members, of a DDPIXELFORMAT."""
+    """DDPF_*: flags of a DDPIXELFORMAT: what its pixels hold (such as RGB, depth) and which of its
+    members are valid."""
 
     ALPHAPIXELS = 0x1
     ALPHA = 0x2
@@ -140,7 +141,7 @@ class FastFlags(IntFlag):
 
 
 class KeyFlags(IntFlag):
-    """DDCKEY_*: the colour key that a call sets."""
+    """DDCKEY_*: flags that select which colour key of a surface SetColorKey sets."""
 
     COLORSPACE = 0x1
     DESTBLT = 0x2

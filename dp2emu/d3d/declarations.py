@@ -42,7 +42,8 @@ REGISTER_USAGES: dict[int, tuple[DeclUsage, int]] = {
     VsdRegister.POSITION2: (DeclUsage.POSITION, 1),
     VsdRegister.NORMAL2: (DeclUsage.NORMAL, 1),
 }
-"""Usages of the registers of a DirectX 8 declaration in fixed-function processing."""
+"""Register number in a DirectX 8 vertex declaration -> (usage, usage index) of the attribute that
+the fixed function reads from it."""
 
 
 _VECTORS = frozenset(DeclType[n] for n in ("D3DCOLOR", "FLOAT3", "FLOAT4", "SHORT4", "UBYTE4"))
@@ -55,11 +56,15 @@ METHOD_TYPES: dict[DeclMethod, frozenset[DeclType]] = {
     DeclMethod.LOOKUP: frozenset({DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4}),
     DeclMethod.LOOKUPPRESAMPLED: _NOTHING,
 }
-"""Element types that each tessellator method accepts (documentation of D3DDECLMETHOD)."""
+"""Tessellator method of a vertex element -> element types that it accepts (documentation of
+D3DDECLMETHOD)."""
 
 
 class Constants(NamedTuple):
-    """Float constants of a declaration, loaded when the shader is set: four DWORDs a register."""
+    """Float constants in a DirectX 8 vertex declaration, loaded when its shader is set.
+
+    ``words`` are the raw DWORDs, four for each register from ``first`` on.
+    """
 
     first: int
     words: tuple[int, ...]

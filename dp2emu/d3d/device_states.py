@@ -54,8 +54,8 @@ _RENDER_DEFAULTS: tuple[tuple[int, str], ...] = (
 DEFAULT_RENDER_STATES: dict[RenderState, int] = {
     RenderState[name]: value for value, names in _RENDER_DEFAULTS for name in names.split()
 }
-"""Default values of render states, if not 0.  ZENABLE is missing: it is D3DZB_TRUE if the device
-was made with a depth buffer."""
+"""Render state -> default value, for defaults other than 0.  ZENABLE is missing: it is D3DZB_TRUE
+if the device was made with a depth buffer."""
 
 DEFAULT_EARLY_RENDER_STATES: dict[RenderState7, int] = {
     RenderState7.TEXTUREPERSPECTIVE: 1,

@@ -105,7 +105,7 @@ ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_DP2COMMAND", "wStateCount"): "wPrimitiveCount",
     ("D3DHAL_DP2RENDERSTATE", "dvState"): "dwState",
 }
-"""(struct, other name of a union) -> the member declared here."""
+"""(structure, member of a union that is not declared here) -> member of the same union that is."""
 
 # Geometry that other structures are made of.
 

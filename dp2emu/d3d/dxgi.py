@@ -143,8 +143,8 @@ _NAMES: tuple[tuple[Support, str], ...] = (
         BC5_SNORM""",
     ),
 )
-"""Names of formats by the views and bindings that they support.  Formats that are missing are
-typeless or not implemented: BC6H, BC7, XR_BIAS and video formats."""
+"""Pairs of the views and bindings that formats support, and the names of these formats.  Formats
+that are missing are typeless or not implemented: BC6H, BC7, XR_BIAS and video formats."""
 
 _SUPPORT: dict[str, Support] = {
     name: support for support, names in _NAMES for name in names.split()
@@ -175,7 +175,7 @@ _FIELDS = re.compile(r"(?:[A-Z]\d+)+")
 _LAST = re.compile(r"_(TYPELESS|UNORM|SNORM|FLOAT|UINT|SINT|UF16|SF16)(_SRGB)?$")
 _SHARED_EXPONENT = "R9G9B9E5_SHAREDEXP"
 _VIDEO = range(DxgiFormat.AYUV.value, DxgiFormat.A8P8.value + 1)
-"""Numbers of the video formats, which are not implemented."""
+"""DXGI_FORMAT numbers of the video formats, AYUV to A8P8, which are not implemented."""
 
 
 def _channels(name: str) -> tuple[dict[str, Channel], int]:
@@ -233,12 +233,13 @@ def _rows() -> Iterator[DxgiRow]:
 
 
 DXGI: Mapping[DxgiFormat, DxgiRow] = MappingProxyType({row.format: row for row in _rows()})
-"""DXGI rows by format, without UNKNOWN and the video formats."""
+"""DXGI_FORMAT -> ``DxgiRow`` (pixel layout, typeless family, supported uses), for all formats but
+UNKNOWN and the video formats."""
 
 ROWS: Mapping[AnyFormat, FormatRow] = MappingProxyType(
     {**FORMATS, **{format: row.texels for format, row in DXGI.items()}}
 )
-"""Pixel layouts by format, for all surface formats of Direct3D 9 and DXGI."""
+"""Surface format of Direct3D 9 or DXGI -> ``FormatRow``, the layout of its pixels."""
 
 
 def ddi_support(format: DxgiFormat) -> DdiSupport:

@@ -70,7 +70,8 @@ class Channel(msgspec.Struct, frozen=True):
 
 
 Lane = Channel | float
-"""Source of a colour component: a channel, or a constant if the format has none."""
+"""What a colour component is read from: a ``Channel`` of the pixel, or a constant if the format
+has none."""
 
 
 class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -92,7 +93,7 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def blocked(self) -> bool:
-        """Whether pixels share bytes, so that single pixels have no address."""
+        """Whether the format stores blocks of several pixels, so single pixels have no address."""
         return self.block != (1, 1)
 
     @cached_property
@@ -287,10 +288,10 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _block(Format.ATI2N, 16, 4, 4, _TEXTURE),
     )
 }
-"""Layout and uses (``FormatRow``) of every Direct3D 9 surface format, by format."""
+"""Direct3D 9 surface format -> ``FormatRow``, the layout of its pixels and its uses."""
 
 COLOR = {format: row for format, row in FORMATS.items() if Use.TARGET in row.uses}
-"""Formats that can be rendered to."""
+"""Direct3D 9 format -> ``FormatRow``, for formats that can be rendered to."""
 
 DEPTH = {format: row for format, row in FORMATS.items() if Use.DEPTH in row.uses}
-"""Formats that can be depth-stencil surfaces."""
+"""Direct3D 9 format -> ``FormatRow``, for formats of depth-stencil surfaces."""

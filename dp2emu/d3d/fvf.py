@@ -11,7 +11,7 @@ from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
 from dp2emu.errors import Fault
 
 POSITION = 0x00E
-"""Mask of the position type; 0 means no position."""
+"""Mask of the FVF code bits that hold the position type; 0 in them means no position."""
 XYZ = 0x002
 XYZRHW = 0x004
 NORMAL = 0x010
@@ -29,7 +29,8 @@ _TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
 _TEXCOORD_TYPES = (DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.FLOAT1)
 
 _Attribute = tuple[DeclType, DeclUsage | None, int]
-"""Type, usage (None for a reserved dword) and usage index of a vertex attribute."""
+"""A vertex attribute of an FVF code: (type, usage, usage index); usage None is a reserved
+DWORD."""
 
 
 @lru_cache(maxsize=256)

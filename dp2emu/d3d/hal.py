@@ -23,7 +23,7 @@ ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_SETRENDERTARGETDATA", "lpDDSZ"): "lpDDSZLcl",
     ("DD_GETD3DQUERYDATA", "dwQueryIndex"): "QueryType",
 }
-"""(struct, other name of a union) -> the member declared here."""
+"""(structure, member of a union that is not declared here) -> member of the same union that is."""
 
 D3DHAL_CONTEXTDESTROYALLDATA = dwords("dwPID ddrval")
 
@@ -68,7 +68,8 @@ BY_ABI: dict[str, ByAbi] = {
         pointers("dwhContext lpDDSLcl lpDDSZLcl"), dwords("ddrval"), pad64
     ),
 }
-"""Structures of Direct3D calls that differ between 32 and 64 bit."""
+"""Name of a structure of Direct3D calls that has pointers -> function of the pointer size in bits,
+32 or 64, that returns its declaration."""
 
 DD_GETDRIVERINFO2DATA = dwords("dwReserved dwMagic dwType dwExpectedSize")
 _GDI2 = "gdi2" / DD_GETDRIVERINFO2DATA
@@ -94,7 +95,8 @@ SURFACES = {
     "DDSCAPS": _CAPS,
     "DDSCAPSEX": _CAPSEX,
 }
-"""Structures of surfaces that are the same on 32- and 64-bit hosts."""
+"""Name -> declaration, for structures of DirectDraw surfaces without pointers, which are the same
+on 32- and 64-bit hosts."""
 
 _BLTFX = by_abi(
     dwords(
@@ -187,4 +189,5 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("SetColorKey"),
     ),
 }
-"""Structures of surfaces with pointers by name, each after the structures that it contains."""
+"""Name of a structure of DirectDraw surfaces that has pointers -> function of the pointer size in
+bits, 32 or 64, that returns its declaration; each follows the structures that it contains."""

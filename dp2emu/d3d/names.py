@@ -22,7 +22,8 @@ _WORDS: dict[str, dict[str, int]] = {
     "D3DCLIPPLANE": {str(index): 1 << index for index in range(6)},
     "D3DVERTEXTEXTURESAMPLER": {str(index): 257 + index for index in range(4)},
 }
-"""Values of flags without an enumeration class: prefix of the name -> end of the name -> value."""
+"""SDK constants without an enumeration class here: prefix of the name -> rest of the name ->
+value."""
 
 _FLAGS: dict[str, type[IntFlag]] = {
     "D3DCLEAR_": flags.Clear,

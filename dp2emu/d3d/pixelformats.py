@@ -99,7 +99,8 @@ _LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""By kind of pixels (DDPF_*): the channels whose masks identify a format, and the formats."""
+"""DDPF_* flag that says what pixels hold -> (letters of the channels whose masks identify a
+format, formats that have the flag)."""
 
 _BY_MASKS = {
     (kind, 8 * row.size, tuple(_mask(row, channel) for channel in channels)): format
@@ -113,8 +114,8 @@ _PLACES: dict[int, tuple[str, str, int]] = {
     PixelFlags.BUMPDUDV: ("uvl ", "l", PixelFlags.BUMPLUMINANCE),
     PixelFlags.ZBUFFER: (" ds ", "s", PixelFlags.STENCILBUFFER),
 }
-"""By kind of pixels (DDPF_*): the channel in each of the four masks, the channel that may be
-absent, and the flag that says it is present."""
+"""DDPF_* flag that says what pixels hold -> (letter of the channel in each of the four masks, a
+space for none; the channel that may be absent; the DDPF_* flag that says it is present)."""
 
 
 def _masked(kind: int, row: FormatRow) -> PixelFormat:

@@ -23,7 +23,8 @@ _BY_SIZE = {
     16: "FLOAT4",
 }
 TYPE_BYTES = {DeclType[name]: size for size, names in _BY_SIZE.items() for name in names.split()}
-"""Bytes of a vertex element in its stream, by type (SM1-3 tokens, "Vertex elements")."""
+"""Type of a vertex element -> number of bytes that it takes in its stream (SM1-3 tokens, "Vertex
+elements")."""
 
 ElementType = DeclType | DxgiFormat
 """Storage type of an element, of Direct3D 9 or 10."""

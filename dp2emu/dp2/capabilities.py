@@ -76,9 +76,10 @@ _PS20: Flags = {
 
 _PREDICATION = 0x1
 _DECL_TYPES = 0x3FF
-"""DeclTypes of D3DCAPS9: all bits from D3DDTCAPS_UBYTE4 to D3DDTCAPS_FLOAT16_4."""
+"""Value of D3DCAPS9.DeclTypes: all bits from D3DDTCAPS_UBYTE4 to D3DDTCAPS_FLOAT16_4."""
 _BLENDS = 0xFFFF
-"""Blend factors of D3DCAPS9: all bits from D3DPBLENDCAPS_ZERO to D3DPBLENDCAPS_INVSRCCOLOR2."""
+"""Value of SrcBlendCaps and DestBlendCaps: all bits from D3DPBLENDCAPS_ZERO to
+D3DPBLENDCAPS_INVSRCCOLOR2."""
 _TWO_SIDED = 0x100
 _TEXCOORDS_AND_POINT_SIZE = 8 | 0x100000
 _IN_LEVEL = (
@@ -106,7 +107,7 @@ def _filters(inside: Sequence[TextureFilter], between: Sequence[TextureFilter]) 
 _EXTENT = Limits().extent
 _SAMPLED = _filters(_IN_LEVEL, _POINT_AND_LINEAR)
 _CONVOLUTION = 0x40000
-"""D3DPTFILTERCAPS_CONVOLUTIONMONO."""
+"""Value of the capability bit D3DPTFILTERCAPS_CONVOLUTIONMONO."""
 _VERTEX_SAMPLED = _filters(_POINT_AND_LINEAR, _POINT_AND_LINEAR)
 _STRETCHED = _filters(_POINT_AND_LINEAR, ())
 _FLOW = {"DynamicFlowControlDepth": 24, "NumTemps": 32, "StaticFlowControlDepth": 4}
@@ -142,7 +143,7 @@ CAPABILITIES: dict[str, Any] = {
     "MaxPShaderInstructionsExecuted": 0xFFFFFFFF,
     "MaxVertexShader30InstructionSlots": _SLOTS, "MaxPixelShader30InstructionSlots": _SLOTS,
 }  # fmt: skip
-"""D3DCAPS9 by member; missing members are 0."""
+"""Name of a member of D3DCAPS9 -> its value on this device; missing members are 0."""
 
 
 def capabilities() -> dict[str, Any]:

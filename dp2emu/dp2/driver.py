@@ -60,7 +60,9 @@ class UnknownCommand(NamedTuple):
 
 
 class _Walked(NamedTuple):
-    """Where the execution of a call's commands ended: offset, and the ``fault`` there or None."""
+    """Where the execution of a call's commands ended: byte ``offset``, and the error there or
+    None.
+    """
 
     fault: Dp2Error | None
     offset: int
@@ -496,8 +498,8 @@ _INFO_ROWS = {
     0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
     0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
 }
-"""Requests of GetDriverInfo2 by D3DGDI2_TYPE.  DXVERSION (4) tells the driver the version of the
-runtime, and sets no member."""
+"""D3DGDI2_TYPE of a GetDriverInfo2 request -> its structure and answer.  DXVERSION (4) tells the
+driver the version of the runtime, and sets no member."""
 
 
 def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:

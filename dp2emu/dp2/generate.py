@@ -22,10 +22,11 @@ from dp2emu.dp2 import tokens
 from dp2emu.dp2.table import TABLE, Token
 
 COUNTS = (0, 1, 1, 1, 2, 3, 8)
-"""Values of the header's n among which random tokens choose."""
+"""Values that random tokens may have in the count field of their header; a repeated value is more
+likely."""
 
 _LENGTHS = (0, 1, 2, 3, 5, 12)
-"""Values of fields that count the bytes of a tail, among which random tokens choose."""
+"""Values that random tokens may have in fields that count the variable bytes after an item."""
 
 _FLOATS = (0.0, -0.0, 0.5, 1.0, -1.0, 1e-45, 3.4028234663852886e38, math.inf, math.nan)
 _ASSIGNED = sorted(set(range(256)) - set(tokens.GAPS))

@@ -31,21 +31,22 @@ STRETCH = 1 << 16
 _I64 = NDArray[np.int64]
 
 WORDS = ("data", "at", "end", "vertex_size", "table", "offsets", "limit")
-"""Words of the compiled function's argument.
+"""Names of the 64-bit integers in the array whose address is the compiled function's argument.
 
 ``data``: address of the bytes; ``at``, ``end``: offsets of the walk and its end; ``vertex_size``
 in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address of ``limit`` i64
 for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
-"""Names of the words in a row of ``table``, which has a row for each opcode: how to compute the
+"""Names of the 64-bit integers that tell the compiled function, for one opcode, how to compute the
 payload size from n, the count in the token's header.
 """
 OTHER, LINEAR, VERTICES, TAILS = range(4)
-"""Kinds of payload.  OTHER: only ``dp2.walk`` computes the size.  LINEAR: ``base + each * n``
-bytes.  VERTICES: ``item`` bytes, padding to 4 bytes, and ``base + each * n`` vertices.  TAILS:
-``base + each * n`` items of ``item`` bytes; the 32-bit fields at ``field0`` and ``field1`` of an
-item count elements of ``bytes0`` and ``bytes1`` bytes that follow it."""
+"""How the payload size of an opcode is computed.  OTHER: only ``dp2.walk`` computes the size.
+LINEAR: ``base + each * n`` bytes.  VERTICES: ``item`` bytes, padding to 4 bytes, and
+``base + each * n`` vertices.  TAILS: ``base + each * n`` items of ``item`` bytes; the 32-bit
+fields at ``field0`` and ``field1`` of an item count elements of ``bytes0`` and ``bytes1`` bytes
+that follow it."""
 _LOG_ROW = 6
 
 _PROBES = 64
@@ -53,7 +54,9 @@ _MOST_N = 0xFFFF
 
 
 class Headers(NamedTuple):
-    """Offsets of the tokens up to ``stop``, int64, and the error of a malformed token there."""
+    """Byte offsets of the tokens up to offset ``stop``; ``problem`` is the error of a malformed
+    token there, None without one.
+    """
 
     offsets: _I64
     stop: int
@@ -114,7 +117,9 @@ def _table() -> _I64:
 
 
 def row_of(token: Token) -> tuple[int, ...]:
-    """The ``ROW`` words of a token, without trailing zeros."""
+    """The integers, in the order of ``ROW``, from which compiled code computes the payload size
+    of a token; trailing zeros are left out.
+    """
     head = token.head_dtype.itemsize if token.head_dtype is not None else 0
     item = token.item_dtype.itemsize if token.item_dtype is not None else 0
     if token.vertices is not None:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _DWORD_MAX = 0xFFFFFFFF
 _FOURCC_CACH = int.from_bytes(b"CACH", "little")
 _VCACHE_BY_CACHE = 1
-"""D3DDEVINFO_VCACHE.OptMethod: optimise for a cache, rather than for the longest strips."""
+"""Value of D3DDEVINFO_VCACHE.OptMethod: optimise for a vertex cache, not for the longest
+strips."""
 
 # Plain numbers: operations of IntFlag members cost more than all else an issue does here.
 _BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
@@ -198,7 +199,8 @@ HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
 """Maximum number of answers in a block, whose wCount has 16 bits; one more opens a new block."""
 _DROPPED_KEPT = 64
-"""Dropped answers that a queue may hold beyond twice the number of wanted ones."""
+"""A queue of answers longer than twice the number of unsent ones, plus this, is cleared of dropped
+ones."""
 
 
 class Result(NamedTuple):

@@ -60,7 +60,7 @@ class Format(msgspec.Struct, frozen=True, eq=False):
 
 
 class Table(Generic[_T]):
-    """Objects of one kind by handle.  Mutable: tokens create and delete objects."""
+    """Live shaders or vertex declarations by handle.  Mutable: tokens create and delete them."""
 
     def __init__(self, noun: str, limits: Limits) -> None:
         self._limits = limits

@@ -41,7 +41,7 @@ class Since(IntEnum):
 
 
 _FIRST_OPCODES = Op.ZRANGE, Op.CREATEVERTEXSHADER, Op.CREATEVERTEXSHADERDECL
-"""The first opcodes of DirectX 7, 8 and 9."""
+"""The lowest opcodes that DirectX 7, 8 and 9 added, in this order."""
 
 
 class Body(msgspec.Struct, eq=False):

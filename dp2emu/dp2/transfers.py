@@ -101,12 +101,12 @@ RectTuple = tuple[int, int, int, int]
 Point3 = tuple[int, int, int]
 """A point in a texture: x, y, z."""
 Place = tuple[int, RectTuple, int]
-"""The source or target of a BLT: a surface handle, a rectangle and a mip level."""
+"""The source or target of a BLT token: (surface handle, rectangle, mip level)."""
 BoxTuple = tuple[int, ...]
 """RECTL, or D3DBOX: left, top, right, bottom, front, back."""
 
 MAX_RECTS = 0xFFFF
-"""D3DCOMPOSERECTS_MAXNUMRECTS."""
+"""Value of D3DCOMPOSERECTS_MAXNUMRECTS: with more rectangles COMPOSERECTS does nothing."""
 
 _OPERATIONS = frozenset(map(int, ComposeRectsOp))
 

@@ -35,7 +35,9 @@ _SIZE = Callable[[Buffer, int], int]
 
 
 class Command(NamedTuple):
-    """A token in a buffer: byte offsets, and the header's n."""
+    """A token in a buffer: byte ``offset`` of its header, ``start`` and ``end`` of its payload,
+    and ``n``, the count in the header.
+    """
 
     offset: int
     token: Token
@@ -67,7 +69,8 @@ class Scan(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """A row compiled for the scan: a token takes base + each * n bytes, header included.
+    """The size of an opcode's tokens: base + each * n bytes, header included; n is the header's
+    count.
 
     For tokens whose size is not linear in n ``base`` is larger than any buffer, and ``body_end``
     computes the end.  ``token`` is a ``Token``, None for an unassigned opcode.
@@ -259,7 +262,7 @@ _TAIL_SIZES = {
 _COUNTED = frozenset(
     op for op, token in TABLE.items() if token.count is exactly_n and token.implied is None
 )
-"""Opcodes whose n is the number of items: nearly all, so decoding saves a call for each."""
+"""Opcodes whose header count is exactly the number of items in the payload."""
 _UNKNOWN = _Shape(None, _BEYOND, 0, None)
 # Plain tuples unpack faster than named ones.
 _SHAPES = [tuple(_shape(TABLE[op]) if op in TABLE else _UNKNOWN) for op in range(256)]

@@ -17,7 +17,7 @@ from dp2emu.fuzz.mutations import BOUNDARIES
 from dp2emu.outputs import write_file
 
 STREAMS = 64
-"""Number of streams of several tokens in a corpus, beside the samples of each opcode."""
+"""Number of random token streams in a seed corpus, which also has the samples of each opcode."""
 DICTIONARY = "dp2.dict"
 
 

@@ -23,7 +23,8 @@ _NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 _OURS = "dp2emu."
 _FUZZ = "dp2emu.fuzz."
 _CALLERS = "dp2emu.fuzz.worker."
-"""Prefix of the functions that call trials; their frames identify no site."""
+"""Prefix of the qualified names of functions that run inputs; an exception is never attributed to
+their stack frames."""
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -14,7 +14,8 @@ BOUNDARIES: dict[int, tuple[int, ...]] = {
     width: (0, 1, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 2, (1 << bits) - 1)
     for width, bits in ((1, 8), (2, 16), (4, 32), (8, 64))
 }
-"""Boundary values, signed and unsigned, by width in bytes."""
+"""Width of an integer in bytes -> its signed and unsigned boundary values, as unsigned
+integers."""
 _LONGEST_RUN = 32
 
 

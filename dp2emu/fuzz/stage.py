@@ -30,7 +30,7 @@ from dp2emu.shader.engines import REFERENCE
 from dp2emu.text.dump import TextWriter
 
 CALL = b"\xffDP2"
-"""Separator of calls: no command has that opcode."""
+"""Bytes that separate the calls of a fuzzing input; no command has their first byte as opcode."""
 INTERFACES = (9, 8, 7, 6)
 COLOR, DEPTH, COMMANDS = 1, 2, 3
 ROOM = 4096
@@ -71,7 +71,7 @@ def _vertices() -> bytes:
 
 
 USER_VERTICES = _vertices()
-"""Vertices on and around the screen, for all calls."""
+"""Bytes of vertices on and around the screen: the user memory of every fuzzed call."""
 _BUFFERS = tuple(MemoryWritten(handle, 0, USER_VERTICES[: 1 << 8]) for handle in (4, 5, 6))
 _SIZES = {
     desc.handle: desc.width

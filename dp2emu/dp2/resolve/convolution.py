@@ -12,8 +12,9 @@ from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 
 class Convolution(msgspec.Struct, frozen=True):
-    """A separable kernel of float32 weights: ``rows`` are those of the texels in a row,
-    ``columns`` those of the texels in a column.
+    """A separable convolution kernel, as float32 weights.
+
+    ``rows`` has a weight for each texel across, ``columns`` one for each texel down.
     """
 
     rows: tuple[float, ...] = (1.0,)

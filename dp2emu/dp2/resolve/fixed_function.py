@@ -60,7 +60,7 @@ _SIZES: dict[ElementType, int] = {
     DeclType.USHORT2N: 2,
     DeclType.FLOAT16_2: 2,
 }
-"""Number of components by vertex element type, for types with fewer than four."""
+"""Vertex element type -> number of its components, for types with fewer than four."""
 
 
 def enum_state(enum: type[_E], states: Sequence[int], state: RenderState) -> _E:

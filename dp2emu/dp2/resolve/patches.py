@@ -47,9 +47,9 @@ _RECTANGLES: dict[Basis, Container[int]] = {
     Basis.INTERPOLATE: {Degree.CUBIC},
 }
 _TRIANGLES: dict[Basis, Container[int]] = {Basis.BEZIER: _DEGREES}
-"""Degrees that each basis allows for triangular patches (``_RECTANGLES``: for rectangular ones):
-those in the Direct3D 9 documentation of D3DTRIPATCH_INFO and D3DRECTPATCH_INFO, and quadratic ones
-(wire format, "DirectX 8 opcodes")."""
+"""D3DBASISTYPE -> D3DDEGREETYPEs that it allows for triangular patches (``_RECTANGLES``: for
+rectangular ones): those in the Direct3D 9 documentation of D3DTRIPATCH_INFO and D3DRECTPATCH_INFO,
+and quadratic ones (wire format, "DirectX 8 opcodes")."""
 
 
 def rectangle_points(info: Sequence[int]) -> RectanglePoints:

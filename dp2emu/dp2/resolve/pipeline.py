@@ -392,7 +392,7 @@ _BOTH = {
     Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
     Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
 }
-"""Source and destination factors by D3DRS_SRCBLEND value that sets both and ignores DESTBLEND."""
+"""D3DRS_SRCBLEND value that overrides D3DRS_DESTBLEND -> (source, destination) blend factors."""
 _FRONT = (
     RenderState.STENCILFUNC,
     RenderState.STENCILFAIL,

@@ -27,7 +27,7 @@ WITHOUT_EFFECT: Mapping[RenderState7, str] = {
     RenderState7.TRANSLUCENTSORTINDEPENDENT: "for boards that sort, which this does not",
     RenderState7.EXTENTS: "asks for the extents of what was drawn, which no token returns",
 }
-"""Reasons why render states have no effect in the emulator, by state."""
+"""Render state of DirectX 6 and 7 that has no effect in the emulator -> the reason, as text."""
 
 _STIPPLE_ROWS = range(RenderState7.STIPPLEPATTERN00, RenderState7.STIPPLEPATTERN31 + 1)
 

@@ -36,7 +36,7 @@ KINDS = {
     SurfaceKind.VOLUME: TextureKind.VOLUME,
     SurfaceKind.VOLUMETEXTURE: TextureKind.VOLUME,
 }
-"""``TextureKind`` by kind of surface, for surfaces that can be bound as textures."""
+"""``SurfaceKind`` -> ``TextureKind``, for surfaces that can be bound as textures."""
 
 _ADDRESSES = (
     TextureStageState8.ADDRESSU,
@@ -53,7 +53,7 @@ _ALPHA_BLOCKS: dict[AnyFormat, int] = {
     Format.A1: 1,
     **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
 }
-"""Largest alpha value that a texel can have, by format, for formats whose pixels share bytes."""
+"""Format with alpha whose pixels share bytes -> largest stored alpha value of a pixel."""
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
@@ -108,7 +108,9 @@ BoundTextures = Mapping[int, BoundTexture]
 
 
 class _Filters(NamedTuple):
-    """Texture filters by their numbers in a DirectX version: magnifying, minifying, mip."""
+    """Number of a filter in a DirectX version -> ``TextureFilter``, for magnification,
+    minification and between mip levels.
+    """
 
     mag: Mapping[int, TextureFilter]
     min: Mapping[int, TextureFilter]

@@ -23,9 +23,9 @@ Streams = tuple[Stream | None, ...]
 NO_STREAMS: Streams = (None,) * STREAMS
 
 INSTANCES_MAX = 1 << 14
-"""Maximum number of instances of a draw."""
+"""Maximum number of instances that one draw call may request."""
 MAX_INSTANCED = 1 << 24
-"""Maximum number of primitives of all instances of a draw together."""
+"""Maximum number of primitives of an instanced draw: primitives per instance times instances."""
 ROOM = 256
 """Maximum number of streams that a context caches, by buffer, offset and stride."""
 

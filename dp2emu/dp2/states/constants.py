@@ -14,7 +14,7 @@ from dp2emu.errors import Fault
 
 
 class _File(NamedTuple):
-    """A register file: the number of registers, and the width and type of one."""
+    """The size of a set of shader constants: registers, components of each, and their dtype."""
 
     registers: int
     width: int
@@ -27,8 +27,8 @@ VERTEX_FILES: Mapping[str, _File] = {
     "b": _File(16, 1, "<u4"),
 }
 PIXEL_FILES: Mapping[str, _File] = {**VERTEX_FILES, "c": _File(224, 4, "<f4")}
-"""Register files of pixel shaders; the float registers are those of ps_3_0, earlier versions can
-name fewer of them."""
+"""Name (c, i or b) -> constant registers of pixel shaders; the float registers are those of
+ps_3_0, earlier versions can name fewer of them."""
 
 
 class Registers:

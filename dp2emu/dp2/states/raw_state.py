@@ -29,16 +29,18 @@ PIXEL_SAMPLERS = 16
 VERTEX_SAMPLER = 257
 """Wire number of the first vertex sampler."""
 STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), *range(256, 261)])}
-"""Wire numbers of stages and pixel samplers, of the displacement sampler and of the vertex
-samplers -> indices in ``State.stages`` (wire format, "Texture stages and samplers")."""
+"""Wire number of a stage or pixel sampler (0 to 15), of the displacement sampler (256) or of a
+vertex sampler (257 to 260) -> index in ``State.stages`` (wire format, "Texture stages and
+samplers")."""
 TEXTURE_BIND = 0
-"""Texture stage state 0 is the DDI's texture bind: a surface handle (wire format, "Texture stages
-and samplers")."""
+"""Number of the texture stage state that binds a texture; its value is a surface handle (wire
+format, "Texture stages and samplers")."""
 LEAST_Z_RANGE = np.float32(0.001)
-"""The least distance of MaxZ above MinZ; a smaller MaxZ is raised (public tests of the
-runtimes)."""
+"""The least difference of a viewport's MaxZ and MinZ; a smaller MaxZ is raised (public tests of
+the runtimes)."""
 SRGB_TEXTURE = 29
-"""D3DSAMP_SRGBTEXTURE on the wire (wire format, "Texture stages and samplers")."""
+"""Number of the sampler state D3DSAMP_SRGBTEXTURE in command streams (wire format, "Texture stages
+and samplers")."""
 TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
@@ -227,14 +229,16 @@ _ADDRESS = (
     TextureStageState7.ADDRESS, TextureStageState7.ADDRESSU, TextureStageState7.ADDRESSV
 )  # fmt: skip
 TOGETHER = {int(_ADDRESS[0]): tuple(map(int, _ADDRESS))}
-"""Stage states that set several: D3DTSS_ADDRESS also sets D3DTSS_ADDRESSU and D3DTSS_ADDRESSV."""
+"""Texture stage state that sets several -> all that it sets: D3DTSS_ADDRESS sets itself,
+D3DTSS_ADDRESSU and D3DTSS_ADDRESSV."""
 OPERATIONS = frozenset(
     {
         TextureStageState.COLOROP, TextureStageState.COLORARG1, TextureStageState.COLORARG2,
         TextureStageState.ALPHAOP, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2,
     }
 )  # fmt: skip
-"""The operations and arguments of a stage that a texture map blend replaces."""
+"""Texture stage states (colour and alpha operations, and their arguments 1 and 2) that
+D3DRENDERSTATE_TEXTUREMAPBLEND replaces."""
 
 
 def _stage_defaults(stage: int) -> list[int]:

@@ -16,7 +16,7 @@ ONLY = 0
 (``stage_index``), registers, lights and the like."""
 
 EVICT_MANAGED = 61
-"""D3DRENDERSTATE_EVICTMANAGEDTEXTURES."""
+"""Number of the render state D3DRENDERSTATE_EVICTMANAGEDTEXTURES."""
 
 DELETE_PATCH = 169
 """D3DRS_DELETERTPATCH of the DDI: its value is the handle (wire format, "Render states")."""

@@ -35,7 +35,7 @@ _MIN = {
     TextureFilter7.LINEARMIPNEAREST: (MinFilter7.POINT, MipFilter7.LINEAR),
     TextureFilter7.LINEARMIPLINEAR: (MinFilter7.LINEAR, MipFilter7.LINEAR),
 }
-"""D3DTEXTUREFILTER -> the filters of DirectX 6 and 7 within a mip level and between levels."""
+"""D3DTEXTUREFILTER -> (minification filter, mip filter) of DirectX 6 and 7 stage states."""
 
 
 def _same(state: int) -> Callable[[int], StageStates]:
@@ -123,7 +123,7 @@ _BLENDS: dict[int, _Blend] = {
     TextureBlend7.COPY: _Blend(_TEXEL, _TEXEL, _TEXEL),
     TextureBlend7.ADD: _Blend(_combined(TextureOp.ADD), _VERTEX, _VERTEX),
 }
-"""The operations of each D3DTEXTUREBLEND mode, from its documented formula."""
+"""D3DTEXTUREBLEND value -> the colour and alpha operations of its documented formula."""
 
 
 def blended_stage(
