@@ -14,7 +14,7 @@ from dp2emu.ddi10.codes import S_OK, DdiCode, format_of
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS
 
 _UNSUPPORTED = 0x80000000
-"""D3D10_DDI_FORMAT_SUPPORT_NOT_SUPPORTED."""
+"""Flag that CheckFormatSupport returns for formats that cannot be used at all."""
 
 
 def check_format_support(format: int) -> int:
@@ -34,7 +34,7 @@ def check_multisample_quality_levels(format: int, samples: int) -> int:
 # GetCaps of Direct3D 11
 
 _CAPS = Struct("<I")
-"""Layout of every capability structure: a single UINT, Caps."""
+"""Packs and unpacks a capability structure of GetCaps: one little-endian UINT, its member Caps."""
 
 
 class CapsType(IntEnum):

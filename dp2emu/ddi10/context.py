@@ -33,10 +33,10 @@ class Context(msgspec.Struct, frozen=True):
 # The command buffer
 
 CAPACITY = 1024
-"""Commands that a buffer holds."""
+"""Maximum number of DDI commands in a device's command buffer."""
 
 CAPACITY_BYTES = 1 << 24
-"""Bytes of data that the commands of a buffer may carry."""
+"""Maximum bytes of data that the commands of a device's command buffer carry together."""
 
 _PACKET_BYTES = 16
 """Bytes that the upload counter adds for each command, beside its data."""

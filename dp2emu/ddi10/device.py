@@ -99,7 +99,7 @@ SINCE: dict[str, Interface] = {
     )
     for name in names.split()
 }
-"""The first interface version of each function, in table order."""
+"""The first interface version that has a DDI function, by the function's name without ``pfn``."""
 
 DXGI_FUNCTIONS = (
     "Present",
@@ -110,7 +110,7 @@ DXGI_FUNCTIONS = (
     "RotateResourceIdentities",
     "Blt",
 )
-"""The DXGI functions in table order; each returns an HRESULT."""
+"""Names of the DXGI functions of a device, without ``pfn``; each returns an HRESULT."""
 
 _PREDICATED = """
     Draw DrawIndexed DrawInstanced DrawIndexedInstanced DrawAuto
@@ -131,7 +131,7 @@ _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 _MEMORY, _STILL = DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING
 
 _INFALLIBLE = ("Calc", "Destroy", "Check", "RelocateDeviceFuncs", "RecycleDestroy")
-"""Prefixes of the names of DDI functions that report no errors."""
+"""DDI functions whose names begin with one of these never call pfnSetErrorCb."""
 
 _CREATING = ("Create", "Open", "RecycleCreate")
 """Prefixes of the names of DDI functions that allocate memory."""
@@ -156,11 +156,11 @@ def _may_report(name: str) -> frozenset[DdiCode]:
 
 
 MAY_REPORT: dict[str, frozenset[DdiCode]] = {name: _may_report(name) for name in SINCE}
-"""Codes that each function may pass to pfnSetErrorCb."""
+"""Error codes that a DDI function may pass to pfnSetErrorCb, by the function's name."""
 
 
 def names_of(interface: Interface) -> tuple[str, ...]:
-    """The functions of an interface version, in table order."""
+    """Names of the DDI functions of an interface version, without ``pfn``."""
     return tuple(name for name, since in SINCE.items() if since <= interface)
 
 

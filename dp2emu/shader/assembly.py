@@ -16,16 +16,16 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 WORDS = "dword"
 RAW = "raw"
-"""Keywords of assembly lines: literal tokens (``dword``), bytes after the code's end (``raw``)."""
+"""First word of an assembly line that spells bytes behind the end of the code in hexadecimal."""
 
 _REMARK = re.compile(r"//[^\n]*|;[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HEX = re.compile(r"(\s*[0-9a-f]{2})*\s*\Z", re.ASCII | re.IGNORECASE)
 _DWORD_MAX = 0xFFFFFFFF
 _BYTES_PER_LINE = 32
 _LINES = 1 << 18
-"""Maximum number of lines of a text: twice as many as the largest container has as DWORDs."""
+"""Maximum number of lines of an assembly text."""
 _LONGEST = 1 << 20
-"""Maximum number of characters of a line."""
+"""Maximum number of characters of a line of an assembly text."""
 
 _V = TypeVar("_V")
 Line = tuple[int, str]

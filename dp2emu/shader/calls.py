@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dp2emu.errors import ShaderError
 
 CALLED = 1 << 13
-"""Maximum number of instructions that calls expand to; the lowering inlines calls."""
+"""Maximum number of instructions that the calls of a shader add when they are inlined."""
 
 
 class Call(NamedTuple):

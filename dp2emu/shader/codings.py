@@ -107,7 +107,7 @@ _FLOATS: dict[int, Callable[[Value], Value]] = {
     24: _depth_float,
     32: lambda code: code.builder.asfloat(code),
 }
-"""Functions that decode a float channel, by its number of bits."""
+"""Functions that decode the code of a float channel to F32, by the channel's number of bits."""
 
 _DECODED: dict[Coding, Callable[[Sequence[Value], Channel], Value]] = {
     Coding.UNORM: _unorm_value,

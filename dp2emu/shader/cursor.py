@@ -14,7 +14,7 @@ from dp2emu.errors import ShaderError
 Version = TypeVar("Version")
 
 CODE_BYTES = 1 << 22
-"""Most bytes of shader code, with the container around it."""
+"""Maximum size of shader code in bytes, including the container if it is in one."""
 
 
 class Decoded(msgspec.Struct, frozen=True, kw_only=True):

@@ -150,7 +150,7 @@ def _chunk(part: list[assembly.Line], source: list[str]) -> Chunk:
 # Files
 
 FILE_BYTES = 1 << 24
-"""Maximum size of a file in bytes; the text of the largest container has fewer."""
+"""Maximum size in bytes of a shader file, binary code or text."""
 _SM_KINDS = (b"\xfe\xff", b"\xff\xff")
 _SM4_KINDS = tuple(bytes((kind, 0)) for kind in range(len(Stage)))
 """Bytes 2 and 3 of the version tokens of shader model 4 and 5, one entry per stage."""

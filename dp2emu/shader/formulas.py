@@ -27,7 +27,7 @@ from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
 
 Formula = Callable[..., Sequence["Value | bool"]]
-"""Type of a formula: function of a builder, a key and a value for each operand."""
+"""Type of a function (builder, key, *operand values) that records and returns result values."""
 
 
 def operand_name(number: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dp2emu.shader.values import Value
 
 ALL_ONES = 0xFFFFFFFF
-"""Result of a bit search that finds no such bit."""
+"""Result of ``first_high``, ``first_low`` and similar bit searches if there is no such bit."""
 
 _PAIRS, _NIBBLES, _BYTES = 0x55555555, 0x33333333, 0x0F0F0F0F
 _ONES = 0x01010101
@@ -23,7 +23,7 @@ _MANTISSA = 23
 _LEAST_NORMAL = 113 << _MANTISSA
 """Float32 bits of 2**-14, the smallest normal number of a format with 5 bits of exponent."""
 _REBIAS = 112 << _MANTISSA
-"""Exponent bias of float32 minus that of half, 127 - 15, in the bits of the exponent."""
+"""127 - 15, the difference of the exponent biases of float32 and half, shifted left by 23 bits."""
 _SIGN, _HALF_NAN = 0x8000, 0x7E00
 
 

@@ -15,7 +15,7 @@ from dp2emu.shader.types import Type
 COPIES = ("mov", "imov", "bmov", "dmov", "lmov")
 
 _NARROWING = {ir.If, ir.Loop, ir.Break}
-"""Statement types that change which lanes are active."""
+"""Types of the statements of a program that change which lanes are active."""
 
 Block = tuple[ir.Statement, ...]
 

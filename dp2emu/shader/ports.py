@@ -9,16 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 CENTROID = "centroid."
-"""Prefix of a varying interpolated at the centroid of the covered samples."""
+"""Prefix of the name of an input that is interpolated at the centroid of the covered samples."""
 SAMPLE = "sample."
-"""Prefix of a varying interpolated at the sample that the program runs for."""
+"""Prefix of the name of an input that is interpolated at the sample the program runs for."""
 NOPERSPECTIVE = "noperspective."
-"""Prefix of a varying interpolated linearly in screen space."""
+"""Prefix of the name of an input that is interpolated linearly in screen space."""
 CONSTANT = "constant."
 """Prefix of an I32 varying with flat interpolation: all corners have the first vertex's value."""
 
 STARTS = 4
-"""Added to the stream number in an emitted vertex's mark if the vertex begins a new strip."""
+"""The mark of an emitted vertex is its stream number, plus this if it begins a new strip."""
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,9 +7,9 @@ from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 PROGRAM_SLOTS = 1 << 19
-"""Maximum total size of the programs and their source code in one cache, in slots."""
+"""Default size limit of a program cache in slots; source code adds one per ``_SLOT_BYTES``."""
 _SLOT_BYTES = 512
-"""Approximate bytes of memory that a slot takes, with the statements that write it."""
+"""Bytes of source code that count as one slot of a cached program."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -7,7 +7,7 @@ from __future__ import annotations
 STAGES = 8
 
 STAGE_FILE = "stage"
-"""Name of a float32 uniform file with ``STAGE_SCALARS`` scalars per stage."""
+"""Name of the float32 uniform file of bump mapping states: six scalars per texture stage."""
 STAGE_SCALARS = 6
 """Number of scalars of a stage.
 
@@ -18,4 +18,4 @@ D3DTSS_CONSTANT of each stage."""
 FACTOR_SCALARS = 4 * (1 + STAGES)
 STAGE_FILES = frozenset({STAGE_FILE, FACTOR_FILE})
 LUMINANCE_SCALE, LUMINANCE_OFFSET = 4, 5
-"""Positions of two scalars among the ``STAGE_SCALARS`` of a stage."""
+"""Positions of a texture stage's luminance scale and offset among its six scalars."""

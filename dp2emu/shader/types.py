@@ -17,9 +17,9 @@ Lanes = NDArray[Any]
 """Values of a slot: an array of its dtype, shape (lanes,), or (1,) if uniform across lanes."""
 
 NAN_BITS = 0x7FC00000
-"""The canonical NaN: every NaN has these bits where the bits of a float32 are observable."""
+"""Bits of the canonical float32 NaN, which stands for every NaN where bits are observable."""
 WIDE_NAN_BITS = 0x7FF8000000000000
-"""The canonical NaN of float64."""
+"""Bits of the canonical float64 NaN, 0x7FF8000000000000."""
 
 
 class Type(Enum):

@@ -52,14 +52,14 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.ir import Stage as Kind
 
 _TOPOLOGIES: dict[int, Topology] = {int(topology): topology for topology in Topology10}
-"""Primitive topologies by D3D10_DDI_PRIMITIVE_TOPOLOGY number."""
+"""Primitive topology for each D3D10_DDI_PRIMITIVE_TOPOLOGY number."""
 
 _STRIPS = (Topology10.LINESTRIP, Topology10.TRIANGLESTRIP, Topology10.LINESTRIP_ADJ,
            Topology10.TRIANGLESTRIP_ADJ)  # fmt: skip
 """Topologies in which an index of all ones restarts the strip."""
 
 _BASE = 1 << 31
-"""Added to a BaseVertex, which is an INT, so that its range can be checked as a UINT's."""
+"""Offset that maps the range of an INT (a draw's BaseVertex) to the range of a UINT."""
 
 
 class Draws:
@@ -412,7 +412,7 @@ def _no_pixel_shader() -> Program:
 # Dispatches
 
 MOST_GROUPS = 65535
-"""D3D11_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION."""
+"""Maximum number of thread groups that a dispatch has along each of x, y and z."""
 
 ARGUMENT_BYTES = 12
 """Size in bytes of the group counts that an indirect dispatch reads from its buffer."""

@@ -58,7 +58,7 @@ _INTEGERS = {
     SystemValue.RENDERTARGET_ARRAY_INDEX: LAYER,
     SystemValue.VIEWPORT_ARRAY_INDEX: VIEWPORT,
 }
-"""Name of the integer port of each system value that the rasterizer reads."""
+"""Name of the program output for each integer system value that the rasterizer reads."""
 
 
 def geometry_stage(shader: Shader, bound: StageProgram) -> GeometryStage:
@@ -117,7 +117,7 @@ def _ports(lowered: Lowered4, emission: Emission, stream: int) -> Iterator[tuple
 # Hull and domain shaders
 
 MOST_PATCHES = 1 << 18
-"""Limit of tessellated patches of a draw, all instances together."""
+"""Maximum number of patches that a tessellating draw may have, all instances together."""
 
 _TOPOLOGIES: dict[OutputPrimitive, Topology] = {
     OutputPrimitive.OUTPUT_POINT: Topology10.POINTLIST,

@@ -93,7 +93,7 @@ class CounterRow(msgspec.Struct, frozen=True):
     type: CounterType
     cost: int
     strings: tuple[str, str, str]
-    """Name, units and description."""
+    """The strings of CheckCounter in this order: name, units and description."""
 
 
 def _share(usage: Usage) -> float:
@@ -176,7 +176,7 @@ _LAYOUTS = {
 }
 
 _CACHE_RATES = (Counter.POST_TRANSFORM_CACHE_HIT_RATE, Counter.TEXTURE_CACHE_HIT_RATE)
-"""Counters of cache hit rates; the cache models run only while one of them is active."""
+"""The cache hit rate counters; the GPU models its caches only while one of them is active."""
 
 
 def _row(
@@ -212,7 +212,7 @@ COUNTERS: dict[int, CounterRow] = {
     int(row.kind.query): row
     for row in (*(_fraction(*each) for each in _FRACTIONS), *(_total(*each) for each in _TOTALS))
 }
-"""Every counter by its D3D10DDI_QUERY value."""
+"""The CounterRow of every performance counter, by its D3D10DDI_QUERY value."""
 
 LAST_DEVICE_DEPENDENT = max(COUNTERS)
 
@@ -229,7 +229,7 @@ class ActiveCounters:
 
     @property
     def cost(self) -> int:
-        """The part of ``SIMULTANEOUS`` in use."""
+        """Total cost of the active counters; it never exceeds ``SIMULTANEOUS``."""
         return sum(COUNTERS[counter].cost for counter in self._users)
 
     def acquire(self, counter: int, owner: object) -> bool:

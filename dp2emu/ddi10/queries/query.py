@@ -31,7 +31,7 @@ from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.gpu import Gpu
 
 FIFO_BASE = 1 << 16
-"""Added to a type to number its FIFO, apart from the query types of other front ends."""
+"""The GPU reports queries of a D3D10DDI_QUERY type in order, in the FIFO of this number + type."""
 
 _MARK = int.from_bytes(b"QURY", "little")
 _HEADER = Struct("<4IQ")

@@ -152,7 +152,7 @@ def _overflowed(*streams: int) -> _Values:
 
 _BOOL, _UINT64 = (packer_of(dtype_of(field)) for field in (DWORD, QWORD))
 _DISJOINT = Struct("<QI4x")
-"""D3D10_DDI_QUERY_DATA_TIMESTAMP_DISJOINT."""
+"""Packs the data of a TIMESTAMPDISJOINT query (D3D10_DDI_QUERY_DATA_TIMESTAMP_DISJOINT)."""
 _STATISTICS, _STATISTICS_11, _STREAM = (
     packer_of(dtype_of(data))
     for data in (
@@ -197,4 +197,4 @@ _ROWS: tuple[QueryRow, ...] = (
 )
 
 QUERY_TYPES: dict[int, QueryRow] = {int(row.query): row for row in _ROWS}
-"""Every query type by its D3D10DDI_QUERY value."""
+"""The QueryRow of every query type, by its D3D10DDI_QUERY value."""

@@ -29,7 +29,7 @@ class Statistics(NamedTuple):
 
 
 FIELDS_10 = Statistics._fields.index("PSInvocations") + 1
-"""Number of fields of the Direct3D 10 structure."""
+"""Number of leading members of the pipeline statistics that Direct3D 10 returns."""
 
 _COUNTERS = {
     "IAVertices": "vertices",
@@ -44,7 +44,7 @@ _COUNTERS = {
     "DSInvocations": "domain_runs",
     "CSInvocations": "threads",
 }
-"""Name of the GPU counter of each statistic."""
+"""Name of the GPU counter that gives each member of ``Statistics``, by the member's name."""
 
 _UINT64_MAX = (1 << 64) - 1
 

@@ -46,7 +46,7 @@ class MappedSubresource(NamedTuple):
 
 
 _IMMEDIATE = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
-"""Map types that never wait for the GPU."""
+"""The values of D3D10_DDI_MAP with which a map never waits for the GPU."""
 
 _MAPS: dict[str, frozenset[Map]] = {
     "ResourceMap": frozenset(Map),
@@ -56,7 +56,7 @@ _MAPS: dict[str, frozenset[Map]] = {
     "DynamicConstantBufferMapDiscard": frozenset({Map.WRITE_DISCARD}),
     "DynamicResourceMapDiscard": frozenset({Map.WRITE_DISCARD}),
 }
-"""Map types that each DDI function accepts, by the function's name."""
+"""Values of D3D10_DDI_MAP that each DDI map function accepts, by the function's name."""
 _UNMAPS = (
     "ResourceUnmap",
     "StagingResourceUnmap",

@@ -17,7 +17,7 @@ from dp2emu.errors import Fault, UsageError
 from dp2emu.gpu.resource.memory_residency import Place, Residency
 
 MOST_ALLOCATIONS = 1 << 16
-"""Maximum number of allocations in one call; more fail with E_OUTOFMEMORY."""
+"""Maximum allocations of the resources of one residency query; more fail with E_OUTOFMEMORY."""
 
 
 class ResidencyCode(IntEnum):

@@ -184,7 +184,7 @@ _BOUNDS: dict[int, _Bounds] = {
     ResourceType.TEXTURE3D: _Bounds(2048, 2048, 2048),
     ResourceType.TEXTURECUBE: _Bounds(16384, 16384, slices=MAX_LAYERS, faces=CUBE_FACES),
 }
-"""Size limits of Direct3D 11 for each D3D10DDIRESOURCE_TYPE."""
+"""Size limits of Direct3D 11 for each type of texture, by D3D10DDIRESOURCE_TYPE."""
 
 
 def is_valid(desc: CreateResource) -> bool:

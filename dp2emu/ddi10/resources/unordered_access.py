@@ -34,7 +34,7 @@ from dp2emu.gpu.resource.resource_views import buffer_view, level_view, structur
 from dp2emu.shader.resources import Dimension
 
 SLOTS = 8
-"""D3D11_PS_CS_UAV_REGISTER_COUNT."""
+"""Number of slots for unordered access views (D3D11_PS_CS_UAV_REGISTER_COUNT)."""
 
 KEEP = 0xFFFFFFFF
 """Initial count that leaves a view's hidden counter unchanged."""
@@ -209,13 +209,13 @@ class UnorderedViews:
 
 
 _COUNTED = BufferFlag.APPEND | BufferFlag.COUNTER
-"""Buffer flags (D3D11_DDI_BUFFER_UAV_FLAG) of views that have a hidden counter."""
+"""An unordered access view of a buffer has a hidden counter if its flags include one of these."""
 _UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
     ResourceType.TEXTURE1D: (Dimension.TEXTURE1D, Dimension.TEXTURE1DARRAY),
     ResourceType.TEXTURE2D: (Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY),
     ResourceType.TEXTURE3D: (Dimension.TEXTURE3D, Dimension.TEXTURE3D),
 }
-"""View dimensions for each resource type: of a single texture, and of an array."""
+"""Dimensions of a view of a single texture and of an array, by D3D10DDIRESOURCE_TYPE."""
 
 
 def _buffer_view(

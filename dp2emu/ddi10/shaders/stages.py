@@ -41,7 +41,7 @@ CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
 """Numbers of constant buffer, resource and sampler slots of a shader stage."""
 
 PREFIXES = ("Vs", "Ps", "Gs", "Hs", "Ds", "Cs")
-"""Prefix of the DDI functions of each stage."""
+"""First two letters of the names of the DDI functions that bind to a shader stage."""
 
 _T = TypeVar("_T")
 

@@ -19,10 +19,10 @@ GAP = 0xFFFFFFFF
 """RegisterIndex of a gap, whose memory is not written."""
 
 NO_RASTERIZED_STREAM = 0xFFFFFFFF
-"""D3D11_SO_NO_RASTERIZED_STREAM."""
+"""RasterizedStream value that means: no stream of the geometry shader is rasterized."""
 
 STRIDE = 2048
-"""D3D11_SO_BUFFER_MAX_STRIDE_IN_BYTES."""
+"""Maximum stride of a stream output buffer in bytes (D3D11_SO_BUFFER_MAX_STRIDE_IN_BYTES)."""
 
 COMPONENTS_OF_STREAM = 128
 """Maximum number of components stored of a stream, gaps included."""

@@ -42,10 +42,10 @@ def scissor_rect(at: Bindings, view: Viewport, number: int = 0) -> Rect:
 
 
 VIEWPORTS = 16
-"""Number of viewport and scissor rectangle slots."""
+"""Number of viewport slots, which is also the number of scissor rectangle slots."""
 
 APPEND = 0xFFFFFFFF
-"""The offset of SoSetTargets that continues behind the data written last."""
+"""Value of a SoSetTargets offset: continue behind the data that stream output wrote last."""
 
 STRIDE = 2048
 """D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES: the largest vertex stride, in bytes."""
@@ -291,7 +291,7 @@ def _can_stream(resources: Sequence[Resource]) -> bool:
 
 
 _BOUND = 1 << 15
-"""D3D11_VIEWPORT_BOUNDS_MAX + 1, which is -D3D11_VIEWPORT_BOUNDS_MIN."""
+"""Limit of viewports: corners lie from -32768 to 32768, sides are at most 32768 pixels."""
 
 
 def _valid(view: Viewport) -> bool:

@@ -77,7 +77,7 @@ _NUMERIC = frozenset(SourceModifier) - _LOGICAL
 _TEXTURES = frozenset(TextureType)
 _USAGES = frozenset(DeclUsage)
 _MASKLESS = frozenset({"k", "D"})
-"""Operand letters of destinations that nothing is written to, so that an empty mask is valid."""
+"""Letters, in ``Form``, of destination operands whose write mask may be empty."""
 
 
 def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
@@ -342,7 +342,7 @@ _ROWS_BEFORE = {
     Op.TEXM3x3VSPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
     Op.TEXM3x3: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
 }
-"""Opcodes that must precede the last instruction of a ps_1_x texture matrix, by its opcode."""
+"""Opcodes of the texture instructions that precede the last of a ps_1_x matrix, by its opcode."""
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
 _DEPTH_REGISTER = 5

@@ -39,7 +39,7 @@ from dp2emu.shader.sm.registers import File, Register
 from dp2emu.shader.sm.versions import Version
 
 _PER_LINE = 8
-"""Number of DWORDs in a line of a comment's content."""
+"""Number of DWORDs in each line of text that shows the content of a comment."""
 _INWARD = frozenset({Op.IF, Op.IFC, Op.ELSE, Op.LOOP, Op.REP, Op.LABEL})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDREP, Op.RET})
 _SHIFTS = {shift: suffix for suffix, shift in SHIFT_SUFFIXES.items()}

@@ -25,7 +25,7 @@ _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
 INSTRUCTIONS = 1 << 15
-"""Maximum number of instructions: the largest instruction slot count of any hardware."""
+"""Maximum number of instructions of a shader of models 1 to 3."""
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
 

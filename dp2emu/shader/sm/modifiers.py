@@ -67,7 +67,7 @@ MODIFIERS = {
 }
 
 MODIFIER_ALIASES = {"_db": "_dz", "_da": "_dw"}
-"""Older spellings of the ps_1_4 division modifiers, each with the current spelling."""
+"""Current spelling of each ps_1_4 division modifier that has an older one, by the older."""
 BY_SPELLING = {(row.before, row.after): modifier for modifier, row in MODIFIERS.items()}
 
 
@@ -86,7 +86,7 @@ RESULT_SUFFIXES = {
 }
 
 SHIFT_SUFFIXES = {"x2": 1, "x4": 2, "x8": 3, "d2": -1, "d4": -2, "d8": -3}
-"""Result shifts of ps_1_x by suffix: the power of two that multiplies the result."""
+"""Result shift n of each ps_1_x mnemonic suffix: the result is multiplied by 2**n."""
 
 
 class Comparison(SdkEnum, prefix="D3DSPC_"):

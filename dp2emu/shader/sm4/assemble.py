@@ -49,7 +49,7 @@ _WORD_MAX, _LONG_MAX = 0xFFFFFFFF, (1 << 64) - 1
 _OFFSETS = range(-8, 8)
 _INDICES = 3
 _BRACKETS = 2
-"""Maximum nesting of brackets: the run-time part of an index may itself have an index."""
+"""Maximum nesting depth of square brackets in an operand, 2 as in cb0[x1[r0.x].y]."""
 _FILES = {file.value.lower(): file for file in File}
 _UNNAMED = frozenset("tapRywlmFuU")
 """Letters of operands without components unless the text names some (``opcodes``)."""

@@ -78,7 +78,7 @@ PARTS = {
     "stride": Part("stride"),
     "threads": Part("threads", words=3, read=_triple, write=tuple),
 }
-"""The Part of each attribute by its name in phrases."""
+"""The token bits or words of a declaration's attribute, by the name ``Opcode.phrase`` uses."""
 
 
 @cache

@@ -32,7 +32,7 @@ from dp2emu.shader.sm4.registers import BY_TYPE, Bank, File, bank_of
 from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
-"""DWORDs of one component of an immediate, by register file."""
+"""Number of DWORDs of each component of an immediate operand: 32-bit and 64-bit immediates."""
 _WORDS_OF_FOUR = 4
 _NONE = frozenset({Selection.NONE})
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
@@ -196,7 +196,7 @@ _OPS = frozenset(Op)
 _INSTRUCTIONS = 1 << 16
 """Maximum number of instructions and declarations that hardware has to support."""
 _EXTENSIONS = 3
-"""Maximum number of extended opcode tokens of an instruction."""
+"""Maximum number of extended opcode tokens that follow an instruction's opcode token."""
 
 
 def decode(code: bytes) -> Program:

@@ -36,9 +36,9 @@ PRECISION = Bits(14, 3)
 NO_COMPONENTS, ONE_COMPONENT, FOUR_COMPONENTS = 0, 1, 2
 BY_MASK, BY_SWIZZLE, BY_SELECT = 0, 1, 2
 AT_ONCE, RELATIVE, SUM = 0, 2, 3
-"""Representations of an index in tokens: a word, an operand, or a word plus an operand."""
+"""Token values for how an operand's index is given: a constant, an operand, or their sum."""
 
 SAMPLE_CONTROLS, RESOURCE_DIMENSION, RESOURCE_RETURNS = 1, 2, 3
-"""Values of the type field of extended opcode tokens."""
+"""Types of extended opcode tokens: texel offsets, resource dimension, resource return types."""
 OPERAND_MODIFIER = 1
 """Value of the type field of an extended operand token that has modifiers."""

@@ -360,9 +360,9 @@ class Op(Named):
 
 
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
-"""Opcodes whose instructions choose the type of their result (``Sizes``)."""
+"""resinfo and sampleinfo, whose instructions state their result type (``Sizes``)."""
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
-"""Declarations followed by a variable number of words."""
+"""Opcodes of declarations that a variable number of DWORDs follows."""
 BINDINGS = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
 )

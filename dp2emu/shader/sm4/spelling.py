@@ -23,7 +23,7 @@ from dp2emu.shader.sm4.registers import File
 
 COMPONENTS = "xyzw"
 TEXEL, VIEW, SATURATE = "_aoffimmi", "_indexable", "_sat"
-"""Suffixes of mnemonics that have texel offsets, a copied resource declaration, or saturation."""
+"""Mnemonic suffixes: has texel offsets, has a copied resource declaration, saturates."""
 BRACKETED = frozenset({File.IMMEDIATE_CONSTANT_BUFFER})
 """Register files whose only index is in brackets even if it is a constant, as in icb[3]."""
 ATTACHED = frozenset({File.CONSTANT_BUFFER, File.INDEXABLE_TEMP, File.INTERFACE})

@@ -24,7 +24,7 @@ Evaluate = Callable[[Lowering, Instruction], Result]
 Vector = Operand | Sequence[Value]
 
 LIT_POWER = 127.9961
-"""The exponent of lit is clamped to this magnitude."""
+"""The specular exponent of lit, its source's w, is clamped to plus or minus this number."""
 
 COMPARISONS: Mapping[Comparison, Callable[[Value, Value], Value]] = {
     Comparison.GT: lambda x, y: x > y,

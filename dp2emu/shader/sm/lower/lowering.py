@@ -123,7 +123,7 @@ Result = dict[int, Value]
 """Type of a result: values by component, 0 to 3; missing components are not written."""
 DEPTH = Register(File.DEPTHOUT)
 SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
-"""Registers with a single component: fog factor, point size and depth."""
+"""Output registers with one component only: fog factor, point size and depth."""
 _STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
 _TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
 _INDEXABLE = frozenset({File.INPUT, File.OUTPUT})

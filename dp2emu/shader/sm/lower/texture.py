@@ -23,7 +23,7 @@ from dp2emu.shader.values import Value
 Effect = Callable[[Lowering, Instruction], None]
 """Type of a function that lowers an instruction with effects beyond its destination."""
 At = Callable[[int], Value]
-"""Type of a function that returns a texture coordinate by component."""
+"""Type of a function that returns the texture coordinate of a component number, 0 to 3."""
 
 
 def sample(

@@ -147,7 +147,7 @@ def lowered(low: Lowering) -> Lowered4:
 # Hull shaders: a program for each phase, and the tessellator's settings
 
 MAX_RUNS = 1024
-"""Maximum number of instances of all patch constant phases together."""
+"""Maximum sum of the instance counts of a hull shader's patch constant phases."""
 
 _EDGES: dict[Domain, tuple[SystemValue, ...]] = {
     Domain.DOMAIN_ISOLINE: (SystemValue.LINE_DENSITY, SystemValue.LINE_DETAIL),

@@ -322,7 +322,7 @@ _EFFECTS: dict[Op, Effect] = {
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
-"""Opcodes of flow control, and of instructions with side effects."""
+"""Opcodes whose lowering does more than write destinations: flow control and side effects."""
 
 
 def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:

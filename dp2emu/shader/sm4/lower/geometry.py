@@ -22,7 +22,7 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 MAX_WORDS = 1024
-"""Maximum number of words of all vertices of an invocation, and of vertices of all instances."""
+"""Limit of the 32-bit words emitted by an instance, and of the vertices of all instances."""
 EMITS = frozenset({Op.EMIT, Op.EMIT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 CUTS = frozenset({Op.CUT, Op.CUT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 

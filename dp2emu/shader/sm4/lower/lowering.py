@@ -85,9 +85,9 @@ def _expanded(body: Iterable[Instruction], parts: Phase) -> Iterator[Instruction
 
 
 ROWS = 4096
-"""Maximum number of rows of a constant buffer."""
+"""Maximum size of a constant buffer in rows of four 32-bit words."""
 _FAR = 1 << 16
-"""A row offset that lies beyond the end of every file."""
+"""A row number beyond the last row of every register array and constant buffer."""
 
 _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,

@@ -35,7 +35,7 @@ from dp2emu.shader.values import Value
 
 PATCH = "patch.x"
 _WORDS = 1 << 28
-"""Declared size of a patch register file in words, enough for all patches of any draw."""
+"""Size in 32-bit words that programs declare for arrays of patch registers."""
 
 _FILES = {
     File.INPUT: POINTS_IN,
@@ -366,7 +366,7 @@ _SCALARS = {
     File.FORK_INSTANCE_ID: "phase_instance.x",
     File.JOIN_INSTANCE_ID: "phase_instance.x",
 }
-"""Input port that each scalar register is read from."""
+"""Name of the program input that each register file with a single register is read from."""
 
 
 def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
