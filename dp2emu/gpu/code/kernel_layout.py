@@ -24,8 +24,8 @@ X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 start from, +1.0 for a front face or -1.0, flag bits, slope bias, number of the primitive."""
 
 CLIPPED, DIVIDED = 1, 2
-"""Bits of the word FLAGS of a primitive's record: its fragments with z outside of 0..1 are dropped;
-its varyings need the perspective division."""
+"""Bits of the word FLAGS of a primitive's record: its fragments with z outside of 0..1 are
+dropped; its varyings need the perspective division."""
 PLANES = 6
 """Index of the 64-bit word in a primitive's record where its planes begin, that of depth first."""
 PLANE = 3

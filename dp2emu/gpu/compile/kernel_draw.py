@@ -40,13 +40,14 @@ from dp2emu.shader.reference import Fetcher, Sampler
 from dp2emu.shader.text import dump
 
 HEAVY = 1 << 20
-"""Minimum number of samples of a draw for which the compiled code of its state is optimised, if the
-state's kernel has code already."""
+"""Minimum number of samples of a draw for which the compiled code of its state is optimised, if
+the state's kernel has code already."""
 MANY = 1 << 9
 """Minimum number of primitives of a draw for which its kernel is compiled in the background during
 triangle setup."""
 TEMPLATES = 8
-"""Maximum number of pairs of plan and uniforms whose argument templates are kept for a draw state."""
+"""Maximum number of pairs of plan and uniforms whose argument templates are kept for a draw
+state."""
 
 
 def drawing(
