@@ -27,7 +27,7 @@ from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
 
 _WIDEST_INSTRUCTION = 16
-"""The most statements that one instruction of a loop becomes."""
+"""Maximum number of statements that one shader instruction in a loop is translated to."""
 _USUAL_COST = 1 << 12
 """Statements that a program is assumed to execute in a check before its cost is known."""
 

@@ -1,1 +1,2 @@
-"""Ground of the kernels: keys, memory layouts, and writers of LLVM text."""
+"""What code that writes compiled draws (kernels) builds on: cache keys, memory layouts, and
+writers of LLVM text."""

@@ -14,7 +14,8 @@ from dp2emu.shader.jit.writer import ZERO, Target, Writer, number
 from dp2emu.shader.types import Type
 
 ROWS = 2
-"""Number of rows of a pixel block; its width is the number of vector lanes divided by this."""
+"""Number of pixel rows in the block that a kernel draws at once; the block's columns are the
+number of vector lanes divided by this."""
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -75,7 +76,7 @@ class Code(Writer):
         self.label(after)
 
     def leave(self) -> None:
-        """Emit an early return."""
+        """Emit a return from the LLVM function that is being written."""
         self.do("ret void")
         self.label(self.fresh_label())
 
@@ -96,11 +97,11 @@ class Code(Writer):
         self.label(after)
 
     def place(self, base: str, offset: str) -> str:
-        """Emit the address that is ``offset`` bytes, an i64, after ``base``."""
+        """Emit the address ``base`` plus ``offset`` bytes (an i64)."""
         return self(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def word(self, type: str, base: str, number: int) -> str:
-        """Load a scalar from 64-bit word ``number`` of the memory at ``base``."""
+        """Emit the load of an LLVM ``type`` at the address ``base`` plus 8 * ``number`` bytes."""
         return self(f"load {type}, ptr {self.place(base, str(8 * number))}, align 8")
 
     def larger(self, type: str, x: str, y: str) -> str:
@@ -147,15 +148,15 @@ class Variable(msgspec.Struct, frozen=True):
 
     @property
     def value(self) -> str:
-        """Load the current value."""
+        """Emit a load of the variable and return the name of the loaded LLVM value."""
         return self.code(f"load {self.type}, ptr {self.address}")
 
     def set(self, value: str) -> None:
-        """Store a value."""
+        """Emit a store of an LLVM value to the variable."""
         self.code.do(f"store {self.type} {value}, ptr {self.address}")
 
     def add(self, value: str) -> None:
-        """Increment by an integer."""
+        """Emit the addition of an integer to the variable."""
         self.set(self.code(f"add {self.type} {self.value}, {value}"))
 
 
@@ -225,12 +226,12 @@ class Words(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> int:
-        """The number of words, of at most 32 bits, that a sample occupies."""
+        """The number of integers, of at most 32 bits, that one sample of a pixel occupies."""
         return max(1, self.size // 4)
 
     @property
     def together(self) -> int:
-        """The number of words of a pixel."""
+        """The number of integers, of at most 32 bits, that all samples of a pixel occupy."""
         return self.samples * self.parts
 
     @property

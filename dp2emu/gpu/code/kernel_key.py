@@ -25,7 +25,8 @@ from dp2emu.shader.jit.layout import SampleCallee
 from dp2emu.shader.ports import CENTROID
 
 Samplers = tuple[tuple[SampleCallee, ir.Program], ...]
-"""Callees of Sample statements, each with the sampler program that becomes part of a kernel."""
+"""Pairs of the callee of a Sample statement and the sampler program that is compiled into the
+kernel for it."""
 
 
 class ColorKey(msgspec.Struct, frozen=True):
@@ -107,7 +108,7 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def reads(self) -> frozenset[str]:
-        """Names of the program's inputs."""
+        """Names of the input ports of the pixel program."""
         return frozenset(port.name for port in self.program.inputs)
 
     @property
@@ -171,13 +172,13 @@ REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
-"""Reasons why a pipeline has no kernel, as text, each with its test; ``gpu.draw.draw_stages``
-draws such pipelines with compiled programs."""
+"""Tests whether a pipeline cannot have a compiled kernel, by the reason as text.
+``gpu.draw.draw_stages`` draws pipelines for which a test is true."""
 
 
 @lru_cache(maxsize=1 << 10)
 def reason(pipeline: Pipeline) -> str | None:
-    """Why no kernel is compiled for a pipeline; None if one is."""
+    """The first reason, as text, why no kernel is compiled for a pipeline; None if one is."""
     return next((name for name, holds in REASONS.items() if holds(pipeline)), None)
 
 

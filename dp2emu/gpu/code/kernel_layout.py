@@ -20,36 +20,37 @@ from dp2emu.gpu.code.block_writer import Code
 from dp2emu.gpu.code.kernel_key import Key, SetupKey
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
-"""Words of a record: anchor in pixels, +1 (front) or -1 as a double, flag bits, slope bias, and
-number of the primitive."""
+"""Indices of 64-bit words in a primitive's record: x and y in pixels of the point that planes
+start from, +1.0 for a front face or -1.0, flag bits, slope bias, number of the primitive."""
 
 CLIPPED, DIVIDED = 1, 2
-"""Bits of the word FLAGS: fragments with z outside of 0..1 are dropped; varyings need the
-perspective division."""
+"""Bits of the word FLAGS of a primitive's record: its fragments with z outside of 0..1 are
+dropped; its varyings need the perspective division."""
 PLANES = 6
-"""Number of the record's word where the planes begin, the depth plane first."""
+"""Index of the 64-bit word in a primitive's record where its planes begin, that of depth first."""
 PLANE = 3
-"""Number of words of a plane: its value at the anchor, and its change per pixel along x and along
-y."""
+"""Number of doubles that describe a plane in a primitive's record: its value at the record's
+anchor point, and its change per pixel along x and along y."""
 DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
-"""Names of the planes of depth, of 1 / w, and of the divisor of varyings in perspective."""
+"""Names, in a primitive's record, of the planes of depth, of 1 / w, and of the divisor of varyings
+in perspective."""
 CORNER_WORDS = 8
-"""Number of words of a triangle's corners: x and y of corners 0 to 2 in grid units, wound
-positively; its first row, and one past its last."""
+"""Number of 64-bit words for a triangle's corners in its record: x and y of corners 0 to 2 in grid
+units, wound positively; the triangle's first pixel row, and one past its last."""
 TOGETHER = 8
-"""Number of records that setup makes at once, and of words in a cache line.  Buffers have room for
-this many more records, where setup first collects the words of a group."""
+"""Number of triangle records that compiled setup makes at once, and of 64-bit words in a cache
+line.  Record buffers are allocated for this many more records than triangles."""
 
 WORD = 8
-"""Bytes of a word."""
+"""Size in bytes of a word of a kernel's arguments and records."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
-"""Names of the counts that a kernel returns.  A kernel does not count what ``counts_of`` can
-compute from its key and its other counts."""
+"""Names of the counts that a kernel returns, in order; ``counts_of`` replaces those that the
+kernel leaves out by values computed from its key and other counts."""
 SETUP_RESULTS = ("triangles", "large", "area", "records")
-"""Names of the counts of triangle setup: triangles left after culling, triangles too large for it,
-doubled area in pixels, and records.  Only triangles that have rows have records, one after the
-other."""
+"""Names of the counts that triangle setup returns: triangles left after culling, triangles too
+large for compiled setup, doubled area in pixels, and records made.  A triangle without pixel rows
+has no record."""
 
 INTEGERS = (
     "left", "top", "right", "bottom", "depth.base", "depth.pitch",
@@ -86,7 +87,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 10)
 def layout_of(key: Key) -> Layout:
-    """The layout of a kernel's records and arguments."""
+    """The word numbers of a kernel's primitive records and of its arguments."""
     names = planes_of(key)
     planes = {name: PLANES + PLANE * number for number, name in enumerate(names)}
     corners = PLANES + PLANE * len(names)
@@ -99,7 +100,9 @@ def layout_of(key: Key) -> Layout:
 
 
 def planes_of(key: Key) -> tuple[str, ...]:
-    """Names of the planes of a record, in order."""
+    """Names of the planes in each primitive's record, in order: depth, 1 / w and the perspective
+    divisor if needed, then the varyings.
+    """
     names = [DEPTH]
     names += [RHW] if key.w_buffer or "w.x" in key.reads else []
     names += [DIVISOR] if key.perspective else []
@@ -107,12 +110,14 @@ def planes_of(key: Key) -> tuple[str, ...]:
 
 
 def setup_key(key: Key) -> SetupKey:
-    """The key of a kernel's triangle setup."""
+    """The part of a kernel's key that triangle setup is compiled for: its depth bias state."""
     return SetupKey(key.sloped, key.tilted, key.bias_of_float, key.clamp)
 
 
 def color_words(number: int, format: AnyFormat) -> list[str]:
-    """Names of a colour target's arguments, the blend program's bindings last."""
+    """Argument names of a colour target with number ``number``: base address, pitch, the write
+    mask of each 32-bit word of a pixel, and the bindings of its blend program.
+    """
     parts = range(max(1, ROWS[format].size // 4))
     names = ("base", "pitch", *(f"bits{part}" for part in parts), "program")
     return [f"color{number}.{name}" for name in names]
@@ -150,10 +155,11 @@ SETUP_PLANE = ("row", "word", "kind")
 """Names of the words that tell setup how to make a plane: row of the corners' positions or
 varyings, the plane's first word in the record, and bits of its kind (FLAT, BY_RHW, PLACED)."""
 FLAT, BY_RHW, PLACED = 1, 2, 4
-"""Bits of a plane's ``kind`` in ``SETUP_PLANE``: the plane is constant; it is that of a varying
-multiplied by 1 / w; its row is one of positions, not of varyings."""
+"""Flag bits that tell triangle setup how to make a plane: the plane is constant; it is that of a
+varying multiplied by 1 / w; its values are a component of positions, not a varying."""
 _PLACED = {DEPTH: 2, RHW: 3}
-"""Rows of the corners' positions that planes are made of, by name of the plane."""
+"""Component number (2 is z, 3 is 1 / w) in the corners' positions, by name of the plane that is
+made from it."""
 
 
 def table_of(

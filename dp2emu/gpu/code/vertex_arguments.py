@@ -64,7 +64,7 @@ bytes apart, or 0.  The viewport's words, from ``view_x`` on, are doubles; ``cen
 from x and y."""
 
 DOUBLES = 7
-"""How many of the words of ``DRAW``, the last ones, are doubles."""
+"""Number of words at the end of ``DRAW`` that are doubles; all before them are integers."""
 
 TAKING = ("taken", "capacity", "numbers_taken", "edges_taken", "lanes", "extra")
 """Words of the output: ``taken`` points to three rows (by corner) of ``capacity`` doubles for each
@@ -84,7 +84,8 @@ once, i64; ``places`` the place of each corner's number in ``distinct``, i32.  `
 count."""
 
 CORNER = ("step", "odd", "offset")
-"""Words of one corner in ``NUMBERS``, which has them for corners 0 to 2 from ``step0`` on."""
+"""Names of the words that tell how vertex numbers of one corner of primitives are computed;
+``NUMBERS`` has them, suffixed 0 to 2, for each corner."""
 
 SHADING = (
     "lane_words", "lane_count", "identity",

@@ -50,7 +50,7 @@ class Viewport(msgspec.Struct, frozen=True):
 
 
 NO_VIEWPORT = Viewport(0, 0, 0, 0)
-"""An empty viewport, for draws of pretransformed vertices."""
+"""The viewport 0, 0, 0, 0, which is empty: the default, for draws of pretransformed vertices."""
 
 
 class FloatViewport(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class TextureBinding(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 Textures = Mapping[int, TextureBinding]
-"""Bindings of textures and buffers, by sampler or unit number."""
+"""Texture or buffer bindings by number of the sampler or texture unit."""
 
 Uniforms = Mapping[str, NDArray[Any]]
 """Values of a program's uniform files by name, in arrays that no longer change."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory
 
 RECT_BYTES = 256
-"""The approximate size of a rectangle in a queued packet."""
+"""Approximate size in bytes of a rectangle in a queued packet."""
 
 
 class Stream(msgspec.Struct, frozen=True, eq=False, weakref=True):
@@ -267,7 +267,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
 
 def whole_part(surface: Surface, index: int) -> Part:
-    """A part that covers a whole subresource."""
+    """The box of all texels of subresource ``index`` of a surface."""
     found = surface.subresources[index]
     return Part(surface, index, Box(0, 0, found.width, found.height, 0, found.depth))
 

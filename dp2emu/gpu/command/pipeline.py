@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from dp2emu.shader.resources import MemoryOperation, Unit
 
 DEPTH_PORT = "depth.x"
-"""The output of a pixel program that replaces its fragment's depth."""
+"""Name of the pixel program's output that replaces the depth of its fragment."""
 COVERAGE_PORT = "coverage.x"
-"""The I32 bit mask of a pixel's samples: as output those to draw, as input those that are covered
-and in the sample mask."""
+"""Name of an I32 port of pixel programs with a bit for each sample of a pixel.  As an output the
+bits are the samples to draw; as an input those that are covered and in the sample mask."""
 
 Samplers = tuple[tuple[int, SamplerKey], ...]
-"""Number and key of each sampler of a program, of those samplers that have a texture."""
+"""Pairs of sampler number and ``SamplerKey`` of the samplers of a program that have a texture."""
 
 
 class RasterState(msgspec.Struct, frozen=True):
@@ -252,4 +252,5 @@ def in_quads(program: Program, samplers: Samplers = ()) -> bool:
 
 
 LANE_PORT = "lane.x"
-"""An I32 input of pixel programs: the number of the fragment among those that one run shades."""
+"""Name of an I32 input of pixel programs: the index of the fragment among those that one run of
+the program shades."""

@@ -34,7 +34,7 @@ class StageProgram(msgspec.Struct, frozen=True, eq=False):
 
 
 Component = tuple[int, int]
-"""A component of a register: number of the register, and 0 to 3 for x to w."""
+"""A register component: a pair of the register's number and 0 to 3 for x to w."""
 
 
 class ConstantsProgram(msgspec.Struct, frozen=True, eq=False):

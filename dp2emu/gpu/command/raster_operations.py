@@ -13,7 +13,7 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 COPY = 13
-"""R2_COPYPEN: the source replaces the destination."""
+"""Number of the raster operation R2_COPYPEN, by which the source replaces the destination."""
 RASTER_OPS = range(1, 17)
 
 

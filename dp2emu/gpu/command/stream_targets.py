@@ -10,9 +10,9 @@ import msgspec
 from dp2emu.gpu.resource.heap import Surface
 
 STREAMS = 4
-"""The most streams of a geometry shader."""
+"""Maximum number of output streams of a geometry shader."""
 STREAM_TARGETS = 4
-"""The most buffers bound to stream output."""
+"""Maximum number of buffers bound to stream output."""
 
 
 class Filled(msgspec.Struct, eq=False):
@@ -32,7 +32,7 @@ class StreamTarget(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def room(self) -> int:
-        """The number of bytes after the write offset."""
+        """The number of bytes of the buffer after the write offset."""
         return max(self.surface.data.nbytes - self.filled.size, 0)
 
 

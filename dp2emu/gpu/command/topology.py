@@ -55,7 +55,8 @@ TOPOLOGIES: dict[Topology, Numbering] = {
     # Patches have one corner: only later stages make primitives of them.
     **{patch: Numbering(1, n, 0, (n, n, n), (0, 0, 0)) for patch, n in PATCHES.items()},
 }
-"""Rule of the vertex numbers of primitives, by topology; adjacent vertices are left out."""
+"""The rule (``Numbering``) for the vertex numbers of primitives, by topology; it leaves out
+adjacent vertices."""
 
 CORNERS: dict[Topology, int] = {topology: row.distinct for topology, row in TOPOLOGIES.items()}
 """Number of distinct corners of a primitive, by topology: 1 for points, 2 for lines, 3 for
@@ -63,8 +64,8 @@ triangles."""
 
 
 def list_edges(flags: I64) -> Mask:
-    """Which edges of indexed triangles are drawn, by their wFlags (wire format, "Edge flags"),
-    shape (3, n).
+    """Masks, shape (3, n), of the edges of n indexed triangles to draw: bits 8 to 10 of each of
+    the n wFlags values (wire format, "Edge flags").
     """
     edges: Mask = flags >> np.array([[8], [9], [10]]) & 1 != 0
     return edges

@@ -32,12 +32,13 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 ROWS = 64
-"""Rows of a band, unless its target is very high; a power of two, and even since kernels draw
-pairs of rows."""
+"""Pixel rows in a band of a target; bands of very high targets have more.  A power of two, and
+even, because kernels draw pairs of rows."""
 MOST = 64
-"""The most bands of a target; the bands of a higher target have more rows."""
+"""Maximum number of bands that a target is divided into; the bands of a higher target have more
+rows."""
 WORTH = 1 << 15
-"""Covered samples from which on drawing in several bands is worth its cost."""
+"""Minimum number of covered samples for which a draw may be divided among several threads."""
 
 
 class Bands(msgspec.Struct, frozen=True):
@@ -107,10 +108,10 @@ and the job's ``setup`` is code for triangles without."""
 NAME = "band_worker"
 PREPARING, PAINTING = 0, 1
 _NUMBER = 4
-"""Bytes of a primitive's number in the list ``chosen``."""
+"""Size in bytes of a primitive number in the list of visible primitives ``chosen``."""
 _TOP, _BOTTOM = 6, 7
-"""Words of a record, counted from its corners, that hold the triangle's first row and one past its
-last."""
+"""Indices of the 64-bit words that hold a triangle's first pixel row and one past its last,
+counted from the word where corners begin in the triangle's record."""
 _RHW_ROWS = 9
 """Number of rows of corner data before the rows of 1 / w: x, y and z of three corners."""
 
@@ -302,8 +303,8 @@ def _next(k: Code, job: Value) -> Value:
 
 _Item = TypeVar("_Item", bound=np.generic)
 _LINE = 16
-"""Number of words of two cache lines: processors prefetch pairs of lines, so the words that
-threads write are this far apart."""
+"""Number of 64-bit words in two cache lines: the distance between words that different threads
+write."""
 _COUNTS = slice(WORKER.index(RESULTS[0]), WORKER.index(RESULTS[-1]) + 1)
 _AT = {name: place for place, name in enumerate(ITEM)}
 _NO_RECORDS: F64 = np.empty(1)
@@ -407,11 +408,11 @@ class Items:
         self.words[:, _AT[name]] = address(rows) + steps
 
     def total(self, name: str, first: int, end: int) -> int:
-        """The sum of word ``name`` over items ``first`` to below ``end``."""
+        """The sum of the word ``name`` over groups of primitives ``first`` to below ``end``."""
         return int(self.words[first:end, _AT[name]].sum())
 
     def each(self, name: str) -> list[int]:
-        """The word ``name`` of each item."""
+        """The values of the word ``name`` of all groups of primitives, in order."""
         found: list[int] = self.words[:, _AT[name]].tolist()
         return found
 
@@ -465,5 +466,5 @@ def _work(what: int, working: Sequence[BandWorker]) -> None:
 
 
 def _grown(held: NDArray[_Item], size: int) -> NDArray[_Item]:
-    """The array ``held`` if it has at least ``size`` elements, otherwise a new one."""
+    """The array ``held`` if it has at least ``size`` elements, otherwise a new array that has."""
     return held if len(held) >= size else np.empty(size, held.dtype)

@@ -50,7 +50,7 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
 
 OWN = DRAW[: DRAW.index("bindings") + 1]
-"""Names of the vertex stages' words that differ between the draws of a batch."""
+"""Names of the argument words of vertex stages whose values differ between draws of a batch."""
 
 ROW = ("template", "sources", "program", *OWN)
 """Names of the words of a batched draw.  ``sources`` are ``vertex_arguments.SOURCE`` words of its
@@ -109,7 +109,7 @@ def text() -> str:
 
 
 def _copied() -> tuple[str, Writer]:
-    """Write the function ``copied``: copy words."""
+    """Write the LLVM function ``copied``, which copies 64-bit words."""
     k = Code("copied", ("ptr from", "ptr to", "i64 count"))
     with k.loop(k["count"]) as n:
         k.store(k.load("i64", k["from"], n), k["to"], n)
@@ -239,9 +239,10 @@ def _sequence() -> tuple[str, Writer]:
 
 
 ROWS = 1 << 10
-"""The most draws of a batch."""
+"""Maximum number of draws in a batch."""
 PROGRAMS = 64
-"""The most sets of uniforms of the pixel program whose binding words a template keeps."""
+"""Maximum number of different uniforms of the pixel program whose binding words are kept for the
+batched draws of a state."""
 
 _ROW = struct.Struct(f"={len(ROW)}q")
 _COUNTS_AT = TEMPLATE.index(COUNTS[0])
@@ -432,7 +433,7 @@ class BatchRun:
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for another draw."""
+        """Whether the batch has its maximum number of draws."""
         return self._count == ROWS
 
     def add(self, template: BatchTemplate, draw: Draw, waiting: int) -> None:
@@ -482,7 +483,7 @@ class BatchRun:
             yield template.like, *template.take()
 
     def _begin(self) -> None:
-        """Discard all rows of the batch."""
+        """Start again with an empty batch, without draws."""
         self._kept.clear()
         self._done = self._count = 0
 

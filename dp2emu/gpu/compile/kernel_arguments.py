@@ -64,11 +64,13 @@ class Arguments(msgspec.Struct):
         self.kept.append(corners)
 
     def set_number(self, name: str, value: int) -> None:
-        """Set a word to an integer."""
+        """Set the argument word ``name`` to an integer."""
         self.words[self.layout.arguments[name]] = value
 
     def set_array(self, name: str, value: NDArray[Any]) -> None:
-        """Set a word to the address of a contiguous array, and keep the array alive."""
+        """Set the argument word ``name`` to the address of a contiguous array, and keep the array
+        alive.
+        """
         self.kept.append(value)
         self.set_number(name, address(value))
 
@@ -101,7 +103,9 @@ class SetupInput(msgspec.Struct, frozen=True):
 
 
 def record_capacity(count: int) -> int:
-    """Records to allocate for ``count`` triangles: setup writes groups of ``TOGETHER``."""
+    """The number of records to allocate for ``count`` triangles, which compiled setup writes in
+    groups of ``TOGETHER``.
+    """
     return -(-count // kernel_layout.TOGETHER) * kernel_layout.TOGETHER + kernel_layout.TOGETHER
 
 

@@ -41,7 +41,7 @@ from dp2emu.shader.jit.writer import Target, Writer, module
 FRONT, ROWS = "front", "rows"
 NAME, SETUP = "kernel", "setup"
 PASSES = ("always_inliner", "sroa")
-"""LLVM passes: inline the programs, promote variables to registers."""
+"""LLVM passes run on kernel text; they inline programs and promote variables to registers."""
 
 _ROWS_PARAMETERS = (
     *(("ptr", name) for name in ("arguments", "results", "record", "runs")),

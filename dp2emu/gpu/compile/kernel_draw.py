@@ -40,12 +40,14 @@ from dp2emu.shader.reference import Fetcher, Sampler
 from dp2emu.shader.text import dump
 
 HEAVY = 1 << 20
-"""Samples of a draw from which on its state's code is optimised, unless it is the state's first
-draw."""
+"""Minimum number of samples of a draw for which the compiled code of its state is optimised, if
+the state's kernel has code already."""
 MANY = 1 << 9
-"""Primitives of a draw whose setup takes so long that its kernel is compiled meanwhile."""
+"""Minimum number of primitives of a draw for which its kernel is compiled in the background during
+triangle setup."""
 TEMPLATES = 8
-"""The most argument templates kept for a state, whose programs get other uniforms now and then."""
+"""Maximum number of pairs of plan and uniforms whose argument templates are kept for a draw
+state."""
 
 
 def drawing(

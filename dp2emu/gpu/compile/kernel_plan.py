@@ -24,9 +24,10 @@ from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.reference import Sampler
 
 NARROW, WIDE = 8, 16
-"""Lanes of kernels: wide vectors hide latency, narrow ones fit small triangles better."""
+"""Number of vector lanes of a kernel: 8 fit small triangles better, 16 hide latency."""
 LONG = 48
-"""Statements from which on a program is worth wide vectors, which have more helper lanes."""
+"""Minimum number of statements of a pixel program for which a kernel that does not blend has 16
+vector lanes."""
 
 _Color = tuple[int, FormatRow, bool]
 """A colour target: its number, its format, and whether all bits are written."""
@@ -48,8 +49,8 @@ class Writes(msgspec.Struct, frozen=True):
 
 
 SHORT, FEW = 400, 2
-"""The most statements of a sampler program, and the most sampler programs, that become part of a
-kernel; others stay separate functions, which are compiled once for all kernels."""
+"""Maximum number of statements of a sampler program, and of sampler programs, for which kernels
+include them; otherwise they stay separate functions, compiled once for all kernels."""
 
 
 def samplers_of(program: Program, sampler: Sampler) -> Samplers:

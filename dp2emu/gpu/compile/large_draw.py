@@ -41,12 +41,13 @@ EACH, MOST_EACH = 1 << 10, 1 << 12
 """Triangles of an item without indices, and the most with indices: larger items shade fewer shared
 vertices twice."""
 BLOCK = 1 << 10
-"""Triangles assembled and set up at once, a multiple of 8: their corners stay in the cache."""
+"""Maximum number of triangles assembled and set up at once, a multiple of 8."""
 SHARES = 4
-"""Number of items for each thread that indexed draws aim at, so that no thread waits long for the
-last item."""
+"""Number of groups of primitives for each thread that large indexed draws are divided into, if
+group size limits allow."""
 BATCH_BYTES = 32 << 20
-"""Bytes of records in a batch, at most; threads wait between batches."""
+"""Size limit, in bytes, of the triangle records that threads make before they draw them
+together."""
 SETTING_UP = 8
 """Cost of starting a triangle in a band, as the number of pixels whose drawing takes as long."""
 

@@ -56,20 +56,22 @@ if TYPE_CHECKING:
     from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
 
 QUEUE_DEPTH = 4096
-"""Packets the FIFO holds; a host that submits more waits for the GPU (INTERFACETIMINGS)."""
+"""Maximum number of packets in the FIFO; a host that submits more waits for the GPU
+(INTERFACETIMINGS)."""
 
 QUEUE_BYTES = 64 << 20
 """Bytes of vertices, indices and rectangles that packets in the FIFO may have brought along
 before the host waits as well."""
 
 _SUPERSEDED_KEPT = 1 << 14
-"""Superseded reports that may be queued besides the wanted ones."""
+"""Number of superseded query reports that may be queued besides the wanted ones."""
 DRAWING: frozenset[type[Packet]] = frozenset((
     Draw, packets.IndirectDraw, packets.Dispatch, packets.Clear, packets.ClearUnordered,
     packets.Copy, packets.Blit, packets.CopyBytes, packets.Compose, packets.GenerateLevels,
     packets.Swap,
 ))  # fmt: skip
-"""Packets that write memory; a GPU that skips them keeps order and answers queries only."""
+"""Types of the packets that write memory; a GPU that skips them keeps order and answers queries
+only."""
 
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
@@ -495,9 +497,10 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
 # observes it, and only draws follow.  Draws that may raise an error never wait.
 
 TEMPLATES = 64
-"""The most batch templates cached for an output record; one more clears the cache."""
+"""Maximum number of batch templates (``BatchTemplate``) cached for an output record; one more
+clears the cache."""
 _MOST = 1 << 10
-"""The most primitives of a small draw; with more, the cost of a call no longer matters."""
+"""Maximum number of primitives of a draw that may join a batch of small draws."""
 
 
 class _Never(Enum):

@@ -21,7 +21,7 @@ from dp2emu.inputs import read_file
 TICKS_PER_SECOND = 1_000_000_000
 
 LONGEST = 1 << 48
-"""Ticks (three days); a model may not return more for one step, so that clocks stay 64-bit."""
+"""Maximum number of GPU ticks (three days) that a timing model may return for one step."""
 
 
 class Cost(NamedTuple):
@@ -61,7 +61,7 @@ class Overlap(msgspec.Struct, frozen=True):
 
 
 SERIAL = Overlap()
-"""The ``Overlap`` of units that work one at a time."""
+"""The ``Overlap`` under which the units of the GPU work one at a time."""
 
 
 class Rates(msgspec.Struct, frozen=True):

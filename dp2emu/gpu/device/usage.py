@@ -8,7 +8,7 @@ from __future__ import annotations
 from dp2emu.gpu.command.queries import Report
 
 Usage = tuple[int, int]
-"""Part and whole of a utilisation; a whole of 0 is an empty interval, or no work."""
+"""Utilisation as a pair of part and whole; a whole of 0 is an empty interval, or no work."""
 
 VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
 GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"

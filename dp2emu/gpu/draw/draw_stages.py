@@ -115,7 +115,7 @@ def geometry_names(pixel: Program) -> tuple[str, ...]:
 # affects coverage, and any program before an alpha test, runs before the depth test
 
 CHUNK = 1 << 13
-"""The most primitives that are assembled together."""
+"""Maximum number of primitives that are assembled together."""
 FEW = 1 << 10
 """The most primitives that one thread draws chunk by chunk; more are drawn by all threads."""
 
@@ -134,7 +134,7 @@ _COMPILED = (
     "dp2emu.gpu.compile.large_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
-"""Modules of the compiled engine, imported before the first draw."""
+"""Names of the modules of the compiled engine that are imported before the first draw."""
 
 Witness = Callable[[I64, I64], None]
 """Function that receives columns and rows of pixels, shape (count,) each, for every sample that

@@ -37,7 +37,7 @@ from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
 from dp2emu.shader.types import Lanes
 
 CHUNK = 1 << 13
-"""Primitives assembled together, and clipped together."""
+"""Maximum number of primitives that are assembled together, and that are clipped together."""
 
 Flow = Iterable[Made]
 """Iterable of meshes in drawing order, each with the work done for it."""

@@ -23,7 +23,7 @@ from dp2emu.shader.types import Lanes, Mask, Type
 Words = NDArray[np.uint64]
 
 UNIFORM_CACHE_SIZE = 64
-"""Draws whose converted uniforms stay cached: consecutive draws often share them."""
+"""Maximum number of sets of uniforms whose converted form stays cached for later draws."""
 
 
 def address(array: NDArray[Any]) -> int:

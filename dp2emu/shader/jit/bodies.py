@@ -37,10 +37,10 @@ Key = int | str
 loop's mask."""
 
 ALIVE = "alive"
-"""Key of the mask of lanes that are not killed."""
+"""Key of the variable with the mask of lanes that the program has not killed."""
 
 LONGEST = 300
-"""The most statements that are emitted to a basic block."""
+"""Maximum number of statements that are emitted to one LLVM basic block."""
 _NOWHERE = "%nowhere"
 """Label of the exit for a call without active lanes, which never happens."""
 

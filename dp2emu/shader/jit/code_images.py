@@ -27,7 +27,7 @@ _HEADER = struct.Struct("<16sQ")
 """Header of an image: ``_MAGIC`` and the offset of its function."""
 
 _ELF = b"\x7fELF\x02\x01\x01"
-"""Identification of 64-bit little-endian ELF."""
+"""First bytes of a 64-bit little-endian ELF file."""
 _RELOCATABLE, _X86_64 = 1, 62
 _FILE = struct.Struct("<16sHHI3QI6H")
 _SECTION = np.dtype([
@@ -46,7 +46,8 @@ _PROGRAM, _SYMBOLS, _ADDENDS, _NO_ADDENDS = 1, 2, 4, 9
 _WRITTEN, _ALLOCATED = 1, 2
 """Section flags SHF_WRITE and SHF_ALLOC."""
 _RELATIVE = (2, 4)
-"""R_X86_64_PC32 and R_X86_64_PLT32: a 32-bit PC-relative distance."""
+"""Numbers of the relocation types R_X86_64_PC32 and R_X86_64_PLT32, which store a 32-bit
+PC-relative distance."""
 
 
 @lru_cache(maxsize=1)

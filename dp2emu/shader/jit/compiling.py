@@ -20,8 +20,8 @@ longer than everything else.  ``instruction_combine`` must not be used: LLVM 22'
 comparison of a square root with itself, taking it never to be NaN."""
 
 LONG_TEXT = 10_000
-"""Lines of text from which on the code generator uses its fast register allocator: the optimising
-one takes minutes for a shader of 100,000 operations."""
+"""Number of lines of LLVM text above which the code generator uses its fast register allocator;
+the optimising one takes minutes for a shader of 100,000 operations."""
 
 _numbers = count()
 
@@ -115,7 +115,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 _QUICK, _GOOD = 0, 1
-"""LLVM optimisation levels of the code generator."""
+"""LLVM optimisation levels of the code generator: 0 for quick compilation, 1 for good code."""
 
 
 def _emit_function(binding: Any) -> Any:

@@ -152,8 +152,8 @@ def _described(arrays: list[Lanes], lanes: int) -> Words:
 # engine executes everything else, statement by statement.
 
 LEAST_REGION = 24
-"""The fewest statements of a region without a loop: a call of compiled code costs more than the
-reference engine needs for fewer."""
+"""Minimum number of statements of a region of a program without a loop for it to be compiled; the
+reference engine executes shorter ones."""
 
 
 class Region(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 
 Typed = tuple[Type, str]
-"""Type of an operand, and the name of its value."""
+"""An operand of a formula: its IR type, and the name of its LLVM value."""
 
 
 def emitted(

@@ -23,12 +23,11 @@ from dp2emu.shader.jit.writer import Target
 
 _PROCESSORS = Path("/proc/cpuinfo")
 _TELLING = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
-"""Fields of /proc/cpuinfo that may influence LLVM's choice of instructions."""
+"""Names of the fields of /proc/cpuinfo that may influence LLVM's choice of instructions."""
 _FLAGS = "flags"
-"""A field of /proc/cpuinfo.  Without it cpuinfo does not describe an x86 processor; an emulator
-may show its host's."""
+"""Name of the field of /proc/cpuinfo without which the file does not describe an x86 processor."""
 _FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
-"""Exceptions of an llvmlite that is damaged or too old."""
+"""Types of exceptions that a damaged or too old llvmlite raises."""
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -128,7 +127,7 @@ def target() -> Target:
 
 
 _useless: list[str] = []
-"""The reason why the installed llvmlite cannot be used, once known."""
+"""List of the reason why the installed llvmlite cannot be used; empty while none is known."""
 
 
 def available() -> bool:

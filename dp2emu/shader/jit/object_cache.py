@@ -19,11 +19,10 @@ from pathlib import Path
 import msgspec
 
 CACHE_BYTES = 64 << 20
-"""Total size limit in bytes; objects have some kilobytes each."""
+"""Size limit in bytes of all compiled objects in the cache folder; one has some kilobytes."""
 _SUFFIX = ".object"
 _SCANS_PER_LIMIT = 64
-"""Folder scans while ``limit`` bytes are written: scanning thousands of files takes as long as
-compiling one."""
+"""Number of scans of the cache folder while as many bytes are written as the cache may hold."""
 
 
 class ObjectCache(msgspec.Struct):

@@ -233,7 +233,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
 # far cheaper than two gathers.
 
 WORD_SHIFT = ir.Constant(Type.I32, 2)
-"""Shift from a byte address to a word index."""
+"""The I32 constant 2, by which a byte address is shifted right to the index of a 32-bit word."""
 _WORD = ir.Constant(Type.I32, 4)
 
 
@@ -248,7 +248,7 @@ class LoadPair(msgspec.Struct, frozen=True):
 
 
 _Made = dict[int, ir.Statement]
-"""The defining statement of each slot with a single assignment."""
+"""The defining statement of each slot that is assigned once, by slot number."""
 _Address = tuple[ir.Slot, ir.Slot]
 """Slots common and step of a load's index (common + step) >> 2, where step is a multiple of 4."""
 

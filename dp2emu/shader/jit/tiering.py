@@ -22,7 +22,7 @@ from dp2emu.shader.jit.compiling import Code
 _queue: deque[Callable[[], None]] = deque()
 _queue_lock, _work_lock = threading.Lock(), threading.Lock()
 _threads: list[threading.Thread] = []
-"""The worker thread while it is running, otherwise empty."""
+"""List of the one background compiler thread while it is running, otherwise empty."""
 
 
 def run_in_background(work: Callable[[], None]) -> None:

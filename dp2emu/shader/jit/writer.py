@@ -20,7 +20,7 @@ from dp2emu.shader.ir import Constant
 from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 ZERO = "zeroinitializer"
-"""LLVM constant 0 or false of any type."""
+"""LLVM text of the constant 0 or false of any vector or scalar type."""
 ALL = "splat (i1 true)"
 """LLVM constant of a mask with all lanes set."""
 
