@@ -28,11 +28,11 @@ from dp2emu.shader.reference import Run
 from dp2emu.shader.types import Lanes
 
 LANES = 1 << 14
-"""Most threads of the groups that run together as lanes; a larger group runs alone."""
+"""Most threads in a batch of thread groups that run at once; a larger group is a batch alone."""
 WORDS = 1 << 22
-"""Most words of shared memory and register arrays of the groups that run together."""
+"""Most 32-bit words of shared memory and register arrays in a batch of groups that run at once."""
 MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 16
-"""Most threads of a dispatch, and most batches of groups that run one after another."""
+"""Most threads of a dispatch, and most batches of thread groups; a batch runs at once."""
 MOST_ACCESSES = 1 << 21
 """Most memory operations of a dispatch; one that all lanes do together counts once."""
 
@@ -40,8 +40,9 @@ MOST_ACCESSES = 1 << 21
 def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
     """Run all groups of a dispatch on an engine and add to the counters.
 
-    Raises Unsupported for more than ``MOST_THREADS`` or ``MOST_GROUPS``, before any write, and for
-    more than ``MOST_ACCESSES``; Disagreement if the checked engine finds one.
+    Raises Unsupported for more than ``MOST_THREADS`` threads or ``MOST_GROUPS`` batches, before
+    any write, and for more than ``MOST_ACCESSES`` memory operations; Disagreement if the checked
+    engine finds one.
     """
     threads, groups = prod(dispatch.threads), prod(dispatch.groups)
     together = _together(dispatch, threads) if _side_by_side(dispatch) else 1
@@ -59,7 +60,7 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
 
 
 def _together(dispatch: Dispatch, threads: int) -> int:
-    """Number of groups, of ``threads`` threads each, that may run as lanes at once."""
+    """Most groups of ``threads`` threads in a batch within ``LANES`` and ``WORDS``; at least 1."""
     own = sum(file.size for file in dispatch.stage.program.files if not file.uniform)
     words = sum(each.words for each in dispatch.shared) + threads * own
     return max(min(LANES // threads, WORDS // max(words, 1)), 1)

@@ -24,13 +24,13 @@ from dp2emu.shader.ports import CONSTANT, STARTS
 from dp2emu.shader.types import I32, Lanes, Type
 
 WORDS = 1 << 22
-"""Most words of outputs and register files of the program invocations that run together."""
+"""Most 32-bit words of outputs and registers of geometry program invocations that run at once."""
 
 MOST_EMITTED = 1 << 27
 """Largest number of vertices that a draw's geometry program may emit."""
 
 INSTANCE = "gs_instance.x"
-"""An I32 input of a geometry program: its instance number."""
+"""Name of the geometry program input that has the instance number, an I32."""
 
 _NOTHING = Mesh({}, np.zeros((1, 0), np.int64), Topology10.POINTLIST, np.zeros(0, np.int64))
 
@@ -76,7 +76,7 @@ def _of_mesh(draw: Draw, stage: GeometryStage, running: StageRun, mesh: Mesh) ->
 
 
 def _held(stage: GeometryStage) -> int:
-    """Words that an invocation of a geometry program needs: its outputs and its register files."""
+    """Number of 32-bit words of one geometry program invocation: outputs and register files."""
     own = sum(file.size for file in stage.bound.program.files if not file.uniform)
     return own + len(stage.bound.program.outputs)
 

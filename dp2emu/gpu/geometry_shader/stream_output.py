@@ -18,7 +18,9 @@ from dp2emu.shader.types import I32, Lanes
 
 
 class Streamed(NamedTuple):
-    """Primitives ``written``, or ``needed`` with unlimited buffers; ``size``: bytes written."""
+    """Result of stream output: number of primitives ``written``, the number ``needed`` if buffers
+    were unlimited, and ``size``, the number of bytes written.
+    """
 
     written: int
     needed: int

@@ -11,7 +11,7 @@ from dp2emu.gpu.command.topology import primitive_count
 from dp2emu.gpu.resource.heap import Surface
 
 MOST_PRIMITIVES = 1 << 22
-"""Largest number of primitives of a draw, over all instances."""
+"""Most primitives of a draw, those of all its instances together."""
 MOST_INSTANCES = 1 << 16
 ARGUMENTS, INDEXED_ARGUMENTS = 4, 5
 """Number of DWORDs of an indirect draw's arguments, without and with indices."""
@@ -26,7 +26,7 @@ def arguments_of(buffer: Surface, offset: int, count: int) -> list[int]:
 
 
 def check_size(primitives: int, instances: int) -> None:
-    """Raise Unsupported for a draw above the limits of this device."""
+    """Raise Unsupported if a draw has too many instances, or primitives over all of them."""
     if primitives * instances > MOST_PRIMITIVES or instances > MOST_INSTANCES:
         raise Unsupported(f"draws of more than {MOST_PRIMITIVES:,} primitives")
 

@@ -8,13 +8,13 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.queries import Counters
 
 VCACHE_SIZE = 16
-"""Entries of the vertex cache, a FIFO that is empty at the start of each draw."""
+"""Number of vertices that the cache holds; the oldest leaves first, and each draw starts empty."""
 
 _NEVER = -VCACHE_SIZE - 1
 
 
 def observe(indices: Iterable[I64], counters: Counters) -> None:
-    """Count cache lookups and hits of one indexed draw, whose ``indices`` come in portions."""
+    """Add to ``counters`` the vertex cache lookups and hits of one draw with these ``indices``."""
     inserted: dict[int, int] = {}
     misses = lookups = 0
     for portion in indices:
@@ -29,5 +29,5 @@ def observe(indices: Iterable[I64], counters: Counters) -> None:
 
 
 def observe_unindexed(vertices: int, counters: Counters) -> None:
-    """Count the cache misses of a draw without indices, which has no hits."""
+    """Add to ``counters`` ``vertices`` vertex cache lookups without a hit."""
     counters.vertex_cache_lookups += vertices

@@ -166,7 +166,7 @@ def _by_name(attributes: tuple[Attribute, ...]) -> dict[str, Element]:
 
 
 def _source(elements: Mapping[str, Element], name: str) -> tuple[Element, int] | None:
-    """Element and component number of a varying."""
+    """Vertex element that holds the varying ``name``, and component number; None if absent."""
     register, component = name.split(".")
     if register == "fog0" and register not in elements:
         register, component = "color1", "w"
@@ -175,7 +175,7 @@ def _source(elements: Mapping[str, Element], name: str) -> tuple[Element, int] |
 
 
 def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
-    """Vertex numbers at places ``sequence`` of an index buffer; the places if it is None."""
+    """Vertex numbers at positions ``sequence`` of an index buffer, or ``sequence`` without one."""
     if indices is None:
         return sequence
     storage = np.dtype(f"<u{indices.size}")
@@ -285,7 +285,7 @@ def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> 
 
 
 def _declared(row: VertexType, raw: NDArray[np.void]) -> F32:
-    """Elements of a ``VertexType`` as float32 lanes, shape (4, n)."""
+    """Elements ``raw`` of type ``row`` as float32, shape (4, n); absent components 0, 0, 0, 1."""
     lanes = np.zeros((4, len(raw)), np.float32)
     lanes[3] = 1
     values = row.values(raw)
@@ -304,7 +304,7 @@ _LISTS = {2: PrimitiveType.LINELIST, 3: PrimitiveType.TRIANGLELIST}
 
 
 def instanced(draw: Draw) -> Iterator[Draw]:
-    """A draw for each instance of an instanced draw, in order; another draw as it is."""
+    """Yield a draw for each instance of an instanced draw, in order; any other draw itself."""
     if draw.input.instances is None:
         yield draw
         return
@@ -379,7 +379,7 @@ def _is_cut(draw: Draw) -> bool:
 
 
 class Strips(NamedTuple):
-    """Strips of a draw: place of the first index, and number of primitives, at least 1."""
+    """Position of the first index of each strip of a draw, and its primitives, at least 1."""
 
     starts: I64
     counts: I64

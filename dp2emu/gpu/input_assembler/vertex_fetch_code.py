@@ -31,7 +31,7 @@ from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import NAN_BITS
 
 _SCATTER = 0x9E3779B97F4A7C15 - (1 << 64)
-"""2**64 over the golden ratio: the multiplier of a Fibonacci hash."""
+"""Multiplier of the hash of vertex numbers: 2**64 over the golden ratio (Fibonacci hashing)."""
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
@@ -95,7 +95,7 @@ def _numbers() -> tuple[str, Writer]:
 
 
 def _index(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
-    """Return a function that emits a lookup in the index buffer: place -> vertex number."""
+    """Return a function that emits an index buffer lookup: position in it -> vertex number."""
     size, end, at, base = w.integers("index_size", "index_bytes", "index_at", "base")
     low, high = w.integers("index_low", "index_high")
     data = w.pointer("indices")
@@ -212,7 +212,7 @@ def _word(k: Code, w: ArgumentWords, behind: Value) -> Callable[[Value], Value]:
 
 
 def _value(k: Code, w: ArgumentWords) -> Callable[[Value], Value]:
-    """Return a function that emits a conversion by the component's mode: word -> float."""
+    """Return a function that emits a vertex component's conversion: 32-bit word -> float."""
     left, right = (w.integer(name).cut("i32") for name in ("left", "right"))
     mode, scale = w.integer("mode"), w.double("scale").narrow()
     # Floats of 10 and 11 bits are float16 without the low mantissa bits.

@@ -36,23 +36,23 @@ from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.types import I32, Lanes
 
 WORDS = 1 << 18
-"""Approximate number of register words of patches that run together."""
+"""Approximate number of 32-bit register words of the patches whose hull program runs at once."""
 POINTS = 1 << 15
-"""Approximate number of domain points that run together."""
+"""Approximate number of domain points in a batch of patches that are tessellated together."""
 
 MOST_POINTS = 1 << 26
-"""Largest number of domain points of an instance of a draw."""
+"""Most domain points (tessellated vertices) of one instance of a draw; more raises Unsupported."""
 MOST_EMITTED = 1 << 27
 """Largest number of vertices that a geometry program may emit for domain points."""
 
 _NOTHING = Mesh({}, np.zeros((3, 0), np.int64), Topology10.TRIANGLELIST, np.zeros(0, np.int64))
 _TOPOLOGIES = {1: Topology10.POINTLIST, 2: Topology10.LINELIST, 3: Topology10.TRIANGLELIST}
-"""List topology of the divided primitives, by their number of corners."""
+"""From number of corners, 1 to 3, to the list topology of tessellation's primitives."""
 
 _NONE = np.zeros(0, np.int32)
 
 Registers = NDArray[np.int32]
-"""Registers of control points, shape (patches, points, registers, 4)."""
+"""Registers of control points: int32 bits, shape (patches, points, registers, 4 components)."""
 
 
 def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Made]:
@@ -80,7 +80,7 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 
 def _most(draw: Draw) -> int:
-    """Limit of domain points of an instance of a draw, lower with a geometry program."""
+    """Most domain points of an instance of a draw; a geometry program may lower it."""
     geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:
         return MOST_POINTS
@@ -89,7 +89,7 @@ def _most(draw: Draw) -> int:
 
 
 def _words(stage: TessellationStage) -> int:
-    """Words that a patch has in the largest of its register files."""
+    """Number of 32-bit words of a patch in the largest of its register files, at least 4."""
     hull = stage.hull
     sizes = (hull.takes * hull.registers, hull.makes * hull.registers,
              stage.takes * stage.registers)  # fmt: skip
@@ -172,7 +172,7 @@ def _fill(found: Registers, lanes: Mapping[str, Lanes], name: str, corners: I64)
 
 
 def _sized(found: Registers, points: int, registers: int) -> Registers:
-    """Registers cut, or padded with zeros, to a number of points and registers."""
+    """``found`` cut, or padded with zeros, to ``points`` points of ``registers`` each."""
     if found.shape[1:3] == (points, registers):
         return found
     sized = np.zeros((len(found), points, registers, 4), np.int32)

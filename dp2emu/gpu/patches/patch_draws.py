@@ -26,13 +26,13 @@ from dp2emu.gpu.tessellation.patch_domains import MAX_SEGMENTS, Domain, segments
 from dp2emu.gpu.tessellation.splines import Weights, sum_of, triangle_weights
 
 CHUNK_VERTICES = 1 << 16
-"""Approximate number of vertices of N-patches computed together."""
+"""Approximate number of tessellated vertices in each chunk of an N-patch draw's triangles."""
 
 _VERTEX_BYTES = TYPE_BYTES[DeclType.FLOAT4]
 _TRIANGLE = TrianglePoints(0, 1)
 
 Lanes = Mapping[Element, F64]
-"""Values by vertex element, float64; axis 0 has four components, or those of the type."""
+"""From vertex element to its values, float64: axis 0 is the components, four or the type's own."""
 
 
 def tessellated(draw: Draw) -> Iterator[Draw]:
@@ -271,7 +271,7 @@ def _stored(made: Lanes, count: int) -> F32:
 
 _CORNERS = (0, 9, 6)
 _EDGE_POINTS = {(0, 1): 2, (0, 2): 1, (1, 0): 5, (2, 0): 3, (1, 2): 8, (2, 1): 7}
-"""Control point number (``splines``) by its nearer corner and the other corner of the edge."""
+"""From (nearer corner, farther corner) of a triangle's edge to the number of its control point."""
 _CENTRE = 4
 
 

@@ -28,7 +28,7 @@ from dp2emu.shader.sampling import ports
 from dp2emu.shader.types import Type
 
 Way = tuple[str, str]
-"""Distances x and y of lanes from corner 0 of their primitive: LLVM vectors of doubles."""
+"""Pair of LLVM vectors of doubles: distances in x and in y of each fragment from corner 0."""
 ONES = f"splat (double {number(1.0)})"
 
 
@@ -74,11 +74,11 @@ class Routine(msgspec.Struct, frozen=True):
 
 
 NOTHING = (Lane(ZERO),) * 4
-"""Colour 0, 0, 0, 0, the program's output for a target that it does not write."""
+"""Colour 0, 0, 0, 0 as four LLVM values: the output for a target that is not written."""
 
 
 def sampling(samplers: Samplers) -> list[Routine]:
-    """Routines of the sampler programs."""
+    """One ``Routine`` for each sampler program of ``samplers``."""
     return [
         Routine(f"sampler{number}", program, ports(asked.kind, asked.lod))
         for number, (asked, program) in enumerate(samplers)
@@ -128,7 +128,7 @@ class Site(msgspec.Struct):
     reciprocals: dict[Way | None, str] = msgspec.field(default_factory=dict)
 
     def way_of(self, port: str) -> Way | None:
-        """Position at which an input is evaluated; None is the centre."""
+        """Distances from corner 0 at which input ``port`` is evaluated; None: pixel centres."""
         if port.startswith(SAMPLE):
             return self.sampled
         return self.covered if port.startswith(CENTROID) or is_color(port) else None
@@ -203,7 +203,7 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
     "sample_index.x": _sample,
     COVERAGE_PORT: _coverage,
 }
-"""Functions that emit system values, which no vertex provides, by input port."""
+"""From pixel program input that no vertex provides to the function that emits its value."""
 
 
 def _read(w: Code, *factors: str, whole: bool = False) -> str:

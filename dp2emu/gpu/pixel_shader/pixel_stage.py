@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dp2emu.gpu.shader_resources.unordered_access import Accesses
 
 MAX_TARGETS = 8
-"""Colour targets of Direct3D 10; earlier versions have four."""
+"""Most colour targets that a pixel program can write: 8, as in Direct3D 10."""
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS)
@@ -86,7 +86,7 @@ def covered(shaded: Shaded, coverage: F32) -> Shaded:
 
 
 def joined(parts: Sequence[Shaded]) -> Shaded:
-    """Outputs of one or more batches of fragments, concatenated."""
+    """Join the pixel program outputs of batches of fragments; ``parts`` has at least one."""
     depths = [part.depth for part in parts if part.depth is not None]
     masks = [part.drawn for part in parts if part.drawn is not None]
     colors = {
@@ -104,10 +104,10 @@ def joined(parts: Sequence[Shaded]) -> Shaded:
 # Interpolation of the inputs, and the run of the program
 
 TEXTURE_COORDINATE = "texcoord"
-"""Prefix of texture coordinate names."""
+"""Prefix of the names of varyings that are texture coordinates."""
 
 LANES = 1 << 15
-"""Fragments shaded together, which bounds the memory of a program's temporaries."""
+"""Most fragments for which the pixel program runs at once."""
 
 
 class Shading(msgspec.Struct, frozen=True):
@@ -438,7 +438,7 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "sample_index.x": _sample,
     LANE_PORT: _lane,
 }
-"""Functions that compute system values, which no vertex provides, by input port."""
+"""From pixel program input that no vertex provides to the function that computes its value."""
 
 
 def quads(frame: Frame, here: Sites) -> tuple[Sites, I64]:

@@ -48,10 +48,10 @@ GUARD = 128.0
 """Guard band in half widths of the viewport; a power of two, so that products are exact."""
 
 Distance = Callable[[F64], F64]
-"""Function: lanes, with rows x, y, z and w first -> signed distances from a plane."""
+"""Type of a function from clip-space x, y, z and w of points to signed distances from a plane."""
 
 DEPTH_PLANES, FIXED_PLANES = 2, 6
-"""Number of near and far planes, and of all planes before the user's."""
+"""Number of depth planes (near, far), and of all but the user's (with the guard band's four)."""
 
 
 def plane_distance(
@@ -232,7 +232,7 @@ def _interleave(first: Mask, second: Mask) -> Mask:
 
 
 POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
-"""Vertex program outputs of the position in clip space."""
+"""Names of the four vertex program outputs that are the clip-space position: x, y, z and w."""
 
 
 class Geometry(msgspec.Struct, frozen=True):

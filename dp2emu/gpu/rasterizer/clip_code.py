@@ -40,10 +40,10 @@ _FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
 inside of.  A vertex with a NaN distance from a strict plane counts as not finite."""
 _VIEW = ("view_x", "half_width", "view_y", "half_height", "min_z", "z_range", "centre")
 CUT = 1 << 31
-"""Bit that marks a primitive that needs clipping, in the words ``chosen``."""
+"""Bit set beside a visible primitive's number, in the list ``chosen``, if it needs clipping."""
 NAME = "emit_cut"
 _PLACE = 4
-"""Number of doubles x, y, z and w, which precede the varyings of a corner."""
+"""Number of position components (x, y, z and w) at the start of a corner's stored doubles."""
 
 
 def projection_functions() -> list[tuple[str, Writer]]:
@@ -329,7 +329,7 @@ def _rows(w: ArgumentWords) -> Value:
 
 
 def _row(k: Code, w: ArgumentWords, polygon: Value, corner: Value | int) -> Value:
-    """Address of corner number ``corner`` of the polygon at address ``polygon``."""
+    """Emit the address of corner number ``corner`` of the polygon stored at ``polygon``."""
     words = _rows(w) + 1
     return k.at(polygon, words * corner, "i64")
 

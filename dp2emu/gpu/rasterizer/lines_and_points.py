@@ -45,7 +45,7 @@ PATTERN_BITS = 16
 _FAR = 1 << 40
 
 Point = tuple[Any, Any]
-"""End of a line: grid coordinates along the line's longer axis, and across it."""
+"""One end of a line: its coordinate along the line's longer axis and that across, 1/256 pixel."""
 Hits = tuple[tuple[Any, Any], ...]
 """Pairs of a pixel's number in a column (row of a steep line) and its coverage, 0 to 1."""
 Rule = Callable[[Point, Point, Any, Any, Any], Hits]
@@ -219,7 +219,7 @@ def _in_diamond(along: Any, across: Any, steep: Any) -> Any:
 
 
 ROWS = 1 << 16
-"""Most rows of points rasterised in one batch; a taller point is a batch by itself."""
+"""Most pixel rows in a batch of points rasterised together; a taller point is a batch alone."""
 
 
 def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:

@@ -30,7 +30,7 @@ from dp2emu.gpu.rasterizer.spans import (
 )
 
 ROWS = 1 << 15
-"""Most rows of primitives, times samples, of a batch; a taller primitive is a batch alone."""
+"""Most pixel rows times samples in a batch of primitives; a taller primitive is a batch alone."""
 
 _STEP = ONE // 16
 
@@ -45,7 +45,7 @@ POSITIONS: dict[int, tuple[Offset, ...]] = {
     4: _pattern((-2, -6), (6, -2), (-6, 2), (2, 6)),
     8: _pattern((1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)),
 }
-"""Sample offsets from the pixel's centre, in grid units, y down, by samples per pixel."""
+"""From samples per pixel to their offsets (x, y) from the pixel's centre, 1/256 pixel, y down."""
 
 Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
 """Function: primitive numbers and a sample offset -> spans at that sample.

@@ -35,7 +35,7 @@ from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, facing, triangl
 from dp2emu.shader.formulas import computed
 
 POINT_SIZE = "psize0.x"
-"""The varying that has the size of a point."""
+"""Name of the varying that holds a point's size."""
 
 
 class Primitives(msgspec.Struct, frozen=True):
@@ -199,4 +199,4 @@ _KINDS: dict[int, Callable[[Draw, _Corners, Rect], Primitives]] = {
     2: _lines,
     3: _triangles,
 }
-"""Set-up functions by number of corners of a primitive."""
+"""From a primitive's number of corners, 1 to 3, to its set-up function (point, line, triangle)."""

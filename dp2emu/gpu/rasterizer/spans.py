@@ -18,7 +18,7 @@ from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
 
 ONE = 256
-"""Grid units in a pixel: 8 sub-pixel bits."""
+"""Grid units per pixel: grid coordinates are in 1/256 pixel."""
 
 HALF = ONE // 2
 

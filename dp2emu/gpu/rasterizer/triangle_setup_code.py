@@ -49,7 +49,7 @@ GRID_BITS = GRID.bit_length() - 1
 
 POSITION = ("x", "y", "z", "rhw")
 Triple = tuple[str, str, str]
-"""Values at corners 0 to 2."""
+"""LLVM values at the three corners of triangles, corner 0 first."""
 
 
 def long(value: int) -> str:
@@ -68,8 +68,8 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Masks of triangles: ``kept`` by culling, of these ``seen`` in the region, too ``large`` for
-    int64; and doubled areas in pixels.
+    """Masks of triangles: ``kept`` by culling, of these ``seen`` in the region, and too ``large``
+    for int64; and ``area``, doubled areas in pixels.
     """
 
     kept: str
@@ -318,7 +318,7 @@ class Setup:
         return _Frame(dx1, dy1, dx2, dy2, self._one(pixel_area, (I64, area)))
 
     def _front(self, area: str) -> str:
-        """Facing by the sign of the area, +1 or -1."""
+        """Emit the facing of each triangle, by its area's sign: +1 for front, -1 for back."""
         sign = self.w.spread("double", self.argument("double", "front"))
         return self._one(facing, (F64, area), (F64, sign))
 
@@ -385,7 +385,7 @@ class Setup:
         return w(f"xor {w.b} {self._each(inside)}, splat (i1 true)")
 
     def _slope(self, z: Triple, ddx: str, ddy: str) -> str:
-        """Depth offset of triangles."""
+        """Emit the depth offset of each triangle from its corners' ``z`` and z's gradients."""
         key = self.key
         terms = OffsetTerms(key.tilted, key.offset, key.bias_of_float, key.clamp)
         given = []

@@ -33,10 +33,10 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 ROWS = 1 << 16
-"""Most rows of triangles rasterised in one batch; a taller triangle is a batch by itself."""
+"""Most pixel rows in a batch of triangles rasterised together; a taller one is a batch alone."""
 
 _CULLED_SIGN = {Cull.NONE: 0.0, Cull.CW: 1.0, Cull.CCW: -1.0}
-"""Sign of the areas that a cull mode removes; with y down, clockwise areas are positive."""
+"""From cull mode to the sign of the areas that it removes; with y down, clockwise is positive."""
 
 
 def doubled_area(x: F64, y: F64) -> F64:

@@ -21,10 +21,10 @@ from dp2emu.gpu.rasterizer.spans_code import Bounds, RowSink
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
 AHEAD = 4
-"""Prefetch distance in triangles, and the number of entries read beyond a list."""
+"""How many triangles ahead records are prefetched; as many entries past a list's end are read."""
 
 Pair = tuple[str, str]
-"""Two LLVM values, such as those of two adjacent rows."""
+"""Two LLVM values, one for each of two adjacent pixel rows."""
 Runs = Sequence[tuple[Pair, Pair]]
 """Covered columns of two rows, for each sample and, last, the centre: the rows' first columns and
 their end columns, i32."""
@@ -144,7 +144,7 @@ class _Edge(msgspec.Struct, frozen=True):
 
 
 def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
-    """Sample offsets at which coverage is computed: each sample, and the centre last."""
+    """Offsets at which coverage is computed: each sample's if ``by_sample``, then the centre."""
     return (*POSITIONS[samples], CENTRE) if by_sample else (CENTRE,)
 
 
@@ -181,7 +181,7 @@ def _argument(w: Code, type: str, name: str) -> str:
 
 
 def _listed(w: Code, numbers: str, n: str) -> str:
-    """Entry ``n`` of a list of i32 triangle numbers, as an i64."""
+    """Emit the load, as an i64, of entry ``n`` of the i32 triangle numbers at ``numbers``."""
     place = w(f"getelementptr i32, ptr {numbers}, i64 {n}")
     return w(f"zext i32 {w(f'load i32, ptr {place}')} to i64")
 

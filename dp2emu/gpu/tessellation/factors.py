@@ -11,15 +11,15 @@ from dp2emu.d3d.enums10 import Domain, Partitioning
 from dp2emu.gpu.arrays import F32, I64, Mask
 
 ONE = 1 << 16
-"""1 in fixed point."""
+"""The number 1 in units of 1/65536."""
 
 HALF = ONE // 2
 
 EDGES = {Domain.DOMAIN_ISOLINE: 2, Domain.DOMAIN_TRI: 3, Domain.DOMAIN_QUAD: 4}
-"""Number of edge factors of a domain, U = 0 first; isolines have their density, then detail."""
+"""From domain to its number of edge factors (U = 0 first; isolines: density, then detail)."""
 
 INSIDES = {Domain.DOMAIN_ISOLINE: 0, Domain.DOMAIN_TRI: 1, Domain.DOMAIN_QUAD: 2}
-"""Number of inside factors of a domain."""
+"""From domain to its number of inside factors: isoline 0, triangle 1, quad 2."""
 
 _RANGES = {
     Partitioning.PARTITIONING_INTEGER: (1, 64),
@@ -27,18 +27,18 @@ _RANGES = {
     Partitioning.PARTITIONING_FRACTIONAL_ODD: (1, 63),
     Partitioning.PARTITIONING_FRACTIONAL_EVEN: (2, 64),
 }
-"""Least and greatest factor of each partitioning."""
+"""From partitioning to the least and the greatest tessellation factor that it allows."""
 
 _WHOLE = (Partitioning.PARTITIONING_INTEGER, Partitioning.PARTITIONING_POW2)
 
 _ABOVE_ONE = np.float32(1 + 2**-17)
-"""Factors above this round to more than 1 in fixed point."""
+"""Tessellation factors above this round to more than 1 in units of 1/65536."""
 
 _RING = np.float32(1 + 2**-16)
-"""The least inside factor of odd partitioning that leaves room for a ring."""
+"""Inside factor just above 1: the least, in odd partitioning, of a patch with an inner ring."""
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
-"""Least number of points across the inside of a patch with an even and an odd inside factor."""
+"""Least points across a patch's inside, if an even and if an odd number of segments crosses it."""
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -155,14 +155,14 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
 # neighbour, the split point.
 
 _SEGMENTS = 2 * 65
-"""Length of tables by number of segments: more than any row has."""
+"""Length of ``_RECIPROCALS`` and ``_REMAINDERS``: more than the segments that any row has."""
 
 _RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
-"""1 / n in units of 1/65536, rounded, by n."""
+"""From number of segments n to 1 / n in units of 1/65536, rounded (0 for n = 0)."""
 
 
 _REMAINDERS = np.array([n & ~(1 << n.bit_length() >> 1) for n in range(_SEGMENTS)], np.int64)
-"""n without its highest bit, by n."""
+"""From number of segments n to n with its highest set bit cleared."""
 
 _NO_SPLIT = _SEGMENTS
 """Split point for whole factors, which move no point: greater than all point numbers."""

@@ -74,7 +74,7 @@ class Tessellator(msgspec.Struct, frozen=True):
         return around + 2 * inside - 2  # Euler's formula for a triangulated disc
 
     def tessellate(self, factors: Factors) -> Tessellation:
-        """Points and primitives in patch order; lines of surfaces join consecutive points."""
+        """Points and primitives in patch order; line primitives join consecutive points."""
         if self.domain is Domain.DOMAIN_ISOLINE:
             owner, u, v = _isoline_points(factors)
             lines = factors.edges.points[1], _isoline_counts(factors)
@@ -116,7 +116,7 @@ def _isoline_points(factors: Factors) -> tuple[I64, I64, I64]:
 
 
 def _starts(counts: I64) -> I64:
-    """Index of the first element of each of consecutive runs with ``counts`` elements."""
+    """Index of the first element of each group, for consecutive groups of ``counts`` elements."""
     starts: I64 = np.cumsum(counts) - counts
     return starts
 
@@ -174,7 +174,7 @@ class Rings(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> DomainShape:
-        """The axis, direction and position of each side of the rings in this domain."""
+        """How the sides of the rings run in the domain of these patches, triangle or quad."""
         return SHAPES[self.domain]
 
     @property
@@ -401,10 +401,10 @@ Corners are codes: 2 i + 1 for point i of the ring."""
 # Seams: the strips between rings, and the inside of the innermost ring
 
 _EMPTY, _CENTRE, _SQUARE, _STRIP, _MIRRORED, _TRAPEZOID, _TRANSITION = range(7)
-"""Kinds of seams: the lowest bits of the key of a seam's triangles."""
+"""Ways to triangulate a seam (the strip between two rings, or the inside of the innermost one)."""
 
 _KIND, _FIELD = 3, 7
-"""Widths in bits of a seam key's fields: its kind, and each of the numbers above the kind."""
+"""Bits of a seam key: those of the triangulation's number, lowest, and of each parameter above."""
 
 
 class _SeamRows(msgspec.Struct, frozen=True):
@@ -549,5 +549,5 @@ def _inner(rings: Rings) -> _SeamRows:
 
 
 def _by_side(rings: Rings, values: Words) -> Words:
-    """Values by ring, repeated for each side, shape (rings, sides)."""
+    """``values``, one a ring, repeated for each side of the ring: shape (rings, sides)."""
     return np.repeat(values[:, None], rings.shape.sides, axis=1)

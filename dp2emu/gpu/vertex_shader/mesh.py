@@ -60,7 +60,7 @@ class Mesh(msgspec.Struct, frozen=True):
 
 
 class Made(NamedTuple):
-    """A mesh output by a stage, and the work done for it."""
+    """A mesh that a shader stage outputs, and the counted ``work`` of making it."""
 
     mesh: Mesh
     work: Work
@@ -72,13 +72,13 @@ LISTS: dict[Topology, Topology] = {
     Topology10.LINESTRIP_ADJ: Topology10.LINELIST_ADJ,
     Topology10.TRIANGLESTRIP_ADJ: Topology10.TRIANGLELIST_ADJ,
 }
-"""List topology with the same kind of primitives, by strip topology."""
+"""From strip topology to the list topology of the same primitives (LINESTRIP to LINELIST)."""
 
 _WITHOUT_ADJACENT: dict[Topology, tuple[Topology, tuple[int, ...]]] = {
     Topology10.LINELIST_ADJ: (Topology10.LINELIST, (1, 2)),
     Topology10.TRIANGLELIST_ADJ: (Topology10.TRIANGLELIST, (0, 2, 4)),
 }
-"""By list topology with adjacency: the one without, and the corners that it keeps."""
+"""From list topology with adjacency to the topology without it and the corner indices to keep."""
 
 
 def without_adjacent(mesh: Mesh) -> Mesh:

@@ -55,8 +55,8 @@ WORD_BITS = 32
 
 
 class Component(msgspec.Struct, frozen=True):
-    """A component of an element: its 32-bit ``word``, shifts, conversion mode and scale
-    (``code.vertex_arguments``).
+    """A component of a vertex element: number of the 32-bit ``word`` that holds its bits, shifts
+    ``left`` and then ``right`` that isolate them, and the conversion ``mode`` and ``scale``.
     """
 
     element: Element
@@ -68,10 +68,10 @@ class Component(msgspec.Struct, frozen=True):
 
 
 StreamSource = Component | int | None
-"""Source of a vertex float: a component, constant bits, or None for the vertex number."""
+"""Where a vertex input comes from: a fetched component, constant bits, or None: vertex number."""
 
 ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
-"""Bits of absent components: 0, 1.0 and the integer 1."""
+"""Bits that replace components a vertex lacks: zero, the float 1.0, and the integer 1."""
 
 
 class VertexPlan(msgspec.Struct, frozen=True):
@@ -170,7 +170,7 @@ _CODINGS: dict[Coding, Callable[[Channel], tuple[int, int]]] = {
     Coding.SINT: lambda _: (WHOLE_SIGNED, 1),
     Coding.FLOAT: lambda channel: (RAW if channel.bits == WORD_BITS else SMALL, 1),
 }
-"""Functions by channel coding: channel -> conversion mode and scale of a ``Component``."""
+"""From channel coding (such as UNORM) to a function: channel -> ``Component`` mode and scale."""
 
 _MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
           "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
@@ -196,9 +196,9 @@ WORD = 8
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
 _ALIGNMENT = 64
 _FEWEST = 16
-"""Smallest capacity of a frame, in corners."""
+"""Least number of corners that the memory of a compiled draw's vertex data is made for."""
 FRAMES = 256
-"""Number of frames that a thread's frame cache keeps."""
+"""Most ``Frame`` objects, prepared vertex stage arguments, that a thread keeps for reuse."""
 
 
 class _Arena:
@@ -315,7 +315,7 @@ def capacity_of(count: int) -> int:
 
 
 class _Layout:
-    """Layout of a frame's memory: addresses of rows with room for ``capacity`` vertices."""
+    """Addresses, in a frame's memory, of its arrays, which hold data of ``capacity`` vertices."""
 
     def __init__(
         self, plan: VertexPlan, capacity: int, planes: tuple[int, ...], room: _Arena
@@ -355,7 +355,7 @@ class _Layout:
         }
 
     def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
-        """The frame whose rows lie in the memory ``block``."""
+        """The frame whose arrays, laid out here, lie in the memory ``block``."""
         sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
         planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
         lanes = self._lanes(address(sources))
@@ -406,7 +406,7 @@ class _Layout:
         return _table(rows, len(LANE))
 
     def _row(self, source: StreamSource) -> int:
-        """Address of the row of floats, one for each vertex, that a source provides."""
+        """Address of the array with the values of ``source``, one 32-bit word for each vertex."""
         if source is None:
             return self.identity
         if isinstance(source, Component):
@@ -471,24 +471,24 @@ _BODY = ctypes.CFUNCTYPE(
 
 @lru_cache(maxsize=32)
 def constants(capacity: int, bits: int) -> NDArray[np.uint32]:
-    """A row of ``capacity`` words that are all equal to ``bits``."""
+    """An array of ``capacity`` 32-bit words that are all equal to ``bits``."""
     return np.full(capacity, bits, np.uint32)
 
 
 def _table(rows: Sequence[tuple[int, ...]], width: int) -> I64:
-    """A table of ``rows``, each of ``width`` words; one row of zeros if ``rows`` is empty."""
+    """Int64 array of ``rows``, ``width`` numbers each; one row of zeros if ``rows`` is empty."""
     return np.array(rows or [(0,) * width], np.int64)
 
 
 def double(value: float) -> int:
-    """The bits of a double as a word."""
+    """The bits of a double as a 64-bit integer."""
     bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
     return bits
 
 
 @lru_cache(maxsize=16)
 def _steps(topology: Topology) -> dict[str, int]:
-    """The vertex numbering of a topology as argument words."""
+    """Vertex numbering of a topology: argument word names such as ``step0``, with values."""
     row = TOPOLOGIES[topology]
     words = {"step": row.steps, "odd": row.odds, "offset": row.offsets}
     return {f"{what}{corner}": value for what, values in words.items()

@@ -174,7 +174,7 @@ def _index_words(indices: Indices, kept: list[Any]) -> tuple[int, ...]:
 _NOWHERE = address(_EMPTY)
 
 _packed: IdentityCache[bytes] = IdentityCache(1 << 12)
-"""Cache of ``SOURCE`` words by stream and frame number; stream data does not move."""
+"""Cache from a vertex stream and a frame's number to the packed ``SOURCE`` argument words."""
 
 _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
 

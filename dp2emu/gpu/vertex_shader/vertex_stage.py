@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
-"""Components 0, 0, 0, 1 of an element that the vertices lack, as vertex program inputs."""
+"""Vertex program inputs x, y, z, w of an element that the vertices lack: 0, 0, 0, 1."""
 
 VERTEX_NUMBER = "vertex_id.x"
-"""An I32 input of a vertex program: the vertex index, or its place in a draw without indices."""
+"""Name of an I32 vertex program input: the vertex index; without indices, its position."""
 
 
 def geometry(
