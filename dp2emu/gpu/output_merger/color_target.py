@@ -29,11 +29,12 @@ from dp2emu.shader.types import I32, Lanes
 COMPONENTS = "xyzw"
 
 SRGB_BITS = 8
-"""Bits of red, of green and of blue in the formats to which D3DRS_SRGBWRITEENABLE applies."""
+"""D3DRS_SRGBWRITEENABLE has an effect only on formats with this many bits each of red, green and
+blue."""
 PLANES = 0xFFFFFFFF
-"""Bits of a pixel that a plane mask can protect: the lowest 32."""
+"""Mask of the bits of a pixel that a DirectX plane mask can protect from writes: the lowest 32."""
 DITHER_BELOW = 8
-"""D3DRS_DITHERENABLE applies to channels of fewer bits than this."""
+"""D3DRS_DITHERENABLE dithers only colour channels of fewer bits than this number, 8."""
 
 
 class ColorTarget(msgspec.Struct, frozen=True):
@@ -94,7 +95,7 @@ class ColorTarget(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Whether all bits of a pixel are written."""
+        """Whether the write mask includes all bits of a pixel."""
         return self.bits == pixel_format.every_bit(self.row)
 
     @property
@@ -169,7 +170,8 @@ def _blend_factor(numbers: MergeNumbers, output: TargetOutput) -> F32:
 
 @lru_cache(maxsize=1 << 10)
 def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> TargetOutput:
-    """Return the key of target ``number``'s output program, for the target's format."""
+    """Return the key of the program that clamps, blends and encodes colours for target ``number``,
+    whose format is ``row``."""
     channels = (row.red, row.green, row.blue)
     codings = {channel.coding for channel in row.channels.values()}
     # Integer targets are neither blended nor clamped to fractions.

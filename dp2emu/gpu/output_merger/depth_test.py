@@ -52,7 +52,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
     heights: I64
 
     def part(self, chosen: Mask) -> PixelGroups:
-        """Return the groups of the ``chosen`` fragments, renumbered as if there were no others."""
+        """Return the pixel groups of the ``chosen`` fragments, which are renumbered from 0."""
         kept = chosen[self.order]
         below = np.concatenate(([0], np.cumsum(kept)))
         heads = below[self.heads]
@@ -123,7 +123,7 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
     @property
     def tests(self) -> MergeTests:
-        """Key of the formula ``depth_stencil`` for these tests."""
+        """The settings of these tests that select the code of the formula ``depth_stencil``."""
         state = None if self.stencil is None else self.stencil.state
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 
@@ -377,7 +377,8 @@ OPERATIONS: dict[StencilOp, Callable[[Value, Value, int], Value]] = {
     StencilOp.INCR: lambda old, reference, largest: old + 1 & largest,
     StencilOp.DECR: lambda old, reference, largest: old - 1 & largest,
 }
-"""Functions of old stencil value, reference and largest value that return the new value."""
+"""D3DSTENCILOP -> function that returns the new stencil value; parameters: old value, reference
+value, largest value of the format."""
 
 
 def _one(condition: Value) -> Value:

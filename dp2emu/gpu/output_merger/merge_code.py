@@ -158,7 +158,8 @@ class Coloring:
 
 
 class Outcome(NamedTuple):
-    """Result of the depth and stencil tests: which lanes passed, and new parts of their pixels."""
+    """Result of the depth and stencil tests for one sample: a mask of the lanes that passed, and
+    the new content of their depth-stencil pixels in 32-bit parts."""
 
     passed: str
     stored: Parts

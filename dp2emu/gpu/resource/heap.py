@@ -51,11 +51,12 @@ VOLUMES = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
 _CUBES = (SurfaceKind.CUBETEXTURE,)
 
 SAMPLE_COUNTS = (1, 2, 4, 8)
-"""Possible numbers of samples of a pixel; 1 is no multisampling."""
+"""Numbers of samples per pixel that a surface may have; 1 means not multisampled."""
 BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
-"""Bytes that vectorised code may read past a row: eight pixels of the largest format."""
+"""Number of bytes past the end of a row of pixels that vectorised code may read: eight pixels of
+16 bytes a sample, with the most samples."""
 LINE = 64
-"""Bytes of a CPU's cache line."""
+"""Bytes of a cache line of the host's CPU."""
 _MOST_LEVELS = 32
 """Most mip levels that a surface can have, since its sides are 32-bit numbers."""
 
@@ -150,7 +151,7 @@ class Surface:
 
     @property
     def handle(self) -> int:
-        """The number the host knows the surface by."""
+        """Number by which the host refers to the surface."""
         return self.desc.handle
 
     @property
@@ -165,7 +166,7 @@ class Surface:
 
     @property
     def own_bytes(self) -> int:
-        """Bytes the surface allocates, 0 for a view; without its system copy."""
+        """Bytes of the memory of the surface itself, excluding its system copy; 0 for a view."""
         return 0 if self.parent else self.data.nbytes
 
     @property
@@ -203,7 +204,7 @@ def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:
 
 
 class _Allocated:
-    """Count of the bytes of all live surfaces.  Mutable: it counts.
+    """Total bytes of the surfaces that are not yet garbage collected.  Mutable: the total changes.
 
     Separate from the heap: a finalizer that referred to the heap would keep it, and with it every
     surface, alive.
@@ -224,7 +225,7 @@ class _Allocated:
 
 
 class Heap:
-    """Surfaces by handle, within limits.  Mutable: it is the memory.
+    """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
     ``largest`` is the largest number of samples in a slice of any surface so far.
     """

@@ -25,7 +25,8 @@ class Place(IntEnum):
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """Most bytes of each place.  The disk backs all allocations, so ``disk`` limits their sum."""
+    """Most bytes of allocations in GPU memory, in shared memory and on disk.  The disk backs all
+    allocations, so ``disk`` limits their sum."""
 
     gpu: int = 1 << 30
     shared: int = 1 << 30
@@ -81,7 +82,7 @@ class Residency:
         del self._entries[handle]
 
     def place(self, handle: int) -> Place:
-        """Return the place of an allocation.  Raises Fault for an unknown handle."""
+        """Return which memory an allocation is in.  Raises Fault for an unknown handle."""
         return self._entry(handle).place
 
     def set_priority(self, handle: int, priority: int) -> None:
@@ -107,7 +108,8 @@ class Residency:
         return Paged(size, disk)
 
     def _evict(self, used: frozenset[int]) -> None:
-        """Evict until every place is within its budget, allocations larger than that first."""
+        """Evict until GPU and shared memory are within their budgets; an allocation larger than a
+        budget is evicted first."""
         for place, budget in (Place.GPU, self.budgets.gpu), (Place.SHARED, self.budgets.shared):
             while self._filled[place] > budget:
                 here = [(h, entry) for h, entry in self._entries.items() if entry.place is place]

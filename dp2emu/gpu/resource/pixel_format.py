@@ -132,7 +132,7 @@ def packed(b: Builder, row: FormatRow, *rgba: Value) -> list[Value]:
 
 
 PART = 4
-"""Bytes of a part of a pixel: formulas handle pixels as parts of 32 bits."""
+"""Bytes of each of the 32-bit parts in which formulas handle a pixel."""
 
 
 def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:

@@ -16,10 +16,10 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64
 
 SUBTEXELS = 256
-"""Steps of linear filtering between two texel centres."""
+"""Number of steps between two texel centres to which linear filtering rounds a position."""
 
 Lanes = tuple[F32, ...]
-"""Red, green, blue and alpha of texels, an array each."""
+"""Red, green, blue and alpha of texels: four arrays of the same shape."""
 Reader = Callable[[I64, I64, I64], Lanes]
 """Function that reads the texels at all combinations of z, y and x; returns lanes of shape
 (len(z), len(y), len(x))."""

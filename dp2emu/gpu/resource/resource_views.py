@@ -89,7 +89,7 @@ _UINT_OF_SIZE = {
     12: DxgiFormat.R32G32B32_UINT,
     16: DxgiFormat.R32G32B32A32_UINT,
 }
-"""Formats of unsigned integers by bytes of a texel."""
+"""Bytes of a texel -> DXGI format of unsigned integers of that size."""
 
 
 def _view(surface: Surface, format: DxgiFormat, layout: tuple[Subresource, ...]) -> Surface:

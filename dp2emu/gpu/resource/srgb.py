@@ -18,7 +18,7 @@ from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.bindings import srgb_to_linear, srgb_to_linear_table
 
 _COLORS = 3
-"""Number of channels that sRGB encodes: red, green and blue; alpha is linear."""
+"""Number of leading channels that are sRGB encoded: red, green and blue, but not alpha."""
 
 
 def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:

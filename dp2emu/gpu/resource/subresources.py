@@ -54,17 +54,17 @@ class Subresource(msgspec.Struct, frozen=True):
 
     @property
     def slice_pitch(self) -> int:
-        """Bytes from one slice to the next."""
+        """Bytes from the start of one slice of the mip level to the next."""
         return self.pitch * self.rows
 
     @property
     def size(self) -> int:
-        """Bytes of all slices."""
+        """Bytes of all slices of the mip level."""
         return self.slice_pitch * self.depth
 
 
 def full_chain(width: int, height: int, depth: int = 1) -> int:
-    """Return the number of mip levels down to a single texel."""
+    """Return the number of mip levels from a top level of this size down to a single texel."""
     return max(width, height, depth).bit_length()
 
 
@@ -96,5 +96,5 @@ class Box(msgspec.Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[int, int, int]:
-        """Width, height and depth."""
+        """Width, height and depth of the box, in texels."""
         return self.right - self.left, self.bottom - self.top, self.back - self.front

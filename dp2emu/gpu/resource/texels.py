@@ -17,7 +17,7 @@ from dp2emu.gpu.resource.subresources import Box
 from dp2emu.shader.texture.texels import decode
 
 Blocks = NDArray[np.uint8]
-"""Stored pixels or compressed blocks of shape (slices, rows, columns, samples, bytes)."""
+"""Bytes of stored pixels or compressed blocks: uint8 (slices, rows, columns, samples, bytes)."""
 
 
 def blocks(surface: Surface, index: int) -> Blocks:

@@ -25,9 +25,10 @@ EvaluateInput = Callable[[int, I32, F64], Words]
 from pixel centres in pixels, float64 (2, n).  Returns the words of the input."""
 
 ELSEWHERE = (ReadOpcode.SNAPPED, ReadOpcode.AT_SAMPLE)
-"""Opcodes that interpolate an input at an offset or sample; operand 0 is the lane's number."""
+"""Resource read opcodes that interpolate a pixel shader input at an offset or at a sample, not at
+the pixel centre; their operand 0 is the lane's number."""
 _SNAPS = 16
-"""Offsets of eval_snapped (SNAPPED) are in units of 1 / this number of a pixel."""
+"""Units per pixel of the offsets of eval_snapped: an offset n is n / 16 pixels."""
 
 
 class StageFetcher(msgspec.Struct, frozen=True):

@@ -14,13 +14,14 @@ from dp2emu.gpu.command.queries import Counters
 LINE_WORDS = 16
 """32-bit words of a cache line: 64 bytes of contiguous texels."""
 LINES = 256
-"""Cache lines, 16 KiB in all; line n of a texture has the place n modulo this number."""
+"""Number of lines in the texture cache, 16 KiB in all; line n of a texture is cached as line n
+modulo this number."""
 
 _LINE_BITS = 32
 
 
 class TextureCache:
-    """The cached lines, with counts of look-ups and hits.  Mutable: it is a memory."""
+    """Model of a direct-mapped texture cache that counts look-ups and hits.  Mutable."""
 
     def __init__(self) -> None:
         self._held = np.full(LINES, -1, np.int64)
@@ -28,7 +29,7 @@ class TextureCache:
         self.hits = 0
 
     def look_up(self, texture: int, words: I64) -> None:
-        """Look up words by index, one after the other, in the texture of a serial number."""
+        """Look up words of a texture in order, by its serial number and their indices in it."""
         lines = words // LINE_WORDS
         places = lines % LINES
         tags = np.int64(texture) << _LINE_BITS | lines
@@ -47,6 +48,6 @@ class TextureCache:
         self.hits += int(np.count_nonzero(before == tags))
 
     def count(self, counters: Counters) -> None:
-        """Add look-ups and hits to the counters of a query."""
+        """Add the numbers of look-ups and hits in this cache to ``counters``."""
         counters.texture_cache_lookups += self.lookups
         counters.texture_cache_hits += self.hits

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
-"""Result, before Direct3D 10, of a sampler without a texture or with one of an undeclared kind."""
+"""Opaque black: what a sampler returns before Direct3D 10 without a texture, or with a texture of
+another kind than the shader declares."""
 _UNBOUND = (_ZERO, _ZERO, _ZERO, _ZERO)
-"""Result in Direct3D 10 of a sampler without a texture or with one of an undeclared kind."""
+"""Four zeros: what a sampler returns in Direct3D 10 without a texture, or with a texture of
+another kind than the shader declares."""
 
 _NO_PALETTE = np.zeros(256, np.int32)
 _NO_TABLE = np.zeros(0, np.float32)
@@ -232,7 +234,7 @@ def _sampled(unit: TextureUnit, lod: Lod, stage: Stage) -> BoundProgram:
 
 
 class Reads:
-    """Recorder of the texture words that lanes read.  Mutable: it collects."""
+    """Recorder of the 32-bit texture words that the lanes of a sampler program read.  Mutable."""
 
     def __init__(self, lanes: int, active: Mask | None) -> None:
         self._lanes = lanes

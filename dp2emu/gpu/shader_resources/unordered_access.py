@@ -70,7 +70,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def axes(self) -> int:
-        """Components of an address."""
+        """Number of components of an address in this memory."""
         return 2 if self.stride else 1
 
     def places(self, address: Address, component: int = 0) -> Places:
@@ -131,7 +131,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def axes(self) -> int:
-        """Components of an address."""
+        """Number of components of an address in this memory."""
         shape = ADDRESS_SHAPES[self.dimension]
         return shape.axes + shape.slices
 
@@ -169,7 +169,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return self.texels.view(np.int32) if single else None
 
     def counted(self) -> int:
-        """Number of elements of a buffer."""
+        """Number of elements of the buffer that this memory views."""
         return self.sides[0]
 
     def sizes(self) -> tuple[int, int, int, int]:
@@ -188,7 +188,7 @@ _FLAT = {
     Dimension.TEXTURE1DARRAY: Dimension.TEXTURE1D,
     Dimension.TEXTURE2DARRAY: Dimension.TEXTURE2D,
 }
-"""Dimension of an array -> dimension of its slices; a program may declare either."""
+"""Dimension of a texture array -> dimension of one of its slices."""
 
 
 def memory_of(bound: Unordered, dimension: Dimension) -> UnorderedMemory | None:
@@ -443,7 +443,7 @@ _COMBINE: dict[MemoryOpcode, tuple[np.ufunc, type[np.int32 | np.uint32]]] = {
     MemoryOpcode.UMIN: (np.minimum, np.uint32),
 }
 COMMUTING = frozenset(_COMBINE)
-"""Atomics whose final memory does not depend on the order of lanes."""
+"""Opcodes of the atomics that leave the same memory content in whatever order lanes execute."""
 
 
 def atomic(opcode: MemoryOpcode, words: I32, places: I64, *operands: I32) -> I32:

@@ -33,10 +33,10 @@ from dp2emu.shader.ops import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
 
 SOURCE_COPY = 0xCC
-"""Index of SRCCOPY among the ternary raster operations."""
+"""Index, 0 to 255, of the ternary raster operation SRCCOPY, which copies the source."""
 
 Pixels = NDArray[np.uint8]
-"""Bytes of pixels: (rows, columns, bytes)."""
+"""Pixels as their stored bytes: an array of shape (rows, columns, bytes of a pixel)."""
 
 
 def needs_pattern(index: int) -> bool:
@@ -172,11 +172,10 @@ def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask) 
 # Clears
 
 FEW = 32
-"""Most rectangles that are filled one by one; of more only the union is filled, since each may
-cover the whole surface."""
+"""Most rectangles that a clear fills one by one; of more rectangles it fills the union once."""
 
 _UNION_BAND = 1 << 20
-"""Pixels of a band in which the union of rectangles is computed at once."""
+"""Most pixels for which the union of clear rectangles is computed at once, in a band of rows."""
 
 
 def execute_clear(clear: Clear, counters: Counters) -> Work:
@@ -211,7 +210,7 @@ class _Fill(msgspec.Struct, frozen=True):
     written: int | None = None
 
     def put(self, pixels: Any) -> None:
-        """Fill a view of pixel words, in place."""
+        """Store this fill in every pixel of a view of a surface's pixel words."""
         if self.written is None:
             pixels[...] = self.word
         elif self.written:

@@ -26,7 +26,7 @@ from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import Blocks, blocks, read_texels, whole_blocks, write_texels
 
 _BAND = 1 << 18
-"""Texels converted or averaged at once, which bounds the size of temporaries."""
+"""Number of texels that a copy converts, or a resolve averages, at once."""
 
 _Filter = Callable[[int, int], Axis]
 """Function that returns the filter along one axis; parameters: sizes of source and target."""
@@ -182,14 +182,14 @@ def _bytes(part: packets.Part) -> int:
 # The highest bit of a byte is the leftmost pixel.
 
 RECT_BYTES = 8
-"""Bytes of a D3DCOMPOSERECTDESC, and of a D3DCOMPOSERECTDESTINATION."""
+"""Size in bytes of a D3DCOMPOSERECTDESC and of a D3DCOMPOSERECTDESTINATION, which are equal."""
 _PIXELS = 8
-"""Pixels in a byte of a monochrome surface."""
+"""Number of pixels in a byte of a monochrome surface, one bit each."""
 
 Bits = NDArray[np.uint8]
-"""Monochrome pixels as 0 or 1, one per item: (rows, columns)."""
+"""Monochrome pixels, an array element of 0 or 1 for each: shape (rows, columns)."""
 Rows = NDArray[np.uint8]
-"""Monochrome pixels, eight per item: (rows, bytes)."""
+"""Monochrome pixels, eight in each byte of an array of shape (rows, bytes of a row)."""
 
 
 def execute_compose(packet: packets.Compose, counters: Counters) -> Work:
@@ -231,7 +231,8 @@ _OPERATIONS: dict[ComposeRectsOp, Callable[[Bits, Bits], Bits]] = {
     ComposeRectsOp.AND: and_,
     ComposeRectsOp.NEG: lambda target, source: target & ~source,
 }
-"""Functions of target and source bits, by D3DCOMPOSERECTSOP (from its documentation)."""
+"""D3DCOMPOSERECTSOP -> function that returns the new target bits; parameters: target bits, source
+bits."""
 
 
 def _rows(part: packets.Part) -> Rows:
@@ -240,7 +241,7 @@ def _rows(part: packets.Part) -> Rows:
 
 
 def _touched(rows: Rows, box: Box) -> Rows:
-    """Return a view of the bytes that contain pixels of a box."""
+    """Return a view of the bytes of a monochrome surface that contain pixels of a box."""
     return rows[box.top : box.bottom, box.left // _PIXELS : -(-box.right // _PIXELS)]
 
 

@@ -24,9 +24,9 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 BLEND_FILE = "blend"
-"""Uniform file with red, green, blue and alpha of D3DRS_BLENDFACTOR."""
+"""Name of the uniform file with red, green, blue and alpha of D3DRS_BLENDFACTOR."""
 SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2, Blend10.SRC1_ALPHA, Blend10.INV_SRC1_ALPHA)
-"""Factors that read the second colour output of the pixel program (dual source blending)."""
+"""Blend factors that read the second colour output of the pixel program (dual source blending)."""
 Factor = Blend | Blend10
 """A blend factor of Direct3D 9 or 10; factors that both have share numbers and compare equal."""
 _ALPHA = 3
@@ -44,7 +44,7 @@ class BlendEquation(msgspec.Struct, frozen=True):
 
 
 class BlendState(msgspec.Struct, frozen=True):
-    """The equations of colour and of alpha."""
+    """How a source colour is blended: the equation of red, green and blue, and that of alpha."""
 
     color: BlendEquation
     alpha: BlendEquation
@@ -97,7 +97,8 @@ _FACTORS: dict[Factor, Callable[[_Operands, int], Value | None]] = {
     Blend10.SRC1_ALPHA: lambda o, channel: o.second[_ALPHA],
     Blend10.INV_SRC1_ALPHA: lambda o, channel: 1.0 - o.second[_ALPHA],
 }
-"""Functions that return a blend factor's value for a channel, None for 1; by factor but ZERO."""
+"""Blend factor other than ZERO -> function that returns its value, None for 1; parameters:
+operands of the blend, channel number."""
 
 FACTORS = frozenset((Blend.ZERO, *_FACTORS))
 """All blend factors that a ``BlendEquation`` may have."""
@@ -124,7 +125,8 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
     BlendOp.MIN: lambda source, destination: source.builder.min(source, destination),
     BlendOp.MAX: lambda source, destination: source.builder.max(source, destination),
 }
-"""Functions of source and destination for MIN and MAX, which ignore the blend factors."""
+"""Blend operation MIN or MAX -> function that returns the result of blending a channel;
+parameters: source and destination, not multiplied by their factors."""
 _UNIT_FACTORS = frozenset((
     Blend.ZERO, Blend.ONE, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
     Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,

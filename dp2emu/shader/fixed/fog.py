@@ -20,7 +20,7 @@ from dp2emu.shader.types import F32, Type
 from dp2emu.shader.values import Value
 
 FOG_FILE = "fog"
-"""Uniform file of pixel programs with fog: red, green, blue, start, end, density."""
+"""Name of the uniform file of fog: red, green and blue of the fog colour, start, end, density."""
 FOG_SIZE = 6
 _COLOR, _START, _END, _DENSITY = range(3), 3, 4, 5
 

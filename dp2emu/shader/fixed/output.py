@@ -30,7 +30,7 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 LINEAR_FILE = "linear"
-"""Uniform file of programs that blend sRGB targets: linear values of the 256 sRGB codes."""
+"""Name of the uniform file with the linear value of each of the 256 sRGB codes."""
 
 
 class TargetOutput(msgspec.Struct, frozen=True, dict=True):
@@ -50,7 +50,7 @@ class TargetOutput(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def held(self) -> bool:
-        """Whether the values to be packed are known to be within 0..1."""
+        """Whether the colours that are packed into the target are known to be within 0..1."""
         blended = self.blend is not None and not self.srgb and not any(self.dither)
         return self.within if self.plain else self.clamped and blended
 

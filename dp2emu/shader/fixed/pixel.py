@@ -246,11 +246,11 @@ class Combination(msgspec.Struct, frozen=True):
 
 
 DISABLED = Combination(TextureOp.DISABLE)
-"""D3DTOP_DISABLE: leaves the result register of the stage unchanged."""
+"""Texture stage operation D3DTOP_DISABLE, which leaves the result register unchanged."""
 
 
 class TextureStage(msgspec.Struct, frozen=True):
-    """An enabled stage.
+    """Key of one enabled texture stage of a fixed-function pixel program.
 
     ``temp``: the result goes to TEMP instead of CURRENT.  ``texture`` is the kind of the bound
     texture, None without one.  ``projection`` is the index of the divisor coordinate, 1 to 3
@@ -301,7 +301,7 @@ class Color:
 
 
 class Operands(msgspec.Struct, frozen=True):
-    """Inputs of an operation.
+    """Inputs of a texture stage operation.
 
     ``arguments`` are ARG0, ARG1 and ARG2; ``sources`` are all registers that an argument can
     select; ``held`` is the previous result register; ``following`` is the next stage's texture.

@@ -16,7 +16,7 @@ from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
 Matrix = tuple[float, ...]
 """16 numbers, row by row, for row vectors: v' = v M."""
 Color = tuple[float, float, float, float]
-"""Red, green, blue, alpha."""
+"""Red, green, blue and alpha of a light or material, as numbers."""
 Triple = tuple[float, float, float]
 
 PALETTE = 256
@@ -77,12 +77,12 @@ class Lighting(msgspec.Struct, frozen=True):
 
     @property
     def lights(self) -> int:
-        """Number of lights."""
+        """Number of enabled lights of all types."""
         return self.points + self.spots + self.directionals
 
     @property
     def reads_position(self) -> bool:
-        """Whether lighting reads the eye-space position."""
+        """Whether the lighting of a vertex depends on its eye-space position."""
         local = self.specular and self.local_viewer and bool(self.directionals)
         return bool(self.points or self.spots) or local
 

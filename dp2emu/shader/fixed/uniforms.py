@@ -42,7 +42,8 @@ from dp2emu.shader.types import F32
 FILE = "f"
 
 MATERIAL = {"diffuse": 0, "ambient": 4, "specular": 8, "emissive": 12, "power": 16}
-"""Offsets of a material's fields in its block, in scalars; colours have four."""
+"""Name of a material's field -> its offset in the uniform block ``material``, in scalars; a colour
+has four."""
 MATERIAL_SIZE = 17
 
 LIGHT = {
@@ -163,7 +164,7 @@ def unit(vectors: F32) -> F32:
 # they do not depend on the host's C library.
 
 WORLD = 256
-"""D3DTS_WORLDMATRIX(0)."""
+"""Number of the transform D3DTS_WORLDMATRIX(0); world matrix i has this number plus i."""
 
 _IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
 
@@ -315,5 +316,5 @@ BLOCKS: dict[str, tuple[Scalars, Contents]] = {
     "point": (lambda key: 5 if key.point_scale else 0, _point),
     "tween": (lambda key: 1 if key.tween else 0, lambda key, state: _array((state.tween,))),
 }
-"""Blocks of the uniform file in order; functions that return a block's size in scalars and its
-values."""
+"""Name of a block of the uniform file, in file order -> two functions, which return its size in
+scalars and its values."""

@@ -142,7 +142,7 @@ class Registers(msgspec.Struct, frozen=True):
 # gets ambient light only.
 
 VIEWER = (0.0, 0.0, -1.0)
-"""Direction to a non-local viewer: the camera looks along +z."""
+"""Unit vector in eye space toward the viewer if D3DRS_LOCALVIEWER is off: -z."""
 
 
 class Surface(msgspec.Struct, frozen=True):
@@ -246,7 +246,7 @@ def _directional(scene: _Scene, light: MatrixIndex) -> Incidence:
 
 
 def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
-    """Return the incidence of a point light.
+    """Return the unit vector from the vertex to a point light, and the attenuation.
 
     Attenuation is 1 / ((a0 + a1 d) + a2 d d) up to the light's range, 0 beyond.
     """
@@ -261,7 +261,7 @@ def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
 
 
 def _spot(scene: _Scene, light: MatrixIndex) -> Incidence:
-    """Return the incidence of a spot light: that of a point light times the cone factor.
+    """Return the unit vector from the vertex to a spot light, and attenuation times cone factor.
 
     The factor is ((rho - cos phi/2) / (cos theta/2 - cos phi/2))**falloff, where rho is the cosine
     between the light's axis and the direction to the vertex; inside theta it is 1, outside phi 0.
@@ -352,7 +352,7 @@ def _constants(b: Builder) -> list[Value]:
 
 
 def _normal(b: Builder, surface: Surface) -> Vector:
-    """Return the eye-space normal, 0 without one."""
+    """Return the eye-space normal of a vertex, a zero vector if it has none."""
     return surface.normal or (b.constant(Type.F32, 0.0),) * 3
 
 

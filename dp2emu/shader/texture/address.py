@@ -22,8 +22,7 @@ from dp2emu.shader.values import Value
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
 SIDE_BITS = (1 << 21) - 1
-"""Mask applied to the size of a mip level, from which the compiler concludes that texel numbers
-within a few periods fit 32-bit integers."""
+"""Mask applied to the I32 size of a mip level, so that the compiler knows it is below 2**21."""
 
 
 class Reach(NamedTuple):
@@ -158,5 +157,5 @@ MODES: dict[TextureAddress, Mode] = {
     TextureAddress.BORDER: Mode(_as_it_is, _unfolded),
     TextureAddress.MIRRORONCE: Mode(_either_side, _turned_and_held),
 }
-"""Address modes, from the Direct3D 9 documentation of D3DTEXTUREADDRESS.  MIRRORONCE mirrors
-around 0 and clamps."""
+"""D3DTEXTUREADDRESS -> how that mode maps coordinates and texel numbers into a mip level.
+MIRRORONCE mirrors around 0 and clamps."""

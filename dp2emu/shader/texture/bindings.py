@@ -23,9 +23,9 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
 MAX_LAYERS = 2048
-"""Most slices of a Direct3D 11 texture array; Direct3D 10 has 512."""
+"""Most slices of a texture array in Direct3D 11 (in Direct3D 10 the most is 512)."""
 MAX_KERNEL = 7
-"""Largest side of a convolution kernel: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
+"""Most weights of a convolution kernel per axis: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
 COLUMN_WEIGHTS = MAX_KERNEL
 
 

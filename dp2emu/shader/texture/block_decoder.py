@@ -244,7 +244,7 @@ BYTE_DECODERS: dict[AnyFormat, Decode] = {
     Format.UYVY: partial(_yuv_pair, blocks.PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, blocks.PAIRS[Format.YUY2]),
 }
-"""Decoders of the formats whose channel values are bytes."""
+"""Compressed or packed texture format -> its texel decoder, for formats of 8-bit channels."""
 
 BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     **BYTE_DECODERS,

@@ -52,11 +52,11 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 ONE_BITS = 0x3F800000
 MAX_SAMPLES = 32
-"""Most samples of a pixel: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
+"""Most samples per pixel of a multisampled texture: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
 
 
 class BufferField(IntEnum):
-    """Fields of a structured buffer."""
+    """Index of each number in the uniform file ``buffer``, which describes a structured buffer."""
 
     STRIDE = 0
     COUNT = 1
@@ -287,9 +287,8 @@ def _finish(b: Builder, words: Sequence[Number]) -> Program:
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
-"""Constants for the y coordinate and its derivatives, which a one-dimensional texture lacks.
-
-It is sampled in the middle of its only row."""
+"""Values of the y coordinate and its derivatives with which a one-dimensional texture is sampled:
+the middle of its only row, unchanging."""
 
 
 class ReadProgram(msgspec.Struct, frozen=True):

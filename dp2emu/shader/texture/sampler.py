@@ -30,7 +30,7 @@ from dp2emu.shader.values import Number, Value, Variable
 
 Pair = tuple[Value, Value]
 Vector = tuple[Value, ...]
-"""x, y and z of a direction, or of its change from pixel to pixel."""
+"""x, y and z of a direction into a cube texture, or of its change from pixel to pixel."""
 
 
 class Face(msgspec.Struct, frozen=True):
@@ -158,7 +158,7 @@ def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
 
 
 def needs_detail(key: SamplerKey) -> bool:
-    """Whether the result depends on the level of detail."""
+    """Whether the result of a sampler program depends on the level of detail."""
     return not key.convolves and (_mipmapped(key) or _minifies_otherwise(key) or key.ties)
 
 
@@ -209,12 +209,12 @@ class Sampling(msgspec.Struct, frozen=True):
 
     @property
     def b(self) -> Builder:
-        """The builder of the program."""
+        """The builder of the sampler program under construction."""
         return self.source.b
 
     @property
     def key(self) -> SamplerKey:
-        """The key of the program."""
+        """The key of the sampler program under construction."""
         return self.source.key
 
     def result(self) -> Texel:
@@ -256,7 +256,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return self.b.load(self.source.files.limits, field)
 
     def biased(self, level: Value) -> Value:
-        """Add the bias operand and the sampler's bias to a level."""
+        """Add the shader's bias operand, if any, and the sampler's bias to a level of detail."""
         if self.lod is Lod.BIAS:
             level = level + self.b.input("lod.x")
         return level + self.number(NumberField.BIAS)

@@ -29,7 +29,7 @@ shared edge, or that number counted from the edge's other end."""
 
 
 class Neighbour(NamedTuple):
-    """The face beyond an edge, and how texels beyond the edge are numbered on it."""
+    """The cube face beyond an edge of a face, and how texels beyond it are numbered there."""
 
     face: int
     across: int
@@ -44,7 +44,8 @@ _DIRECTIONS: tuple[Callable[[Fraction, Fraction], tuple[Fraction, ...]], ...] = 
     lambda s, t: (s, -t, Fraction(1)),
     lambda s, t: (-s, -t, Fraction(-1)),
 )
-"""Function of each face that returns the direction of its point s, t; both are -1 to 1."""
+"""For each cube face, by number, a function that returns the direction of the point s, t of the
+face; both are -1 to 1."""
 _SIDE, _AT = 4, 1
 """Size in texels of the face used to derive the table of neighbours, and number of a texel along
 its edge that differs from its mirror image."""
@@ -181,7 +182,7 @@ def _tap(
 
 
 def _entry(words: list[int], seam: Value) -> Value:
-    """Extract the entry of edge ``seam`` from a table packed at 4 bits an entry."""
+    """Extract the 4-bit number of cube edge ``seam`` from ``words``, which has one per edge."""
     b = seam.builder
     word = reduce(
         lambda chosen, n: b.select(seam < _PER_WORD * n, words[n - 1], chosen),

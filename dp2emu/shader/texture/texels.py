@@ -29,7 +29,7 @@ from dp2emu.shader.values import Number, Value
 Bytes = NDArray[np.uint8]
 
 PALETTE_SHIFTS = (16, 8, 0, 24)
-"""Shifts of red, green, blue and alpha in an A8R8G8B8 word."""
+"""Position of the lowest bit of red, green, blue and alpha in an A8R8G8B8 word."""
 
 
 def texel(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
@@ -56,7 +56,7 @@ def _keyed(source: TexelSource, address: Value, found: Texel) -> Texel:
 
 
 def _depth(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Return the depth in every channel."""
+    """Decode a texel of a depth format: its depth in all four channels."""
     assert source.row.depth is not None
     found = read_channel(source, source.codes(address), source.row.depth, color=False)
     return found, found, found, found
@@ -88,7 +88,8 @@ def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 _EXPONENT_SHIFT, _MANTISSA_BITS, _FLOAT_EXPONENT = 27, 9, 23
 _BIAS = 127 - 15 - _MANTISSA_BITS
-"""Exponent field of the float32 2**(e - 24) minus e, the shared exponent of R9G9B9E5."""
+"""What to add to the shared exponent e of an R9G9B9E5 texel to get the exponent field of the
+float32 2**(e - 24)."""
 
 
 def _shared_exponent(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
@@ -109,10 +110,10 @@ DECODERS: dict[AnyFormat, Decode] = {
     Format.P8: _palette,
     Format.A8P8: _palette,
 }
-"""Decoders of the formats whose channels are not just bit fields side by side."""
+"""Texture format -> its texel decoder, for formats whose channels are not just bit fields."""
 
 _BAND = 1 << 13
-"""Pixels decoded at once, which bounds the size of intermediate results."""
+"""Number of pixels of a picture that are decoded at once."""
 
 
 def decode(format: AnyFormat, data: Bytes | bytes, width: int, height: int) -> Bytes:
