@@ -76,7 +76,9 @@ class Tail(msgspec.Struct, frozen=True):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A row of the token table: payload layout, samples and the executing function."""
+    """A row of the token table: a token's payload layout, ``samples`` of whole tokens as bytes,
+    and the function that executes it.
+    """
 
     op: Op
     since: Since

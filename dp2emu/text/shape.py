@@ -137,7 +137,10 @@ def _children(node: Group | Array) -> Sequence[Node]:
 
 
 def _format(node: Node, separator: str, member: str) -> str:
-    """The format string of a node; ``member`` joins a member's name and its format string."""
+    """A ``%`` format string of a node's text, with ``%s`` for each scalar.  ``separator`` goes
+    between members; ``member`` is a ``str.format`` template of a member's name and its format
+    string.
+    """
     if isinstance(node, Leaf):
         return "%s"
     if isinstance(node, Group):

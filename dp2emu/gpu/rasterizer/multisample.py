@@ -63,7 +63,9 @@ def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
 
 
 def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
-    """Spans with sample runs of primitives, in order; ``rows``, shape (n,), bounds their rows."""
+    """Spans of primitives, in order, one for each row, with the columns that each sample covers.
+    ``rows``, shape (n,), is an upper bound of the number of rows of each primitive; 0 skips it.
+    """
     visible = np.flatnonzero(rows)
     for cut in slices(rows[visible] * samples, ROWS):
         chosen = visible[cut]

@@ -275,7 +275,9 @@ class Memory:
 
 
 class Frames:
-    """Frame cache with its memory, for one thread at a time.  Mutable."""
+    """Cache of the argument frames of the compiled vertex stages, which share one memory: use of a
+    frame overwrites the others.  For one thread at a time.  Mutable.
+    """
 
     def __init__(self) -> None:
         self._memory = Memory()

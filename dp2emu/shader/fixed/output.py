@@ -134,7 +134,7 @@ def _dithered(b: Builder, largest: tuple[int, int, int], color: Colour) -> Colou
 
 
 def _threshold(b: Builder) -> Value:
-    """Dither threshold d of the pixel.
+    """Dither threshold of the pixel x, y: (2 m - 15) / 32 with its value m of a 4 x 4 matrix.
 
     The bits of m, lowest first: bit 1 of y, bit 1 of x ^ y, bit 0 of y, bit 0 of x ^ y.
     """
