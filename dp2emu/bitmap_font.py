@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 HEIGHT = 5
 """Height of each character of the font in dots."""
 ADVANCE = 4
-"""Number of dots from the left edge of one character to that of the next."""
+"""Width in dots of a character and the space after it."""
 
 _GLYPHS = """
 0 ### #.# #.# #.# ###   1 .#. ##. .#. .#. ###   2 ### ..# ### #.. ###

@@ -34,7 +34,7 @@ class _Pending:
         self.times: tuple[int, int] | None = None
 
     def add(self, part: bytes, time: int | None = None) -> None:
-        """Append an MCAP record; ``time`` is that of a message, None for other records."""
+        """Append an MCAP record; ``time`` is the time of a message, None for other records."""
         self.parts.append(part)
         self.size += len(part)
         if time is not None:

@@ -292,7 +292,7 @@ def _errors() -> Iterator[Case]:
         )  # fmt: skip
     script = Script()
     script.call(good, context=77, expect=Expect(HResult.D3DHAL_CONTEXT_BAD, 0))
-    yield script.case("error.context", "a context that is none is told", 'wire format, "Results"')
+    yield script.case("error.context", "an unknown context is an error", 'wire format, "Results"')
 
 
 # Token lengths
@@ -305,7 +305,7 @@ _MISSING = 0x00C0FFEE
 
 
 def walk_cases() -> Iterator[Case]:
-    """The cases of token lengths: each is exactly that of the opcode's row in ``TABLE``."""
+    """Cases of token lengths: each token has the length that its row in ``TABLE`` gives."""
     for op in sorted(TABLE):
         yield from _cuts(TABLE[op])
         yield from _none(TABLE[op])

@@ -484,9 +484,7 @@ def _query_type(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
 
 
 def _ddi_version(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """Answer of D3DGDI2_TYPE_GETDDIVERSION; None unless dwDXVersion is that of a DirectX 9
-    runtime.
-    """
+    """Answer D3DGDI2_TYPE_GETDDIVERSION; None unless dwDXVersion names a DirectX 9 runtime."""
     if request.dwDXVersion != DX9_RUNTIME_VERSION:
         return None
     return {"dwDDIVersion": DX9_DDI_VERSION}

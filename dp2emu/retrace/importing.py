@@ -39,8 +39,8 @@ class Import:
     """A trace read as a capture: its calls run on runtimes over a driver whose GPU skips drawing,
     and the commands that the runtimes send are the capture's records.
 
-    Records are not collected: memory use is that of the program's objects and one call's records.
-    Mutable: ``losses`` are those of the last pass over the trace, and grow during it.
+    Only the program's objects and the records of one call are in memory.  Mutable: ``losses`` are
+    the losses of the last pass over the trace, and grow during it.
     """
 
     def __init__(self, trace: Trace) -> None:

@@ -278,8 +278,8 @@ def _create_levels(
 
 
 def _level_handle(session: Session, level: DrawSurface) -> int:
-    """The driver's handle of a texture's level: the texture's own handle for the first level, else
-    that of a surface created for the level.
+    """The driver's handle of a texture's level: for the first level the texture's own handle, else
+    the handle of a surface that is created for the level.
     """
     if level.index == 0:
         return level.desc.handle

@@ -7,6 +7,7 @@ Both kinds of scenes are played here.  Their resources and operations come from 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -112,7 +113,7 @@ class Missing(msgspec.Struct, frozen=True):
     error: Dp2Error
 
 
-class Player(Generic[_Device]):
+class Player(ABC, Generic[_Device]):
     """A device with the resources of a scene, and the results so far.  Mutable."""
 
     def __init__(self, dialect: Dialect, device: _Device, results: Results) -> None:
@@ -169,16 +170,16 @@ class Player(Generic[_Device]):
         end = "end of scene"
         return self.perform(end, Fields({}, end), lambda player, fields: player.finish())
 
+    @abstractmethod
     def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
         """Make a resource; False if the scene cannot go on without it."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Prepare the device for the first operation."""
 
+    @abstractmethod
     def finish(self) -> None:
         """Complete the work of the device and take the last pictures."""
-        raise NotImplementedError
 
     def position(self) -> tuple[int, int]:
         """Call and offset of the next token that the runtime writes."""

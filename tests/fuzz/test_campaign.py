@@ -56,7 +56,9 @@ def test_a_hang_is_a_finding_with_its_input(tmp_path: Path, name: str) -> None:
     assert BAD in only(tmp_path, ".input")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what another process worked")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux reports the processor time of another process"
+)
 def test_an_input_may_last_while_its_process_has_no_processor(tmp_path: Path) -> None:
     assert ended("WAITS", tmp_path, timeout=0.5, execs=100) == ()
 

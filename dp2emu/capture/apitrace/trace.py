@@ -131,7 +131,7 @@ def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
 class Budget:
     """A bound on the bytes that a reader holds.  Mutable: ``spent`` grows and shrinks.
 
-    ``name`` is that of the limit in ``limits``; errors say that ``what`` exceed it.  A ``source``
+    ``name`` names a limit of ``limits``; errors say that ``what`` exceed the limit.  A ``source``
     raises the limit with each byte of its file, or with each byte read of a pipe.
     """
 

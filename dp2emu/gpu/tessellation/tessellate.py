@@ -131,10 +131,11 @@ _TWO_THIRDS = 0xAAAA
 
 
 class DomainShape(msgspec.Struct, frozen=True):
-    """How the sides of the rings of a domain run; each tuple has an item for each side.
+    """Axis, direction and position of each side of a domain's rings; tuples have an item a side.
 
-    ``along`` is the number of the inside factor that divides the side, ``across`` that of the one
-    that places the side on the other axis.  ``forward``: the side's coordinate grows from 0 to 1.
+    ``along`` is the number of the inside factor that divides the side; the inside factor numbered
+    ``across`` places the side on the other axis.  ``forward``: the side's coordinate grows from 0
+    to 1.
     ``far``: the side lies near 1, not near 0, on the other axis.
     """
 

@@ -102,7 +102,7 @@ def product(left: F32, right: F32) -> F32:
 def normal_matrix(matrix: F32) -> F32:
     """Upper left 3x3 of the inverse transpose, shape (..., 3, 3): cofactors / determinant.
 
-    For an affine matrix only its own upper left 3x3 is inverted; that of a singular matrix is
+    For an affine matrix only its upper left 3x3 is inverted; a singular upper left 3x3 is
     returned unchanged.
     """
     m = matrix[..., :3, :3]
