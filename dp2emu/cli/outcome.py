@@ -116,7 +116,7 @@ class Asked(KeyboardInterrupt):
 
 
 def ending(error: BaseException | None) -> tuple[int, str]:
-    """The exit code and the message for a signal: that of an ``Asked`` error, else Ctrl-C."""
+    """Exit code and message for the signal of an ``Asked`` error, or for Ctrl-C."""
     number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
     return _CODE + number, _WORDS.get(number.name, number.name)
 

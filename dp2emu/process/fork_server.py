@@ -248,8 +248,8 @@ class _Server:
 def _serve(call: str, connection: socket.socket) -> None:
     """Execute a call on a connection; end the process if the call raises or returns an exit code.
 
-    The process ends while it is connected: a client takes the end of the connection for that of
-    the process.
+    The process ends while it is connected: a client takes the end of the connection for the end
+    of the process.
     """
     reader, writer = connection.makefile("rb"), connection.makefile("wb")
     writer.write(b"%d\n" % os.getpid())

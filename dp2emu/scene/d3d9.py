@@ -568,8 +568,8 @@ def _texture(create: Callable[..., Texture], kind: SurfaceKind, *sides: str) -> 
 
 
 def _pixels(kind: SurfaceKind, format: Format, size: list[int], *, chain: bool) -> int:
-    """The memory of a texture in pixels of four bytes; with ``chain`` that of all levels it could
-    have.
+    """The memory of a texture in pixels of four bytes; with ``chain`` the memory of all levels
+    it could have.
     """
     width, height, depth = (*size, 1)[:3]
     levels = full_chain(width, height, depth) if chain else 1

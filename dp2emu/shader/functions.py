@@ -151,7 +151,7 @@ def _reduced(x: Value) -> tuple[Value, Value, Value]:
     first, second, third = HALF_PI
     rest = b.fma(-turns, first, x)
     # rest - turns * second as high + low: TwoSum gives the rounding error of the difference, the
-    # fma that of the product.
+    # fma gives the rounding error of the product.
     product = turns * second
     high = rest - product
     moved = high - rest

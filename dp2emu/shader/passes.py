@@ -39,8 +39,8 @@ def coalesce_copies(statements: Block) -> Block:
 class _Segment(msgspec.Struct):
     """Statements of a block between two changes of the active lanes.
 
-    ``results`` has the index of the statement that wrote a slot, ``touched`` that of the last
-    statement that read or wrote it.
+    ``results`` has the index of the statement that wrote a slot, ``touched`` the index of
+    the last statement that read or wrote it.
     """
 
     results: dict[int, int] = msgspec.field(default_factory=dict)

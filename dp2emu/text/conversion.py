@@ -54,7 +54,7 @@ def dump_jsonl(capture: AnyCapture, out: TextIO) -> None:
 def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
     """Write the capture that a text describes, in the form that the text's first line names.
 
-    ``place`` is a path, ``-`` or a binary stream; ``name`` is that of the text in errors.  Raises
+    ``place`` is a path, ``-`` or a binary stream; ``name`` names the text in errors.  Raises
     TextError, which leaves a path unchanged, and the errors of ``convert``.
     """
     capture = TextCapture(source, name)
@@ -68,7 +68,7 @@ def convert(
 
     ``kind`` is "sealed", "log", "bare", "text", or "c", the source of a program that makes its
     calls (``csource``).  ``compression`` ("zstd" or "none") is for sealed captures, by default
-    that of the original, else zstd.  Records before damage are written.  Raises UsageError for an
+    the original's compression, else zstd.  Records before damage are written.  Raises UsageError for an
     unknown kind, and for a bare buffer unless the capture has exactly one call; CaptureError and
     OSError.  A path is replaced on success only.
     """

@@ -37,8 +37,8 @@ class TextCapture(Closable):
     """A capture as text, read line by line on demand.
 
     ``kind`` is "text"; ``form`` and ``compression`` are those of the capture it was dumped from.
-    ``damage`` stays None: errors in the text are raised, with the line.  ``chunk`` is that of the
-    last record.
+    ``damage`` stays None: errors in the text are raised, with the line.  ``chunk`` is the chunk of
+    the last record.
     """
 
     kind = "text"

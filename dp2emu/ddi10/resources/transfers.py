@@ -248,7 +248,7 @@ class Transfers:
     ) -> None:
         """Record a copy of ``box`` to the box ``there`` of another subresource, unconverted.
 
-        ``at`` is the subresource of ``origin``, ``to`` that of ``destination``.
+        ``at`` is the subresource of ``origin``, ``to`` the subresource of ``destination``.
         """
         if destination.is_buffer:
             size = box.right - box.left

@@ -70,7 +70,7 @@ TAKING = ("taken", "capacity", "numbers_taken", "edges_taken", "lanes", "extra")
 """Words of the output: ``taken`` points to three rows (by corner) of ``capacity`` doubles for each
 of screen x, y, z, rhw and the varyings; ``numbers_taken`` to an i64 for each primitive;
 ``edges_taken``, unless 0, to three rows of bytes.  ``lanes`` receives the number of distinct
-vertices, ``extra`` that of triangles added by clipping."""
+vertices, ``extra`` the number of triangles that clipping added."""
 
 NUMBERS = (
     "step0", "odd0", "offset0", "step1", "odd1", "offset1", "step2", "odd2", "offset2",

@@ -1,7 +1,7 @@
 """The stages between vertex fetch and clipping, of draws that have some (``PostVertexStages``).
 
-Each maps meshes to meshes.  For draws without such stages the result is that of
-``gpu.rasterizer.clip`` alone, bit for bit.
+Each maps meshes to meshes.  For draws without such stages the result equals the
+result of ``gpu.rasterizer.clip`` alone, bit for bit.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def drawn(area: F64, cull: Cull) -> Mask:
 
 
 def left_by_culling(b: Builder, key: None, area: Value, culled: Value) -> tuple[Value]:
-    """Formula: whether a triangle's area is not 0 and its sign not that of ``culled``."""
+    """Formula: whether a triangle's area is not 0 and differs in sign from ``culled``."""
     return (area.ne(0) & (_signed(area, culled) <= 0),)
 
 

@@ -36,7 +36,7 @@ _CONSTANTS = {"F": ("floats", 4), "I": ("integers", 4), "B": ("booleans", 1)}
 last letter of Set...ShaderConstantF, I and B."""
 _HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
              0xFFFF02FF: 0xFFFF0201, 0xFFFF03FF: 0xFFFF0300}  # fmt: skip
-"""Hardware version token by software version token, such as that of vs_2_x by that of vs_2_sw;
+"""Hardware version token by software version token, such as vs_2_x by vs_2_sw;
 both versions have the same instructions."""
 
 inert(

@@ -44,7 +44,7 @@ class BlendEquation(msgspec.Struct, frozen=True):
 
 
 class BlendState(msgspec.Struct, frozen=True):
-    """How a source colour is blended: the equation of red, green and blue, and that of alpha."""
+    """How a source colour is blended: equations of its colour channels and its alpha."""
 
     color: BlendEquation
     alpha: BlendEquation

@@ -81,8 +81,8 @@ def is_image(code: bytes) -> bool:
 
 
 class LoadedImage:
-    """An image in executable memory for the lifetime of this object; ``address`` is that of its
-    function.
+    """An image in executable memory for the lifetime of this object; ``address`` is the
+    address of its function.
 
     Raises OSError if the system refuses executable memory.
     """

@@ -92,7 +92,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
 
     def _words_of_two(self, file: ir.File, places: str) -> list[str]:
         """Load two adjacent scalars per lane, from index ``places`` on, by one 64-bit load each ->
-        the vector of the first and that of the second scalars.
+        the vector of the first scalars and the vector of the second.
         """
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)

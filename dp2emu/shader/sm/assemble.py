@@ -115,8 +115,8 @@ _TEXTURES = {"": TextureType.D3DSTT_UNKNOWN} | {
 class _Operand(NamedTuple):
     """A parsed source or destination operand.
 
-    ``before`` and ``after`` are the texts of modifiers, ``components`` that of the mask or
-    swizzle.
+    ``before`` and ``after`` are the texts of modifiers, ``components`` is the text of the
+    mask or swizzle.
     """
 
     before: str

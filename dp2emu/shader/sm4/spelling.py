@@ -1,6 +1,6 @@
 """Spelling of mnemonics, registers and declarations, shared by assembler and disassembler.
 
-The spelling is that of Microsoft's disassembler, except that numbers are written exactly.
+Text is spelled as by Microsoft's disassembler, except that numbers are written exactly.
 """
 
 from __future__ import annotations

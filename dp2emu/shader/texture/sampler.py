@@ -1,7 +1,7 @@
 """Sampler programs: cube face selection, convolution, mip and filter selection.
 
-Cubes (Direct3D 9 cubic environment mapping): the face is that of the largest component, x before y
-before z if equal.  A face coordinate is (across / major + 1) / 2.  Unless ``seams`` is set,
+Cubes (Direct3D 9 cubic environment mapping): the largest component selects the face, x before
+y before z if equal.  A face coordinate is (across / major + 1) / 2.  Unless ``seams`` is set,
 filters stay inside the face.
 """
 
