@@ -204,7 +204,7 @@ class Stage:
         return frozenset((name, number.bit_length()) for name, number in done if number)
 
     def state(self) -> Hashable:
-        """Return the contents of all surfaces except the command buffer, and the context's state."""
+        """Return the contents of all surfaces but the command buffer, and the context's state."""
         memory = self.memory()
         del memory[COMMANDS - 1]
         context = self.driver.context(1)

@@ -68,7 +68,7 @@ def convert(
 
     ``kind`` is "sealed", "log", "bare", "text", or "c", the source of a program that makes its
     calls (``csource``).  ``compression`` ("zstd" or "none") is for sealed captures, by default
-    the original's compression, else zstd.  Records before damage are written.  Raises UsageError for an
+    the original's, else zstd.  Records before damage are written.  Raises UsageError for an
     unknown kind, and for a bare buffer unless the capture has exactly one call; CaptureError and
     OSError.  A path is replaced on success only.
     """

@@ -155,8 +155,8 @@ SETUP_PLANE = ("row", "word", "kind")
 """Names of the words that tell setup how to make a plane: row of the corners' positions or
 varyings, the plane's first word in the record, and bits of its kind (FLAT, BY_RHW, PLACED)."""
 FLAT, BY_RHW, PLACED = 1, 2, 4
-"""Flag bits that tell triangle setup how to make a plane: the plane is constant; it is the plane of
-a varying multiplied by 1 / w; its values are a component of positions, not a varying."""
+"""Flag bits that tell triangle setup how to make a plane: the plane is constant; it is the plane
+of a varying multiplied by 1 / w; its values are a component of positions, not a varying."""
 _PLACED = {DEPTH: 2, RHW: 3}
 """Component number (2 is z, 3 is 1 / w) in the corners' positions, by name of the plane that is
 made from it."""
