@@ -117,8 +117,8 @@ class Shading(msgspec.Struct, frozen=True):
     are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` the plane
     of the true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
     ``numbers`` are primitive numbers in the draw.  ``run`` is the engine.
-    ``sample`` is the sample that the program runs for, if it runs per sample.  ``moved_bytes`` collects the bytes of unordered
-    access.
+    ``sample`` is the sample that the program runs for, if it runs per sample.
+    ``moved_bytes`` collects the bytes of unordered access.
     """
 
     program: Program
