@@ -25,7 +25,8 @@ FILLED = "Filled"
 """Name of the structure that replaces a result if arguments changed; it has the result, and pairs
 of an argument's index and its new value."""
 RAISED = "Raised"
-"""Name of the structure that replaces a result if the function raised; it has the error's name."""
+"""Name of the structure that stands for the result of a function which raised an error; its only
+member is the name of the Python exception."""
 
 Number = Callable[[bytearray], int | None]
 """Type of a function that returns a memory block's number in a capture, None if it has none."""
@@ -69,7 +70,11 @@ def _compound(found: Any, number: Number) -> Value:
 
 
 def result_of(entry: str, found: Any, number: Number) -> Value:
-    """The value in a capture of a function's result; a map for reading includes the bytes."""
+    """The result ``found`` of function ``entry`` as a value in a capture.
+
+    For a subresource mapped for reading it includes the bytes; for a function that destroys an
+    object it is None.  ``number`` is a function that returns the number of a memory block.
+    """
     if ends(entry):
         return None
     if isinstance(found, MappedSubresource):
@@ -79,9 +84,10 @@ def result_of(entry: str, found: Any, number: Number) -> Value:
 
 
 def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> Value:
-    """A result, with any structures and lists among ``arguments`` that the function changed.
+    """``result`` itself or, if the call changed any of its ``arguments``, a FILLED structure.
 
-    ``given`` holds the values of the arguments before the call.
+    Only lists and mutable structures can change.  ``given`` are the values of the arguments before
+    the call.
     """
     changed = tuple(
         (place, value)
@@ -99,7 +105,7 @@ def _is_mutable(argument: Any) -> bool:
 
 
 def unnumbered(memory: bytearray) -> None:
-    """A ``Number`` that returns None, for results and outputs, whose memory is not numbered."""
+    """Return None as the number of a block: memory within results and outputs is not numbered."""
 
 
 def memories(found: Any) -> Iterator[bytearray]:

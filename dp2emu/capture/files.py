@@ -47,9 +47,10 @@ NO_CHUNK = Chunk(0, 0)
 class Progress(msgspec.Struct):
     """The progress of a pass over a capture.  Mutable: the pass updates it.
 
-    ``whole`` becomes True after the last record; later errors concern the index only.  ``skipped``
-    counts records of unknown kinds by name.  ``chunk`` is the current chunk of a sealed capture,
-    ``compression`` its compression's MCAP name, None before the first.
+    ``whole`` is False until the last record was read; errors after it concern the index only.
+    ``skipped`` counts records of unknown kinds by name of the kind.  ``chunk`` is the current
+    chunk of a sealed capture, ``compression`` the MCAP name of its compression, None before the
+    first chunk.
     """
 
     whole: bool = False

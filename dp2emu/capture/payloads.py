@@ -68,14 +68,18 @@ MEMORY_PIECE = 16 << 20
 _LONGEST_NAME = 128
 """Largest size in bytes of the function name in the payload of an EntryCalled record."""
 _PARTS = 4
-"""Number of values in the payload of an EntryCalled: arguments, result, codes, written memory."""
+"""Number of values in the payload of an EntryCalled record: arguments, result, error codes and
+written memory."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
 """Bits of ``present`` in a call's payload: it has command bytes; it has vertex bytes (even 0)."""
 
 
 class Head:
-    """A codec of a payload's head of unsigned integers, made from a construct declaration."""
+    """A codec of the fixed head of a payload, which consists of little-endian unsigned integers.
+
+    ``declaration`` is a construct Struct of these integers.
+    """
 
     def __init__(self, declaration: Any) -> None:
         self.declaration = declaration
@@ -215,15 +219,18 @@ def describe(kind: Kind) -> bytes:
 class _Simple:
     """The codec of records whose attributes are the fields of ``head``, optionally then ``data``.
 
-    With two ``types`` the field ``event`` selects one, the first for DESTROYED; a record may then
-    lack fields of the head, which are written as 0.
+    Two ``types`` of record may share a payload: its first field, ``event``, is then 0 for the
+    first type and 1 for the second.  Fields that a record lacks are written as 0.
     """
 
     def __init__(self, head: Head, *types: type[Any], data: bool = False) -> None:
         self._head, self._types, self._data = head, types, data
 
     def pack(self, record: Any) -> bytes:
-        """The payload of a record.  Raises CaptureError for values that do not fit."""
+        """The head and data of ``record`` as bytes.
+
+        Raises CaptureError for values that do not fit.
+        """
         values = [getattr(record, name, 0) for name in self._head.names]
         if len(self._types) > 1:
             values[0] = self._types.index(type(record))
@@ -442,7 +449,10 @@ def _is_written(value: Value) -> bool:
 
 
 def _split(payload: Payload, *sizes: int) -> list[Payload]:
-    """The payload cut into pieces of these sizes.  Raises CaptureError if any bytes are left."""
+    """Cut a payload into consecutive pieces of ``sizes`` bytes.
+
+    Raises CaptureError unless the sizes add up to that of the payload.
+    """
     if sum(sizes) != len(payload):
         raise CaptureError(f"record of {len(payload)} bytes, its head speaks of {sum(sizes)}")
     ends = zip(sizes, accumulate(sizes), strict=True)
@@ -462,7 +472,11 @@ def _present(data: Payload, present: int) -> bytes | None:
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The layout of a kind of payload: its head, its reader, and descriptions of later fields."""
+    """How the payload of a kind of record is laid out.
+
+    ``head`` is the codec of its fixed head, ``unpack`` a function (payload, time) that returns the
+    record, ``tails`` are texts that describe the fields after the head.
+    """
 
     head: Head
     unpack: Callable[[Payload, int], Record]

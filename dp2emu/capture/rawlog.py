@@ -35,7 +35,7 @@ _UNKNOWN_TAGS = 64
 
 
 def pack(tag: int, time: int, payload: Payload) -> bytes:
-    """One record of a log."""
+    """Serialize a record of a raw log: tag, length, time in ticks, CRC, payload."""
     head = RECORD.pack(tag, len(payload), time, 0)[:_CHECKED]
     crc = zlib.crc32(payload, zlib.crc32(head))
     return b"".join((head, crc.to_bytes(4, "little"), payload))

@@ -139,9 +139,10 @@ class SealedReader(Pass):
         return data
 
     def _check_message_index(self, length: int) -> None:
-        """Raise CaptureError unless the index lists the messages of the chunk before it.
+        """Check the MessageIndex record, of ``length`` bytes, that follows a chunk.
 
-        It may list them in any order, so sums of hashes are compared, not lists.
+        Raises CaptureError unless it lists the messages of one channel in that chunk, in any
+        order: sums of hashes are compared.
         """
         self._check_size("message index", length)
         if length < _INDEX_HEAD.size:
@@ -287,7 +288,10 @@ def _small(source: Source, size: int) -> bytes:
 
 
 def _check_footer(source: Source, crc: int, start: int) -> None:
-    """Check the footer, whose head was read, against the CRC and offset of the summary section."""
+    """Check the Footer record, whose opcode and length were read, against the summary section.
+
+    ``crc`` and ``start`` are the CRC-32 and the file offset of that section.  Raises CaptureError.
+    """
     body = source.take(FOOTER.size)
     summary_start, _, summary_crc = FOOTER.unpack(body)
     head = RECORD_HEAD.pack(Opcode.FOOTER, FOOTER.size) + body[:-4]
@@ -298,7 +302,10 @@ def _check_footer(source: Source, crc: int, start: int) -> None:
 
 
 def _places(chunk: bytes | bytearray) -> dict[int, int]:
-    """Sum of ``hash((time, offset in the chunk))`` of the messages of a channel, by channel id."""
+    """Sums of hashes of the messages in a chunk, by channel id.
+
+    Each hash is that of a MessageIndex entry: (time, byte offset in the chunk).
+    """
     sums: dict[int, int] = {}
     for opcode, start, _ in _records(chunk):
         if opcode == Opcode.MESSAGE:
@@ -377,8 +384,8 @@ class Capture(Closable):
     def summary(self) -> Summary:
         """The totals of the capture.
 
-        For a large file they come from its index or record heads, if possible; else all records
-        are read, which sets ``damage``.
+        Those of a file larger than ``_CHECK_ALL`` come from its index or the heads of its records,
+        if possible, and are not verified; else all records are read, which sets ``damage``.
         """
         if (self._source.size or 0) > _CHECK_ALL and (unverified := self._unverified()):
             return unverified

@@ -59,22 +59,22 @@ class Recorder:
         return RecordedDevice(self, device, self._devices, codes)
 
     def disturb(self, cause: Cause) -> None:
-        """``Adapter.disturb``."""
+        """Disturb the clock now, as ``Adapter.disturb`` does, and record that."""
         self._adapter.disturb(cause)
         self.put(EntryCalled(0, 0, entries.DISTURB, (cause.value,)))
 
     def remove(self, after: int = 0) -> None:
-        """``Adapter.remove``."""
+        """Remove the adapter ``after`` that many more DDI calls, and record that."""
         self._adapter.remove(after)
         self.put(EntryCalled(0, 0, entries.REMOVE, (after,)))
 
     def advance(self, ticks: int) -> None:
-        """``Adapter.advance``."""
+        """Advance host time by ``ticks`` of 1 ns, and record that."""
         self._adapter.advance(ticks)
         self.put(EntryCalled(0, 0, entries.ADVANCE, (ticks,)))
 
     def finish(self) -> None:
-        """``Adapter.finish``."""
+        """Advance time until the GPU has executed and reported all work, and record that."""
         self._adapter.finish()
         self.put(EntryCalled(0, 0, entries.FINISH))
 
@@ -170,8 +170,9 @@ class RecordedDevice:
 
 
 class Memories:
-    """The numbers by which a capture identifies the memory blocks of driver objects.  Mutable: a
-    block has a number from the creation of an object in it to its destruction.
+    """Numbers of the memory blocks of driver objects, by which a capture refers to them.
+
+    Mutable: a block has a number from the creation of an object in it to its destruction.
     """
 
     def __init__(self) -> None:

@@ -77,7 +77,8 @@ class Locked(msgspec.Struct, frozen=True):
 class Flipped(msgspec.Struct, frozen=True):
     """DdFlip: two surfaces of equal layout exchange their contents, after all drawing so far.
 
-    A longer chain is a record each for front and first, first and second back buffer, and so on.
+    The flip of a chain of several back buffers is several records: front and first back buffer,
+    first and second back buffer, and so on.
     """
 
     front: int

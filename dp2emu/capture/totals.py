@@ -1,4 +1,4 @@
-"""Totals of a capture: counted while writing, stored in the index, shown by info."""
+"""Totals of a capture (counts, sizes, times): computed while writing, stored in its index."""
 
 from __future__ import annotations
 
@@ -121,7 +121,10 @@ def to_metadata(summary: Summary) -> dict[str, str]:
 
 
 def from_metadata(metadata: dict[str, str]) -> Summary:
-    """The unverified summary of metadata.  Raises CaptureError for a wrong checksum."""
+    """Parse the totals in the metadata of a sealed capture; the result is not ``verified``.
+
+    Raises CaptureError for a wrong checksum or a missing number.
+    """
     rest = {key: text for key, text in metadata.items() if key != "crc32"}
     if metadata.get("crc32") != _checksum(rest):
         raise CaptureError("totals do not match their checksum")

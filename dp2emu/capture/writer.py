@@ -26,7 +26,11 @@ _SPOOL = 1 << 20
 
 
 class _Pending:
-    """The chunk of a sealed capture that is being filled.  Mutable: MCAP records are added."""
+    """The chunk of a sealed capture that is being filled.  Mutable: MCAP records are appended.
+
+    ``size`` is in bytes; ``times`` are the earliest and latest message time, None without
+    messages.
+    """
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []

@@ -56,12 +56,13 @@ class Predicate(msgspec.Struct, frozen=True):
 
 
 class Commands:
-    """A device's command buffer.  Mutable: it fills and is flushed.
+    """A device's command buffer: packets for the GPU that are not submitted yet.
 
-    As on hardware no command starts before a flush: by Flush, by a QueryGetData that may flush, or
-    because the buffer is full.  ``counters`` count the device's draws.  ``predicate`` is the
-    current one or None; it applies to packets of functions that are ``predicated``.  A flush and
-    a poll each take the host the time of a call in the timing model.
+    Mutable: it fills and is flushed.  As on hardware no command starts before a flush: by Flush,
+    by a QueryGetData that may flush, or because the buffer is full.  ``counters`` count the draws
+    of this device.  ``predicate`` is what SetPredication set, or None; it applies to packets while
+    ``predicated`` is True, which is so during functions that can be skipped.  A flush and a poll
+    each take the host the time of a call in the timing model.
     """
 
     def __init__(self, gpu: Gpu) -> None:

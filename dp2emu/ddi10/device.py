@@ -123,8 +123,8 @@ _PREDICATED = """
 """
 
 PREDICATED = frozenset(_PREDICATED.split())
-"""Functions that the current predicate can skip (Direct3D 10/11 DDI, "Predication"); maps, state,
-queries and flushes always execute."""
+"""Names of the DDI functions whose commands the predicate of SetPredication can skip (Direct3D
+10/11 DDI, "Predication"); maps, state setters, queries and flushes always execute."""
 
 _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 
@@ -134,7 +134,8 @@ _INFALLIBLE = ("Calc", "Destroy", "Check", "RelocateDeviceFuncs", "RecycleDestro
 """DDI functions whose names begin with one of these never call pfnSetErrorCb."""
 
 _CREATING = ("Create", "Open", "RecycleCreate")
-"""Prefixes of the names of DDI functions that allocate memory."""
+"""DDI functions whose names begin with one of these create objects and may report
+E_OUTOFMEMORY."""
 
 _SPECIAL: dict[str, frozenset[DdiCode]] = {
     "CreateQuery": frozenset({_MEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
@@ -233,8 +234,9 @@ class DeviceObjects:
 
 
 def _do_nothing(*arguments: object) -> None:
-    """RelocateDeviceFuncs, whose table cannot move here, and SetTextFilterSize, as one-bit
-    textures are filtered like any others.
+    """Implement RelocateDeviceFuncs and SetTextFilterSize, which need no work.
+
+    The function table cannot move here, and one-bit textures are filtered like any others.
     """
 
 
@@ -339,7 +341,10 @@ class Device:
         }
 
     def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
-        """Call a DDI function; returns None if it reports an error."""
+        """Call ``entry``, which implements DDI function ``name``; None if it reports an error.
+
+        Raises Unsupported if ``entry`` is None.
+        """
         self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")

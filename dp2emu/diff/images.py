@@ -39,7 +39,8 @@ class Allowance(msgspec.Struct, frozen=True):
 
 EXACT = Allowance()
 RECORDED = Allowance(4, 99.5, 16)
-"""Allowance for pictures of another Direct3D implementation: rounding and filtering differ."""
+"""Allowance for pictures of another Direct3D implementation, where rounding and filtering differ:
+99.5 per cent of the pixels within 4 of 255, other regions at most 16 pixels wide and high."""
 
 
 class Pixel(NamedTuple):
@@ -84,14 +85,17 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.regions[0].across if self.regions else 0
 
     def within(self, allowance: Allowance) -> bool:
-        """Whether the difference is within ``allowance``, with whose tolerance it was computed."""
+        """Whether the pictures differ no more than ``allowance`` permits.
+
+        The comparison must have been computed with the tolerance of ``allowance``.
+        """
         if self.size != self.other_size:
             return False
         narrow = allowance.across is None or self.across <= allowance.across
         return narrow and self.share >= allowance.share
 
     def row(self, allowance: Allowance) -> dict[str, Any]:
-        """The comparison as a JSON object."""
+        """The comparison as a JSON object; ``within`` says whether ``allowance`` permits it."""
         first = self.first
         return {
             "size": list(self.size),

@@ -47,10 +47,11 @@ class Judge:
         self._out = out
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
-        """The judgement of the picture called ``name``, None without a reference.
+        """Compare a picture with its reference; None if there is none.
 
-        ``call`` is the number of the call that made the picture, if any.  Raises UsageError for a
-        reference that is no picture, and OSError.
+        The reference is found by ``name``, the picture's file name, or by ``call``, the number of
+        the call that made it.  A picture beyond the allowance is written side by side with it to
+        ``out``.  Raises UsageError for a reference that is no picture, and OSError.
         """
         path = self.references.find(name, call)
         if path is None:
@@ -105,15 +106,15 @@ def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None)
 
 
 class References:
-    """The reference pictures of a folder.  Mutable: ``unused`` shrinks as they are found.
+    """The reference pictures of a folder.  Mutable: ``unused`` are the files not looked up so far.
 
-    A reference is found by the file name of a picture or by a call number.  The call number is in
-    file names that end in ``call_N``, or in the JSON document ``FOLDER.json``, in objects at any
-    depth that have ``call`` and ``file`` or ``png``.
+    A picture's reference has its file name or its call number.  The call number is in file names
+    that end in ``call_N``, or in the JSON document ``FOLDER.json``: in objects at any depth that
+    have ``call``, and the file's name as ``file`` or ``png``.
     """
 
     def __init__(self, place: Path) -> None:
-        """``place`` is the folder, or its JSON document.
+        """``place`` is the folder, or the JSON document beside it that lists its pictures.
 
         Raises UsageError if there is no such folder, or the document cannot be read.
         """

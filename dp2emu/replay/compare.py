@@ -21,7 +21,8 @@ from dp2emu.runtime.query import NEVER_ISSUED
 from dp2emu.runtime.responses import Response, parse_responses
 
 _SHOWN = 16
-"""Largest number of bytes that the text of a difference shows in hexadecimal."""
+"""Largest number of bytes that a difference between query answers or pictures shows in its
+text."""
 
 
 class Difference(NamedTuple):
@@ -119,7 +120,10 @@ TIMELESS = frozenset({QueryType.EVENT, QueryType.OCCLUSION, QueryType.VERTEXSTAT
 
 
 class GetDataResult(NamedTuple):
-    """The result of GetData in a replay: ``data`` is a whole answer, empty with S_FALSE."""
+    """The result of GetData in a replay: S_OK with a whole answer as ``data``, or S_FALSE.
+
+    ``data`` is empty with S_FALSE.
+    """
 
     hr: int
     data: bytes

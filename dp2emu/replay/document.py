@@ -22,10 +22,10 @@ _COPY = 1 << 16
 
 
 class Document:
-    """A replay document.  Mutable: rows are added until it is finished.
+    """A writer of replay JSON to ``out``; without one (None) it discards everything.
 
-    ``out`` None discards everything.  The end of the ``with`` block closes the spools; ``out``
-    stays open.
+    Mutable: rows are added until it is finished.  The end of the ``with`` block closes its
+    temporary files; ``out`` stays open.
     """
 
     def __init__(self, out: TextIO | None) -> None:
@@ -45,14 +45,14 @@ class Document:
             spool.close()
 
     def call(self, row: Mapping[str, Any]) -> None:
-        """Add a row to ``calls``."""
+        """Append a row to ``calls``, the first list of the document; it is written at once."""
         if self._out is None:
             return
         self._write(("," if self._rows else self._opening) + "\n" + json.dumps(row))
         self._rows += 1
 
     def add(self, name: str, row: Mapping[str, Any]) -> None:
-        """Add a row to the list ``name``: pictures, queries, entries or disturbances."""
+        """Add a row to a list after ``calls``: pictures, queries, entries or disturbances."""
         if self._out is not None:
             self._spools[name].write(",\n" + json.dumps(row))
 

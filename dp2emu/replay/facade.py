@@ -42,7 +42,8 @@ _DESCRIBED: dict[str, Any] = {
     "CreateRasterizerState": state_objects.RasterizerDesc,
     "CreateSampler": state_objects.SamplerDesc,
 }
-"""Structure type of the first argument, by function name; replaces the function's annotation."""
+"""Type of the structure that a DDI function has as first argument, by function name, for functions
+whose annotation does not tell it."""
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 32) - 1
 _HANDLE = "runtime"
 
@@ -52,7 +53,11 @@ with the given bytes as content."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The outcome of a call: the outputs that a capture records, and the error it raised."""
+    """The outcome of a call of the Direct3D 10/11 interface, recorded or replayed.
+
+    ``codes`` were passed to pfnSetErrorCb; ``written`` are pairs (index of an output buffer, its
+    new bytes); ``error`` is what a replayed function raised, or None.
+    """
 
     result: Value = None
     codes: tuple[int, ...] = ()
@@ -65,7 +70,7 @@ class Reply(msgspec.Struct, frozen=True):
         return cls(record.result, record.codes, record.written)
 
     def failed_as(self, recorded: Reply) -> bool:
-        """Whether the call failed with the recorded error."""
+        """Whether this call raised an error, and the recorded call the same one."""
         return self.error is not None and self.result == recorded.result
 
 
@@ -174,7 +179,10 @@ class Facade:
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """After a call, update which memory has objects and which subresources are mapped."""
+        """After a call, update which memory has objects and which subresources are mapped.
+
+        ``name`` is the function, ``typed`` are its arguments, ``found`` is its result.
+        """
         if entries.makes(name) and not at.codes:
             self._memory |= self._made
         if entries.ends(name):
@@ -319,7 +327,10 @@ def arguments_of(
 def _parameters(
     entry: str, function: Callable[..., Any]
 ) -> tuple[list[tuple[str, Any]], int, int]:
-    """(name, type) of each parameter, and the least and the largest number of arguments."""
+    """The parameters of a DDI function, and how many arguments it takes.
+
+    Returns (list of (name, type), least number of arguments, largest number of arguments).
+    """
     parameters = list(inspect.signature(function).parameters.values())
     hints, variadic = _hints(_plain(function)), inspect.Parameter.VAR_POSITIONAL
     open_ended = any(each.kind is variadic for each in parameters)
@@ -344,7 +355,11 @@ def _hints(what: Any) -> dict[str, Any]:
 
 
 def _typed(name: str, hint: Any, value: Value, find: Find) -> Any:
-    """A recorded value as type ``hint``, for the argument ``name``.  Raises CaptureError."""
+    """Convert the recorded value of argument ``name`` to the type ``hint``.
+
+    ``find`` returns memory for a recorded block.  Raises CaptureError for a value that does not
+    fit.
+    """
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return value
     if hint is int:

@@ -67,7 +67,7 @@ class QueryLedger:
         return self._types.get(query)
 
     def size_of(self, query: int) -> int | None:
-        """Payload bytes of a live query id, or None."""
+        """Size in bytes of the payload of a query, None for an unknown id."""
         kind = self._types.get(query)
         return None if kind is None else KINDS[kind].layout.size
 
@@ -91,7 +91,7 @@ class QueryLedger:
                     return  # the driver refuses this item: the token failed there
 
     def deliver(self, number: int, query: int, data: bytes) -> None:
-        """Track an answer to ``query``, delivered by call ``number``."""
+        """Note that call ``number`` delivered the payload ``data`` of ``query``."""
         if self._issued.pop(query, None) is not None:
             self._answers[query] = data
             self._settle(Outcome(number, query, self._types[query], data))

@@ -39,7 +39,8 @@ from dp2emu.replay.frames import EVERY, Frames
 THUMB_WIDTH, THUMB_HEIGHT = 160, 120
 """Largest width and height in pixels of a thumbnail on a contact sheet."""
 LIMIT = 400
-"""Pictures on a contact sheet, at most; whenever there are more, every second one is dropped."""
+"""Maximum number of pictures on a contact sheet; when it is exceeded, every second one is
+dropped."""
 _GAP = 8
 _LINE = 2 * HEIGHT + 4
 _CELL = (THUMB_HEIGHT + 2 * _LINE + _GAP, THUMB_WIDTH + _GAP)
@@ -47,7 +48,7 @@ _PAPER, _INK = 0x30, 0xE0
 
 
 class Observable(Protocol):
-    """A rig of which pictures can be taken: its read-only methods beyond those of ``Rig``."""
+    """Interface of a rig whose surfaces can be pictured: methods beyond those of ``Rig``."""
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
         """Pass a surface to ``sink`` after all work submitted so far."""
@@ -63,12 +64,12 @@ class Observable(Protocol):
 
 
 class Pictures(msgspec.Struct, frozen=True):
-    """Selection of the pictures that a replay takes, and their destinations, which may be None.
+    """Which pictures a replay takes, and where they go; unused destinations are None.
 
-    ``folder`` gets a PNG of each and ``sheet`` one PNG of all; missing folders are created.
-    ``raw`` gets the surface that each frame shows.  Only ``frames`` have pictures: of the surface
-    shown, and with ``all_targets`` of every target of the frame at its end, depth and stencil
-    too.  ``judge`` compares each with its reference.
+    ``folder`` gets a PNG of each, ``sheet`` is one PNG with thumbnails of all; missing folders are
+    created.  ``raw`` gets the surface that each frame shows.  Pictures are taken in ``frames``
+    only: of the surface shown and, with ``all_targets``, of every target of the frame at its end,
+    depth and stencil included.  ``judge`` compares each with its reference.
     """
 
     folder: Path | None = None
@@ -121,15 +122,17 @@ Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
 
 
 Task = Callable[[], None]
-"""Function that takes one picture; if it raises, other pictures are still taken."""
+"""Type of a function without parameters that takes one picture.  If it raises, the replay reports
+the error and takes the other pictures."""
 
 
 class Photographer:
-    """The camera of a replay.  Mutable: it counts frames and calls.
+    """Takes the pictures of a replay.  Mutable: it counts frames and calls.
 
-    A method for an event returns tasks, each of which takes a picture and may raise Fault,
-    Unsupported or OSError.  With ``only_recorded`` pictures are taken only where the recorded
-    program showed or read a surface, and of all targets if selected.
+    The methods for events, such as the end of a frame, yield tasks: functions that take one
+    picture each and may raise Fault, Unsupported or OSError.  With ``only_recorded`` pictures are
+    taken only where the recorded program showed or read a surface and, if all targets are wanted,
+    of these.
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
@@ -176,12 +179,15 @@ class Photographer:
                 yield from self._others(frame, others if wanted else ())
 
     def recorded(self, record: Pictured) -> Iterator[Task]:
-        """Tasks for a surface that the recorded program showed or read."""
+        """Yield a task that pictures a surface which the program showed or read, if wanted."""
         if self._frames in self._wanted.frames:
             yield partial(self._take_recorded, record, self._frames)
 
     def context_goes(self, context: int) -> Iterator[Task]:
-        """Tasks for the last pictures of a context, before its destruction or at the end."""
+        """Yield tasks that take the last pictures of a context's targets.
+
+        Called before the context is destroyed, and at the end of the replay.
+        """
         self._used.pop(context, None)
         was_last = context == self._context
         if was_last:
@@ -212,7 +218,7 @@ class Photographer:
         return self._frames if self._call > self._marked else max(self._frames - 1, 0)
 
     def _show(self, frame: int, handle: int) -> None:
-        """Take the picture of a frame at its marker, of surface ``handle``."""
+        """Take the picture of surface ``handle``, which is shown at the end of frame ``frame``."""
         raw = self._wanted.raw
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
@@ -227,9 +233,10 @@ class Photographer:
                 yield partial(self._take, Shot(frame, self._call, handle, kind))
 
     def _take(self, shot: Shot, raw: Callable[[Picture], None] | None = None) -> None:
-        """Take a picture; one already taken after the same call goes to ``raw`` alone.
+        """Take a picture of a surface, unless it has been taken after the same call already.
 
-        Raises Fault for an unknown surface and Unsupported for one that cannot be shown.
+        ``raw``, if any, receives it in both cases.  Raises Fault for an unknown surface and
+        Unsupported for one that cannot be shown.
         """
         key = shot.surface, shot.shows
         known = self._taken.get(key) == shot.call
@@ -395,7 +402,10 @@ class Sheet:
 
 
 def _put(corner: NDArray[np.uint8], thumb: _Thumb) -> None:
-    """Draw a thumbnail and its text at the top left of a view of the sheet."""
+    """Draw a thumbnail and the two lines of text below it into its cell of the contact sheet.
+
+    ``corner`` is an array view of the sheet that begins at the top left of the cell.
+    """
     height, width = thumb.image.shape[:2]
     top, left = (THUMB_HEIGHT - height) // 2, (THUMB_WIDTH - width) // 2
     corner[top : top + height, left : left + width] = thumb.image

@@ -41,8 +41,10 @@ def _ignore(_: object) -> None:
 
 
 class Watcher(msgspec.Struct, frozen=True):
-    """Callbacks of a replay: for faults, differences, each record performed, and each picture that
-    was compared with a reference.
+    """Callbacks of a replay; each does nothing by default.
+
+    ``fault`` receives errors, ``difference`` differences from the recording, ``record`` each
+    record performed, ``judgement`` each picture that was compared with a reference.
     """
 
     fault: Callable[[Dp2Error], None] = _ignore
@@ -128,7 +130,7 @@ class Performed(msgspec.Struct, frozen=True):
     ledger: QueryLedger | None
 
     def size_of(self, query: int) -> int | None:
-        """Payload bytes of a query of the call's context, None for an unknown one."""
+        """Payload size in bytes of a query of the call's context, None for an unknown query."""
         return self.ledger.size_of(query) if self.ledger else None
 
     def failed_as(self, recorded: Answer | None) -> bool:
@@ -268,7 +270,10 @@ class Player:
         self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
 
     def perform(self, record: Record) -> None:
-        """Perform a record.  Faults are reported to the watcher, never raised."""
+        """Perform a record on the rig, then pass it to the watcher.
+
+        Errors are reported to the watcher, never raised.
+        """
         with self._reporting():
             _PERFORM[type(record)](self, record)
         self._watcher.record(record)
@@ -361,7 +366,11 @@ class Player:
         self._photograph(Photographer.frame_ends, record.surface)
 
     def _annotate(self, record: records.Annotation) -> None:
-        """React to a wait of the host or the mark of an import; other keys have no effect."""
+        """Perform an Annotation record, which has an effect for two keys only.
+
+        ``WAIT`` executes all work of the GPU; ``IMPORTED`` restricts pictures to those that the
+        recorded program took.
+        """
         if record.key == records.WAIT:
             self._rig.finish()
         elif record.key == records.IMPORTED:
@@ -428,10 +437,10 @@ class Player:
             self._photograph(Photographer.frame_ends, facade.shown(record.device))
 
     def _entered(self) -> Facade:
-        """The Direct3D 10/11 interface of the GPU, created on first use.
+        """The Direct3D 10/11 interface of the rig's GPU, created on first use.
 
-        If the capture had no D3dDrawPrimitives2 call before, later pictures are of the surfaces of
-        this interface.
+        Later pictures are of the surfaces of this interface, unless the capture had a
+        D3dDrawPrimitives2 call before.  Raises Unsupported for a rig without the interface.
         """
         from dp2emu.replay.facade import Facade
 
@@ -455,7 +464,10 @@ class Player:
     # Results
 
     def _settle(self, recorded: Answer | None) -> None:
-        """Report the pending call, with its recorded answer if the capture has one."""
+        """Report the call submitted last, unless reported; compare its answer with ``recorded``.
+
+        ``recorded`` is None if the capture has no answer to it.
+        """
         performed, self._pending = self._pending, None
         if performed is None:
             return
@@ -507,7 +519,10 @@ class Player:
     def _photograph(
         self, event: Callable[[Photographer, Any], Iterator[Task]], subject: int | records.Pictured
     ) -> None:
-        """Take the pictures due at an event, each with its own error handling."""
+        """Take the pictures due at an event; an error in one does not prevent the others.
+
+        ``event`` is a method of Photographer that yields tasks, ``subject`` its argument.
+        """
         if self._photographer is None:
             return
         tasks = event(self._photographer, subject)
@@ -531,7 +546,7 @@ class Player:
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Catch an error outside of calls, and report it with the number of the next call."""
+        """Context manager that catches and reports an error, with the number of the next call."""
         try:
             yield
         except Dp2Error as error:

@@ -11,12 +11,13 @@ class Tally(msgspec.Struct):
     """Counts of a replay.  Mutable: the replay updates them.
 
     ``calls`` are of D3dDrawPrimitives2, ``entries`` of functions of the Direct3D 10/11 interface.
-    ``faults`` are failures that were not recorded, ``unsupported`` of them for lack of a feature;
-    ``known_faults`` failed as recorded.  ``compared`` answers and results had a recorded one,
-    and ``different`` of them differ.  ``observed`` observations of the recorded program were
-    compared, and ``observed_different`` differ.  ``judged`` pictures had a reference, and
-    ``unlike`` of them are beyond the allowance.  ``answered`` of the ``issued`` query ENDs were
-    delivered.  ``damage`` ended the capture early, if not None.
+    ``faults`` are failures that were not recorded, ``unsupported`` those of them for lack of a
+    feature; ``known_faults`` are calls that failed as recorded.  ``compared`` counts answers and
+    results that were compared with recorded ones, ``observed`` observations of the recorded
+    program that were compared, ``judged`` pictures that were compared with references;
+    ``different``, ``observed_different`` and ``unlike`` count those of each that differ, pictures
+    beyond the allowance only.  ``issued`` counts query ENDs, ``answered`` those whose answer was
+    delivered.  ``damage`` is the error that ended the capture early, or None.
     """
 
     timing: str = ""

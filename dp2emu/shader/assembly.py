@@ -111,8 +111,9 @@ def version_of(
 
 
 class Assembled(NamedTuple):
-    """The result of assembling a text: its token words without the version token, the position of
-    each line, and the bytes behind the tokens.
+    """The result of assembling the lines after the version line.
+
+    ``words`` are the token words, ``trailing`` the bytes that follow the end of the program.
     """
 
     words: tuple[int, ...]
@@ -121,8 +122,9 @@ class Assembled(NamedTuple):
     trailing: bytes
 
     def code(self, words: Sequence[int], decode: Callable[[bytes], object] | None) -> bytes:
-        """Return the bytes of all words.  Raises ShaderError, naming the line, if ``decode``
-        rejects them.
+        """Return ``words``, all DWORDs of the program, and the trailing bytes as bytes.
+
+        Raises ShaderError, naming the line, if ``decode``, unless None, rejects them.
         """
         code = struct.pack(f"<{len(words)}I", *words) + self.trailing
         try:
@@ -162,6 +164,6 @@ def words_line(words: tuple[int, ...]) -> str:
 
 
 def raw_lines(data: bytes) -> Iterator[str]:
-    """Yield ``raw`` lines that spell the bytes after the end of the code."""
+    """Yield assembly lines ``raw .. ..`` that list the bytes ``data``, which follow the code."""
     for start in range(0, len(data), _BYTES_PER_LINE):
         yield f"{RAW} {data[start : start + _BYTES_PER_LINE].hex(' ')}"

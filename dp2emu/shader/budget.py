@@ -19,10 +19,10 @@ EXECUTED = 1 << 18
 
 
 class Step(NamedTuple):
-    """One instruction as the budget counts it.
+    """An instruction, as far as the execution budget is concerned.
 
-    ``rounds`` is the iteration limit of the loop that it begins, or None; ``ends`` says whether it
-    ends a loop.
+    ``rounds`` is the iteration limit of the loop if it begins one, else None; ``ends`` says
+    whether it ends a loop.
     """
 
     rounds: int | None = None
@@ -42,7 +42,7 @@ class Loops(NamedTuple):
 
 
 def loops_of(steps: Iterable[Step]) -> Loops:
-    """Count the loops and the instructions of a shader."""
+    """Measure the loops of a shader, whose instructions are ``steps`` with calls expanded."""
     sizes: list[int] = []
     around: list[int] = []
     times, most = [1], 0
@@ -67,7 +67,10 @@ class Budget:
     """
 
     def __init__(self, b: Builder, loops: Loops) -> None:
-        """Declare the variable, unless no lane can exceed the budget."""
+        """Set up the budget of the program that ``b`` records.
+
+        The variable for it is declared only if ``loops`` let some lane exceed the budget.
+        """
         self._b = b
         self._sizes = iter(loops.sizes)
         self._left = b.variable(Type.I32, EXECUTED) if loops.most > EXECUTED else None

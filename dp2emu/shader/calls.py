@@ -51,9 +51,9 @@ class _Calls:
         self._costs: dict[Hashable, _Cost] = {}
 
     def check(self, main: Body) -> None:
-        """Check the main program and every routine that it calls.
+        """Check the calls in the main program and in all subroutines.
 
-        Raises ShaderError for a call that breaks a rule.
+        Raises ShaderError for recursion, an unknown label, or too large a depth or expanded size.
         """
         for label in self._subroutines:
             self._follow(label, (label,))

@@ -66,7 +66,7 @@ def run(
 
 
 class _Difference(NamedTuple):
-    """The first lane of an output that differs, and a description of both values."""
+    """The first lane in which the engines' results differ, and text that describes both values."""
 
     lane: int
     told: str

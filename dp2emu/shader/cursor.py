@@ -48,8 +48,9 @@ class Cursor(Generic[Version]):
     """
 
     def __init__(self, code: bytes, versions: Mapping[int, Version]) -> None:
-        """Raises ShaderError if ``code`` begins with no known version token or is longer than
-        ``CODE_BYTES``.
+        """Read the version token of ``code``, which must be one of the keys of ``versions``.
+
+        Raises ShaderError if it is not, or if ``code`` is longer than ``CODE_BYTES``.
         """
         if len(code) > CODE_BYTES:
             raise ShaderError(f"code of more than {CODE_BYTES} bytes", offset=CODE_BYTES)
@@ -96,7 +97,10 @@ class Cursor(Generic[Version]):
         return self.raw(self._end - self._at)
 
     def enter(self, length: int) -> None:
-        """Begin an instruction that has ``length`` more DWORDs."""
+        """Begin an instruction: restrict reading to its remaining ``length`` DWORDs.
+
+        Raises ShaderError if the code ends before.
+        """
         if length > self._stop - self._at:
             raise self.error("the code ends within this instruction")
         self._end = self._at + length

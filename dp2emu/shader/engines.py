@@ -64,7 +64,8 @@ def usable(run: Run) -> Run:
 
 
 _NAMES = {"dp2emu.shader.jit.engine": JIT, "dp2emu.shader.checked": CHECKED}
-"""Names of engines by the module of their ``run``, which is imported only on use."""
+"""Names of engines, by the name of the module that has the engine's ``run`` function.  The module
+is imported when its engine is first used."""
 
 
 def name_of(run: Run) -> str:
@@ -74,9 +75,7 @@ def name_of(run: Run) -> str:
 
 @contextmanager
 def locate_disagreement(place: Callable[[int], str]) -> Iterator[None]:
-    """Context manager that names the lane's place, such as a pixel, in a Disagreement raised
-    inside it.
-    """
+    """Context manager that adds ``place(lane)``, such as a pixel, to a Disagreement inside."""
     try:
         yield
     except Disagreement as error:

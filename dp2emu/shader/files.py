@@ -94,7 +94,7 @@ def _program_lines(container: Container) -> list[str]:
 
 
 def _signature(container: Container, tag: str) -> Iterator[str]:
-    """Remarks that list a signature; the stage decides the meaning of patch constants' masks."""
+    """Comments that list the elements of a signature, one a line; ``tag`` is its chunk's tag."""
     for tags, signature, used in (
         (INPUTS, container.inputs, "reads"),
         (OUTPUTS, container.outputs, "leaves out"),

@@ -140,9 +140,9 @@ def _power_of_two(exponent: Value) -> Value:
 
 
 def _reduced(x: Value) -> tuple[Value, Value, Value]:
-    """Reduce an angle to the nearest multiple of pi / 2.
+    """Split an angle in radians into n * pi / 2 and a rest of at most about pi / 4.
 
-    Returns the number of the multiple, and the remaining angle as a sum of two float32.
+    Returns n as an integer, then the rest as the sum of two float32, the larger first.
     """
     b = x.builder
     # x - x is 0 for a large finite argument and NaN for infinity and NaN.

@@ -73,7 +73,7 @@ def extract_unsigned(width: Value, offset: Value, x: Value) -> Value:
 
 
 def extract_signed(width: Value, offset: Value, x: Value) -> Value:
-    """Sign-extended bit field of ``width`` bits from bit ``offset`` on.
+    """Bits ``offset`` to ``offset`` + ``width`` - 1 of ``x``, sign-extended.
 
     ``width`` and ``offset`` use their low five bits.
     """

@@ -1,4 +1,4 @@
-"""Passes over recorded statements and programs: copy coalescing, SSA renaming, unmasked slots."""
+"""Passes over programs: removal of redundant copies, SSA renaming, slots that need no mask."""
 
 from __future__ import annotations
 
@@ -147,7 +147,10 @@ def _fresh_slot(types: list[Type], slot: int) -> int:
 
 
 def _renamed(value: Any, names: dict[int, ir.Slot]) -> Any:
-    """Return a statement's field with the slots that it reads renamed."""
+    """Return ``value``, a field of a statement, with its slots replaced by those in ``names``.
+
+    Keys of ``names`` are slot numbers.
+    """
     if isinstance(value, ir.Slot):
         return names.get(value.number, value)
     if isinstance(value, ir.Address):
@@ -185,9 +188,10 @@ def temporaries(program: ir.Program) -> frozenset[int]:
 
 
 class _ExposureAnalysis(msgspec.Struct):
-    """Finds ``exposed``, the slots that may be read before a statement has written them.
+    """Finds ``exposed``: the slots that a statement may read before any has written them.
 
-    ``visible`` are the slots written so far in the current block and those around it.
+    Operands of derivatives and samples always count.  ``visible`` are the slots written so far in
+    the current block and those around it.
     """
 
     visible: set[int] = msgspec.field(default_factory=set)

@@ -18,10 +18,10 @@ _T = TypeVar("_T")
 def programs_cached(
     slots: Callable[[_T], int], code_bytes: Callable[[Any], int] = len, room: int = PROGRAM_SLOTS
 ) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Return a decorator that caches results by arguments, the first of which is code.
+    """Return a decorator that caches a function's results by its arguments, the first being code.
 
-    When the cached results have more than ``room`` slots, the cache is emptied and keeps only the
-    newest result.
+    A result's size is what ``slots`` returns, plus one per ``_SLOT_BYTES`` of code.  When the sum
+    of the sizes exceeds ``room``, all results but the newest are dropped.
     """
 
     def decorate(compute: Callable[_P, _T]) -> Callable[_P, _T]:

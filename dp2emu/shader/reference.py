@@ -68,7 +68,7 @@ class Memory(Protocol):
         """Return a snapshot: copies of all arrays that accesses can change."""
 
     def restore(self, saved: tuple[Lanes, ...]) -> None:
-        """Restore the contents that ``saved`` returned."""
+        """Restore the contents from a snapshot that the method ``saved`` returned."""
 
 
 class Watch(Protocol):
@@ -155,9 +155,9 @@ def machine_of(
     environment: Environment,
     own: Mapping[type, Execute] = MappingProxyType({}),
 ) -> Machine:
-    """Return a machine ready to run a program.
+    """Return a Machine with the inputs, files and slots of a program, ready to run it.
 
-    ``own`` has functions that execute further statement types, by type.  Raises KeyError and
+    ``own`` has functions that execute additional types of statement, by type.  Raises KeyError and
     ValueError as ``run`` does.
     """
     check_lanes(program, lanes, mask)
@@ -251,8 +251,10 @@ class Machine(msgspec.Struct):
     execute: Mapping[type, Execute]
 
     def block(self, statements: tuple[ir.Statement, ...], active: Mask | None) -> Mask | None:
-        """Execute statements for the active lanes; returns the lanes still in the innermost
-        loop.
+        """Execute statements in the ``active`` lanes (None: all).
+
+        Returns the mask of the lanes that are still active, those that broke out of a loop being
+        removed.
         """
         for statement in statements:
             execute = self.execute.get(type(statement))

@@ -40,8 +40,9 @@ class ReadOpcode(Enum):
     """Operands: float address; reference if ``comparison``; for ``lod`` GRADIENT ddx and ddy of
     the address without its slice, for EXPLICIT the level.  Result: floats."""
     GATHER = "gather"
-    """Operands: float address; reference if ``comparison``; two offsets if ``offset``.  Result:
-    the ``component`` of four texels, in the view's type."""
+    """Read one component of the four texels of a linear filter.  Operands: float address; a
+    reference depth if ``comparison``; offsets along u and v if ``offset``.  Result: number
+    ``component`` of each texel, in the view's type."""
     LOD = "lod"
     """Operands: float address without slice, its ddx, its ddy.  Result: floats, the clamped level
     of detail and the unclamped one."""
@@ -162,8 +163,10 @@ CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
 
 
 class AddressShape(NamedTuple):
-    """Address layout of a dimension: number of ``axes``, whether an array slice follows them, and
-    the number of axes with a size in texels (``lengths``).
+    """How many components an address in a resource of some dimension has.
+
+    ``axes`` is the number of coordinates; ``slices`` says whether an array slice follows them;
+    ``lengths`` is the number of axes with a size in texels, for a cube 2 of 3.
     """
 
     axes: int

@@ -26,11 +26,11 @@ def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
 
 
 class BoundProgram(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """A program that implements a sampler or a fetch, with its uniforms.
+    """A program that computes what a Sample or a Fetch statement returns, with its uniforms.
 
-    A sampler program has four outputs: red, green, blue, alpha.  A fetch program has four output
-    words, and ``ports`` names its inputs in the order of the operands.  Instances serve as
-    identity keys: analysis results are cached for as long as an instance lives.
+    A sampler program has the outputs red, green, blue and alpha.  A fetch program has four output
+    words, and ``ports`` names its inputs in the order of the operands.  Caches of analysis results
+    have the instance itself as key, not its value.
     """
 
     program: Program
@@ -50,7 +50,7 @@ class BindableSampler(Protocol):
 
 @runtime_checkable
 class BindableFetcher(Protocol):
-    """A fetcher that can return the programs which implement its units."""
+    """A fetcher that can return, for some units, a program to run in place of a call to it."""
 
     def answered(self, unit: int) -> BoundProgram | None:
         """Return the program that implements a unit, its ``ports`` in the order of the operands.

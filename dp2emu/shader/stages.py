@@ -7,7 +7,7 @@ from __future__ import annotations
 STAGES = 8
 
 STAGE_FILE = "stage"
-"""Name of the float32 uniform file of bump mapping states: six scalars per texture stage."""
+"""Name of the float32 uniform file with six bump mapping states for each texture stage."""
 STAGE_SCALARS = 6
 """Number of scalars of a stage.
 

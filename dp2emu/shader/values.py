@@ -159,7 +159,10 @@ class Arithmetic(ABC):
         """Assign a variable in the active lanes."""
 
     def operator(self, name: str, *operands: Number) -> Value:
-        """Apply the operation that implements operator ``name`` for the type of its operands."""
+        """Apply the operation of the op table that the Python operator ``name`` means.
+
+        It depends on the type of the operands.  Raises TypeError if that type has none.
+        """
         type = next(each.type for each in operands if isinstance(each, Value))
         if type not in OPERATORS[name]:
             raise TypeError(f"no {name} on {type.value}")

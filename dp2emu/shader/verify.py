@@ -28,8 +28,10 @@ def verify(program: ir.Program) -> None:
 
 
 class _Verifier:
-    """A program, its declarations by name, and the verifier's position: the number of the
-    statement and of the blocks and loops around it.
+    """The state of checking a program.
+
+    It has the program, its ports and files by name, the number of the current statement, and the
+    numbers of blocks and loops around that.
     """
 
     def __init__(self, program: ir.Program) -> None:

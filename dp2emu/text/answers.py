@@ -65,7 +65,7 @@ def _fits(codec: Codec, data: bytes, place: Place) -> bool:
 
 
 class Payload(NamedTuple):
-    """A query's payload decoded by the structure of its type: name of the type, text, JSON."""
+    """A query's payload in readable form: the name of its type, its text, its JSON text."""
 
     name: str
     text: str

@@ -51,11 +51,13 @@ class Run(NamedTuple):
 
 
 class Codec:
-    """The codec of an opcode.  ``head`` and ``item`` are None where tokens have none.
+    """The codec of the tokens of one opcode.
 
-    ``tail`` are the variable parts after an item: name, shape of an element, and number as a
-    function of the item's fields.  ``vertices`` maps n to the inline vertices of an _IMM token.
-    ``item_name`` names items that are plain numbers, else it is empty.
+    ``head`` and ``item`` are the layouts of the fixed part and of an item, None where tokens have
+    none.  ``tail`` lists the arrays after an item: name, layout of an element, and function from
+    the item's fields to the number of elements.  ``vertices`` is a function from n
+    (wPrimitiveCount) to the number of inline vertices of an _IMM token.  ``item_name`` names items
+    that are plain numbers, else it is empty.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class Codec:
         self._read_item = reader_of(self.item.dtype) if tail and self.item else None
 
     def number(self, n: int, head: Buffer) -> int:
-        """Number of items of a token whose header has count ``n``.
+        """Number of items of a token whose wPrimitiveCount is ``n``.
 
         For some opcodes with ``n`` 0 the number is computed from the fields in ``head``.
         """
@@ -96,7 +98,7 @@ class Codec:
         return self._count(n)
 
     def inferred(self, number: int) -> int | None:
-        """The wPrimitiveCount for ``number`` items; None if they do not determine it."""
+        """wPrimitiveCount of a token with ``number`` items; None if they do not determine it."""
         if self.item is None:
             return None
         for n in range(number, max(number - _INDICES_BEYOND, 0) - 1, -1):
@@ -105,7 +107,10 @@ class Codec:
         return None
 
     def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
-        """The arrays behind a token's item at byte offset ``item``, empty ones too."""
+        """The arrays that follow an item of a token; the item is at byte ``item`` of ``buffer``.
+
+        Empty arrays are included.
+        """
         if self._read_item is None or self.item is None:
             return
         fields = self._read_item(buffer, item)

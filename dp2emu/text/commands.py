@@ -67,9 +67,9 @@ class CallTokens:
             self._stop, self._problem = found.stop, found.problem
 
     def rest(self) -> Iterator[tuple[int, bytes, str]]:
-        """(offset into the surface, bytes, reason) of bytes that are no token.
+        """The command bytes of the call that are no token: (offset in the surface, bytes, reason).
 
-        They are those from the first malformed token on, and those behind dwCommandLength.
+        They are those from the first malformed token on, and those beyond dwCommandLength.
         """
         data, base = self._call.commands or b"", self._call.dwCommandOffset
         stop, end = self._stop - self.stream.start, self.stream.end - self.stream.start

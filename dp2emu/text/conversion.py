@@ -102,14 +102,20 @@ def open_any(
 
 
 def _started(capture: AnyCapture) -> Iterator[Record]:
-    """All records of a capture, whose first is read at once so that ``compression`` is known."""
+    """All records of a capture.
+
+    The first is read at once, so that ``compression`` of the capture is known.
+    """
     records = capture.records()
     first = next(records, None)
     return records if first is None else chain([first], records)
 
 
 def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Writer) -> None:
-    """Write every record; start chunks as in ``capture`` where the writer itself would not."""
+    """Write every record of ``capture``, with the same chunks.
+
+    Chunks are started explicitly only where the writer would not start one anyway.
+    """
     start_chunk: Callable[[int], None] | None = getattr(writer, "start_chunk", None)
     chunk, behind_call, usual = Chunk(0, 0), True, _USUAL_CHUNK
     for record in records:

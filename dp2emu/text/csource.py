@@ -37,10 +37,10 @@ _MEMBERS = (
 
 
 class CWriter:
-    """A writer of records as C89.  Mutable: it tracks contexts and surfaces.
+    """A writer of records as a C89 program.  Mutable: it tracks contexts and surfaces.
 
     Each record becomes a function ``step_N``; ``main`` calls them in order, and returns 1 if an
-    answer differs from the recorded one.  Call ``finish`` at the end.
+    answer differs from the recorded one.  ``finish`` must be called at the end.
     """
 
     def __init__(self, out: TextIO, name: str = "a capture") -> None:
@@ -56,10 +56,10 @@ class CWriter:
             out.write(_INCLUDE.sub("", (INCLUDES / header).read_text("utf-8")))
 
     def write(self, record: Record) -> None:
-        """Append a record.
+        """Append the C code that repeats a record.
 
-        Raises Unsupported for records that the kit cannot perform: colour keys, flips, blits, and
-        functions of the Direct3D 10/11 interface.
+        Raises Unsupported for colour keys, flips, blits, and functions of the Direct3D 10/11
+        interface, for which the C headers have nothing.
         """
         if what := _UNSUPPORTED.get(type(record)):
             raise Unsupported(f"{what} in C")
@@ -188,7 +188,10 @@ def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[bytes, str]]:
-    """(bytes, text) of each line of a dump of ``data``, whose offsets count from ``base``."""
+    """Cut ``data`` as the lines of its dump do; yields (bytes, text of the line).
+
+    Byte offsets in ``lines`` count from ``base``.
+    """
     starts = [(s.line.at - base, s.line.text) for s in lines if s.line.sizes is not None]
     marks = [(0, ""), *starts, (len(data), "")]
     for (start, said), (stop, _) in pairwise(marks):
@@ -204,8 +207,8 @@ _UNSUPPORTED = {
     records.Flipped: "flips",
 }
 _UNSEEN = (records.Locked, records.Observed, records.Pictured)
-"""Types of record that the C source omits, since they make no call to a driver: waits for the GPU,
-and observations of the recorded program."""
+"""Types of record that the C source omits, since they call no driver: waits for the GPU (Locked),
+and what the recorded program observed."""
 _WRITE: dict[type[Any], Callable[[CWriter, Any], None]] = {
     records.Annotation: CWriter._annotation,
     records.Answered: CWriter._answered,

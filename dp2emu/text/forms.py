@@ -27,10 +27,11 @@ _NUMBER = Leaf("Q", "", None, alone=False)
 
 
 class Form(msgspec.Struct, frozen=True, dict=True):
-    """The statement of a type of record: ``keyword``, then its numbers as ``name=value``.
+    """How a type of record is written as a statement: ``keyword``, then numbers as ``name=value``.
 
-    The members of member ``inner``, of type ``of``, are listed with the record's own.  Members in
-    ``apart`` are not numbers; writers and readers of blocks handle them.
+    The numbers are the members of the record and, if ``inner`` is not empty, those of its member
+    ``inner``, which is of type ``of``.  The members ``apart`` are no numbers, and are written and
+    read by other code.
     """
 
     keyword: str
@@ -60,11 +61,11 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         return lambda record: tuple(getattr(record, name) for name in names)
 
     def numbers(self, record: Any) -> Iterator[tuple[str, int]]:
-        """(name, value) of every number."""
+        """(name, value) of every member of a record that is a number."""
         return zip(self._defaults, self._values(record), strict=True)
 
     def said(self, record: Any) -> Iterator[tuple[str, int]]:
-        """(name, value) of the numbers that differ from their default."""
+        """(name, value) of every member of a record that is a number and not at its default."""
         defaults = self._defaults
         return ((name, value) for name, value in self.numbers(record) if value != defaults[name])
 
@@ -130,7 +131,10 @@ def _number(name: str, value: Value | None) -> int:
 
 
 def _defaults(record: type[msgspec.Struct], without: tuple[str, ...]) -> dict[str, int | None]:
-    """The default of each member by name, None for required ones; ``without`` is left out."""
+    """The default of each member of a record type by name, None for required members.
+
+    The members ``without`` are left out.
+    """
     names, given = record.__struct_fields__, record.__struct_defaults__
     defaults = (*(None,) * (len(names) - len(given)), *given)
     return {name: each for name, each in zip(names, defaults, strict=True) if name not in without}

@@ -24,7 +24,7 @@ _PACK = struct.Struct("<I").pack
 
 
 def hex_lines(name: str, data: Buffer) -> Iterator[str]:
-    """The lines of a part called ``name``, at least one."""
+    """Lines ``name: "00 ff ..."`` with ``data`` in hexadecimal; one line even for no data."""
     for start in range(0, max(len(data), 1), LINE_BYTES):
         yield f'{name}: "{grouped_hex(bytes(data[start : start + LINE_BYTES]))}"'
 
@@ -43,7 +43,7 @@ def vertex_line(vertex: Buffer, floats: Sequence[bool]) -> str:
 
 
 def bytes_of(values: Iterable[Value]) -> bytes:
-    """The bytes of a part.  Raises TextError."""
+    """The bytes that literals in a capture's text stand for, concatenated.  Raises TextError."""
     return b"".join(map(_bytes, values))
 
 

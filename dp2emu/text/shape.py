@@ -1,8 +1,8 @@
-"""Conversion of records of fixed layout to text and JSON, and from text, compiled from dtypes.
+"""Conversion of structures of fixed layout to text and JSON, and from text.
 
-A record is unpacked at once into its flat scalars; each output form is a format string with
-converters for the scalars that need one.  Floats are unpacked as their bits (``number_text``).
-"""
+The converters are compiled from dtypes.  A structure is unpacked at once into its flat scalars;
+each output form is a format string, with functions that convert the scalars which need it.  Floats
+are unpacked as their bits (``number_text``)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LETTERS = {
 
 
 class Leaf(NamedTuple):
-    """A scalar: its struct letter, the name of its field or array, and its enumeration."""
+    """Layout of a scalar: ``struct`` letter, name of its field or array, enumeration or None."""
 
     letter: str
     name: str
@@ -53,8 +53,10 @@ Node = Leaf | Group | Array
 
 
 class Template:
-    """A function object from a structure's scalars to text: a format string, and for each scalar a
-    function that converts it or None."""
+    """A formatter: called with the scalars of a structure, it returns text.
+
+    It consists of a format string, and of a function for each scalar that converts it, or None.
+    """
 
     __slots__ = ("_converters", "_format")
 
@@ -73,7 +75,10 @@ class Template:
 
 
 class Shape:
-    """Conversion of a construct of fixed size to text, JSON and bytes.  ``size`` is in bytes."""
+    """A converter of a fixed-size construct structure to text, JSON and bytes, and from text.
+
+    ``size`` is in bytes.
+    """
 
     def __init__(self, declaration: Any, enums: Enums | None = None) -> None:
         """``enums`` are enumerations by field.  Raises TypeError without a fixed size."""
@@ -92,15 +97,19 @@ class Shape:
         text = _format(self.node, " ", "{}={}")
         converters = [_text_converter(leaf) for leaf in self.leaves]
         self.value_text = Template(text, converters)
-        """Formatter of a record's text as one value."""
+        """Formatter of a structure's scalars as one value in text, ``{name=value ...}`` or a
+        number."""
         self.text = Template(text[1:-1] if isinstance(self.node, Group) else text, converters)
-        """Formatter of a record's text without enclosing braces, for statements and items."""
+        """Formatter of a structure's scalars as ``name=value ...``, for statements and items."""
         json = _format(self.node, ",", '"{}":{}')
         self.json = Template(json, [_json_converter(leaf) for leaf in self.leaves])
-        """Formatter of a record's JSON text."""
+        """Formatter of a structure's scalars as JSON text."""
 
     def list_text(self, records: Sequence[tuple[int, ...]]) -> str:
-        """Records as values; if they are unsigned integers, all are decimal or all hexadecimal."""
+        """The text of a list of structures, separated by spaces.
+
+        Unsigned integers are all decimal or, if one of them is large, all hexadecimal.
+        """
         unsigned = isinstance(self.node, Leaf) and self.node.letter in "BHIQ"
         if unsigned and any(value >= DECIMAL_BELOW for (value,) in records):
             return " ".join(f"{value:#010x}" for (value,) in records)
@@ -137,9 +146,10 @@ def _children(node: Group | Array) -> Sequence[Node]:
 
 
 def _format(node: Node, separator: str, member: str) -> str:
-    """A ``%`` format string of a node's text, with ``%s`` for each scalar.  ``separator`` goes
-    between members; ``member`` is a ``str.format`` template of a member's name and its format
-    string.
+    """A ``%`` format string for the text of layout ``node``, with ``%s`` for each scalar.
+
+    ``separator`` goes between members; ``member`` is a ``str.format`` template of a member's name
+    and its format string.
     """
     if isinstance(node, Leaf):
         return "%s"
@@ -197,7 +207,7 @@ _RANGES = {
 
 
 def _flat(node: Node, value: Value | None) -> Iterator[int]:
-    """The scalars of a value in the order of the layout, 0 for omitted ones."""
+    """Yield the scalars of a parsed value in the order of layout ``node``, 0 for omitted ones."""
     if isinstance(node, Leaf):
         yield 0 if value is None else scalar(node, value)
     elif isinstance(node, Group):

@@ -41,8 +41,8 @@ _DEPTH_LIMIT = 16
 _MOST_ITEMS = (1 << 16) + 1
 """Items of a statement, at most: a 16-bit count, and the two more of a fan or a strip."""
 _SMALL, _PER_LINE, _CACHED = 256, 16, 1 << 10
-"""Limits of the cache of parsed statements: largest size of one in characters, characters that
-each of its lines adds to the size, and largest number of cached statements."""
+"""Limits of the cache of parsed blocks of text: largest size of a block in characters, characters
+that each of its lines adds to the size, and largest number of blocks."""
 
 
 class TextError(CaptureError):
@@ -85,16 +85,19 @@ Parts: TypeAlias = dict[str, list[Value]]
 
 
 class Item(msgspec.Struct):
-    """An item line and its parts.  Mutable while its block is read."""
+    """An item line of a block, ``- field=value ...``, and the parts that belong to it, by name.
+
+    Mutable while its block is parsed.
+    """
 
     fields: Fields
     parts: Parts = msgspec.field(default_factory=dict)
 
 
 class Block(msgspec.Struct, eq=False):
-    """A statement with its items and parts.  Mutable while it is read.
+    """A statement of a capture's text with its items and parts.  Mutable while it is parsed.
 
-    A ``known`` block comes from a cache, which keeps blocks by their text; its lines count from 0.
+    ``known`` is True for a block from the cache of parsed blocks, whose lines count from 0.
     """
 
     name: str
@@ -122,9 +125,9 @@ def quote(text: str) -> str:
 
 
 def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a text stream or of an iterable of lines.
+    """The lines of a text as (line number from 1, line).
 
-    Raises TextError for a line beyond the limit, and for undecodable bytes.
+    Raises TextError for a line longer than ``LINE_LIMIT``, and for undecodable bytes.
     """
     readline = getattr(source, "readline", None)
     lines = iter(partial(readline, LINE_LIMIT + 1), "") if readline else source
@@ -139,7 +142,10 @@ def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 class Paragraph(NamedTuple):
-    """A block in a stream; if it is cached, also its ``lines`` and the ``number`` of the first."""
+    """A block of a text.
+
+    ``lines``, its text, and ``number``, its first line, are set if it is cached.
+    """
 
     block: Block
     number: int = 0
@@ -172,7 +178,10 @@ def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[B
 
 
 def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
-    """Blocks of numbered lines.  Raises TextError for a line that violates the grammar."""
+    """Parse (number, line) pairs into blocks, one for each statement.
+
+    Raises TextError for a line that violates the grammar.
+    """
     current: _Gathered | None = None
     for number, line in lines:
         if "#" in line:
@@ -218,7 +227,10 @@ class _Gathered:
         self._room = _SMALL - len(line)
 
     def add(self, number: int, line: str) -> None:
-        """Add a line to the block.  May raise TextError."""
+        """Add a line of text to the block: store it or, in a large block, parse it.
+
+        Raises TextError.
+        """
         if self._block is not None:
             _extend(self._block, number, line)
             return
@@ -228,7 +240,7 @@ class _Gathered:
             self._block = block_of(self._lines, self._number)
 
     def paragraph(self) -> Paragraph:
-        """The complete block.  Raises TextError."""
+        """Return the complete block, from the cache if it is small.  Raises TextError."""
         lines = tuple(self._lines)
         if self._room >= 0:
             with suppress(TextError):
@@ -237,7 +249,7 @@ class _Gathered:
 
 
 def _uncommented(line: str) -> str:
-    """The line without its comment, or unchanged where a string may contain the ``#``."""
+    """The line without its comment, ``#`` to the end; unchanged if ``#`` may be in a string."""
     plain, _, comment = line.partition("#")
     return line if '"' in plain or "\n" in comment[:-1] else plain
 
@@ -273,7 +285,10 @@ def _extend(block: Block, number: int, line: str) -> None:
 
 
 class _Words:
-    """A recursive-descent parser of the lexemes of a line.  Mutable: it consumes them."""
+    """A recursive-descent parser of one line, from its words, marks and strings.
+
+    Mutable: it consumes them.
+    """
 
     __slots__ = "_rest", "line"
 
@@ -311,7 +326,7 @@ class _Words:
         return Fields(values, line)
 
     def values(self, closing: str = "", depth: int = 0) -> list[Value]:
-        """Values up to the mark ``closing``, or to the end of the line if empty."""
+        """Parse values up to the bracket ``closing`` or, if it is empty, to the line's end."""
         values: list[Value] = []
         line = self.line
         for text in self._rest:

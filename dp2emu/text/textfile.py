@@ -34,11 +34,11 @@ _LENGTH, _COMMANDS = "dwCommandLength", "commands"
 
 
 class TextCapture(Closable):
-    """A capture as text, read line by line on demand.
+    """A capture in the form of text, read line by line on demand.
 
-    ``kind`` is "text"; ``form`` and ``compression`` are those of the capture it was dumped from.
-    ``damage`` stays None: errors in the text are raised, with the line.  ``chunk`` is the chunk of
-    the last record.
+    ``kind`` is "text"; ``form`` and ``compression`` are those of the capture that the text is a
+    dump of.  ``damage`` is always None: errors in the text are raised, with the line.  ``chunk``
+    is the chunk of the last record.
     """
 
     kind = "text"

@@ -138,4 +138,5 @@ _BRACKETS: dict[tuple[str, ...], Callable[[Fields, Parts], Known]] = {
     ("bits",): _bits,
     ("memory", "size"): _memory,
 }
-"""Functions that read a value in braces, by its field names; other names mean a structure."""
+"""Functions that parse a value in braces, by its field names, such as ``memory`` and ``size``;
+braces with other fields are a structure."""

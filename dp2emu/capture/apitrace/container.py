@@ -25,8 +25,8 @@ _MEMBERS = 1 << 16
 bytes that follow."""
 _GZIP = 31  # zlib's wbits of a gzip head and the largest window
 _LONG_LITERAL = 60
-"""From this value on, the 6-bit length field of a snappy literal tells how many bytes after it
-have the length."""
+"""Smallest value of a snappy literal's 6-bit length field that is no length: 60 to 63 mean that
+the length, less 1, is in the 1 to 4 bytes that follow."""
 
 
 class Packed:
@@ -50,7 +50,10 @@ class Packed:
 
 
 def container_of(start: bytes) -> str | None:
-    """The name in ``MAGICS`` of the compression whose magic begins ``start``, None without one."""
+    """The compression format of a trace that begins with the bytes ``start``, None if unknown.
+
+    It is found by its magic (``MAGICS``).
+    """
     return next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
 
 

@@ -41,8 +41,9 @@ _APIS = {
 class TraceSummary(msgspec.Struct, frozen=True):
     """Counts of a trace up to its end or damage.
 
-    ``unfinished`` calls have no leave event; ``fake`` calls were inserted by the tracer.
-    ``functions`` counts calls by function name, most frequent first, ``threads`` by thread number.
+    ``calls`` are all calls, ``unfinished`` those without a leave event, ``fake`` those that the
+    tracer inserted.  ``apis`` are names such as "Direct3D 9".  ``functions`` is the number of
+    calls by function name, most frequent first, ``threads`` that by thread number.
     """
 
     calls: int

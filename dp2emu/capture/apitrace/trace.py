@@ -141,7 +141,10 @@ class Budget:
         self._name, self._limit = name, getattr(limits, name)
 
     def spend(self, size: int) -> None:
-        """Count ``size`` bytes before they are allocated.  Raises CaptureError past the limit."""
+        """Add ``size`` bytes to ``spent`` before they are allocated.
+
+        Raises CaptureError past the limit.
+        """
         self.spent += size
         if self.spent > self._limit and self.spent > self._limit + self._share():
             raise CaptureError(f"{self._what} need more bytes, limit {self._name} {self._limit}")
@@ -154,10 +157,12 @@ class Budget:
 
 
 class Decoder:
-    """A decoder of values and signatures; signatures are interned by id, separately for each kind.
+    """A decoder of the values and signatures in a trace.
 
-    Mutable: it moves the cursor, interns signatures, and charges values to the budget ``held``,
-    from which their owner subtracts them later.  The budget grows with the size of ``source``.
+    A trace has each signature once and then refers to it by an id; functions, structures,
+    enumerations and bitmasks have ids of their own.  Mutable: it moves the cursor, stores
+    signatures, and adds the bytes of decoded values to the memory budget ``held``, from which the
+    reader of the events subtracts them.  The budget grows with the size of ``source``.
     """
 
     def __init__(self, cursor: Cursor, limits: Limits, source: Source) -> None:
@@ -186,7 +191,7 @@ class Decoder:
         return text if text.isprintable() else text.encode("unicode_escape").decode()
 
     def function(self) -> values.FunctionSignature:
-        """Read a function's signature: its id, and the signature itself where the id is new."""
+        """Read the id of a function's signature, and the signature after it if the id is new."""
         return self._interned(self._functions, self._function)
 
     def frame(self) -> StackFrame:
@@ -227,7 +232,10 @@ class Decoder:
         return tuple([read() for _ in range(self._cursor.uint())])
 
     def _few(self, read: Callable[[], _T], most: int, what: str) -> tuple[_T, ...]:
-        """Read a count, at most ``most``, then the elements, which errors call ``what``."""
+        """Read a count, at most ``most``, and then as many elements with ``read``.
+
+        Raises CaptureError for a larger count; ``what`` names the elements in its message.
+        """
         count = self._cursor.uint()
         if count > most:
             raise CaptureError(f"{count} {what}, more than {most}")
@@ -333,7 +341,10 @@ _FRAME = {1: "module", 2: "function", 3: "file", 4: "line", 5: "offset"}
 
 
 class _Open(msgspec.Struct):
-    """A call whose leave event was not read yet.  Mutable: both its events add details."""
+    """A call whose enter event was read and whose leave event was not.
+
+    Mutable: both events add details.  ``cost`` is the bytes of its values in the memory budget.
+    """
 
     number: int
     thread: int

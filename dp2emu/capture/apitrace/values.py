@@ -17,7 +17,7 @@ FAKE = 1
 
 
 class Missing(PythonEnum):
-    """The value of an argument or result that was not recorded."""
+    """Type of MISSING, which stands for an argument or result that the trace does not contain."""
 
     MISSING = "?"
 
@@ -110,7 +110,11 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 class Repr(msgspec.Struct, frozen=True):
-    """A value twice: ``human`` to read (shader assembly), ``machine`` as passed (its tokens)."""
+    """A value recorded in two forms.
+
+    ``human`` is for reading, such as shader assembly; ``machine`` is what the program passed, such
+    as the shader's tokens.
+    """
 
     human: Value
     machine: Value

@@ -128,9 +128,9 @@ _TOPOLOGIES: dict[OutputPrimitive, Topology] = {
 
 
 class HullDomainBindings:
-    """The hull and domain shaders bound to a device and their tessellation stage.
+    """The hull and domain stages of a device and the shaders bound to them.
 
-    Mutable: it caches the last tessellation stage made.
+    Mutable: it caches the tessellation stage that it made last.
     """
 
     def __init__(self, hull: Stage, domain: Stage) -> None:
@@ -140,7 +140,7 @@ class HullDomainBindings:
 
     @property
     def shaders(self) -> tuple[HullShader, Shader] | None:
-        """Hull and domain shader; None unless both are bound."""
+        """The bound hull shader and domain shader; None unless both are bound."""
         hull, domain = self._hull.hull, self._domain.shader
         return None if hull is None or domain is None else (hull, domain)
 
@@ -203,7 +203,11 @@ class HullDomainBindings:
 
 
 def _dependencies(stage: Stage) -> list[object]:
-    """Cache key of a stage's bindings: slots, bound objects, and their current memory."""
+    """What the resolved resources of a stage depend on, for a cache key.
+
+    For each bound slot that is its number and its object; for constant buffers and views also the
+    current memory of the resource.
+    """
     found: list[object] = []
     for slot, buffer in stage.constants.items():
         found += (slot, buffer, buffer.surface)
@@ -239,7 +243,10 @@ class PostVertexBindings:
 
     @property
     def shaders(self) -> tuple[object, ...]:
-        """Cache key of pipelines: the bound shaders and the stream output layouts."""
+        """The bound hull, domain and geometry shaders and stream output layouts, or None for each.
+
+        They are part of the cache key of pipelines.
+        """
         tessellation = self._hull_domain.shaders or (None, None)
         return *tessellation, self._geometry.shader, self._geometry.stream_output
 

@@ -87,7 +87,11 @@ class StringOut(msgspec.Struct):
 
 
 class CounterRow(msgspec.Struct, frozen=True):
-    """A counter: its query row, C type, strings, and ``cost``, its part of ``SIMULTANEOUS``."""
+    """A performance counter.
+
+    ``kind`` has its payload and formula, ``type`` is the C type of its value, ``cost`` its part of
+    the total cost ``SIMULTANEOUS`` that may be active at a time.
+    """
 
     kind: QueryRow
     type: CounterType
@@ -108,9 +112,10 @@ def _busy(*counters: str) -> Callable[[Report], float]:
 
 
 def _used(rate: tuple[int, int], *counters: str) -> Callable[[Report], float]:
-    """Return the formula: amount / (ticks of the interval * peak rate).
+    """Return the formula of a utilization: amount / (ticks of the interval * peak rate).
 
-    The amount is the sum of ``counters``, ``rate`` the peak as (amount, ticks).
+    The amount is the sum of the GPU counters ``counters``; ``rate`` is the peak rate as (amount,
+    ticks).
     """
     return lambda report: _share(used(report, rate, *counters))
 
@@ -289,7 +294,10 @@ def check_counter(
 
 
 def _measure(contract: Contract, out: StringOut, needed: int) -> bool:
-    """Set the length that a string needs; returns whether its memory, if any, is that long."""
+    """Set ``out.length`` to the bytes that a string needs; returns whether its memory has them.
+
+    Also True if there is no memory, since the caller then asks for the length only.
+    """
     capacity, out.length = out.length, needed
     if out.memory is None:
         return True

@@ -31,7 +31,8 @@ from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.gpu import Gpu
 
 FIFO_BASE = 1 << 16
-"""The GPU reports queries of a D3D10DDI_QUERY type in order, in the FIFO of this number + type."""
+"""The queries of D3D10DDI_QUERY type t are reported in order, in the GPU's report FIFO with number
+FIFO_BASE + t."""
 
 _MARK = int.from_bytes(b"QURY", "little")
 _HEADER = Struct("<4IQ")
@@ -50,7 +51,11 @@ class State(IntEnum):
 
 
 class _Live(msgspec.Struct, frozen=True):
-    """A query that has not been destroyed: its type, flags, GPU slot and memory."""
+    """A query that has not been destroyed.
+
+    ``kind`` is its type, ``flags`` are its MiscFlags; ``slot`` identifies it to the GPU;
+    ``memory`` has its header and data.
+    """
 
     kind: QueryRow
     flags: int
@@ -63,7 +68,7 @@ class _Live(msgspec.Struct, frozen=True):
         return State(_HEADER.unpack_from(self.memory)[3])
 
     def enter(self, state: State) -> None:
-        """Write the header with a new state."""
+        """Set the query's state to ``state`` by writing its header."""
         fields = _MARK, self.kind.query, self.flags, state, self.slot.key
         _HEADER.pack_into(self.memory, 0, *fields)
 

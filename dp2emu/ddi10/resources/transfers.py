@@ -263,10 +263,10 @@ class Transfers:
     def _convert_part(
         self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
     ) -> None:
-        """Record a copy of the bits of texels or blocks between formats with elements of one size.
+        """Record a copy of texel or block bits between formats whose elements have one size.
 
-        ``at`` and ``box`` select the source, ``to`` and ``there`` the target; boxes are in
-        elements.
+        The source is ``box`` of subresource ``at`` of ``origin``, the target is the box ``there``
+        of subresource ``to`` of ``destination``.  Boxes are in texels or blocks.
         """
         if destination.is_buffer:
             self._copy_part(destination, to, there, origin, at, box)

@@ -154,7 +154,11 @@ class UnorderedViews:
         counts: Sequence[int],
         entry: str,
     ) -> None:
-        """Bind views, or null handles, to slots from ``start`` on; ``counts`` set the counters."""
+        """Bind views, or None to unbind, to slots from ``start`` on.
+
+        ``counts`` are new values of the views' hidden counters, or ``KEEP``; an empty list keeps
+        all.  ``entry`` is the DDI function, for errors.
+        """
         fits = 0 <= start <= SLOTS - len(views) and len(counts) in (0, len(views))
         self._contract.check(fits, Rule.SLOTS, entry)
         self._contract.check(all(map(is_uint, counts)), Rule.NUMBERS, entry)

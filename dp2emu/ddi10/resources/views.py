@@ -163,7 +163,7 @@ class Views:
         self.shaders: Objects[ShaderView] = Objects(context, "ShaderResourceView", b"SRVW")
 
     def all(self) -> tuple[Objects[Any], ...]:
-        """The tables of all view types."""
+        """The tables of live objects: render target, depth-stencil and shader resource views."""
         return self.targets, self.depths, self.shaders
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:

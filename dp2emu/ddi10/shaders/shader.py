@@ -62,9 +62,10 @@ _NOPERSPECTIVE = frozenset(
 
 
 def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
-    """Add to a program the lane number and float inputs that eval_snapped and eval_sample read.
+    """Add to a pixel program the inputs that its eval_snapped and eval_sample instructions need.
 
-    Returns the program unchanged if it has no such instruction.
+    They are the lane number, and the registers that are evaluated, as floats.  Returns the program
+    unchanged if it has neither instruction.
     """
     units = {n: unit.register for n, unit in enumerate(lowered.units) if unit.opcode in ELSEWHERE}
     if not units:
@@ -81,7 +82,7 @@ def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
 
 
 def _evaluated_ports(lowered: Lowered4, registers: set[int]) -> Iterator[Port]:
-    """Float input ports for the declared components of the input ``registers``."""
+    """Float input ports for the declared components of the pixel inputs v# in ``registers``."""
     for register in lowered.inputs:
         if register.number in registers:
             prefix = NOPERSPECTIVE if register.interpolation in _NOPERSPECTIVE else ""
@@ -121,10 +122,10 @@ _Inputs = Callable[["_PortRewriter", Input], Iterable[Statement]]
 
 
 class Shader(msgspec.Struct, frozen=True):
-    """A shader: ``program`` for the GPU, and ``lowered`` with its declarations and units.
+    """A shader: ``program`` as a draw runs it, and ``lowered`` with its declarations and units.
 
-    The ports of ``program`` are those of ``gpu.command.pipeline.Pipeline`` and
-    ``gpu.rasterizer.clip``.
+    The ports of ``program`` have the names that ``gpu.command.pipeline.Pipeline`` and
+    ``gpu.rasterizer.clip`` expect.
     """
 
     program: Program
@@ -241,10 +242,12 @@ def _decoded(code: bytes, stage: Stage) -> Decoded:
 
 
 class _PortRewriter(msgspec.Struct):
-    """Rewrites the ports of a lowered program.  Mutable: it collects slots, ports and files.
+    """Rewrites the ports of the lowered program ``given`` to those that a draw expects.
 
+    ``rules`` are functions that rewrite the reads of inputs, by prefix of the inputs' names.
     Outputs whose names begin with ``old`` get ``new`` instead.  Outputs of vertex programs exist
     both as bits (for constant interpolation) and as floats; outputs of pixel programs stay bits.
+    Mutable: it collects slots, ports and files.
     """
 
     given: Program
@@ -258,13 +261,16 @@ class _PortRewriter(msgspec.Struct):
 
     @classmethod
     def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:
-        """A rewriter for a lowered shader; ``rules`` rewrite inputs, by prefix of their names."""
+        """Make a rewriter for a lowered shader.
+
+        ``rules`` are functions that rewrite the reads of inputs, by prefix of the inputs' names.
+        """
         given = lowered.program
         files = {file.name: file for file in given.files}
         return cls(given, rules, old, new, list(given.slots), files=files)
 
     def program(self) -> Program:
-        """The rewritten program, verified."""
+        """Rewrite all statements; returns the program with its new ports and slots, verified."""
         statements = tuple(each for old in self.given.statements for each in self._rewritten(old))
         program = replace(
             self.given,

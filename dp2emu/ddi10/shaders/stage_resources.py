@@ -57,7 +57,10 @@ _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
 class UnitBindings(msgspec.Struct, frozen=True):
-    """Sampler keys and texture bindings of a stage, by unit number."""
+    """What the read units of a shader are bound to.
+
+    ``samplers`` are pairs (unit number, sampler key), ``textures`` the textures by unit number.
+    """
 
     samplers: Samplers
     textures: Mapping[int, TextureBinding]
@@ -69,7 +72,10 @@ NO_UNITS = UnitBindings((), {})
 def bind_units(
     units: Sequence[Unit], views: Mapping[int, ShaderView], samplers: Mapping[int, SamplerDesc]
 ) -> UnitBindings:
-    """The bindings of a shader's units.  Raises Unsupported for unknown filters."""
+    """Find the texture and sampler of each read unit of a shader, in views and samplers by slot.
+
+    A unit without a view of its dimension is left out.  Raises Unsupported for unknown filters.
+    """
     keys: list[tuple[int, SamplerKey]] = []
     textures: dict[int, TextureBinding] = {}
     for number, unit in enumerate(units):

@@ -209,7 +209,10 @@ class Stages:
         start: int,
         handles: Sequence[bytearray | None],
     ) -> None:
-        """Bind objects, or null handles, to slots from ``start`` on."""
+        """Bind the objects of ``handles``, None to unbind, to ``slots`` from number ``start`` on.
+
+        There are ``count`` slots.  ``entry`` is the DDI function, for errors.
+        """
         self._contract.check(0 <= start <= count - len(handles), Rule.SLOTS, entry)
         opened = [objects.maybe(memory, entry) for memory in handles]
         for slot, value in enumerate(opened, start):

@@ -66,7 +66,11 @@ class StreamOutputShader11(NamedTuple):
 
 
 class StreamOutputLayouts(msgspec.Struct, frozen=True):
-    """Stream output: ``layouts`` by stream number, and the ``rasterized`` stream or None."""
+    """The stream output of a geometry shader.
+
+    ``layouts`` are the layouts of what is stored, by stream number; ``rasterized`` is the number
+    of the stream that is rasterized, None if none is.
+    """
 
     layouts: Mapping[int, StreamLayout]
     rasterized: int | None = 0
@@ -75,10 +79,10 @@ class StreamOutputLayouts(msgspec.Struct, frozen=True):
 def stream_output_layouts(
     desc: StreamOutputShader | StreamOutputShader11, contract: Contract
 ) -> StreamOutputLayouts:
-    """The layouts of a description.  Raises ContractError for an invalid one.
+    """The stream output layouts that a description declares.
 
     The default stride of a slot is the size of its entries.  Direct3D 10 uses it whenever entries
-    are in several slots.
+    are in several slots.  Raises ContractError for an invalid description.
     """
     entries, strides, rasterized = _normalized(desc)
     packed = _packed_sizes(entries)

@@ -69,7 +69,8 @@ _READ_BY: _Indexes = {
 }
 
 _WRITTEN_BY: _Indexes = {(Stage.VERTEX, File.OUTPUT): {V3_0: _AL}}
-"""Register files that may index a destination: by stage and indexed file, then by version."""
+"""Register files that may index a destination: by (stage, indexed file), then by the version from
+which on they may."""
 _LOGIC = frozenset({File.CONSTBOOL, File.PREDICATE})
 _SHIFTS = frozenset({0, *SHIFT_SUFFIXES.values()})
 _LOGICAL = frozenset({SourceModifier.NOT})

@@ -175,4 +175,5 @@ _CONSTANTS: dict[Op, Callable[[int], str]] = {
     Op.DEFI: _signed,
     Op.DEFB: _truth,
 }
-"""Functions that format a DWORD of def, defi or defb as text, by opcode."""
+"""Function that formats one DWORD of the constant that an instruction defines, by opcode: def,
+defi or defb."""

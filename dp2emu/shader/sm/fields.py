@@ -1,4 +1,6 @@
-"""The bit fields of tokens (SM1-3 tokens, "Instruction tokens" and "Parameter tokens")."""
+"""The bit fields of the DWORD tokens of shader models 1 to 3.
+
+Source: SM1-3 tokens, "Instruction tokens" and "Parameter tokens"."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from dp2emu.shader.sm.versions import (
 
 
 class Group(Enum):
-    """Category of an opcode, used by the rules about instruction order and predication."""
+    """Category of an opcode; the order of instructions and predication are checked by category."""
 
     ARITHMETIC = "arithmetic"
     TEXTURE = "texture"
@@ -73,10 +73,10 @@ Forms = Mapping[Level, Form | None]
 
 
 class Opcode(NamedTuple):
-    """A row of the table of opcodes, whose fields are attributes of an ``Op``.
+    """A row of the table of opcodes, with what all versions share, and the forms by version.
 
-    ``vs`` and ``ps`` are the forms by version; None means that from this version on the opcode
-    does not exist.
+    ``vs`` and ``ps`` map the version that introduces a form, in vertex and pixel shaders, to the
+    form; None means that from this version on the opcode does not exist.
     """
 
     number: int
@@ -117,7 +117,11 @@ def _row(
     raw: int = 0,
     rows: int = 1,
 ) -> Opcode:
-    """An opcode with one form; ``until`` is the first pixel shader version without it."""
+    """An opcode with the same form in every version that has it.
+
+    ``vs`` and ``ps`` are its first vertex and pixel shader versions, ``until`` is the first pixel
+    shader version without it.
+    """
     form = Form(name, destination, sources)
     return Opcode(number, group, _since(vs, form), _since(ps, form, until), control, raw, rows)
 
@@ -148,7 +152,7 @@ class Op(SdkEnum, prefix="D3DSIO_"):
     row: Opcode
 
     def __new__(cls, *row: Any) -> Op:
-        """Make the member of a row, which ``Enum`` passes field by field."""
+        """Create the member from the fields of its ``Opcode``, with the number as its value."""
         member = int.__new__(cls, row[0])
         member._value_, member.row = row[0], Opcode(*row)
         return member

@@ -52,7 +52,7 @@ _BRACKETS = 2
 """Maximum nesting depth of square brackets in an operand, 2 as in cb0[x1[r0.x].y]."""
 _FILES = {file.value.lower(): file for file in File}
 _UNNAMED = frozenset("tapRywlmFuU")
-"""Letters of operands without components unless the text names some (``opcodes``)."""
+"""Letters (of the opcode table) of operands that have no components unless the text names some."""
 
 
 def instruction_of(text: str) -> Instruction:
@@ -90,7 +90,10 @@ def instruction_of(text: str) -> Instruction:
 
 
 class _Head(NamedTuple):
-    """The parsed start of an instruction: mnemonic, suffixes, and parenthesised groups."""
+    """The parsed start of an instruction line: mnemonic, suffixes, and groups in parentheses.
+
+    ``texel`` are the texel offsets, ``view`` is the copied resource declaration or None.
+    """
 
     mnemonic: spelling.Mnemonic
     saturate: bool
@@ -164,7 +167,10 @@ def _split(text: str, separator: str, brackets: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[tuple[Op, tuple[str, ...], re.Pattern[str]], ...]:
-    """Opcode, field names and regular expression of each declaration that has a phrase."""
+    """(opcode, field names, regular expression) of each declaration with an assembly phrase.
+
+    The expression matches the text of the declaration, with a group for each field.
+    """
     return tuple((op, *_pattern(op.phrase.lower())) for op in Op if op.phrase)
 
 
@@ -238,7 +244,10 @@ def operand_of(text: str, letter: str) -> Operand:
 
 
 class _Body(NamedTuple):
-    """A parsed operand without its modifiers: negation, absolute value and precision."""
+    """A parsed operand without its modifiers (negation, absolute value, minimum precision).
+
+    The fields are those of ``Operand``.
+    """
 
     file: File
     indices: tuple[Index, ...]
@@ -346,7 +355,7 @@ def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
 # Parser of a text
 
 _HEAD = 8
-"""Size in bytes of the version and length tokens of a program."""
+"""Size in bytes of the two tokens that precede a program's instructions: version and length."""
 
 
 def assemble(text: str, *, check: bool = True) -> bytes:

@@ -18,18 +18,24 @@ from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Declaration, Returns
 
 FIELD = re.compile(r"\{(\w+)\}")
-"""Matches a field of a declaration's phrase, ``{name}``: an attribute, or ``operand``."""
+"""Pattern of a field ``{name}`` in the assembly phrase of a declaration; group 1 is an attribute
+of Declaration, or ``operand``."""
 
 
 class Part(NamedTuple):
-    """An attribute of Declaration: bits of the opcode token, or words after the operand."""
+    """How an attribute of Declaration is encoded.
+
+    ``bits`` is its field in the opcode token; None if it is in words after the operand.  ``write``
+    is the inverse of ``read``.
+    """
 
     name: str
     bits: Bits | None = None
     words: int = 1
     """Number of words after the operand, if the attribute is not in the opcode token."""
     read: Callable[..., Any] = int
-    """Function that converts the number or numbers; raises ValueError for undefined ones."""
+    """Function from the encoded number, or from as many numbers as there are words, to the
+    attribute; raises ValueError for undefined numbers."""
     write: Callable[[Any], int | tuple[int, ...]] = int
 
 
@@ -83,7 +89,7 @@ PARTS = {
 
 @cache
 def parts_of(op: Op) -> tuple[Part, ...]:
-    """The parts of a declaration, in the order of the words in its tokens."""
+    """How the attributes of a declaration are encoded, in the order of the words in its tokens."""
     return tuple(PARTS[name] for name in FIELD.findall(op.row.phrase) if name in PARTS)
 
 

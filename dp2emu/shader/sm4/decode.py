@@ -32,7 +32,7 @@ from dp2emu.shader.sm4.registers import BY_TYPE, Bank, File, bank_of
 from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
-"""Number of DWORDs of each component of an immediate operand: 32-bit and 64-bit immediates."""
+"""Number of DWORDs that a component of an immediate operand has, by register file."""
 _WORDS_OF_FOUR = 4
 _NONE = frozenset({Selection.NONE})
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
@@ -57,7 +57,7 @@ _SELECTIONS = {
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """Register files whose registers are written under a component mask."""
 _INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
-"""Register files that may supply the run-time part of an index, such as r# in cb0[r0.x]."""
+"""Register files whose registers can be the run-time part of an index, like r# in cb0[r0.x]."""
 _NEGATE, _ABSOLUTE = 1, 2
 
 
@@ -151,10 +151,10 @@ def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
 def _indices(
     cursor: Cursor[Version], token: int, bank: Bank, *, declared: bool
 ) -> Iterator[Index]:
-    """Read the indices of an operand.
+    """Read the indices of an operand of register file ``bank``; ``token`` is the operand token.
 
-    In a declaration with two indices each may be a size, so the exclusive upper bound itself is
-    valid.
+    ``declared`` says that it is the operand of a declaration.  Two indices of one may be sizes, so
+    they may equal their exclusive upper bounds.
     """
     for place, limit in enumerate(bank.limits):
         representation = fields.REPRESENTATIONS[place].of(token)

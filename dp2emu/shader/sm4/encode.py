@@ -52,7 +52,7 @@ def _body(instruction: Instruction) -> Iterator[int]:
 
 
 def _chained(extensions: list[int]) -> list[int]:
-    """Set in all extended tokens but the last the bit which says that another token follows."""
+    """Set the bit "another extended token follows" in all ``extensions`` but the last."""
     return [token | fields.EXTENDED.put(1) for token in extensions[:-1]] + extensions[-1:]
 
 
@@ -110,9 +110,9 @@ def _representation(place: int, index: Index) -> int:
 
 
 def _components(operand: Operand) -> int:
-    """The bits of an operand token for component count and selection.
+    """The bits of an operand token that give its component count and which components it selects.
 
-    Four-component immediates select none, as compilers do.
+    The selection bits of a four-component immediate are 0, as compilers leave them.
     """
     selection, components = operand.selection, operand.components
     if selection is Selection.NONE:

@@ -1,4 +1,6 @@
-"""The bit fields of tokens (SM4-5 tokens, "Program tokens" and "Operands")."""
+"""The bit fields of the DWORD tokens of shader models 4 and 5.
+
+Source: SM4-5 tokens, "Program tokens" and "Operands"."""
 
 from __future__ import annotations
 

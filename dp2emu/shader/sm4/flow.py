@@ -16,7 +16,8 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 
 Label = tuple[File, int]
-"""Type of a label: its register file (labels, or function bodies of interfaces) and its number."""
+"""Type of a label: (register file, number).  The file tells labels from the function bodies that
+interfaces call."""
 BREAKS = frozenset({Op.BREAK, Op.BREAKC})
 CONTINUES = frozenset({Op.CONTINUE, Op.CONTINUEC})
 CALLS = frozenset({Op.CALL, Op.CALLC})
@@ -76,7 +77,10 @@ def check_flow(program: Program) -> None:
 
 
 def _parts(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, ...]]:
-    """Split a hull shader into its phases, each with the marker that begins it."""
+    """Split a hull shader into its phases; each begins with the instruction that marks it.
+
+    Raises ShaderError for instructions before the first phase.
+    """
     starts = [i for i, each in enumerate(instructions) if each.op in _MARKERS]
     if instructions and (not starts or starts[0]):
         raise instructions[0].error("a hull shader begins with a phase")

@@ -68,14 +68,13 @@ class Opcode(NamedTuple):
     saturates: bool = False
     """Whether the instruction may have the ``_sat`` suffix."""
     tests: bool = False
-    """Whether the instruction depends on a source being zero (_z) or nonzero (_nz)."""
+    """Whether the instruction tests a source for zero (suffix ``_z``) or nonzero (``_nz``)."""
     declares: frozenset[File] | None = None
     """Register files that a declaration may name; None if the opcode is no declaration."""
     phrase: str = ""
-    """Assembly text of a declaration, with names of attributes, or ``operand``, in braces.
-
-    The opcode's name is left out unless it has capitals.  Attributes in words have the order of
-    their tokens."""
+    """Assembly text of a declaration after the opcode's name; the name is included only if it has
+    capitals.  ``{name}`` stands for an attribute of Declaration, or for ``operand``.  Attributes
+    encoded in words are in the order of these words."""
     dimensions: frozenset[Dimension] = frozenset()
     """Resource dimensions that the instruction accepts, any if empty; for a declaration, the one
     it implies (SM4-5 tokens, "Reading resources" and "Declarations")."""
@@ -105,7 +104,7 @@ class Op(Named):
     row: Opcode
 
     def __new__(cls, *row: Any) -> Op:
-        """Make the member of a row, which ``Enum`` passes field by field."""
+        """Create the member from the fields of its ``Opcode``, with the number as its value."""
         member = int.__new__(cls, row[0])
         member._value_, member._text, member.row = row[0], "", Opcode(*row)
         return member

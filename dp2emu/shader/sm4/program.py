@@ -38,19 +38,22 @@ class Selection(Enum):
 
 
 class Index(msgspec.Struct, frozen=True):
-    """One index of an operand: ``offset`` plus, modulo 2^32, the value of ``relative``, if any."""
+    """One index of an operand: ``offset`` plus, modulo 2^32, the run-time value of ``relative``.
+
+    ``relative`` is None if the index is constant.
+    """
 
     offset: int = 0
     relative: Operand | None = None
 
 
 class Operand(msgspec.Struct, frozen=True):
-    """An operand.
+    """An operand of an instruction: a register, some of its components, and modifiers.
 
-    The file's row in ``registers`` has the number of ``indices``: r1 has (1,), cb2[3] has (2, 3).
+    The register file decides the number of ``indices``: r1 has (1,), cb2[3] has (2, 3).
     ``components`` are those of a mask in ascending order, the four of a swizzle, the selected one,
-    or empty for NONE and ONE.  ``words`` are an immediate's: one or four, or of 64-bit immediates
-    two or four, low halves first.
+    or empty for the selections NONE and ONE. ``words`` are the DWORDs of an immediate: one or
+    four, of 64-bit immediates two or four, low halves first.
 
     A source is indexed, then swizzled, then made absolute, then negated.
     """
@@ -121,8 +124,8 @@ class Declaration(msgspec.Struct, frozen=True):
     number: int = 0
     """Number of an indexable array, a function body, a function table or an interface."""
     count: int = 0
-    """Number of temporaries, array rows, registers of a range, vertices, control points,
-    instances, elements of shared memory, or call sites."""
+    """Number that a declaration gives, of what its opcode says: temporaries, array rows, registers
+    of a range, vertices, control points, instances, elements of shared memory, or call sites."""
     components: int = 0
     """Components of an array's rows."""
     stride: int = 0
@@ -152,10 +155,11 @@ class Instruction(Decoded, frozen=True):
     precise: int = 0
     """Mask of components that must not be refactored; x is bit 0."""
     sizes: enums.Sizes = enums.Sizes.FLOAT
-    """Result type of resinfo and sampleinfo."""
+    """Type in which resinfo and sampleinfo return sizes: float, reciprocal float or unsigned
+    integer."""
     sync: enums.Sync = _NO_SYNC
     texel: tuple[int, int, int] = (0, 0, 0)
-    """Offsets added to the texel address u, v, w, each from -8 to 7."""
+    """Texel offsets along u, v and w that a sampling instruction adds, each from -8 to 7."""
     view: View | None = None
     declaration: Declaration | None = None
     data: tuple[int, ...] = ()

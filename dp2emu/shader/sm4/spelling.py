@@ -100,7 +100,8 @@ class Spelled(NamedTuple):
     """
 
     name: str
-    """The attribute of Declaration that it spells; ``data`` is one of Instruction."""
+    """Name of the attribute of Declaration that the field shows; ``data`` is one of
+    Instruction."""
     pattern: str
     write: Callable[[Any], str]
     read: Callable[[str], Any]

@@ -73,7 +73,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
 
 
 def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
-    """Group instructions that execute at once: a single instruction, or a co-issued pair."""
+    """Split instructions into groups that execute at once: single ones and co-issued pairs."""
     group: list[Instruction] = []
     for instruction in body:
         if group and not instruction.coissue:
@@ -193,7 +193,8 @@ EFFECTS: dict[Op, Effect] = {
 
 Colour = Sequence[Value]
 Epilogue = Callable[[Builder, Colour], Colour]
-"""Type of a function that maps red, green and blue of a pixel to those that are drawn."""
+"""Type of a function (builder, red-green-blue values of a pixel) that returns the colour to draw
+instead, such as after fog."""
 POSITION = "position0"
 """Name of the position, which is an output of every vertex program."""
 POINT_SIZE = DeclUsage.PSIZE, 0
@@ -218,9 +219,9 @@ def vertex_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
-    """Write the output registers of fixed meaning before 3.0; fog and colours are clamped to 0..1.
+    """Write the output ports of registers with a fixed meaning, such as oPos, before 3.0.
 
-    Returns the names of the outputs, without components.
+    Fog and colours are clamped to 0..1.  Returns the names of the outputs, without components.
     """
     written = {register for register, _ in low.variables}
     names = []

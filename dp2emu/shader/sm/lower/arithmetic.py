@@ -20,7 +20,8 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, Stage
 from dp2emu.shader.values import Value
 
 Evaluate = Callable[[Lowering, Instruction], Result]
-"""Type of a rule: a function that computes the result of an instruction without writing it."""
+"""Type of a rule: a function (lowering, instruction) that computes an instruction's result, as
+values by component, without writing it."""
 Vector = Operand | Sequence[Value]
 
 LIT_POWER = 127.9961

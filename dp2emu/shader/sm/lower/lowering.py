@@ -31,10 +31,10 @@ from dp2emu.shader.verify import MAX_DEPTH
 
 
 class InputRegister(msgspec.Struct, frozen=True):
-    """An input register that the program reads, with the usage of its dcl.
+    """A register v# that the program reads, with the usage that its dcl names.
 
-    Shaders of DirectX 8 have no dcl and name inputs by number alone.  If dcl gives the components
-    of a register ``several`` usages, each usage is an input of its own.
+    ``usage`` is None in shaders of DirectX 8, which have no dcl.  ``several`` is True if the
+    register's components have different usages; each usage is then an input of its own.
     """
 
     register: int
@@ -59,11 +59,12 @@ class DefinedConstant(NamedTuple):
 
 
 class Lowered(msgspec.Struct, frozen=True):
-    """A shader as a program.  Frozen and hashable, as the program is.
+    """A lowered shader: its program, and what binding it requires.  Frozen and hashable.
 
-    ``outputs`` are registers by name, such as ``texcoord0`` or ``target0``; their components are
-    ports.  ``samplers`` have the shader's numbers.  ``constants`` override uploaded registers:
-    the program has them built in, except where it indexes the file at run time.
+    ``outputs`` are names such as ``texcoord0`` or ``target0``, whose components are output ports.
+    ``samplers`` are pairs (number of s#, texture kind).  ``constants`` are those that the shader
+    defines; they override uploaded registers, and are built into the program except where it
+    indexes the register file at run time.  ``kills``: the program may discard pixels.
     """
 
     program: Program
@@ -111,7 +112,7 @@ def measure_loops(parts: Routines, rounds: Callable[[Instruction], int]) -> Loop
 
 
 def _expanded(body: Iterable[Instruction], parts: Routines) -> Iterator[Instruction]:
-    """Instructions in order, with calls expanded."""
+    """Yield instructions in order, each call followed by the instructions of its subroutine."""
     for instruction in body:
         yield instruction
         if instruction.op in CALLS:
@@ -134,13 +135,16 @@ _KINDS = {
     TextureType.D3DSTT_CUBE: ir.TextureKind.CUBE,
     TextureType.D3DSTT_VOLUME: ir.TextureKind.VOLUME,
 }
-"""Texture kinds by declared sampler type.
-
-Direct3D 9 has no one-dimensional textures: a 1D sampler reads a texture one texel high."""
+"""Kind of texture that a sampler reads, by the type that its dcl names.  A 1D sampler reads a 2D
+texture one texel high: Direct3D 9 has no one-dimensional textures."""
 
 
 class Write(msgspec.Struct, frozen=True):
-    """A pending write of a register component, executed after all reads of the instruction."""
+    """A write of a register component, to be executed after all reads of the instruction.
+
+    ``condition`` is the predicate, ``index`` the run-time part of the register number; None
+    without.
+    """
 
     register: Register
     component: int
@@ -152,8 +156,8 @@ class Write(msgspec.Struct, frozen=True):
 class OpenBlock(NamedTuple):
     """An if, rep or loop block being lowered.
 
-    ``advance`` adds the code that ends an iteration, ``counter`` is the aL of a loop; both are
-    None for blocks without them.
+    ``advance`` is a function that adds the code which ends an iteration of a loop; ``counter`` is
+    the variable with a loop's aL. Both are None for blocks without them.
     """
 
     exit: ExitStack
@@ -162,7 +166,10 @@ class OpenBlock(NamedTuple):
 
 
 class SamplerBindings(msgspec.Struct, frozen=True):
-    """Properties of bound textures and stages that shader code lacks (see ``lower_pixel``)."""
+    """What shader code does not tell: texture kinds by sampler, and projections by texture stage.
+
+    They are ``sampler_kinds`` and ``projections`` of ``lower_pixel``.
+    """
 
     kinds: Mapping[int, ir.TextureKind] = msgspec.field(default_factory=dict)
     projections: Mapping[int, int] = msgspec.field(default_factory=dict)
@@ -171,9 +178,10 @@ class SamplerBindings(msgspec.Struct, frozen=True):
 class Lowering:
     """The state of lowering one shader.  A register that was never written holds 0 or false.
 
-    A register component is a variable of the builder; files that some instruction indexes are
-    local files instead.  ``own`` are constants defined by the shader, ``read`` the input registers
-    read so far, ``rows`` the dot products of the current ps_1_x matrix.
+    A register component is a variable of the builder; the registers of a file that some
+    instruction indexes are scalars of a local file instead.  ``own`` has the DWORDs of constants
+    that the shader defines, by register; ``read`` are the input registers read so far, ``rows``
+    the dot products computed so far for the current ps_1_x texture matrix.
     """
 
     def __init__(self, shader: Shader, bound: SamplerBindings) -> None:
@@ -307,9 +315,9 @@ class Lowering:
         return made
 
     def commit(self, writes: Iterable[Write]) -> None:
-        """Execute pending writes as if at once.
+        """Execute the pending writes of an instruction, as if all at the same moment.
 
-        A value whose variable another write changes is copied first.
+        A value in a variable that another of the writes changes is copied first.
         """
         local = [write for write in writes if write.register.file in self.indexed]
         direct = [write for write in writes if write.register.file not in self.indexed]
@@ -331,9 +339,10 @@ class Lowering:
         advance: Callable[[], None] | None = None,
         counter: Variable | None = None,
     ) -> None:
-        """Open a block; ``advance`` and ``counter`` are those of ``OpenBlock``.
+        """Enter ``block``, a context manager of the builder, and push an OpenBlock for it.
 
-        Raises ShaderError if blocks, with calls expanded, nest too deep.
+        ``advance`` and ``counter`` are stored in that.  Raises ShaderError if blocks, with calls
+        expanded, nest too deep.
         """
         if len(self.blocks) == MAX_DEPTH:
             what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
@@ -374,7 +383,7 @@ class Lowering:
 
 
 def varying_name(usage: DeclUsage, index: int, component: int) -> str:
-    """The name of a varying."""
+    """The port name of a component of a varying, such as ``texcoord0.x``."""
     return f"{usage.name.lower()}{index}.{COMPONENTS[component]}"
 
 

@@ -54,7 +54,7 @@ class Operand:
 
 
 def operands(low: Lowering, instruction: Instruction) -> tuple[Operand, ...]:
-    """The source operands of an instruction."""
+    """The source operands of an instruction, whose components can then be read as values."""
     return tuple(Operand(low, source) for source in instruction.sources)
 
 
@@ -123,9 +123,9 @@ def _declared_input(low: Lowering, register: Register, component: int) -> Value:
 
 
 def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
-    """A component of a vertex input, even one that no dcl names.
+    """Read a component of a vertex input register, with or without a dcl.
 
-    If usages share the register, components without a usage read 0, 0, 0, 1.
+    If dcl gives the register several usages, components without a usage read 0, 0, 0, 1.
     """
     found = low.input_register(register, component)
     if found.several and found.usage is None:

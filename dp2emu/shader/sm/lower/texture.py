@@ -134,7 +134,10 @@ def _stage(instruction: Instruction) -> int:
 
 
 def _projected(low: Lowering, stage: int) -> At:
-    """Texture coordinates of a stage, divided by the component that projects them, if any."""
+    """Return a function that reads a texture coordinate of a stage by component number.
+
+    Each is divided by the component that ``projections`` names for the stage, if any.
+    """
     divisor = low.bound.projections.get(stage)
     if divisor is None:
         return lambda c: low.coordinate(stage, c)
@@ -211,9 +214,10 @@ def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
 def _sampled_at(
     coordinates: Callable[[Lowering, Instruction, list[Value]], list[Value]],
 ) -> Evaluate:
-    """Return a rule for the last instruction of a texture matrix, which samples.
+    """Return a rule for the last instruction of a ps_1_x texture matrix: it samples a texture.
 
-    ``coordinates`` computes where, from the dot products of the rows.
+    ``coordinates`` is a function (lowering, instruction, dot products of the matrix rows) that
+    returns the texture coordinates.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
@@ -227,15 +231,15 @@ def _as_they_are(low: Lowering, instruction: Instruction, rows: list[Value]) -> 
 
 
 def _spec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """Reflect the eye vector, the second source, at the normal, which is ``rows``."""
+    """Coordinates of texm3x3spec: the eye vector, source 1, reflected at the normal ``rows``."""
     eye = Operand(low, instruction.sources[1])
     return _reflected(low, rows, [eye[c] for c in range(3)])
 
 
 def _vspec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """Reflect the eye vector at the normal, which is ``rows``.
+    """The coordinates of texm3x3vspec: the eye vector reflected at the normal ``rows``.
 
-    The eye vector is w of the texture coordinates of the three stages.
+    The eye vector is w of the texture coordinates of the three stages of the matrix.
     """
     last = _stage(instruction)
     return _reflected(low, rows, [low.coordinate(set, 3) for set in range(last - 2, last + 1)])

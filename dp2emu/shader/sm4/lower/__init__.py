@@ -76,8 +76,11 @@ _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cul
 
 
 def vertex_outputs(low: Lowering) -> None:
-    """Write every declared component by register, as bits, for the next stage; as floats the
-    position and the clip and cull distances, numbered in the order of their components.
+    """Write the output ports of a vertex or domain program.
+
+    Every declared component of o# is written as bits, named by register, for the next stage.  The
+    position and the clip and cull distances are written as floats too; distances are numbered in
+    the order of their components.
     """
     counts = dict.fromkeys(_DISTANCES, 0)
     for number, component, value in _declared(low):
@@ -203,7 +206,10 @@ def _of_constants(phase: Phase) -> bool:
 
 
 def _lowering(program: Program, first: Phase, phase: Phase, registers: int) -> Lowering:
-    """Start the lowering of a phase; declarations of the ``first`` phase apply to all phases."""
+    """Start the lowering of ``phase`` of a hull shader; declarations of ``first`` apply to it too.
+
+    ``registers`` is the number of registers of a point in the patch files.
+    """
     known = replace(phase, declarations=first.declarations + phase.declarations)
     return Lowering(program, known, registers)
 
@@ -218,7 +224,7 @@ def _lowered(low: Lowering) -> Lowered4:
 
 
 def _begin_with_constants(low: Lowering) -> None:
-    """Initialize o# with the constants written by earlier phases and instances."""
+    """Set o# to the patch constants that earlier phases and instances of a hull shader wrote."""
     for number, component in low.declared.output_of:
         value = patch_word(low, File.PATCH_CONSTANT, 0, number, component)
         if File.OUTPUT in low.indexed:

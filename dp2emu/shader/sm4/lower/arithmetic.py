@@ -62,7 +62,7 @@ def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
 
 
 def _dot(size: int) -> Evaluate:
-    """Return a rule for the dot product of the first ``size`` components, in every component."""
+    """Return a rule: each written component is the dot product of ``size`` components."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -116,9 +116,10 @@ def _op(name: str) -> Evaluate:
 
 
 def _two(first: str, second: str) -> Evaluate:
-    """Return a rule that applies two operations to the same operands, one for each destination.
+    """Return a rule for instructions with two destinations, each of which may be null.
 
-    A destination may be null.
+    The first gets the results of the operation ``first``, the second those of ``second``, on the
+    same operands.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:

@@ -69,12 +69,12 @@ class Declared(msgspec.Struct, dict=True):
 
     @cached_property
     def input_of(self) -> dict[tuple[int, int], Register]:
-        """The declared register of each component of v#, by (number, component)."""
+        """The declared input register of a component, by (number of v#, component 0 to 3)."""
         return _by_component(self.inputs)
 
     @cached_property
     def output_of(self) -> dict[tuple[int, int], Register]:
-        """The declared register of each component of o#, by (number, component)."""
+        """The declared output register of a component, by (number of o#, component 0 to 3)."""
         return _by_component(self.outputs)
 
     @property
@@ -195,9 +195,9 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
 
 
 def _stored(name: str, source: str = "") -> _Declare:
-    """Return a function that stores an attribute of a declaration in ``Declared`` as ``name``.
+    """Return a function that copies attribute ``source`` of a declaration to ``Declared``.
 
-    The attribute is ``source``, by default ``name`` too.
+    The attribute is called ``name`` there, and in the declaration too if ``source`` is empty.
     """
 
     def store(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -207,7 +207,7 @@ def _stored(name: str, source: str = "") -> _Declare:
 
 
 def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    """Store the maximum tessellation factor; NaN means no limit."""
+    """Set ``found.most`` to the factor of dcl_hs_max_tessfactor; NaN means no limit."""
     (most,) = struct.unpack("<f", struct.pack("<I", declaration.factor))
     found.most = math.inf if math.isnan(most) else most
 

@@ -32,7 +32,7 @@ _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 
 
 def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
-    """Lower the instructions of a routine; one with early returns is a frame.
+    """Lower the instructions of a routine; one with early returns is a block that lanes can leave.
 
     Raises ShaderError if blocks nest too deep or the program has too many slots.  Raises
     Unsupported for instructions that are not implemented.
@@ -222,7 +222,10 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """Lower case and default; lanes that executed the previous case's body fall through."""
+    """Lower case or default: the lanes that it selects begin to execute the switch's body.
+
+    Lanes that executed the body of the case before it go on (fall through).
+    """
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
@@ -253,7 +256,10 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
-    """Return an ``Effect``: lanes leave the innermost frame of one of ``kinds``."""
+    """Return a function that lowers a jump: lanes leave the innermost frame of one of ``kinds``.
+
+    If the opcode tests a source, only lanes in which the test succeeds leave.
+    """
 
     def effect(low: Lowering, instruction: Instruction) -> None:
         tests = instruction.op.row.tests

@@ -22,7 +22,8 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 MAX_WORDS = 1024
-"""Limit of the 32-bit words emitted by an instance, and of the vertices of all instances."""
+"""Maximum number of words that an instance of a geometry shader may emit (vertices * components),
+and of vertices that all its instances together may emit."""
 EMITS = frozenset({Op.EMIT, Op.EMIT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 CUTS = frozenset({Op.CUT, Op.CUT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 

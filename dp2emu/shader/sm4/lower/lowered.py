@@ -46,7 +46,7 @@ class Resource(msgspec.Struct, frozen=True):
 
 
 class DeclaredSampler(msgspec.Struct, frozen=True):
-    """A declared s# and its mode."""
+    """A declared sampler s#: its number, and its mode (default, comparison or mono)."""
 
     number: int
     mode: SamplerMode
@@ -103,7 +103,7 @@ Component = tuple[int, int]
 
 
 class Constants(msgspec.Struct, frozen=True):
-    """A phase that computes patch constants, and its number of instances."""
+    """A phase of a hull shader that computes patch constants, and how often it runs per patch."""
 
     shader: Lowered4
     instances: int
@@ -137,7 +137,11 @@ class LoweredHull(msgspec.Struct, frozen=True):
 
 
 class GroupLimits(NamedTuple):
-    """Limits: threads of a group, its threads along z, bytes of shared memory, number of u#."""
+    """Limits of a compute shader.
+
+    They are the threads of a group, its threads along z, its bytes of shared memory, and the
+    number of u#.
+    """
 
     threads: int
     z: int

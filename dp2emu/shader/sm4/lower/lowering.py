@@ -44,10 +44,11 @@ class FrameKind(Enum):
 
 
 class Frame(msgspec.Struct, eq=False):
-    """An open block.  Mutable: it collects the jumps out of it.
+    """An open block of the program being lowered.  Mutable: it collects the jumps out of it.
 
-    ``flag`` is set for lanes that leave the block from inside inner frames.  ``outer_exits`` are
-    the outer frames that lanes inside this block leave.
+    ``flag`` is set in lanes that leave the block from inside inner frames.  ``outer_exits`` are
+    the outer frames that lanes inside this block leave.  ``exit`` closes the blocks of the
+    builder.
     """
 
     kind: FrameKind
@@ -62,7 +63,7 @@ class Switch(msgspec.Struct, eq=False):
 
     value: Value
     words: tuple[int, ...]
-    """Labels of all cases; default applies to every other value."""
+    """32-bit labels of all cases; default applies to every other value."""
     running: Variable
 
 
@@ -197,7 +198,7 @@ class Lowering:
     def access(
         self, operation: MemoryOperation, operands: list[Value]
     ) -> tuple[Value, Value, Value, Value]:
-        """Record an Access and return the words of its memory operation."""
+        """Record an Access that performs a memory operation; returns its four result words."""
         return self.b.access(self.operations.setdefault(operation, len(self.operations)), operands)
 
     def _drops(self, program: Program) -> Variable | None:
@@ -219,9 +220,10 @@ class Lowering:
         return self.variable(Place(File.OUTPUT, number, component)).value
 
     def commit(self, writes: Iterable[Write], indices: dict[Operand, Value | None]) -> None:
-        """Execute the writes of an instruction as if at once.
+        """Execute the writes of an instruction, as if all at the same moment.
 
-        ``indices`` are the run-time rows of destinations that are stored in local files.
+        ``indices`` has the run-time part of the row, or None, for each destination operand that is
+        stored in a local file.
         """
         direct = []
         for write in writes:
@@ -245,7 +247,7 @@ class Lowering:
         return operand.file is File.INDEXABLE_TEMP or operand.file in self.indexed
 
     def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
-        """Local file that holds a register, its components per row, and the register's row."""
+        """The local file that holds a register, its number of components per row, and the row."""
         if by_vertex(operand):
             return self.indexed[operand.file], 4, Index()
         if operand.file is File.INDEXABLE_TEMP:
@@ -263,10 +265,10 @@ class Lowering:
 def file_address(
     row: Index, index: Value | None, components: int, place: int
 ) -> tuple[int, Value | None, int]:
-    """The offset, index and stride at which a component of a row of a file is addressed.
+    """The address of component ``place`` of a row of a file: offset, index and stride in scalars.
 
     Row numbers wrap at 32 bits, but addresses in a file do not.  So a large row offset is added to
-    ``index`` here; without a run-time index it is out of range, -1.
+    the run-time ``index`` here; without one it is out of range, and the offset is -1.
     """
     if row.offset < _FAR:
         return row.offset * components + place, index, 1 if index is None else components

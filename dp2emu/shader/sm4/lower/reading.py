@@ -124,9 +124,9 @@ _GENERATED = {
 
 
 class Source:
-    """A source of the instruction being lowered.  ``s[c]`` computes component c on first use.
+    """A source operand of an instruction; ``s[c]`` computes component c when it is first used.
 
-    ``letter`` is the operand's letter in the opcode's row: f reads floats, i integers, any other
+    ``letter`` is the operand's letter in the opcode table: f reads floats, i integers, any other
     letter bits.
     """
 
@@ -153,7 +153,7 @@ class Source:
         return self._bits[place]
 
     def raw(self, place: int) -> Value:
-        """A component as bits, with modifiers applied to the sign bit."""
+        """Component ``place`` of the register as bits; abs and negate change the sign bit."""
         return signed(self.operand, self._plain(place))
 
     def integer(self, place: int) -> Value:
@@ -210,7 +210,7 @@ def condition(low: Lowering, instruction: Instruction) -> Value:
 
 
 def index_of(low: Lowering, operand: Operand) -> Value | None:
-    """The value added at run time to the row of an operand's register; None for a constant row.
+    """The run-time part of the register row of an operand; None for a constant row.
 
     For v[vertex][register] it is the whole row.  Also None for patch registers, which
     ``patch_word`` addresses.
@@ -342,7 +342,7 @@ def _constant(low: Lowering, operand: Operand, place: int, index: Value | None) 
 
 
 def _own_constant(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """Read the immediate constant buffer of the program; 0 out of bounds."""
+    """Read component ``place`` of a row of the immediate constant buffer; 0 out of bounds."""
     words, (row,) = low.declared.immediates, operand.indices
     at = 4 * row.offset + place
     if index is None:

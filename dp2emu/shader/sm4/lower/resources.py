@@ -116,10 +116,10 @@ def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple[Value, ...]:
-    """Record a Sample statement at the address ``at``; returns its words.
+    """Record a Sample statement for ``unit`` at the address ``at``; returns its four words.
 
-    ``rest`` are the sources of the level of detail.  A one-dimensional texture is sampled at the
-    centre of its row.
+    ``rest`` are the operands of the level of detail: a level, a bias or two derivatives.  A
+    one-dimensional texture is sampled at the centre of its row.
     """
     assert unit.dimension is not None
     kind, axes = _PLAIN[unit.dimension], ADDRESS_SHAPES[unit.dimension].axes
@@ -238,10 +238,10 @@ def memory_operation(
 def _read(
     low: Lowering, instruction: Instruction, read: ReadOpcode, load: MemoryOpcode
 ) -> tuple[Words, AddressShape]:
-    """Read four words from a resource, by ``read``, or from a u# or g#, by ``load``.
+    """Read four words from an instruction's resource.
 
-    The operands are the x components of the instruction's sources.  Also returns the shape of the
-    addresses.
+    A t# is read by a Fetch with ``read``, a u# or g# by an Access with ``load``.  The operands are
+    the x components of the sources.  Also returns the shape of the resource's addresses.
     """
     operands = [source[0] for source in sources(low, instruction)]
     operation = memory_operation(low, instruction, load)
@@ -252,7 +252,7 @@ def _read(
 
 
 def _loading(read: ReadOpcode) -> Evaluate:
-    """Return a rule for ld_raw or ld_structured, whose resources are read by ``read``."""
+    """Return a rule for ld_raw (``read`` is RAW) or ld_structured (STRUCTURED)."""
     return lambda low, instruction: swizzled(
         instruction, _read(low, instruction, read, MemoryOpcode.LOAD)[0]
     )
@@ -318,14 +318,17 @@ def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) ->
 
 
 def _at(operation: MemoryOperation, source: Source) -> list[Value]:
-    """The address components that a memory operation uses, from its address operand."""
+    """The components of an address operand that addresses in the operation's dimension have."""
     shape = ADDRESS_SHAPES[operation.dimension]
     count = _UNTYPED.get(operation.dimension, shape.axes + shape.slices)
     return [source[c] for c in range(count)]
 
 
 def _write_access(low: Lowering, operation: MemoryOperation, operands: list[Value]) -> Words:
-    """Record an access that may write; returns its words.  Discarded pixels do not execute it."""
+    """Record an Access that may write; returns its four result words.
+
+    Discarded pixels do not execute it, and get words of 0.
+    """
     if low.dropped is None:
         return low.access(operation, operands)
     results = [low.b.variable(low.word(0).type, 0) for _ in range(4)]
@@ -397,7 +400,7 @@ _FLAT = frozenset(
     }
 )
 _SIGN_SHIFT = 32 - 4
-"""Shift that sign-extends a 4-bit offset, in units of 1/16 pixel."""
+"""Number of bits by which a 4-bit offset is shifted left, then right, to sign-extend it."""
 
 
 def _snapped(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
