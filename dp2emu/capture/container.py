@@ -55,10 +55,10 @@ def build(*records: McapRecord) -> bytes:
 
 
 def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
-    """One MCAP record from its body, the bytes after opcode and length.
+    """Parse one MCAP record with ``read``; ``body`` are the bytes after opcode and length.
 
     The library tolerates short strings, trailing bytes and repeated keys; this raises CaptureError
-    for a record that does not build back to the same bytes.
+    for a record that does not serialize to the same bytes.
     """
     try:
         record = read(ReadDataStream(BytesIO(body)))
@@ -72,11 +72,14 @@ def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
 
 
 def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
-    """A Message record, packed without the library for speed; the channel id is the kind."""
+    """Serialize an MCAP Message, without the library for speed; the channel id is the kind."""
     head = RECORD_HEAD.pack(Opcode.MESSAGE, MESSAGE_HEAD.size + len(payload))
     return b"".join((head, MESSAGE_HEAD.pack(kind, sequence, time, time), payload))
 
 
 def next_sequence(kind: Kind, calls: int) -> int:
-    """The 32-bit sequence number of a message that follows ``calls`` calls."""
+    """The 32-bit MCAP sequence number of a record that follows ``calls`` calls.
+
+    An answer has the number of its call, any other record that of the next call.
+    """
     return max(calls - (kind is Kind.ANSWER), 0) & 0xFFFFFFFF

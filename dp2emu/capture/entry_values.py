@@ -29,7 +29,7 @@ RAISED = "Raised"
 member is the name of the Python exception."""
 
 Number = Callable[[bytearray], int | None]
-"""Type of a function that returns a memory block's number in a capture, None if it has none."""
+"""Type of a function from a block of memory to its number in a capture, None if it has none."""
 
 
 def makes(entry: str) -> bool:
@@ -98,7 +98,7 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
 
 
 def _is_mutable(argument: Any) -> bool:
-    """Whether a function may change ``argument``: a list without memory or a mutable structure."""
+    """Whether a function may change ``argument``: a mutable structure or a list of values."""
     if isinstance(argument, list):
         return not any(memories(argument))
     return isinstance(argument, msgspec.Struct) and not isinstance(argument, (Structure, Memory))
@@ -109,7 +109,7 @@ def unnumbered(memory: bytearray) -> None:
 
 
 def memories(found: Any) -> Iterator[bytearray]:
-    """All blocks of memory within ``found``, at any depth."""
+    """All blocks of memory (bytearrays) within ``found``, in elements and members at any depth."""
     if isinstance(found, bytearray):
         yield found
     elif isinstance(found, (tuple, list, msgspec.Struct)):

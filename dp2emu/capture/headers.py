@@ -10,4 +10,4 @@ from __future__ import annotations
 from pathlib import Path
 
 INCLUDES = Path(__file__).with_name("c")
-"""The folder to give a C compiler (``-I``)."""
+"""Path of the folder with the C headers, for a C compiler's option ``-I``."""

@@ -300,14 +300,20 @@ def _unpack_managed(payload: Payload, time: int) -> Record:
 
 
 def _surface_fields(head: Head, payload: Payload) -> dict[str, Any]:
-    """The values of a surface's payload, which is a head only, by names in ``SurfaceDesc``."""
+    """The fields of a surface's payload, which is a head only, by their names in ``SurfaceDesc``.
+
+    Raises CaptureError for more bytes.
+    """
     fields = dict(zip(head.names, head.unpack(payload), strict=True))
     _split(payload, head.size)
     return fields
 
 
 def _with_kind(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields with ``kind`` as a SurfaceKind.  Raises CaptureError for an unknown one."""
+    """Return ``fields`` with its number ``kind`` replaced by the SurfaceKind.
+
+    Raises CaptureError for an unknown kind.
+    """
     kind = fields["kind"]
     if kind not in SurfaceKind._value2member_map_:
         raise CaptureError(f"surface {fields['handle']} is of unknown kind {kind}")
@@ -509,7 +515,8 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.ENTRY: Layout(_ENTRY, _unpack_entry, _ENTRY_TAILS),
     Kind.BLIT: Layout(_BLIT, _unpack_blit),
 }
-"""Layouts of payloads by kind of record.  A new type of record also needs a row in ``_PACK``."""
+"""The Layout of the payload of each kind of record.  A new type of record also needs an entry in
+``_PACK``."""
 
 _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     records.ContextCreated: (Kind.CONTEXT, _CONTEXTS.pack),

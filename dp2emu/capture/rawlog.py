@@ -142,7 +142,7 @@ def scan_heads(source: Source) -> Summary | None:
 
 
 def _scan_record(source: Source, totals: Totals) -> bool:
-    """Count a record and seek past it; False once the head of the end record is read."""
+    """Count a record and seek past its payload; False if it is the record that ends the log."""
     tag, length, time, _ = RECORD.unpack(source.take(RECORD.size))
     if tag == END:
         return False

@@ -35,7 +35,8 @@ KINDS = (*MAGICS, "bare")
 _TEXT_STARTS = b"d# \t\r\n\xef"
 """Possible first bytes of a capture as text: a statement, comment, space or byte order mark."""
 _CHECK_ALL = 4 << 20
-"""Largest size in bytes of a capture whose records are all read, so checked, for a summary."""
+"""Largest size in bytes of a capture whose summary is computed by reading, and so checking, all of
+its records."""
 
 _CHUNK_HEAD = struct.Struct("<QQQII")
 """``struct`` format of an MCAP Chunk's first fields: start time, end time, inflated size, CRC, and
@@ -78,7 +79,7 @@ class SealedReader(Pass):
         self._check_summary()
 
     def _next(self) -> tuple[int, int]:
-        """Opcode and length of the next container record."""
+        """Read the head of the next MCAP record: opcode, and length of the body in bytes."""
         source = self._source
         source.mark, self._crc = source.offset, source.crc
         head = source.upto(RECORD_HEAD.size)
@@ -227,7 +228,8 @@ _LEARNT: dict[int, Callable[[SealedReader, bytes], None]] = {
     Opcode.SCHEMA: SealedReader._learn_schema,
     Opcode.CHANNEL: SealedReader._learn_channel,
 }
-"""``SealedReader`` methods that read an MCAP Schema or Channel in a chunk, by MCAP opcode."""
+"""``SealedReader`` methods that process a record in a chunk which is no Message, by MCAP opcode:
+Schema and Channel."""
 
 
 def read_totals(source: Source) -> Summary | None:
@@ -442,7 +444,10 @@ class Capture(Closable):
         return f"{last}; calls {calls} to {totals.calls - 1} are lost"
 
     def _unverified(self) -> Summary | None:
-        """The totals from the index or the record heads, if any; makes the next pass rewind."""
+        """The totals from the index or the heads of records, None if the form has neither.
+
+        The next pass has to rewind.
+        """
         if self._source.size is None or self.kind == "bare":
             return None
         self._fresh = False

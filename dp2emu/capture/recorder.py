@@ -89,7 +89,10 @@ class Recorder:
 
 
 class RecordedDevice:
-    """A proxy of a device that records its functions.  Mutable: it tracks mapped memory."""
+    """A proxy of a device that records the calls of its functions.
+
+    Mutable: it tracks which subresources are mapped.
+    """
 
     def __init__(self, recorder: Recorder, device: Device, number: int, codes: list[int]) -> None:
         self.device = device
@@ -158,7 +161,7 @@ class RecordedDevice:
             self._mapped[id(arguments[0]), arguments[1]] = found.pData
 
     def _record_writes(self, memory: bytearray, subresource: int) -> None:
-        """Record the bytes of a subresource mapped for writing, before it is unmapped."""
+        """Record the bytes that the host wrote to a mapped subresource, just before Unmap."""
         view = self._mapped.pop((id(memory), subresource), None)
         if view is not None:
             self._codes.clear()

@@ -152,10 +152,10 @@ class Pictured(msgspec.Struct, frozen=True):
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """GetData of a context's query by API call number ``call`` of the recorded program.
+    """GetData of a context's query, as API call number ``call`` of the recorded program.
 
-    It returned ``hr`` and, with S_OK, ``data`` of the size that the program asked for.  With
-    S_OK the answer to the query's last END, if it had one, had reached the host before.
+    It returned ``hr`` and, with S_OK, ``data`` of the size that the program asked for.  S_OK
+    implies that the answer to the query's last END, if there was one, had reached the host.
     """
 
     call: int

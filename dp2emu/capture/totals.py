@@ -108,8 +108,8 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
     Kind.ENTRY: lambda head, rest: (("entries", 1),),
 }  # fmt: skip
-"""Functions by kind of record that return (name, increment) of each total that a record changes;
-parameters: the values of its payload's head, and the number of bytes after the head."""
+"""Functions that count a record, by kind of record.  Parameters: the values of its payload's head,
+and the number of bytes after the head; they return (name of a total, increment) pairs."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:

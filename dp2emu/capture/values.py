@@ -79,14 +79,17 @@ def unpack(data: bytes | memoryview) -> Value:
 
 
 class _Writer:
-    """A serializer of values, appending to ``parts``.  Mutable: it counts bytes."""
+    """Serializes values into the list ``parts``.  Mutable: it counts bytes."""
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts = parts
         self._plain = 0
 
     def write(self, value: Value, depth: int) -> None:
-        """Append a value.  Raises CaptureError."""
+        """Append ``value``, which is nested ``depth`` deep in others.
+
+        Raises CaptureError if values nest too deep or the bytes exceed a limit.
+        """
         if depth > NESTING:
             raise CaptureError(f"values nest deeper than {NESTING}")
         put = _PUT.get(type(value))
@@ -105,8 +108,8 @@ class _Writer:
 
 
 _Put = tuple[int, bytes, bytes, tuple[Value, ...]]
-"""A value to serialize: its tag, bytes that count towards PLAIN_BYTES, bytes that do not, and its
-elements, which follow as values."""
+"""Type of a value that is taken apart: (tag, bytes that count towards PLAIN_BYTES, bytes that do
+not, elements that are serialized after these)."""
 
 
 def _put_int(value: int) -> _Put:
@@ -202,7 +205,8 @@ _GET: tuple[Callable[[_Reader, int], Value], ...] = (
     lambda reader, depth: reader._elements(reader._number(_U32), depth),
     _Reader._structure,
 )
-"""Functions that parse a serialized value's content; the index is the value's tag, 0 to 8."""
+"""Functions (reader, depth) that parse the content of a serialized value; the index is its tag, 0
+to 8."""
 
 
 def json_of(value: Value) -> Any:

@@ -147,7 +147,10 @@ class CaptureWriter(Closable):
             self.flush()
 
     def _introduce(self, kind: Kind) -> None:
-        """Add schema and channel of ``kind`` to the current chunk, whose checksum covers them."""
+        """Add the MCAP Schema and Channel of ``kind``, at its first record, to the current chunk.
+
+        There the chunk's checksum covers them.
+        """
         self._pending.add(build(_schema(kind), _channel(kind)))
         self._statistics.channel_message_counts[kind] = 0
         self._statistics.schema_count += 1

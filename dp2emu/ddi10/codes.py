@@ -24,7 +24,7 @@ class DdiCode(IntEnum):
 
 
 class Interface(IntEnum):
-    """Interface versions: ten times the major Direct3D version plus the minor one.
+    """Interface versions: 10 times the Direct3D version, so 101 is Direct3D 10.1.
 
     A later version has every function of the earlier ones.
     """

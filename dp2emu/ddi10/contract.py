@@ -87,7 +87,7 @@ def float32(*numbers: float) -> tuple[float, ...]:
 
 
 def is_uint(number: int) -> bool:
-    """Whether a UINT can hold a number."""
+    """Whether ``number`` is in the range of a UINT, 0 to 2**32 - 1."""
     return 0 <= number <= 0xFFFFFFFF
 
 

@@ -157,7 +157,8 @@ def _may_report(name: str) -> frozenset[DdiCode]:
 
 
 MAY_REPORT: dict[str, frozenset[DdiCode]] = {name: _may_report(name) for name in SINCE}
-"""Error codes that a DDI function may pass to pfnSetErrorCb, by the function's name."""
+"""Error codes that a DDI function may pass to pfnSetErrorCb, by the function's name without
+``pfn``."""
 
 
 def names_of(interface: Interface) -> tuple[str, ...]:
@@ -241,7 +242,7 @@ def _do_nothing(*arguments: object) -> None:
 
 
 class Host(Protocol):
-    """Interface through which a device uses its adapter."""
+    """What a device needs of its adapter: GPU, contract, active counters, shared resources."""
 
     gpu: Gpu
     contract: Contract

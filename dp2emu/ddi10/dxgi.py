@@ -84,9 +84,10 @@ class GammaCaps(msgspec.Struct):
 
 
 class Dxgi:
-    """The DXGI functions of a device.  Mutable: ``shown`` changes.
+    """The DXGI functions of a device.
 
-    ``shown`` is the resource and subresource on the screen, None before the first Present.
+    Mutable: ``shown`` is (resource, subresource number) on the screen, None before the first
+    Present.
     """
 
     def __init__(

@@ -20,10 +20,11 @@ _T = TypeVar("_T")
 
 
 class Objects(Generic[_T]):
-    """The live objects of one kind.  Mutable: DDI functions create and destroy them.
+    """The live objects of one type, such as queries or views.
 
-    ``noun`` is the kind's name in the DDI functions, ``mark`` the first four bytes of its memory.
-    The limit ``objects`` of the heap bounds their number.
+    ``noun`` is the type's name in DDI function names, ``mark`` the first four bytes in the memory
+    of each object.  Their number is limited by the heap's limit ``objects``.  Mutable: DDI
+    functions create and destroy them.
     """
 
     def __init__(self, context: Context, noun: str, mark: bytes) -> None:

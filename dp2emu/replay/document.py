@@ -57,7 +57,7 @@ class Document:
             self._spools[name].write(",\n" + json.dumps(row))
 
     def finish(self, rest: Mapping[str, Any]) -> None:
-        """End the document with the spooled lists and the members of ``rest``."""
+        """Write the lists after ``calls``, then the members of ``rest``, and end the document."""
         self._write("\n]" if self._rows else self._opening + "]")
         for name, spool in self._spools.items():
             self._write(f',\n"{name}": [')

@@ -35,7 +35,8 @@ _LONGEST = 60
 PRESENT = f"{entries.DXGI}Present"
 
 _IMPOSSIBLE = (TypeError, ValueError, LookupError, OverflowError, AttributeError)
-"""Python exceptions by which a driver function rejects arguments that no runtime would pass."""
+"""Python exceptions that a driver function raises for arguments which no runtime would pass, as a
+damaged capture may have."""
 _DESCRIBED: dict[str, Any] = {
     "CreateBlendState": state_objects.BlendDesc | state_objects.BlendDesc1,
     "CreateDepthStencilState": state_objects.DepthStencilDesc,
@@ -136,7 +137,7 @@ class Facade:
         return self._surfaces[handle].desc
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Pass a surface to ``sink`` after all work submitted so far."""
+        """Pass surface ``handle`` to ``sink`` once all work submitted before is done."""
         self.adapter.gpu.submit(Observe(self._surfaces[handle], sink))
 
     def _keep(self, surface: Surface | None) -> int:
@@ -278,7 +279,8 @@ _SHOWN: dict[str, Callable[[Reply], str]] = {
     "reported": lambda reply: " ".join(f"{code:#010x}" for code in reply.codes),
     "filled in": lambda reply: ", ".join(f"{data.hex(' ')}" for _, data in reply.written),
 }
-"""Functions that show a part of a ``Reply`` as text, by the verb that names it in a difference."""
+"""Functions that format a member of a ``Reply`` as text, by the verb that a difference is reported
+with."""
 
 
 def _short(text: str) -> str:
@@ -342,7 +344,7 @@ def _parameters(
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The plain function behind partial applications and methods."""
+    """The function that ``function`` wraps, if it is a partial application or a bound method."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__func__", function)
@@ -399,7 +401,10 @@ def _one_of(name: str, choices: tuple[Any, ...], value: Value, find: Find) -> An
 
 
 def _structure(kind: Any, value: Structure, find: Find) -> Any:
-    """A recorded structure as type ``kind`` of its name; members with a default may be missing."""
+    """Convert a recorded structure to ``kind``, the Python type with the structure's name.
+
+    Trailing members with a default may be missing.  Raises CaptureError if it does not fit.
+    """
     names = _members(kind)
     if value.name != kind.__name__ or not names:
         raise CaptureError(f"{value.name} in the place of {kind.__name__}")

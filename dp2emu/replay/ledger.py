@@ -34,10 +34,10 @@ class Outcome(NamedTuple):
 
 
 class QueryLedger:
-    """Queries of a context.  Mutable: calls and answers update it.
+    """Tracks the queries of a context.  Mutable: calls and answers update it.
 
-    ``settle`` receives every outcome as soon as it is certain.  The driver's ``options``, as far
-    as known, decide which item of a failing token it refused.
+    ``settle`` is a function that receives the Outcome of each END as soon as it is certain.  The
+    driver's ``options``, as far as known, decide which item of a failing token it refused.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class QueryLedger:
             self._settle(Outcome(number, query, self._types[query], data))
 
     def close(self) -> None:
-        """Settle the pending ENDs as never delivered."""
+        """Report each END whose answer is pending as never delivered."""
         for query in list(self._issued):
             self._drop(query)
 

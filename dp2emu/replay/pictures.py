@@ -54,13 +54,13 @@ class Observable(Protocol):
         """Pass a surface to ``sink`` after all work submitted so far."""
 
     def surface(self, handle: int) -> SurfaceDesc:
-        """The description of a surface."""
+        """The description of a surface: size, format, levels."""
 
     def target(self, context: int) -> int:
         """Handle of colour target 0 of a context, 0 for none."""
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """Handles of all targets of a context since the last call of this method."""
+        """Handles of all targets that a context has used since the last call of this method."""
 
 
 class Pictures(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ class Pictures(msgspec.Struct, frozen=True):
     judge: Judge | None = None
 
     def with_raw(self, raw: RawFrames) -> Pictures:
-        """A copy whose raw frames go to ``raw``."""
+        """A copy of this selection that writes its raw frames to ``raw``."""
         return replace(self, raw=raw)
 
 
@@ -136,7 +136,7 @@ class Photographer:
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
-        """``publish`` receives a picture's row of replay JSON or None, and comparison or None."""
+        """``publish`` is called with (row of replay JSON or None, Judged or None) of a picture."""
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -223,8 +223,9 @@ class Photographer:
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
     def _others(self, frame: int, handles: Iterable[int]) -> Iterator[Task]:
-        """Tasks that take pictures of surfaces: of depth and stencil in formats that have them,
-        else of the colour.
+        """Yield tasks that picture surfaces: depth and stencil as far as the format has them.
+
+        Surfaces of other formats are pictured in colour.
         """
         for handle in handles:
             format = self._rig.surface(handle).format
@@ -350,7 +351,7 @@ class RawFrames:
         self.frames += 1
 
     def hold(self, picture: Picture) -> None:
-        """Keep a picture, which ``close`` writes if no marker ends the last frame."""
+        """Keep a picture in case the last frame has no marker; ``close`` writes it then."""
         self._held = picture
 
     def close(self, *, unfinished: bool) -> None:
@@ -377,7 +378,11 @@ class Sheet:
         self._seen = 0
 
     def add(self, picture: Picture, first_line: str, second_line: str) -> None:
-        """Add a picture with two lines of text; once the sheet was full, some are skipped."""
+        """Add a picture with two lines of text below it.
+
+        Each time the sheet gets too full, every second picture on it, and of those to come, is
+        dropped.
+        """
         wanted = self._seen % self._every == 0
         self._seen += 1
         if not wanted:

@@ -62,7 +62,7 @@ class Recording(Protocol):
 
     @property
     def damage(self) -> CaptureError | None:
-        """The error that ended the records early, if any."""
+        """The error that ended the records early, None if they are complete."""
 
     def records(self) -> Iterator[Record]:
         """Every record, in order."""
@@ -141,7 +141,10 @@ class Performed(msgspec.Struct, frozen=True):
 
 
 def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Performed:
-    """Submit a call and parse its answer; errors of driver and stream are returned, not raised."""
+    """Submit a call to the rig and parse its answer and responses.
+
+    Errors of the driver and in the command stream are returned in the result, not raised.
+    """
     commands = CommandStream(call, _command_bytes(rig, call))
     answer, error = _answer(rig, call)
     responses = Responses((), False)
@@ -174,10 +177,10 @@ def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
 
 
 def _command_bytes(rig: Rig, call: Call) -> bytes:
-    """The command bytes that the driver will read, from the call or else from its surface.
+    """The command bytes of a call, the missing ones read from its command surface.
 
-    Empty if it will refuse the call before it reads any: they are too many, or in memory that
-    cannot be read.
+    Empty if the driver will refuse the call before it reads any: if they are too many, or in
+    memory that cannot be read.
     """
     if call.dwCommandLength > Limits().call_bytes:
         return b""
@@ -296,7 +299,10 @@ class Player:
         return self.tally
 
     def _leave(self) -> None:
-        """Finish and picture the Direct3D 10/11 devices that the capture did not destroy."""
+        """Finish and picture the Direct3D 10/11 devices that the capture did not destroy.
+
+        Also adds the adapter's clock disturbances to the document.
+        """
         if self._facade is None:
             return
         self._facade.finish()
@@ -492,7 +498,7 @@ class Player:
         self.tally.different += found
 
     def _note(self, difference: Difference | None) -> None:
-        """Count an observation of the program, and report its difference if any."""
+        """Count an observation that was compared; report ``difference`` unless it is None."""
         self.tally.observed += 1
         if difference is not None:
             self.tally.observed_different += 1

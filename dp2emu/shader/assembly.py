@@ -98,9 +98,9 @@ def located(line: int, error: ShaderError) -> ShaderError:
 def version_of(
     lines: list[Line], known: Mapping[str, _V], spelled: Callable[[str], str] = str.lower
 ) -> _V:
-    """Return the version that the first line names; ``known`` has the versions by spelling.
+    """Return the version that the first line names, a value of ``known``.
 
-    Raises ShaderError.
+    ``spelled`` changes its text to the spelling of the keys.  Raises ShaderError if it is none.
     """
     if not lines:
         raise ShaderError("line 1: there is no shader version")
@@ -118,7 +118,7 @@ class Assembled(NamedTuple):
 
     words: tuple[int, ...]
     places: list[tuple[int, int]]
-    """For each line its byte offset in the code and its line number, the version line first."""
+    """(byte offset in the code, line number) of each line, the version line first."""
     trailing: bytes
 
     def code(self, words: Sequence[int], decode: Callable[[bytes], object] | None) -> bytes:

@@ -32,9 +32,9 @@ class Step(NamedTuple):
 class Loops(NamedTuple):
     """Sizes of the loops of a shader with its calls expanded.
 
-    ``sizes`` are the instructions of one iteration of each loop, including the two that begin and
-    end it but not nested loops, in the order in which loops begin.  ``most`` is the instruction
-    count of a lane that leaves no loop early.
+    ``sizes`` are the numbers of instructions in one iteration of each loop, without nested loops
+    but with the two that begin and end it, in the order in which the loops begin.  ``most`` is the
+    number of instructions that a lane executes if it leaves no loop early.
     """
 
     sizes: tuple[int, ...]

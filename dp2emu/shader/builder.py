@@ -37,8 +37,9 @@ control").
 
 
 class Builder(Arithmetic):
-    """Records a program.  Inputs and uniforms at a constant address are read once, at the
-    start.
+    """Records a program.
+
+    Inputs, and uniforms at a constant address, are read once, at its start.
     """
 
     def __init__(self, stage: ir.Stage) -> None:
@@ -245,7 +246,7 @@ class Builder(Arithmetic):
     # The end
 
     def program(self) -> ir.Program:
-        """Return the recorded program, verified and with redundant copies removed."""
+        """Finish recording; returns the program, verified and without redundant copies."""
         if len(self._open) > 1:
             raise ir.ProgramError("a block is still open")
         program = ir.Program(

@@ -32,7 +32,7 @@ returns the values of its results."""
 
 
 def operand_name(number: int) -> str:
-    """Return the name of the input port of operand ``number`` in a formula's program."""
+    """Return the name of the input port for a formula's operand ``number``: ``x0``, ``x1``, ..."""
     return f"x{number}"
 
 
@@ -74,11 +74,11 @@ _SIGNED = {np.dtype(np.uint32).char: np.int32, np.dtype(np.uint64).char: np.int6
 
 
 class _Steps(NamedTuple):
-    """A formula's program as a sequence of NumPy calls on a list of values.
+    """A formula's program as a sequence of NumPy calls on a list of arrays.
 
-    The list begins with the operands and ``constants``, followed by ``slots`` results.  A step is
-    a function, the index of its result, the indices of its arguments, and the indices of arguments
-    that no later step reads.
+    The list has the operands, then ``constants``, then ``slots`` results of steps.  A step is
+    (function, index of its result, indices of its arguments, indices of arguments that no later
+    step reads); ``results`` are the indices of the formula's results.
     """
 
     constants: tuple[Lanes, ...]

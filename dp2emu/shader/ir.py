@@ -152,7 +152,7 @@ class Lod(Enum):
     """Computed from operands: ddx of every coordinate, then ddy of every coordinate."""
 
     def arguments(self, kind: TextureKind) -> int:
-        """Number of operands for the level of detail of a texture of a kind."""
+        """Number of operands that compute the level of detail, for a texture of a kind."""
         return {Lod.IMPLICIT: 0, Lod.GRADIENT: 2 * kind.coordinates}.get(self, 1)
 
 
@@ -309,7 +309,7 @@ class Program(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
 
 
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
-    """Return the nested blocks of a statement."""
+    """Return the bodies of a statement: two of an If, one of a Loop, none of others."""
     kind = type(statement)
     if kind is If:
         return statement.then, statement.otherwise  # type: ignore[union-attr]

@@ -37,10 +37,10 @@ def coalesce_copies(statements: Block) -> Block:
 
 
 class _Segment(msgspec.Struct):
-    """Statements of a block between two changes of the active lanes.
+    """What is known of the statements since the last change of the active lanes, in a block.
 
-    ``results`` has the index of the statement that wrote a slot, ``touched`` the index of
-    the last statement that read or wrote it.
+    ``results`` maps a slot to the index of the statement that wrote it last, ``touched`` to that
+    of the last one that read or wrote it.
     """
 
     results: dict[int, int] = msgspec.field(default_factory=dict)
@@ -48,7 +48,10 @@ class _Segment(msgspec.Struct):
 
 
 class _Coalescer(msgspec.Struct, frozen=True):
-    """Removes redundant copies; ``single`` are the slots with exactly one write and one read."""
+    """Removes redundant copies from blocks.
+
+    ``single`` are the numbers of slots that have exactly one write and one read in the program.
+    """
 
     single: frozenset[int]
 
@@ -74,8 +77,9 @@ class _Coalescer(msgspec.Struct, frozen=True):
         return statement
 
     def coalesced(self, done: list[ir.Statement], segment: _Segment, copy: ir.Statement) -> bool:
-        """Fold a copy into the statement that computes its operand; False if that is
-        impossible.
+        """Let the statement that computes a copy's operand write the copy's slot instead.
+
+        False if that is impossible.
         """
         if not isinstance(copy, ir.Assign) or copy.op not in COPIES:
             return False
@@ -174,9 +178,9 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
 
 @identity_cached()
 def temporaries(program: ir.Program) -> frozenset[int]:
-    """Return the slots that may be written in inactive lanes too.
+    """Return the slots that a statement may also write in inactive lanes, as no lane reads that.
 
-    Operands of derivatives and samples are excluded, since those read the values of other lanes.
+    Operands of derivatives and samples are not among them: those read the values of other lanes.
     """
     results = Counter[int]()
     for statement in ir.walk(program.statements):

@@ -18,7 +18,8 @@ CONSTANT = "constant."
 """Prefix of an I32 varying with flat interpolation: all corners have the first vertex's value."""
 
 STARTS = 4
-"""The mark of an emitted vertex is its stream number, plus this if it begins a new strip."""
+"""Bit in the mark (I32) of an emitted vertex: the vertex begins a new strip.  The lower bits are
+the stream number."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -28,4 +29,5 @@ def varying(port: str) -> str:
 
 
 POINTS_IN, POINTS_OUT, CONSTANTS = "vicp", "vocp", "vpc"
-"""Names of patch register files: input and output control points, patch constants."""
+"""Names of the uniform files with patch registers: input control points, output control points,
+patch constants."""

@@ -7,9 +7,10 @@ from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 PROGRAM_SLOTS = 1 << 19
-"""Default size limit of a program cache in slots; source code adds one per ``_SLOT_BYTES``."""
+"""Default limit on the sum of the sizes in a program cache: slots of programs, plus one per
+``_SLOT_BYTES`` of shader code."""
 _SLOT_BYTES = 512
-"""Bytes of source code that count as one slot of a cached program."""
+"""Number of bytes of shader code that count as one slot in the size of a cached program."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -75,7 +75,10 @@ class Watch(Protocol):
     """Type of an observer called before each load of a uniform file by a computed index."""
 
     def __call__(self, file: str, index: I64, active: Mask | None) -> None:
-        """``index`` is int64 of shape (lanes,) or (1,); ``active`` None means all lanes."""
+        """Observe a load from the uniform file named ``file`` at the indices ``index``.
+
+        These are int64 of shape (lanes,) or (1,); ``active`` None means all lanes.
+        """
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -137,7 +140,10 @@ def run(
 def execute_statements(
     machine: Machine, program: ir.Program, mask: Mask | None, statements: tuple[ir.Statement, ...]
 ) -> Result:
-    """Execute ``statements`` in place of the program's, on a machine of ``machine_of`` for it."""
+    """Execute ``statements`` instead of those of ``program``, on a machine made for it.
+
+    ``machine_of`` makes the machine.
+    """
     # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         if machine.alive.any():
@@ -194,14 +200,14 @@ def check_lanes(program: ir.Program, lanes: int, mask: Mask | None) -> None:
 
 
 def input_lanes(port: ir.Port, value: Lanes, lanes: int) -> Lanes:
-    """Return the lanes of an input.  Raises ValueError for the wrong type or shape."""
+    """Return ``value`` as the lanes of an input.  Raises ValueError for a wrong type or shape."""
     if value.dtype != port.type.dtype or value.shape not in ((lanes,), (1,)):
         raise ValueError(f"input {port.name}: {value.dtype} of shape {value.shape}")
     return value
 
 
 def _scalars(file: ir.File, uniforms: Mapping[str, Lanes], lanes: int) -> Lanes:
-    """Return the scalars of a file, of shape (scalars, 1) or (scalars, lanes)."""
+    """Return the initial contents of a file: (scalars, 1) or, if local, (scalars, lanes)."""
     if not file.uniform:
         return np.zeros((file.size, lanes), file.type.dtype)
     return uniform(file, uniforms)[:, None]
@@ -235,9 +241,10 @@ class Environment(NamedTuple):
 class Machine(msgspec.Struct):
     """The state of one run of a program.
 
-    Files have a row per scalar, and a column per lane or one for all lanes.  Blocks and statements
-    execute under a mask of active lanes, None for all; it always has an active lane.  ``execute``
-    has the functions that execute statements which do not narrow the mask, by statement type.
+    ``slots`` and ``outputs`` hold lanes; ``files`` have a row per scalar, and a column per lane or
+    one for all lanes.  ``alive`` are the lanes that were not killed.  ``execute`` has the
+    functions that execute those types of statement which do not change the active lanes.  Masks of
+    active lanes are never empty; None means all lanes.
     """
 
     lanes: int
@@ -281,7 +288,7 @@ class Machine(msgspec.Struct):
     def write_all(
         self, slots: tuple[int, ...], values: tuple[Lanes, ...], active: Mask | None
     ) -> None:
-        """Assign several slots in the active lanes."""
+        """Assign ``values`` to several slots in the active lanes; a mask of None means all."""
         for slot, value in zip(slots, values, strict=True):
             self.write(slot, value, active)
 
@@ -290,7 +297,10 @@ class Machine(msgspec.Struct):
         return np.broadcast_to(self.read(operand), self.lanes)
 
     def index(self, address: ir.Address) -> I64:
-        """Return the scalar index of an address in its file, int64 of shape (lanes,) or (1,)."""
+        """Return the index, in scalars of its file, that an address names in each lane.
+
+        It is int64 of shape (lanes,) or (1,), and may be out of range.
+        """
         if address.index is None:
             return np.full(1, address.offset, np.int64)
         index: I64 = self.read(address.index).astype(np.int64)
@@ -305,7 +315,8 @@ class Machine(msgspec.Struct):
 
 
 Execute = Callable[[Machine, Any, Mask | None], None]
-"""Type of a function that executes a statement for the active lanes; a mask of None means all."""
+"""Type of a function (machine, statement, mask of active lanes or None for all) that executes a
+statement."""
 
 
 def _take(machine: Machine, statement: ir.Input, active: Mask | None) -> None:
@@ -365,7 +376,8 @@ _DIFFERENCES: dict[ir.Axis, Callable[[F32], F32]] = {
     ir.Axis.X_COARSE: lambda quads: quads[:, :1, -1:] - quads[:, :1, :1],
     ir.Axis.Y_COARSE: lambda quads: quads[:, -1:, :1] - quads[:, :1, :1],
 }
-"""Functions that compute derivatives, by axis, from an array of shape (quads, rows, columns)."""
+"""Functions that compute a derivative, by axis.  Argument and result have shape (quads, rows,
+columns); rows and columns of the result are 2, or 1 where equal for all."""
 
 
 def _derivative(machine: Machine, statement: ir.Derivative, active: Mask | None) -> None:

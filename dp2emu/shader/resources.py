@@ -73,10 +73,10 @@ class ReadOpcode(Enum):
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """The read operation behind a unit number of a Fetch, or of a Sample from a plain texture.
+    """The read operation of a unit, to which a Fetch or a Sample refers by number.
 
-    ``resource`` and ``sampler`` are the numbers of t# and s#, None if unused or if the rasterizer
-    is read.
+    ``resource`` and ``sampler`` are the numbers of t# and s#, None if not used or if the
+    rasterizer is read.
     """
 
     opcode: ReadOpcode
@@ -128,9 +128,10 @@ class MemoryOpcode(Enum):
 
 
 class MemoryOperation(NamedTuple):
-    """The memory operation behind a unit number of an Access: on u#, or on g# if ``shared``.
+    """The memory operation of a unit, to which an Access refers by number.
 
-    ``silent``: the program does not use the result.
+    It acts on u# ``number`` or, if ``shared``, on g# ``number``.  ``silent``: the program does not
+    use the result.
     """
 
     opcode: MemoryOpcode

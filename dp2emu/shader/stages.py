@@ -9,9 +9,8 @@ STAGES = 8
 STAGE_FILE = "stage"
 """Name of the float32 uniform file with six bump mapping states for each texture stage."""
 STAGE_SCALARS = 6
-"""Number of scalars of a stage.
-
-They are D3DTSS_BUMPENVMAT00, 01, 10 and 11, D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
+"""Number of scalars that each texture stage has in STAGE_FILE: D3DTSS_BUMPENVMAT00, 01, 10 and 11,
+D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
 FACTOR_FILE = "factor"
 """Name of a float32 uniform file: D3DRS_TEXTUREFACTOR as red, green, blue and alpha, then
 D3DTSS_CONSTANT of each stage."""

@@ -13,10 +13,10 @@ from dp2emu.shader.types import Type
 
 
 class Block(msgspec.Struct, eq=False):
-    """A block of statements being recorded, hence mutable.
+    """A block of statements that is being recorded.  Mutable: statements are added.
 
-    ``borrowed`` are variables that a loop body reads through a value made outside the loop.  The
-    body must not assign them: the value would change in the next iteration.
+    ``borrowed`` are slots of variables that a loop's body reads by values computed before the
+    loop.  The body must not assign them: the value would change in the next iteration.
     """
 
     loop: bool = False
@@ -34,9 +34,10 @@ def _reflected(name: str) -> Callable[[Value, Number], Value]:
 
 
 class Value(msgspec.Struct, frozen=True, eq=False):
-    """An operand with its type, its builder, and the block in which it was computed.
+    """An operand for later operations: a slot or a constant, with its type, builder and block.
 
-    ``version`` is how often the slot had been assigned when the value was made.
+    The block is that in which it was computed.  ``version`` is how often the slot had been
+    assigned then; a later assignment makes the value unusable.
     """
 
     builder: Arithmetic
@@ -123,7 +124,8 @@ OPERATORS: dict[str, dict[Type, str]] = {
     )
 }
 OPERATORS["ne"][Type.BOOL] = "bxor"
-"""Names of operations in the op table, by operator and operand type."""
+"""Name of the operation in the op table that a Python operator records, by name of the operator
+and type of the operands."""
 
 
 _Unary = Callable[["Arithmetic", Number], Value]
@@ -132,14 +134,14 @@ _Ternary = Callable[["Arithmetic", Number, Number, Number], Value]
 
 
 def _recorded(op: str) -> Callable[..., Value]:
-    """Make a method that applies the operation ``op`` of the op table."""
+    """Return a method that records the operation ``op`` of the op table."""
     return lambda self, *operands: self.apply(op, *operands)
 
 
 class Arithmetic(ABC):
-    """The operations of the op table on values; a ``Builder`` records them in a program.
+    """Interface to record the operations of the op table; ``Builder`` implements it.
 
-    ``Value`` and ``Variable`` depend on this class alone, so that the builder may import them.
+    ``Value`` and ``Variable`` depend on it alone, since the builder imports them.
     """
 
     @abstractmethod

@@ -15,7 +15,7 @@ from dp2emu.text.codec import HEADER, Codec, Place
 from dp2emu.text.shape import Shape
 
 _HEAD = Struct(*D3DHAL_DP2RESPONSE.subcons[3:])
-"""Layout of the fields of a response block after its 4-byte header: dwTotalSize."""
+"""Layout of the only field of a response block after its 4-byte header: dwTotalSize."""
 _PAYLOAD = Tail(
     (
         ("data", DWORD, lambda item: int(item["dwSize"]) // 4),
@@ -53,7 +53,7 @@ def response_blocks(data: bytes) -> Iterator[Block]:
 
 
 def _fits(codec: Codec, data: bytes, place: Place) -> bool:
-    """Whether the records of a block have exactly the size in dwTotalSize."""
+    """Whether the responses in a block have exactly the total size in its dwTotalSize."""
     at = place.start + 4
     if codec.item is None:
         return at == place.end

@@ -64,7 +64,7 @@ def _vertices(size: int, block: Block) -> bytes:
 
 
 def _items(codec: Codec, block: Block) -> tuple[bytes, int]:
-    """The bytes of a token's items, each with the arrays behind it, and the number of items."""
+    """The bytes of all items of a token with the arrays behind each; also the number of items."""
     if codec.item is None:
         _nothing_else(block, parts=(), items=False)
         return b"", 0
@@ -96,7 +96,7 @@ def _list(shape: Shape, values: Sequence[Value]) -> bytes:
 
 
 def _nothing_else(block: Block, *, parts: tuple[str, ...], items: bool) -> None:
-    """Raise TextError for a part that is not in ``parts``, or for items if ``items`` is False."""
+    """Raise TextError for a part not in ``parts``, or for items if ``items`` is False."""
     if block.items and not items:
         raise block.error(f"{block.name} has no items")
     for name in block.parts:

@@ -21,7 +21,7 @@ HEADER = struct.Struct("<BBH")
 """``struct`` format of a token's 4-byte header: bCommand, bReserved, wPrimitiveCount (n)."""
 
 _INDICES_BEYOND = 2
-"""A fan or strip of n primitives has at most n plus this many indices."""
+"""A fan or strip has at most this many indices (2) more than primitives."""
 
 Number = Callable[[Any], int]
 
@@ -42,7 +42,10 @@ class Place(NamedTuple):
 
 
 class Run(NamedTuple):
-    """An array behind an item of a token; its elements fill bytes ``start`` to ``end``."""
+    """An array behind an item of a token.
+
+    ``shape`` is the layout of an element; the elements fill bytes ``start`` to ``end``, exclusive.
+    """
 
     name: str
     shape: Shape

@@ -45,9 +45,10 @@ class Shown(NamedTuple):
 
 
 class CallTokens:
-    """The tokens of a call, to be iterated once, with offsets into ``stream.memory``.
+    """The tokens in a call's command bytes, to be iterated once.
 
-    Mutable: iteration adds created queries to ``contexts``; ``rest`` is valid after it.
+    Yields token information with byte offsets into ``stream.memory``.  Mutable: iteration adds
+    created queries to ``contexts``; ``rest`` is valid after it.
     """
 
     def __init__(self, call: Call, contexts: Contexts) -> None:
@@ -94,7 +95,7 @@ def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
 
 
 def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Shown]:
-    """The lines of a response, with offsets into it."""
+    """The lines of a response's dump, each with its byte offset in the response."""
     stop = 0
     for codec, place in response_blocks(data):
         for each in _block(codec, data, place, VertexFormat(0, ()), 0):

@@ -29,7 +29,7 @@ class VertexFormat(NamedTuple):
 
     @property
     def line(self) -> int:
-        """Size of a vertex in bytes if it is shown on one line of text, else 0."""
+        """Size of a vertex in bytes, or 0 if it is too long to be shown on one line of text."""
         return self.size if self.size <= _LONGEST_VERTEX else 0
 
 

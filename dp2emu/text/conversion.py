@@ -191,7 +191,7 @@ _WRITERS: dict[str, Callable[[BinaryIO, str, str | None], AbstractContextManager
 
 
 class _OneCall:
-    """A writer that keeps a capture's one call for a bare buffer.  Mutable: ``write`` sets it."""
+    """A writer of the form "bare", which holds one call.  Mutable: ``write`` stores the call."""
 
     def __init__(self) -> None:
         self._call: Call | None = None

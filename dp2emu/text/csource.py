@@ -44,7 +44,7 @@ class CWriter:
     """
 
     def __init__(self, out: TextIO, name: str = "a capture") -> None:
-        """``name`` is the capture's name, for a comment."""
+        """``name`` is the capture's name, for the comment at the start of the C source."""
         self._out = out
         self._contexts = Contexts()
         self._surfaces: dict[int, SurfaceDesc] = {}
@@ -139,7 +139,10 @@ class CWriter:
     # C
 
     def _bytes(self, noun: str, rows: Iterator[tuple[bytes, str]], what: str) -> str:
-        """Write ``rows`` as a C array of bytes; returns its name, an empty literal if no rows."""
+        """Write ``rows``, pairs (bytes, comment), as a C array under the comment ``what``.
+
+        Returns the array's name, which begins with ``noun``; without rows an empty C string.
+        """
         name = f"{noun}_{self._steps}"
         first = next(rows, None)
         if first is None:
@@ -182,7 +185,7 @@ def _member(name: str, value: int) -> str:
 
 
 def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
-    """The pair (``data``, "") for a C array without comments; no pair if ``data`` is empty."""
+    """``data`` as a single row (bytes, "") of a C array, with no comment; none if empty."""
     if data:
         yield data, ""
 

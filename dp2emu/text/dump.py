@@ -32,7 +32,8 @@ NO_COMMANDS = "none"
 """Value of ``commands`` in the statement of a call whose command bytes were in memory already."""
 
 _PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
-"""Pattern that cuts the text of an annotation into lines, and lines beyond 4,095 characters."""
+"""Pattern that cuts the text of an annotation into pieces for lines of a dump: at line breaks, and
+after 4,095 characters."""
 
 _BYTES_COLUMN = 60
 
@@ -51,7 +52,10 @@ class TextWriter:
         self, out: TextIO, *, form: str = "sealed", compression: str | None = None,
         hex: bool = False,
     ) -> None:  # fmt: skip
-        """``form`` and ``compression`` are those that ``assemble`` gives the capture."""
+        """``form`` and ``compression`` are written to the first line, for ``assemble``.
+
+        ``hex`` adds the bytes of each line as a comment.
+        """
         self._out = out
         self._hex = hex
         self._contexts = Contexts()
@@ -74,7 +78,10 @@ class TextWriter:
             self._put(each, 1)
 
     def start_chunk(self, size: int) -> None:
-        """Mark the start of a chunk of a sealed capture, of up to ``size`` bytes (0: default)."""
+        """Write a line that marks the start of a chunk of a sealed capture.
+
+        ``size`` is the chunk's size limit in bytes, 0 for the default.
+        """
         self._out.write(f"{CHUNK} bytes={size}\n" if size else f"{CHUNK}\n")
 
     def _enter(self, record: records.Called, words: list[str]) -> tuple[list[str], str]:
@@ -138,7 +145,7 @@ class TextWriter:
         self._out.write(f"{text:<{column}}  # {comment}\n" if comment else text + "\n")
 
     def _beside(self, shown: Shown) -> str:
-        """The comment of a line: its offset, its bytes with spaces between fields, its remark."""
+        """The comment beside a line: offset, bytes in hexadecimal by field, remark."""
         line, data, said = shown
         cuts = [0, *accumulate(line.sizes or ())]
         groups = [data[start:stop].hex() for start, stop in pairwise(cuts)]
@@ -154,7 +161,8 @@ _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
     records.Annotation: TextWriter._annotation,
     records.EntryCalled: TextWriter._entry,
 }
-"""``TextWriter`` methods that yield the lines below a record's first line, by type of record."""
+"""``TextWriter`` methods that yield what is written below the first line of a record, by type of
+record."""
 
 
 def remark_of(entry: str, count: int) -> str:

@@ -1,4 +1,4 @@
-"""Statements of capture records: a row per type of record, with its members by name."""
+"""Which members of each type of record its statement in a text has, and their names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _values(self) -> Callable[[Any], tuple[int, ...]]:
-        """A getter of all numbers of a record."""
+        """Function that returns all members of a record that are numbers, as a tuple."""
         names = (*(f"{self.inner}.{name}" for name in self._inner), *self._own)
         if len(names) > 1:
             return attrgetter(*names)
@@ -80,7 +80,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         return record
 
     def members(self, block: Block) -> tuple[dict[str, int], dict[str, int]]:
-        """The numbers of a block: those of the ``inner`` member and the record's own.
+        """The numbers in a block's statement, by name: those of member ``inner``, and the others.
 
         Raises TextError for unknown names and values.
         """
@@ -93,7 +93,10 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
 
 def _pop(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
-    """The members of ``defaults`` removed from ``given``; a missing one is its default or 0."""
+    """Remove the members named in ``defaults`` from ``given``; returns their numbers by name.
+
+    One that is missing has its default, or 0 without one.
+    """
     return {
         name: _number(name, given.pop(name, None)) if default is None or name in given else default
         for name, default in defaults.items()
@@ -107,7 +110,7 @@ def value_text(name: str, value: int) -> str:
 
 
 def value_name(name: str, value: int) -> str | None:
-    """The name of an enumerated member's value, None without one."""
+    """The SDK name of a value of the enumerated member ``name``; None if it has none."""
     return _NAMES[name](value)
 
 

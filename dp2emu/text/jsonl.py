@@ -26,8 +26,8 @@ from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
 
 Encode = Callable[[bytes, int, int, int], str]
-"""Function (memory, n, start, end of the payload) that returns the members of a token's object in
-JSON, each after a comma."""
+"""Type of a function (command memory, n, start, end of the payload) that returns members of a
+token's JSON object, each after a comma."""
 _PIECE = 1 << 16
 """Approximate number of characters of JSON lines that are collected before they are written."""
 
@@ -97,7 +97,7 @@ class JsonLinesWriter:
         return f',"responses":[{",".join(rows)}],"more":{more}{rest}'
 
     def _responses(self, codec: Codec, data: bytes, place: Place) -> Iterator[str]:
-        """The responses of a block, as objects like those of replay JSON."""
+        """The responses in a block as JSON objects with the members that replay JSON has."""
         at = place.start + (codec.head.size if codec.head else 0)
         while codec.item and at < place.end:
             query, size = codec.item.unpack(data, at)
@@ -168,7 +168,7 @@ def _encoder(op: int) -> Encode:
 
 
 def _body(codec: Codec) -> Encode:
-    """The encoder of the items or vertices after a token's head."""
+    """Return the encoder of what follows a token's head: its vertices or items, if any."""
     if codec.vertices:
         return _vertices
     if codec.item is None:

@@ -15,9 +15,10 @@ _HEADER_SIZES = (1, 1, 2)
 
 
 class Line(NamedTuple):
-    """A line of a dump, with the offset ``at`` of its bytes and the ``sizes`` of their fields.
+    """A line of a dump.
 
-    ``depth`` is the indentation below the statement.  ``sizes`` is None for a line without bytes.
+    ``depth`` is its indentation below the statement, ``at`` the byte offset of the bytes that it
+    shows, ``sizes`` the sizes in bytes of their fields; None if it shows no bytes.
     """
 
     text: str
@@ -29,7 +30,7 @@ class Line(NamedTuple):
 def token_lines(
     codec: Codec, buffer: Buffer, place: Place, vertex: VertexFormat
 ) -> Iterator[Line]:
-    """The lines of the token at ``place``, which ``build`` assembles into the same bytes.
+    """The lines that show the token at ``place``; ``build`` assembles them into the same bytes.
 
     Padding is not shown, so non-zero padding is lost.
     """

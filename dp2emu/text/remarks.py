@@ -59,7 +59,7 @@ Values = tuple[int, ...]
 
 
 def remark(op: int, values: Values, *, head: bool = False) -> str | None:
-    """A comment that explains the numbers of a token's item, or of its head; None without one."""
+    """A comment on the values of a token's item, or of its head if ``head``; None without one."""
     say = (_ON_HEADS if head else _ON_ITEMS).get(op)
     return say(values) if say else None
 

@@ -34,7 +34,8 @@ class Leaf(NamedTuple):
     name: str
     enum: type[SdkEnum] | None
     alone: bool
-    """Whether the scalar is a field, not an array's element, so that JSON can add FIELD_raw."""
+    """Whether the scalar is a member of a structure, not an element of an array; JSON then adds
+    FIELD_raw for it."""
 
 
 class Group(NamedTuple):
@@ -44,7 +45,7 @@ class Group(NamedTuple):
 
 
 class Array(NamedTuple):
-    """The layout of an array: the layout of each element, in order."""
+    """The layout of an array: the layout of each element in order."""
 
     elements: tuple[Node, ...]
 
@@ -81,7 +82,10 @@ class Shape:
     """
 
     def __init__(self, declaration: Any, enums: Enums | None = None) -> None:
-        """``enums`` are enumerations by field.  Raises TypeError without a fixed size."""
+        """``declaration`` is the structure's construct; ``enums`` are enumerations by field.
+
+        Raises TypeError unless its size is fixed.
+        """
         dtype = dtype_of(declaration)
         if dtype is None:
             raise TypeError(f"{declaration!r} has no fixed size")
@@ -178,14 +182,20 @@ def _json_converter(leaf: Leaf) -> Converter | None:
 
 
 def _named_json(leaf: Leaf, enum: type[SdkEnum]) -> Converter:
-    """Function from a number to the JSON of its name or null, then the number as ``FIELD_raw``."""
+    """Return a function from a number to JSON: its name or null, then ``FIELD_raw``.
+
+    ``FIELD_raw`` is the number itself.
+    """
     unnamed = f'null,"{leaf.name}_raw":'
     names = {int(member): f'"{member.sdk}","{leaf.name}_raw":{int(member)}' for member in enum}
     return lambda value: names.get(value) or f"{unnamed}{value}"
 
 
 def _float_json(leaf: Leaf) -> Converter:
-    """Function from a float's bits to a JSON number; for NaN and infinity a string and bits."""
+    """Return a function from a float's bits to JSON: a number, or for NaN and infinity a string.
+
+    A field's string is followed by its bits as ``FIELD_raw``.
+    """
     raw = f',"{leaf.name}_raw":%d' if leaf.alone else ""
 
     def number(bits: int) -> str:
@@ -243,7 +253,10 @@ def _flat_elements(node: Array, value: Value | None) -> Iterator[int]:
 
 
 def scalar(leaf: Leaf, value: Value) -> int:
-    """The integer that a word stands for in ``leaf``; a float's is its bits.  Raises TextError."""
+    """Parse a word as a scalar of layout ``leaf``: its integer, or the bits of its float.
+
+    Raises TextError.
+    """
     if not isinstance(value, Word):
         what = f'"{value.text}"' if isinstance(value, Quoted) else "a list"
         raise TextError(value.line, f"{what} where a number or name belongs")

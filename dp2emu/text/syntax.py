@@ -36,7 +36,8 @@ _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
 """Characters that begin a lexeme other than a word: a bracket, ``=`` or a string's quote."""
 LINE_LIMIT = 1 << 20
-"""Characters of a line, at most, so that a hostile line is not read whole.  Dumps wrap earlier."""
+"""Maximum number of characters of a line of text, so that a huge line is not read whole.  Dumps
+wrap lines earlier."""
 _DEPTH_LIMIT = 16
 _MOST_ITEMS = (1 << 16) + 1
 """Items of a statement, at most: a 16-bit count, and the two more of a fan or a strip."""
@@ -152,11 +153,11 @@ class Paragraph(NamedTuple):
     lines: tuple[str, ...] = ()
 
     def placed(self) -> Block:
-        """The block with the stream's line numbers; parsed again if it is in the cache."""
+        """The block with line numbers of the text; one from the cache is parsed again."""
         return block_of(self.lines, self.number) if self.lines else self.block
 
     def read(self, reader: Callable[[Block], _T]) -> _T:
-        """The result of ``reader`` for the block; a TextError has the stream's line numbers."""
+        """Return what ``reader`` makes of the block; errors have the line numbers of the text."""
         try:
             return reader(self.block)
         except TextError:
@@ -164,8 +165,9 @@ class Paragraph(NamedTuple):
 
 
 def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[Block, _P], _T]:
-    """Decorator that caches the results of ``reader`` for ``known`` blocks; the arguments behind
-    the block must be hashable.
+    """Decorator that caches results of ``reader`` for blocks from the block cache (``known``).
+
+    The arguments after the block must be hashable.
     """
     cached: Any = lru_cache(_CACHED)(reader)
 
@@ -216,7 +218,10 @@ def _known(lines: tuple[str, ...]) -> Block:
 
 
 class _Gathered:
-    """A block while it is read: as lines if small, else parsed.  Mutable: lines are added."""
+    """A block whose lines are being collected.  Mutable: lines are added.
+
+    A small block is kept as lines, to be looked up in the cache; a large one is parsed at once.
+    """
 
     __slots__ = "_block", "_lines", "_number", "_room"
 
@@ -255,7 +260,7 @@ def _uncommented(line: str) -> str:
 
 
 def _lexemes(number: int, line: str) -> list[str]:
-    """Words, marks and strings of a line, in order.  Raises TextError for an unterminated one."""
+    """Split a line into words, marks and strings.  Raises TextError for an unterminated string."""
     if '"' not in line and "#" not in line:
         # Most lines have no strings, and this is several times as fast.
         for mark in _MARKS:
@@ -269,7 +274,7 @@ def _lexemes(number: int, line: str) -> list[str]:
 
 
 def _extend(block: Block, number: int, line: str) -> None:
-    """Parse a line that is an item or a part, and add it to a block."""
+    """Parse line ``number``, an item or a part, and add it to ``block``.  Raises TextError."""
     lexemes = _lexemes(number, line)
     if not lexemes:
         return
@@ -306,7 +311,7 @@ class _Words:
         return text
 
     def fields(self, closing: str = "", depth: int = 0) -> Fields:
-        """``name=value`` up to the mark ``closing``, or to the end of the line if empty."""
+        """Parse ``name=value`` up to the bracket ``closing``, or to the line's end if empty."""
         values: dict[str, Value] = {}
         rest, line = self._rest, self.line
         for name in rest:
@@ -339,9 +344,9 @@ class _Words:
         return values
 
     def _bracket(self, text: str, depth: int) -> Value:
-        """The string, list or fields that begin with lexeme ``text``.
+        """Parse the string, list or fields that begin with ``text``, a lexeme already consumed.
 
-        Raises TextError for another ``text``, also an empty one, which is the end of the line.
+        Raises TextError for another ``text``, also for an empty one, which is the end of the line.
         """
         if text[:1] == '"':
             return Quoted(self._unquoted(text), self.line)

@@ -93,7 +93,7 @@ class TextCapture(Closable):
 
 @syntax.once
 def _first(block: Block) -> tuple[str, str | None]:
-    """(form, compression) from the first statement."""
+    """Parse the first statement of a text: (form, compression or None) of the capture."""
     if block.name != MAGIC:
         raise block.error(_NO_MAGIC)
     fields = dict(block.fields.values)
@@ -115,7 +115,7 @@ def _word(value: Value | None) -> str | None:
 
 
 def _grouped(stream: Iterator[Paragraph]) -> Iterator[tuple[Paragraph, list[Paragraph]]]:
-    """(statement of a record or chunk, statements of tokens or responses below it)."""
+    """Group statements: that of a record or chunk, with those of tokens or responses below it."""
     record: Paragraph | None = None
     below: list[Paragraph] = []
     for paragraph in stream:
@@ -174,7 +174,7 @@ def _called(
 
 @syntax.once
 def _numbers(block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The numbers in a call's statement by name: members of ``Call``, and those of ``Called``."""
+    """The numbers in a call's statement, by name: of ``Call``, and of ``Called``."""
     fields = {name: each for name, each in block.fields.values.items() if name != _COMMANDS}
     return BY_KEYWORD[block.name].members(Block(block.name, syntax.Fields(fields, block.line)))
 
@@ -264,4 +264,4 @@ _APART: dict[type[Any], Callable[[Parts, Sequence[Block]], Mapping[str, Any]]] =
     records.Annotation: _annotation,
     records.EntryCalled: _entry,
 }
-"""Functions that parse a record's members other than numbers from text, by type of record."""
+"""Functions that parse the members of a record which are no numbers, by type of record."""

@@ -34,7 +34,7 @@ class ValueText:
         self._blobs: list[bytes] = []
 
     def show(self, value: Known) -> str:
-        """The text of a value: a word, string or bracket."""
+        """Format a value of a function's argument or result as text: a word, string or bracket."""
         return _SHOWN[type(value)](self, value)
 
     def blobs(self) -> Iterator[str]:
@@ -77,9 +77,9 @@ _SHOWN: dict[type[Any], Callable[[ValueText, Any], str]] = {
 
 
 def values_of(values: list[Value], parts: Parts) -> tuple[Known, ...]:
-    """The values of a part; other parts that hold their long bytes are removed from ``parts``.
+    """Parse the values of a list; ``parts`` has the long bytes that they refer to as ``blobN``.
 
-    Raises TextError.
+    Parts that were used are removed.  Raises TextError.
     """
     return tuple(_known(value, parts) for value in values)
 

@@ -45,7 +45,7 @@ class Packed:
         return start + self._source.upto(size - len(start))
 
     def mark(self) -> None:
-        """Make the current position the file offset that later errors report."""
+        """Note the current file offset, which errors raised from here on report."""
         self._source.mark = self._source.offset - len(self._start)
 
 
@@ -90,7 +90,7 @@ def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:
 
 
 def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
-    """Decompress a snappy chunk of ``size`` bytes to at most ``limit`` bytes, in pieces.
+    """Decompress a snappy chunk of ``size`` bytes, in pieces, to at most ``limit`` bytes.
 
     If it is damaged or cut, yields its intact start and then raises CaptureError.
     """

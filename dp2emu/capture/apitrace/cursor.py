@@ -32,7 +32,10 @@ class Cursor:
         return value
 
     def uint(self) -> int:
-        """A 64-bit number in base 128, low digits first.  Raises CaptureError for a longer one."""
+        """Read an integer of up to 64 bits, stored in groups of 7 bits, lowest first.
+
+        Raises CaptureError for a longer one.
+        """
         value = 0
         for place in range(_LONGEST_UINT):
             byte = self.byte()

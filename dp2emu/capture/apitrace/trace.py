@@ -129,10 +129,11 @@ def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
 
 
 class Budget:
-    """A bound on the bytes that a reader holds.  Mutable: ``spent`` grows and shrinks.
+    """A limit on the bytes that a reader holds in memory.  Mutable: ``spent`` grows and shrinks.
 
-    ``name`` names a limit of ``limits``; errors say that ``what`` exceed the limit.  A ``source``
-    raises the limit with each byte of its file, or with each byte read of a pipe.
+    ``name`` is the attribute of ``limits`` with the limit; ``what`` are the things limited, for
+    errors.  If ``source`` is given, each byte of its file, or of a pipe each byte read, raises the
+    limit.
     """
 
     def __init__(self, what: str, limits: Limits, name: str, source: Source | None = None) -> None:
@@ -227,7 +228,8 @@ class Decoder:
     def _several(self, read: Callable[[], _T]) -> tuple[_T, ...]:
         """Read a count, then as many elements with ``read``.
 
-        ``read`` charges each to a memory budget, so that a false count does no harm.
+        ``read`` adds each element's size to a memory budget, so a false count cannot use up
+        memory.
         """
         return tuple([read() for _ in range(self._cursor.uint())])
 

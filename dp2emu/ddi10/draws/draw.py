@@ -248,7 +248,7 @@ class Draws:
         )
 
     def _used(self, indexed: bool) -> Iterator[Resource]:
-        """The resources that the GPU reads and writes for a draw."""
+        """The resources that a draw, with the current bindings, may read or write on the GPU."""
         at = self._bindings
         yield from (buffer.resource for buffer in at.vertex_buffers.values())
         if indexed and at.index_buffer is not None:
@@ -358,9 +358,10 @@ def _indices(at: Bindings, base: int | None) -> Indices | None:
 
 
 def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | None:
-    """Complete ``given`` with the draw's per-instance vertex buffers and instance number file.
+    """Return ``given`` completed with the vertex buffers that advance per instance.
 
-    None for a single instance without per-instance data.
+    Its ``file`` becomes INSTANCE_FILE if the vertex shader reads the instance number.  None for a
+    single instance without such buffers.
     """
     bound = (row for row in at.layout.rates.items() if row[0] in at.vertex_buffers)
     streams = tuple(sorted(bound))

@@ -62,7 +62,7 @@ _INTEGERS = {
 
 
 def geometry_stage(shader: Shader, bound: StageProgram) -> GeometryStage:
-    """The geometry stage of a geometry shader and the resources ``bound`` to it."""
+    """The GPU's geometry stage for a shader; ``bound`` is its program with its resources."""
     emission = shader.lowered.emission
     assert emission is not None
     return GeometryStage(
@@ -222,7 +222,7 @@ def _dependencies(stage: Stage) -> list[object]:
 
 
 class ClipperInput(NamedTuple):
-    """The input of the clipper: the ports of its vertices, and their topology."""
+    """What reaches the clipper: the output ports of the last vertex stage, and their topology."""
 
     ports: Sequence[Port]
     topology: Topology
@@ -260,9 +260,10 @@ class PostVertexBindings:
         return not self._hull_domain.incomplete
 
     def clipper_input(self, vertex: Shader, topology: Topology) -> ClipperInput:
-        """The output of the last shader before the clipper, for a draw of ``topology``.
+        """The outputs of the last shader before the clipper, and the topology that it puts out.
 
-        That is the geometry shader, else the domain shader, else ``vertex``.
+        That shader is the geometry shader, else the domain shader, else ``vertex``; ``topology``
+        is that of the draw.
         """
         shader, rasterized = self._geometry.shader, self._output().rasterized
         if shader is None:
@@ -310,13 +311,13 @@ class PostVertexBindings:
         return StreamOutput(streams.layouts, targets, streams.rasterized)
 
     def active(self) -> Iterator[Stage]:
-        """The bindings of the hull, domain and geometry stages that have a shader."""
+        """Those of the hull, domain and geometry stages that have a shader bound."""
         yield from self._hull_domain.stages
         if self._geometry.shader is not None:
             yield self._geometry
 
     def _views(self) -> tuple[View, ...]:
-        """Viewport and scissor rectangle of each viewport slot; both are empty for unset slots."""
+        """Viewport and its pixel rectangle, after scissor, of each slot; empty for unset slots."""
         at = self._bindings
         views = [*at.viewports, *[Viewport(0, 0, 0, 0)] * (VIEWPORTS - len(at.viewports))]
         return tuple(
@@ -324,9 +325,9 @@ class PostVertexBindings:
         )
 
     def _slices(self) -> tuple[Layer, ...]:
-        """Render targets and depth buffer of each array slice of the largest of them.
+        """The targets and depth buffer of each array slice, up to the slices of the largest.
 
-        One with fewer slices uses its first slice for the missing ones.
+        A target with fewer slices stands in with its first.
         """
         at = self._bindings
         bound = [*at.targets, at.depth]

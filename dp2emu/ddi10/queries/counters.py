@@ -107,7 +107,7 @@ def _share(usage: Usage) -> float:
 
 
 def _busy(*counters: str) -> Callable[[Report], float]:
-    """Return the formula: ticks counted by ``counters`` / ticks of the interval."""
+    """Return the formula: ticks in which the GPU counters ``counters`` were busy / all ticks."""
     return lambda report: _share(busy(report, *counters))
 
 
@@ -121,7 +121,7 @@ def _used(rate: tuple[int, int], *counters: str) -> Callable[[Report], float]:
 
 
 def _part(counter: str, *whole: str) -> Callable[[Report], float]:
-    """Return the formula: ``counter`` / the sum of the counters ``whole``."""
+    """Return the formula: growth of GPU counter ``counter`` / growth of those in ``whole``."""
     return lambda report: _share(part(report, counter, *whole))
 
 
@@ -207,7 +207,10 @@ def _fraction(
 def _total(
     counter: Counter, type: CounterType, source: str, units: str, description: str
 ) -> CounterRow:
-    """The row of an integer counter, which wraps around at the size of its type."""
+    """The row of an integer counter; its value wraps around at the size of ``type``.
+
+    ``source`` is the GPU counter; ``units`` and ``description`` are strings of CheckCounter.
+    """
     limit = 1 << 8 * _LAYOUTS[type].size
     strings = units, description
     return _row(counter, type, 1, lambda report: (report.change(source) % limit,), strings)

@@ -143,7 +143,7 @@ class Queries:
         self._forget(live)
 
     def destroy_all(self) -> None:
-        """Destroy every query of a device that is being destroyed."""
+        """Forget every live query, when their device is destroyed."""
         for live in list(self._live.values()):
             self._forget(live)
 
@@ -187,8 +187,8 @@ class Queries:
     def set_predication(self, memory: bytearray | None, value: int) -> None:
         """SetPredication: skip commands when the query's BOOL is ``value``; None ends predication.
 
-        Unchecked, a query that is no predicate acts as None, and one that was never ended skips
-        nothing.
+        Without checking, a query that is no predicate acts as None, and a query that was never
+        ended lets no command be skipped.
         """
         entry = "SetPredication"
         live = None if memory is None else self._open(memory, entry)
@@ -218,14 +218,20 @@ class Queries:
             self._contract.check(followed, rule, "QueryGetData")
 
     def receive(self, report: Report) -> None:
-        """Write the data of a finished query into its memory, unless a newer issue replaced it."""
+        """Write the data of a finished query into its memory.
+
+        Nothing is written if a later issue of the query has replaced the reported one.
+        """
         live = self._live.get(report.slot.key)
         if live is not None and report.wanted and live.intact:
             live.memory[_HEADER.size :] = live.kind.payload(report)
             live.enter(State.SIGNALED)
 
     def state(self, memory: bytearray) -> State:
-        """The state of a query as the host sees it.  Raises ContractError."""
+        """The state that the host sees in the query's memory.
+
+        Raises ContractError for no query.
+        """
         return self._open(memory, "state").state
 
     def _kind(self, description: CreateQuery, entry: str) -> QueryRow:

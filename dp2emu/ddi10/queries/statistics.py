@@ -52,7 +52,7 @@ _UINT64_MAX = (1 << 64) - 1
 def statistics(change: Callable[[str], int]) -> Statistics:
     """The pipeline statistics of an interval.
 
-    ``change`` returns by how much the GPU counter of a name grew in the interval.
+    ``change`` is a function from a GPU counter's name to its growth in the interval.
     """
     changes = {field: change(counter) & _UINT64_MAX for field, counter in _COUNTERS.items()}
     return Statistics(**changes)

@@ -69,7 +69,7 @@ _USAGES = {
     "Dynamic": frozenset({Usage.DYNAMIC}),
     "Resource": frozenset({Usage.DEFAULT, Usage.STAGING, Usage.DYNAMIC}),
 }
-"""Resource usages that the map functions accept, by prefix of the function's name."""
+"""Resource usages that a DDI map function accepts, by prefix of its name."""
 
 
 class Maps:
@@ -124,7 +124,11 @@ class Maps:
         return resource
 
     def _synchronize(self, resource: Resource, kind: Map, flags: int) -> None:
-        """Wait for the GPU, or replace the resource's memory, as the map type requires."""
+        """Do what a map of type ``kind`` requires before the host gets access to the resource.
+
+        A discard replaces the memory, no-overwrite needs nothing, others wait for the GPU. Raises
+        Fault (WASSTILLDRAWING) if ``flags`` forbid to wait.
+        """
         if kind is Map.WRITE_DISCARD:
             self._resources.rename(resource)
         if kind in _IMMEDIATE:

@@ -51,7 +51,7 @@ class Purpose(Enum):
 
 
 class Allocation(msgspec.Struct, frozen=True):
-    """An allocation of a resource, by kernel handle."""
+    """An allocation of a resource: its kernel handle and its purpose."""
 
     handle: int
     purpose: Purpose = Purpose.RENDERING

@@ -166,9 +166,9 @@ def byte_size(desc: SurfaceDesc) -> int:
 
 
 class _Bounds(NamedTuple):
-    """Limits of a resource type: sides in texels, and array slices.
+    """Limits of a type of resource: width, height and depth in texels, and number of array slices.
 
-    The number of slices must be a multiple of ``faces``.
+    The number of slices must be a multiple of ``faces``, 6 for cubes.
     """
 
     width: int
@@ -355,7 +355,10 @@ class Resources:
         resource.surface, resource.allocations = fresh
 
     def record(self, packet: Packet, *used: Resource) -> None:
-        """Record a packet, preceded by a PageIn of the allocations of the resources ``used``."""
+        """Record a packet, preceded by a PageIn of the allocations of ``used``.
+
+        ``used`` are the resources that it reads or writes; none of them may be mapped.
+        """
         commands, contract = self._context.commands, self._context.contract
         unmapped = not any(resource.mapped for resource in used)
         contract.check(unmapped, Rule.USED_MAPPED, type(packet).__name__)
@@ -371,8 +374,10 @@ class Resources:
     def packed(
         self, data: bytes, shape: tuple[int, int, int], pitches: tuple[int, int], entry: str
     ) -> bytes:
-        """Copy ``shape`` (slices, rows, bytes) of host memory with ``pitches`` (row, slice) into
-        contiguous bytes.
+        """Copy rows of host memory without the gaps between them.
+
+        ``shape`` is (slices, rows, bytes of a row), ``pitches`` are the distances in bytes (of
+        rows, of slices).
         """
         slices, rows, size = shape
         row_pitch, slice_pitch = pitches
@@ -423,7 +428,7 @@ def _done(resource: Resource, surface: Surface) -> None:
 
 
 def _purposes(desc: CreateResource) -> tuple[Purpose, ...]:
-    """The purposes for which a resource has an allocation each.
+    """The purposes of a resource's allocations, one allocation for each.
 
     A dynamic texture has a second, linear allocation that the host writes; a staging resource has
     the linear one only.

@@ -246,9 +246,10 @@ class Transfers:
     def _copy_part(
         self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
     ) -> None:
-        """Record a copy of ``box`` to the box ``there`` of another subresource, unconverted.
+        """Record a copy of a box between subresources of equal format; no texel is converted.
 
-        ``at`` is the subresource of ``origin``, ``to`` the subresource of ``destination``.
+        The source is ``box`` of subresource ``at`` of ``origin``, the target is the box ``there``
+        of subresource ``to`` of ``destination``.
         """
         if destination.is_buffer:
             size = box.right - box.left

@@ -109,7 +109,7 @@ class UnorderedSlots(msgspec.Struct):
     views: dict[int, UnorderedView] = msgspec.field(default_factory=dict)
 
     def bound(self) -> dict[int, Unordered]:
-        """The bound views as the GPU takes them, by slot."""
+        """The bound views in the form that packets of the GPU have, by slot."""
         return {slot: view.bound() for slot, view in self.views.items()}
 
 
@@ -173,7 +173,7 @@ class UnorderedViews:
                 self._resources.record(WriteBytes(view.counter, 0, pack("<I", count)))
 
     def clear_bits(self, memory: bytearray, values: Sequence[int]) -> None:
-        """ClearUnorderedAccessViewUint: each channel gets the low bits of its number."""
+        """ClearUnorderedAccessViewUint: ``values`` has a number per channel; low bits are set."""
         entry = "ClearUnorderedAccessViewUint"
         view = self.objects.open(memory, entry)
         fits = len(values) == 4 and all(map(is_uint, values))
@@ -274,7 +274,10 @@ def _texture_view(
 
 
 def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:
-    """Whether a format can be viewed as another: of its family, or 32-bit colours as one word."""
+    """Whether a resource of format ``own`` can be viewed as ``format``.
+
+    The formats are of one family, or a 32-bit colour format and one of a single 32-bit word.
+    """
     return castable(own, format) or (own in _COLORS and format in _SINGLE_WORDS)
 
 

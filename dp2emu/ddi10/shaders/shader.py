@@ -132,10 +132,10 @@ class Shader(msgspec.Struct, frozen=True):
     lowered: Lowered4
 
     def uniforms(self, buffers: Mapping[int, bytes], instance: int = 0) -> Uniforms:
-        """The uniform files of the program: constant ``buffers`` by slot, and the instance number.
+        """The uniform files of the program by name, for constant ``buffers``, bytes by slot.
 
-        Constants beyond the end of a buffer are 0.  The GPU fills the files of patch registers,
-        which are left out here.
+        Constants beyond the end of a buffer are 0.  The immediates and the number of the
+        ``instance`` are included, the files of patch registers are not: the GPU fills them.
         """
         icb = np.array(self.lowered.immediates, np.uint32).view(np.int32)
         values = {"icb": icb, INSTANCE_FILE: np.array([instance], np.int32)}
@@ -146,8 +146,10 @@ class Shader(msgspec.Struct, frozen=True):
 
 
 class HullShader(msgspec.Struct, frozen=True):
-    """A hull shader: its control point phase ``points``, None to pass points through, and its
-    patch constant phases ``constants`` in order.
+    """A hull shader.
+
+    ``points`` is its control point phase, None if the points pass unchanged; ``constants`` are its
+    patch constant phases in order.
     """
 
     lowered: LoweredHull

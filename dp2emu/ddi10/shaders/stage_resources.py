@@ -163,9 +163,9 @@ def _filters(bits: int) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
 
 
 class StageResources:
-    """Resolves the resources bound to a stage for its shader.
+    """Finds the resources that the shader of ``stage`` uses, among those bound to the stage.
 
-    Mutable: it caches what it resolved for the last draw.
+    Mutable: it caches the result for the last draw.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -203,12 +203,12 @@ class StageResources:
         return ShaderBindings(self.uniforms(), units.textures, constant_buffers(self._stage))
 
     def program(self, shader: Shader) -> StageProgram:
-        """``shader``, which is bound to the stage, with the resources of the stage."""
+        """``shader``, which is bound to the stage, together with the resources that it uses."""
         return _program(self._stage, shader, self.units(), self.uniforms())
 
 
 def phase_program(stage: Stage, shader: Shader) -> StageProgram:
-    """One of several programs of a stage, such as a hull shader phase, with its resources."""
+    """The program of one phase of a hull shader, together with the resources that it uses."""
     units = bind_units(shader.lowered.units, stage.resources, stage.samplers)
     return _program(stage, shader, units, shader.uniforms({}))
 

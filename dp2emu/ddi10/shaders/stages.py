@@ -84,7 +84,10 @@ NO_SHADER = ShaderObject(None)
 
 
 class Stage(msgspec.Struct):
-    """The objects bound to a stage; unbound slots have no key.  Mutable: setters change it."""
+    """The objects bound to a shader stage, by slot.  Mutable: setters change it.
+
+    A slot that is not in its dictionary is unbound.
+    """
 
     shader: Shader | None = None
     stream_output: StreamOutputLayouts | None = None

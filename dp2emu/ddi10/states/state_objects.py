@@ -168,7 +168,7 @@ class DepthStencil(msgspec.Struct, frozen=True):
 
 
 class Rasterizer(msgspec.Struct, frozen=True):
-    """A rasterizer state; ``fill`` and ``cull`` are translated, ``desc`` has the other members."""
+    """A rasterizer state; ``fill`` and ``cull`` are values of the GPU, ``desc`` has the rest."""
 
     desc: RasterizerDesc = msgspec.field(default_factory=RasterizerDesc)
     fill: FillMode = FillMode.SOLID

@@ -115,8 +115,8 @@ _TEXTURES = {"": TextureType.D3DSTT_UNKNOWN} | {
 class _Operand(NamedTuple):
     """A parsed source or destination operand.
 
-    ``before`` and ``after`` are the texts of modifiers, ``components`` is the text of the
-    mask or swizzle.
+    ``before`` and ``after`` are the texts of modifiers before and after the register,
+    ``components`` is the text of the mask or swizzle.
     """
 
     before: str
@@ -127,7 +127,10 @@ class _Operand(NamedTuple):
 
 
 class _Suffixes(NamedTuple):
-    """Suffixes of a mnemonic: result modifiers, result shift, and ``others`` of a dcl."""
+    """What the suffixes of a mnemonic mean: result modifiers, and the result shift (power of two).
+
+    ``others`` are suffixes of a dcl, such as a usage.
+    """
 
     modifiers: ResultModifier
     shift: int

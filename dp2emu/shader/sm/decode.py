@@ -78,7 +78,7 @@ _NUMERIC = frozenset(SourceModifier) - _LOGICAL
 _TEXTURES = frozenset(TextureType)
 _USAGES = frozenset(DeclUsage)
 _MASKLESS = frozenset({"k", "D"})
-"""Letters, in ``Form``, of destination operands whose write mask may be empty."""
+"""Letters (of the opcode table) of destination operands whose write mask may be empty."""
 
 
 def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
@@ -343,7 +343,8 @@ _ROWS_BEFORE = {
     Op.TEXM3x3VSPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
     Op.TEXM3x3: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
 }
-"""Opcodes of the texture instructions that precede the last of a ps_1_x matrix, by its opcode."""
+"""Opcodes of the instructions for the earlier rows of a ps_1_x texture matrix, by the opcode of
+the last row's instruction."""
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
 _DEPTH_REGISTER = 5

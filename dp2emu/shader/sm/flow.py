@@ -104,9 +104,9 @@ def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Update the stack of open blocks for one instruction.
+    """Update ``blocks``, the stack of open blocks, for the next instruction.
 
-    Raises ShaderError if the instruction does not match the innermost block.
+    Raises ShaderError if the instruction may not stand there.
     """
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _IFS | LOOPS:

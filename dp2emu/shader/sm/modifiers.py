@@ -67,7 +67,7 @@ MODIFIERS = {
 }
 
 MODIFIER_ALIASES = {"_db": "_dz", "_da": "_dw"}
-"""Current spelling of each ps_1_4 division modifier that has an older one, by the older."""
+"""ps_1_4 suffixes that divide texture coordinates: current spelling, by older spelling."""
 BY_SPELLING = {(row.before, row.after): modifier for modifier, row in MODIFIERS.items()}
 
 

@@ -46,8 +46,8 @@ class Source(msgspec.Struct, frozen=True):
 class Destination(msgspec.Struct, frozen=True):
     """A destination operand.  Bit 0 of ``mask`` is x.
 
-    A result is multiplied by 2 to the power of ``shift``, then saturated if ``modifiers`` include
-    it, then written under the mask and the predicate.
+    A result is multiplied by 2**``shift``, then clamped to 0..1 if ``modifiers`` contain SATURATE,
+    then written under the mask and the predicate.
     """
 
     register: Register
@@ -126,7 +126,7 @@ class Comment(msgspec.Struct, frozen=True):
 
 
 class Shader(msgspec.Struct, frozen=True):
-    """A shader: instructions in order, comments, and the bytes after the end token."""
+    """A decoded shader; ``trailing`` are the bytes after its end token."""
 
     version: Version
     instructions: tuple[Instruction, ...]

@@ -101,7 +101,8 @@ BANKS = (
 
 BY_FILE = {bank.file: bank for bank in BANKS}
 _CONST_TYPES = (2, 11, 12, 13)
-"""Register types of float constants in tokens: 2048 registers each, numbered through."""
+"""Numbers, in parameter tokens, of the types of float constants: each stands for the next 2048
+registers c#."""
 _PER_TYPE = 2048
 _NAMED = {
     name.lower(): (bank.file, number) for bank in BANKS for number, name in enumerate(bank.names)

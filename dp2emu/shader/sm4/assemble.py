@@ -119,9 +119,9 @@ def _head(name: str, groups: str) -> _Head:
 
 
 def _texel(parts: list[str]) -> tuple[int, int, int]:
-    """Parse and remove the first of the parenthesised groups ``parts``: three texel offsets.
+    """Parse texel offsets, ``u,v,w``, from the first group of ``parts``, which is removed.
 
-    Raises ShaderError.
+    ``parts`` are the contents of parentheses.  Raises ShaderError.
     """
     numbers = [integer(part.strip()) for part in parts.pop(0).split(",")] if parts else []
     found = [number for number in numbers if number is not None and number in _OFFSETS]
@@ -215,9 +215,9 @@ def _declared(op: Op, texts: dict[str, str]) -> Instruction:
 
 
 def operand_of(text: str, letter: str) -> Operand:
-    """Parse an operand; ``letter`` says which components it has if the text names none.
+    """Parse an operand; ``letter`` decides its components if the text names none.
 
-    Raises ShaderError.
+    ``letter`` is the operand's letter in the opcode table.  Raises ShaderError.
     """
     match = _OPERAND.match(text)
     if match is None or bool(match["bar"]) != bool(match["end"]):
@@ -341,7 +341,10 @@ def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, t
 
 
 def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
-    """The component selection of an operand whose text names no components."""
+    """The component selection of an operand, of letter ``letter``, whose text names no components.
+
+    Returns the mode and the components.
+    """
     if file in spelling.SCALARS and not (file in spelling.DECLARED_WITHOUT and letter == "D"):
         return Selection.ONE, ()
     if letter in _UNNAMED or file is File.NULL:

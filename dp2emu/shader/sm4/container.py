@@ -225,7 +225,7 @@ _PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precisio
 INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
 OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
-"""Layout of the elements of a patch constant signature, by the tag of its chunk."""
+"""Layout of the elements of patch constant signatures, by tag of the chunk that holds one."""
 _ELEMENTS = 8
 """Offset of the elements in a signature chunk; its second word must have this value."""
 _NOWHERE = 0xFFFFFFFF

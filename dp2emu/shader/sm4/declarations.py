@@ -32,7 +32,7 @@ class Part(NamedTuple):
     name: str
     bits: Bits | None = None
     words: int = 1
-    """Number of words after the operand, if the attribute is not in the opcode token."""
+    """Number of DWORDs after the operand that hold the attribute, if ``bits`` is None."""
     read: Callable[..., Any] = int
     """Function from the encoded number, or from as many numbers as there are words, to the
     attribute; raises ValueError for undefined numbers."""
@@ -84,7 +84,7 @@ PARTS = {
     "stride": Part("stride"),
     "threads": Part("threads", words=3, read=_triple, write=tuple),
 }
-"""The token bits or words of a declaration's attribute, by the name ``Opcode.phrase`` uses."""
+"""How each attribute of Declaration is encoded, by its name in ``Opcode.phrase``."""
 
 
 @cache
@@ -112,7 +112,7 @@ def declaration_of(op: Op, token: int, words: Sequence[int]) -> Declaration:
 
 
 def fits(op: Op, declaration: Declaration) -> bool:
-    """Whether the attributes stored in the opcode token fit into their bits."""
+    """Whether the attributes that are encoded in the opcode token fit into their bit fields."""
     parts = ((getattr(declaration, part.name), part.bits) for part in parts_of(op))
     return all(bits is None or bits.of(bits.put(value)) == value for value, bits in parts)
 
@@ -124,7 +124,7 @@ def control_bits(op: Op, declaration: Declaration) -> int:
 
 
 def declaration_words(op: Op, declaration: Declaration) -> Iterator[int]:
-    """The words of the attributes that follow the operand of a declaration."""
+    """The DWORDs after the operand of a declaration, which encode some of its attributes."""
     for part in parts_of(op):
         if part.bits is None:
             value = part.write(getattr(declaration, part.name))

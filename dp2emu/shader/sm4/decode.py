@@ -262,9 +262,10 @@ def _op(cursor: Cursor[Version], token: int) -> Op:
 
 
 def _enter(cursor: Cursor[Version], op: Op, token: int, offset: int) -> None:
-    """Read the length of an instruction and begin the instruction.
+    """Read the length of an instruction and restrict reading to it.
 
-    The length of custom data and of long tables is in the word after the opcode token.
+    ``token`` is its opcode token, at byte ``offset``.  The length of custom data and of long
+    tables is in the word after that.
     """
     length = 0 if op is Op.CUSTOMDATA else fields.LENGTH.of(token)
     if not length:
@@ -276,7 +277,10 @@ def _enter(cursor: Cursor[Version], op: Op, token: int, offset: int) -> None:
 
 
 def _extensions(cursor: Cursor[Version], token: int) -> tuple[tuple[int, int, int], View | None]:
-    """Read the extended opcode tokens: texel offsets and the copied resource declaration."""
+    """Read the extended opcode tokens after ``token``.
+
+    Returns the texel offsets and the copied resource declaration, None without one.
+    """
     texel, view = (0, 0, 0), None
     if fields.OPCODE.of(token) == Op.CUSTOMDATA:
         return texel, view
@@ -356,7 +360,11 @@ _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_
 
 
 class _Scope(msgspec.Struct):
-    """Registers that a program has declared so far.  Mutable while declarations are read."""
+    """What a program has declared so far.  Mutable while declarations are read.
+
+    ``temps`` is the number of r#, ``arrays`` the declarations of x# by number, ``known`` the
+    dimensions of declared registers by (file, number).
+    """
 
     temps: int | None = None
     arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)
@@ -481,9 +489,9 @@ def _is_declared(scope: _Scope, operand: Operand) -> bool:
 def _check_resource(
     known: Mapping[tuple[File, int], Dimension | None], instruction: Instruction
 ) -> None:
-    """Check that the instruction accepts the declared dimension of its resource.
+    """Check that an instruction accepts the declared dimension of its resource.
 
-    ``known`` has the dimension of each declared register.
+    ``known`` has the dimension of each declared register by (file, number).  Raises ShaderError.
     """
     accepted = instruction.op.row.dimensions
     for operand in instruction.operands if accepted else ():

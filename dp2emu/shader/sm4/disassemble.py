@@ -48,7 +48,7 @@ def lines_of(program: Program) -> Iterator[str]:
 
 
 def _leave(blocks: list[Op], op: Op) -> None:
-    """Remove the blocks that an opcode ends from the open blocks.
+    """Pop the blocks that instruction ``op`` ends from the stack of open blocks.
 
     endswitch also ends the last case.
     """

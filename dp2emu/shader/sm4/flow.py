@@ -25,7 +25,7 @@ CLOSED_BY = {Op.ENDIF: Op.IF, Op.ENDLOOP: Op.LOOP, Op.ENDSWITCH: Op.SWITCH}
 OPENERS = frozenset(CLOSED_BY.values())
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 _MARKERS = (Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
-"""Opcodes that begin a phase of a hull shader, in the required order."""
+"""Opcodes that begin a phase of a hull shader, in the order in which phases must come."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
 _BLOCK_DEPTH = 64
 _CALL_DEPTH = 32
@@ -123,7 +123,11 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
 
 
 class _Block(msgspec.Struct):
-    """A block that is still open.  Mutable: reading an else or a case changes it."""
+    """A block that is still open, begun by the instruction ``opener``.
+
+    ``cases`` are the labels of the cases read so far in a switch.  Mutable: an else or a case
+    changes it.
+    """
 
     opener: Instruction
     otherwise: bool = False
@@ -145,9 +149,9 @@ def _check_blocks(body: tuple[Instruction, ...]) -> None:
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Update the stack of open blocks for one instruction.
+    """Update ``blocks``, the stack of open blocks, for the next instruction.
 
-    Raises ShaderError if the instruction does not match the innermost block.
+    Raises ShaderError if the instruction may not stand there.
     """
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _LABELS:

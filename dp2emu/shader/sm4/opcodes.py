@@ -62,7 +62,8 @@ class Opcode(NamedTuple):
 
     number: int
     operands: str = ""
-    """Letters of the operands; ``D`` is the register of a declaration."""
+    """Letters of the operands, as this module explains them; ``D`` is the register of a
+    declaration."""
     since: Level = V4_0
     stages: frozenset[Stage] = _ALL
     saturates: bool = False
@@ -361,7 +362,8 @@ class Op(Named):
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
 """resinfo and sampleinfo, whose instructions state their result type (``Sizes``)."""
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
-"""Opcodes of declarations that a variable number of DWORDs follows."""
+"""Opcodes whose instructions end in a variable number of DWORDs: custom data, function tables and
+interfaces."""
 BINDINGS = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
 )
@@ -388,5 +390,5 @@ _LETTERS = {
 
 
 def files(op: Op, letter: str) -> frozenset[File]:
-    """The register files allowed for an operand, by its letter."""
+    """The register files allowed for an operand of ``op``, by the operand's letter."""
     return (op.row.declares or frozenset()) if letter == "D" else _LETTERS[letter]

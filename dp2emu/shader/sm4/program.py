@@ -21,7 +21,7 @@ from dp2emu.shader.sm4.versions import Version
 Swizzle = tuple[int, int, int, int]
 """Type of a swizzle: the component, 0 to 3, read for each of x, y, z and w."""
 Returns = tuple[enums.ReturnType, enums.ReturnType, enums.ReturnType, enums.ReturnType]
-"""Type of the data types of a resource's four components."""
+"""Types of the data in a resource's components x, y, z and w."""
 _NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = enums.GlobalFlags(0), enums.UavFlags(0), enums.Sync(0)
 
 
@@ -31,7 +31,8 @@ class Selection(Enum):
     NONE = "none"
     """Operands without components, or with implied ones: s#, labels, null, t# in declarations."""
     ONE = "one"
-    """One component: a scalar register such as oDepth or vPrim, or an immediate of one word."""
+    """One component that is not named: that of a scalar register, such as oDepth or vPrim, or of
+    an immediate of one word."""
     MASK = "mask"
     SWIZZLE = "swizzle"
     SELECT = "select"
@@ -84,7 +85,7 @@ class Operand(msgspec.Struct, frozen=True):
 
     @property
     def swizzle(self) -> Swizzle:
-        """The components read for x, y, z and w; a scalar or single component is replicated."""
+        """The components read for x, y, z and w; a single component is read for all four."""
         if self.selection is Selection.SWIZZLE:
             x, y, z, w = self.components
             return x, y, z, w
@@ -104,7 +105,11 @@ class View(msgspec.Struct, frozen=True):
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """Attributes of a declaration besides its operand; ``declarations.PARTS`` lists them."""
+    """The attributes of a declaration; its register is an operand of the instruction.
+
+    Attributes that the opcode does not have keep their default.  ``declarations.PARTS`` says how
+    they are encoded.
+    """
 
     interpolation: enums.Interpolation | None = None
     name: enums.SystemValue | None = None
@@ -122,12 +127,13 @@ class Declaration(msgspec.Struct, frozen=True):
     flags: enums.GlobalFlags = _NO_FLAGS
     uav: enums.UavFlags = _NO_UAV_FLAGS
     number: int = 0
-    """Number of an indexable array, a function body, a function table or an interface."""
+    """Number in the declaration of an indexable array x#, a function body, a function table or an
+    interface."""
     count: int = 0
     """Number that a declaration gives, of what its opcode says: temporaries, array rows, registers
     of a range, vertices, control points, instances, elements of shared memory, or call sites."""
     components: int = 0
-    """Components of an array's rows."""
+    """Number of components, 1 to 4, that each row of a declared array x# has."""
     stride: int = 0
     """Bytes of a structured buffer's element; for dcl_tgsm_raw its total size."""
     factor: int = 0
@@ -135,7 +141,8 @@ class Declaration(msgspec.Struct, frozen=True):
     threads: tuple[int, int, int] = (0, 0, 0)
     """Threads of a group along x, y and z."""
     custom: int | None = None
-    """A CustomClass, or an unknown number, whose data are ignored."""
+    """Class of custom data, None without: a CustomClass, or another number, whose data are
+    ignored."""
 
 
 class Instruction(Decoded, frozen=True):
@@ -151,7 +158,8 @@ class Instruction(Decoded, frozen=True):
     operands: tuple[Operand, ...] = ()
     saturate: bool = False
     nonzero: bool = False
-    """Condition of an instruction that tests a source: nonzero if set, else zero."""
+    """Which result of the test an instruction such as ``if_nz`` acts on: True for nonzero, False
+    for zero."""
     precise: int = 0
     """Mask of components that must not be refactored; x is bit 0."""
     sizes: enums.Sizes = enums.Sizes.FLOAT
@@ -171,7 +179,7 @@ class Instruction(Decoded, frozen=True):
 
     @property
     def sources(self) -> tuple[Operand, ...]:
-        """All operands but the destinations; of stores and atomics the memory comes first."""
+        """All operands after the destinations.  Stores and atomics have the memory first."""
         return self.operands[self.op.row.operands.count("d") :]
 
 

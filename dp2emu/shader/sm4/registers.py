@@ -12,7 +12,7 @@ from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level, Stage, Version
 
 
 class File(Enum):
-    """Register files; the value is the prefix of register names."""
+    """Register files of shader models 4 and 5; the value is the prefix of register names."""
 
     TEMP = "r"
     INPUT = "v"

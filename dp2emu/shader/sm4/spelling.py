@@ -94,9 +94,10 @@ _SYNC = {
 
 
 class Spelled(NamedTuple):
-    """How a field of a phrase is spelled: formatter, regular expression and parser.
+    """How a field of a declaration's text is written and parsed.
 
-    ``read`` takes lower case text and raises ShaderError or ValueError.
+    ``pattern`` is its regular expression; ``write`` is a function from the attribute to text,
+    ``read`` from lower case text to the attribute.  ``read`` raises ShaderError or ValueError.
     """
 
     name: str
@@ -265,4 +266,4 @@ FIELDS = {
     "threads": Spelled("threads", _THREADS, lambda value: ", ".join(map(str, value)), _numbers),
     "uav": Spelled("uav", "".join(f"(?:{word})?" for word in _UAV), _write_uav, _read_uav),
 }
-"""How the fields of phrases are spelled, by name; most are words of an enumeration or numbers."""
+"""How the fields in the texts of declarations are written and parsed, by field name."""

@@ -94,7 +94,10 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
 
 
 def _tested(low: Lowering, instruction: Instruction) -> Value:
-    """The condition of an if or break: a comparison of scalars, a boolean or the predicate."""
+    """The condition of an if or break, as a BOOL.
+
+    It is a comparison of two scalars, a boolean constant or the predicate.
+    """
     if instruction.comparison is None:
         return condition(low, instruction.sources[0])
     x, y = operands(low, instruction)
@@ -236,7 +239,10 @@ def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _written(low: Lowering, register: Register, component: int, name: str) -> Value:
-    """The final value of an output register's component, or a default if nothing writes it."""
+    """The final value of a component of an output register.
+
+    If nothing writes it, the default of the output called ``name``.
+    """
     if (register, component) in low.variables:
         return low.variable(register, component).value
     return low.number(_DEFAULTS.get(name, 0.0))
@@ -260,7 +266,7 @@ def _declared_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _output_components(low: Lowering) -> dict[str, dict[int, tuple[Register, int]]]:
-    """The register component that holds each component of a varying, by name of the varying."""
+    """Which (register, component) holds each component of a varying, by the varying's name."""
     ports: dict[str, dict[int, tuple[Register, int]]] = {POSITION: {}}
     for (register, component), (usage, index) in low.usages.items():
         if register.file is File.OUTPUT:
@@ -325,10 +331,11 @@ def lower_pixel(
 ) -> Lowered:
     """Lower a pixel shader: varyings by name, outputs ``target<n>.<c>`` and ``depth.x``.
 
-    ``sampler_kinds`` has the texture kinds of samplers without a dcl, by default two-dimensional,
-    and marks those declared 2D that compare depths.  ``projections`` maps stages with
-    D3DTTFF_PROJECTED to the component, 1 to 3, that divides their coordinates; ps_1_0 to ps_1_3
-    apply it.  ``epilogue`` computes fog: before 3.0 it is applied to the first target's colour.
+    ``sampler_kinds`` are texture kinds by sampler: of samplers without a dcl (else
+    two-dimensional), and SHADOW for those that a dcl calls 2D but that compare depths.
+    ``projections`` maps stages with D3DTTFF_PROJECTED to the component, 1 to 3, that divides their
+    coordinates; ps_1_0 to ps_1_3 apply it.  ``epilogue`` computes fog: before 3.0 it is applied to
+    the first target's colour.
 
     Raises ShaderError if blocks nest too deep once calls are expanded.
     """

@@ -68,9 +68,9 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _all(value: Callable[..., Value]) -> Evaluate:
-    """Return a rule whose result is the same scalar in every component.
+    """Return a rule that writes one scalar to every component.
 
-    ``value`` takes the lowering and the whole sources.
+    ``value`` is a function (lowering, *source operands) that returns the scalar.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
@@ -81,9 +81,9 @@ def _all(value: Callable[..., Value]) -> Evaluate:
 
 
 def _named(*values: Callable[..., Value]) -> Evaluate:
-    """Return a rule with a function for each component from x on.
+    """Return a rule with a function for each component: x, y and so on.
 
-    Components without a function are not written.
+    Each is a function (lowering, *source operands).  Components beyond are not written.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:

@@ -44,7 +44,7 @@ class InputRegister(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Prefix of the input's ports: ``v3``, or with several usages ``v3_texcoord1``."""
+        """Name of the input's ports without component: ``v3``, or ``v3_color1`` if ``several``."""
         if self.usage is None or not self.several:
             return f"v{self.register}"
         return f"v{self.register}_{self.usage.name.lower()}{self.index}"
@@ -76,10 +76,10 @@ class Lowered(msgspec.Struct, frozen=True):
 
 
 def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConstant, ...]) -> Lanes:
-    """Uploaded registers of a file, shape (n, 4), or (n,) for ``b``, with a shader's constants on
-    top.
+    """The registers of a file for a draw: uploaded ones, overridden by the shader's constants.
 
-    Returns the same array if the shader defines none; registers beyond the array are dropped.
+    The shape is (n, 4), or (n,) for file ``b``.  Without constants the same array is returned;
+    constants beyond its end are dropped.
     """
     registers, values = _own(constants, file, len(uploaded), uploaded.dtype)
     if not registers:
@@ -93,7 +93,10 @@ def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConsta
 def _own(
     constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
-    """Numbers and values of the constants that a shader defines in a file, below ``count``."""
+    """Register numbers and values, of type ``dtype``, of the constants that a shader defines.
+
+    Only those of file ``file`` with a number below ``count``.
+    """
     own = [each for each in constants if each.file == file and each.register < count]
     words = np.array([each.words for each in own], np.uint32)
     found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)
@@ -101,9 +104,9 @@ def _own(
 
 
 def measure_loops(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
-    """Measure the loops of a shader for its work budget.
+    """Measure the loops of a shader, with calls expanded, for its work budget.
 
-    ``rounds`` returns the maximum number of iterations of a loop.
+    ``rounds`` is a function that returns the maximum number of iterations of a loop.
     """
     return loops_of(
         Step(rounds(each) if each.op in LOOPS else None, each.op in LOOP_ENDS)
@@ -240,7 +243,7 @@ class Lowering:
         return 0 if count >> 31 else min(count, LOOP_LIMIT)
 
     def coordinate(self, set: int, component: int) -> Value:
-        """A component of the pixel's texture coordinate set, t#."""
+        """Read a component of the pixel's texture coordinate set number ``set``, register t#."""
         name = varying_name(DeclUsage.TEXCOORD, set, component)
         return self.varying(name, Register(File.TEXTURE, set), component)
 
@@ -250,7 +253,7 @@ class Lowering:
         return self.b.input(place + name)
 
     def stage(self, stage: int, scalar: int) -> Value:
-        """Read a scalar of a texture stage by its number (``STAGE_SCALARS``)."""
+        """Read a texture stage state; ``scalar``, 0 to 5, is its place in STAGE_FILE."""
         file = self.b.uniform(STAGE_FILE, Type.F32, STAGES * STAGE_SCALARS)
         return self.b.load(file, stage * STAGE_SCALARS + scalar)
 
@@ -261,13 +264,13 @@ class Lowering:
     # Registers
 
     def input_register(self, register: Register, component: int) -> InputRegister:
-        """The shader input that a component of v# reads."""
+        """The program input that a component of v# is read from, by the usage in its dcl."""
         declared = {usage for (each, _), usage in self.usages.items() if each == register}
         usage, index = self.usages.get((register, component), (None, 0))
         return InputRegister(register.number, usage, index, several=len(declared) > 1)
 
     def variable(self, register: Register, component: int) -> Variable:
-        """The variable that holds a register component."""
+        """The builder's variable for a register component, declared at first use."""
         key = register, component
         if key not in self.variables:
             self.variables[key] = self.b.variable(_TYPES.get(register.file, Type.F32))
@@ -296,7 +299,8 @@ class Lowering:
     def writes(self, instruction: Instruction, result: Result) -> list[Write]:
         """The writes of a result: shifted, then saturated, under mask and predicate.
 
-        A register with a single component takes the lowest component written.
+        To a register with a single component (fog, point size, depth) the lowest component is
+        written.
         """
         target, index = instruction.target, self.index(instruction.target.relative)
         made = [
@@ -416,7 +420,7 @@ def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:
 
 
 def _shadows(shader: Shader, bound: SamplerBindings) -> dict[int, ir.TextureKind]:
-    """The texture kind SHADOW for each 2D sampler that is bound to a depth texture, by sampler."""
+    """SHADOW, by sampler, for the samplers of depth textures that are 2D or undeclared."""
     declared, flat = _declared_kinds(shader), ir.TextureKind.TEX2D
     return {
         number: kind
@@ -426,7 +430,7 @@ def _shadows(shader: Shader, bound: SamplerBindings) -> dict[int, ir.TextureKind
 
 
 def _indexed(shader: Shader) -> list[File]:
-    """Input and output files that some instruction indexes."""
+    """Those of the input and output register files whose registers some instruction indexes."""
     operands = [o for i in shader.instructions for o in (i.destination, *i.sources)]
     files = {o.register.file for o in operands if o is not None and o.relative is not None}
     return sorted(files & _INDEXABLE, key=lambda file: file.value)

@@ -20,9 +20,9 @@ V_POS = Register(File.MISCTYPE, 0)
 
 
 class Operand:
-    """A source of the instruction being lowered.  ``o[c]`` computes component c on first use.
+    """A source operand of an instruction; ``o[c]`` computes component c when it is first used.
 
-    ``row`` is added to the register number, for the rows of a matrix.
+    ``row`` is added to the register number: the rows of a matrix are consecutive registers.
     """
 
     def __init__(self, low: Lowering, source: Source, row: int = 0) -> None:

@@ -21,9 +21,10 @@ from dp2emu.shader.stages import LUMINANCE_OFFSET, LUMINANCE_SCALE
 from dp2emu.shader.values import Value
 
 Effect = Callable[[Lowering, Instruction], None]
-"""Type of a function that lowers an instruction with effects beyond its destination."""
+"""Type of a function (lowering, instruction) that lowers an instruction which does more than write
+its destination, such as texkill."""
 At = Callable[[int], Value]
-"""Type of a function that returns the texture coordinate of a component number, 0 to 3."""
+"""Type of a function that returns texture coordinate number c, 0 to 3, as a value."""
 
 
 def sample(
@@ -182,7 +183,7 @@ def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> 
 
 
 def _texreg(*components: int) -> Evaluate:
-    """Return a rule for texreg2*: sample at the ``components`` of the source as coordinates."""
+    """Return a rule for texreg2*: sample at coordinates that are ``components`` of the source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
@@ -205,7 +206,7 @@ def _pad(low: Lowering, instruction: Instruction) -> None:
 
 
 def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
-    """The dot products of all rows of a texture matrix, which this instruction ends."""
+    """The dot products of a ps_1_x texture matrix, whose last row this instruction is."""
     rows = [*low.rows, _row(low, instruction)]
     low.rows.clear()
     return rows

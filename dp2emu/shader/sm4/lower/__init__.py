@@ -69,9 +69,8 @@ __all__ = [
 ]
 
 DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
-"""Depth output registers.
-
-The last two promise in which direction the depth changes, which is not used."""
+"""Register files of depth outputs: oDepth, oDepthGE, oDepthLE. That the last two promise in which
+direction depth changes is not used."""
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
 
@@ -123,7 +122,7 @@ def _value(low: Lowering, place: Place) -> Value:
 
 
 def lowered(low: Lowering) -> Lowered4:
-    """Finish a lowering: return its program and the declarations needed to bind and run it."""
+    """Finish a lowering: its program, with the declarations that binding and running it need."""
     declared = low.declared
     return Lowered4(
         program=low.b.program(),
@@ -234,10 +233,7 @@ def _begin_with_constants(low: Lowering) -> None:
 
 
 def _named(lows: list[Lowering]) -> dict[SystemValue, Component]:
-    """Register and lowest component of each output of phases, by the output's system value.
-
-    Used to look up the tessellation factors.
-    """
+    """Register and lowest component of each output of a hull shader's phases, by system value."""
     outputs = [each for low in lows for each in low.declared.outputs]
     lowest = [(each.mask & -each.mask).bit_length() - 1 for each in outputs]
     return {each.name: (each.number, c) for each, c in zip(outputs, lowest, strict=True)}

@@ -21,13 +21,11 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
 
 Result = Mapping[int, Value]
-"""Type of a result: values by component, 0 to 3.
-
-F32 values are flushed when written; BOOL values become masks of 32 bits."""
+"""Type of a result: the value of each written component, by component number 0 to 3.  When
+written, F32 values are flushed and BOOL values become masks of 32 bits."""
 Evaluate = Callable[[Lowering, Instruction], tuple[Result, ...]]
-"""Type of a rule: a function that computes the results of an instruction without writing them.
-
-The results are one for each destination."""
+"""Type of a rule: a function (lowering, instruction) that computes the results of an instruction,
+one for each destination, without writing them."""
 _BEFORE_ONE = 1.0 - 2.0**-24
 
 
@@ -48,7 +46,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
     """Return a component-wise rule with two destinations, whose masks may differ.
 
-    ``value`` takes the builder and one component of each source, and returns both results.
+    ``value`` is a function (builder, *one component of each source) that returns both results.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
@@ -111,7 +109,7 @@ def _sincos(b: Builder, x: Value) -> tuple[Value, Value]:
 
 
 def _op(name: str) -> Evaluate:
-    """Return a component-wise rule that applies the operation ``name`` of ``shader.ops``."""
+    """Return a component-wise rule that applies operation ``name`` of the op table."""
     return _each(lambda b, *operands: b.apply(name, *operands))
 
 

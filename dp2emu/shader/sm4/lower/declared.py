@@ -32,10 +32,10 @@ _SAMPLE_MODES = frozenset({Interpolation.LINEAR_SAMPLE, Interpolation.LINEAR_NOP
 class Declared(msgspec.Struct, dict=True):
     """All declarations of a program.  Mutable while they are read.
 
-    ``arrays`` has rows and components of each x#.  Geometry programs: ``stream`` is the current
-    output stream, ``vertices`` the maximum number of emitted vertices.  Hull and domain programs:
-    ``points_in`` and ``points_out`` count control points; ``domain``, ``partitioning`` and
-    ``output`` configure the tessellator; ``most`` is the maximum tessellation factor.
+    ``arrays`` is (rows, components) of each x# by number.  Geometry programs: ``stream`` is the
+    current output stream, ``vertices`` the maximum number of emitted vertices.  Hull and domain
+    programs: ``points_in`` and ``points_out`` count control points; ``domain``, ``partitioning``
+    and ``output`` configure the tessellator; ``most`` is the maximum tessellation factor.
     """
 
     inputs: list[Register] = msgspec.field(default_factory=list)
@@ -257,6 +257,5 @@ _DECLARE: dict[Op, _Declare] = {
     Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _stored("instances", "count"),
     Op.CUSTOMDATA: _custom,
 }
-"""Functions that collect a declaration, by opcode.
-
-Opcodes that are missing do not affect the lowering: counts, ranges and comments."""
+"""Functions that store a declaration in a ``Declared``, by opcode.  Declarations by other opcodes
+(counts, index ranges, comments) do not affect the lowering."""

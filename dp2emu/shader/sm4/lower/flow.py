@@ -50,9 +50,9 @@ def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
 
 
 def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]:
-    """The case instructions of each switch and continue instructions of each loop in a routine.
+    """The instructions of a routine that belong to a block, by position in ``body`` of its opener.
 
-    Keys are the positions in ``body`` of the instructions that open blocks.
+    They are the cases of a switch and the continues of a loop; an if has none.
     """
     found: dict[int, list[Instruction]] = {}
     around: list[int] = []
@@ -110,9 +110,10 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
 def _written(
     low: Lowering, instruction: Instruction, operand: Operand, component: int, value: Value
 ) -> Write:
-    """Make the write of a result component as bits.
+    """Make the Write of a result component.
 
-    Floats are flushed, and saturated if the instruction says so; BOOLs become masks.
+    Floats are flushed, and clamped to 0..1 if the instruction saturates, BOOLs become masks of 32
+    bits.
     """
     b = low.b
     if value.type is Type.BOOL:
@@ -137,7 +138,7 @@ def _open(low: Lowering, kind: FrameKind, at: Instruction, limit: int = 1) -> Fr
 
 
 def _push(low: Lowering, frame: Frame, at: Instruction) -> Frame:
-    """Push a frame.  Raises ShaderError if blocks, with calls expanded, nest too deep."""
+    """Push an open block.  Raises ShaderError if blocks, with calls expanded, nest too deep."""
     if len(low.frames) == MAX_DEPTH:
         what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
         raise ShaderError(what, offset=at.offset)
@@ -147,7 +148,7 @@ def _push(low: Lowering, frame: Frame, at: Instruction) -> Frame:
 
 
 def _close(low: Lowering) -> None:
-    """Close the innermost frame; lanes that are leaving an outer frame break again."""
+    """Close the innermost frame; lanes on their way out of an outer one break again."""
     frame = low.frames.pop()
     frame.exit.close()
     low.known.clear()
@@ -210,9 +211,9 @@ def _endloop(low: Lowering, instruction: Instruction) -> None:
 
 
 def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """Lower switch: open a loop of one iteration.
+    """Lower switch: open a loop of one iteration, which break leaves.
 
-    The body of a case is executed by lanes that have reached their case.
+    ``own`` are its case instructions.  A lane executes the bodies from its own case on.
     """
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
@@ -306,7 +307,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
 
 
 EVALUATE = {**arithmetic.EVALUATE, **resources.EVALUATE}
-"""Rules by opcode, for opcodes whose only effect is to write their destinations."""
+"""Rules by opcode, for all opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
     Op.ELSE: _else,

@@ -29,7 +29,7 @@ CUTS = frozenset({Op.CUT, Op.CUT_STREAM, Op.EMITTHENCUT, Op.EMITTHENCUT_STREAM})
 
 
 def emission_of(declared: Declared) -> Emission:
-    """Input primitive, limits and streams of a geometry shader, from its declarations.
+    """What a geometry shader takes and emits, from its declarations: primitive, limits, streams.
 
     Raises ShaderError if a declaration is missing or a limit is exceeded.
     """
@@ -53,7 +53,7 @@ class Emitter:
     def __init__(
         self, b: Builder, declared: Declared, output: Callable[[int, int], Value]
     ) -> None:
-        """``output`` returns a component of o#, as it is now, by register number and component.
+        """``output(register number, component)`` returns the current value of a component of o#.
 
         Raises ShaderError as ``emission_of`` does.
         """

@@ -55,9 +55,9 @@ class DeclaredSampler(msgspec.Struct, frozen=True):
 class Emission(msgspec.Struct, frozen=True):
     """Input primitive and output streams of a geometry program.
 
-    It runs ``instances`` times for each ``primitive`` and emits at most ``limit`` vertices.
-    ``words`` are the components of o# declared for any stream; ``topologies`` are those of the
-    streams, by number.
+    It runs ``instances`` times for each ``primitive``; each run emits at most ``limit`` vertices.
+    ``words`` are the (register, component) of o# declared for any stream; ``topologies`` are
+    (stream number, output topology) pairs.
     """
 
     primitive: Primitive
@@ -113,11 +113,11 @@ class LoweredHull(msgspec.Struct, frozen=True):
     """A hull shader, whose phases are programs.  Frozen and hashable, as these are.
 
     ``takes`` and ``makes`` are the numbers of control points of input and output patches.
-    ``points`` is the control point phase; without one the input points are passed on.
+    ``points`` is the control point phase; without one (None) the input points are passed on.
     ``constants`` are the patch constant phases in execution order.  ``registers`` is the number of
     registers of a point in the patch files.  ``most`` is the maximum tessellation factor.
-    ``edges`` and ``inside`` are the registers of the factors, U = 0 first, for isolines the
-    density first; None if the shader does not write one.
+    ``edges`` and ``inside`` are the (register, component) of the tessellation factors, U = 0
+    first, for isolines the density first; None for one that the shader does not write.
     """
 
     points: Lowered4 | None

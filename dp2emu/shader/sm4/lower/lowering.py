@@ -59,7 +59,11 @@ class Frame(msgspec.Struct, eq=False):
 
 
 class Switch(msgspec.Struct, eq=False):
-    """An open switch: the tested value, the labels, and which lanes have reached their case."""
+    """An open switch.
+
+    ``value`` is the tested value; ``running`` is a BOOL variable that is true in lanes which have
+    reached their case.
+    """
 
     value: Value
     words: tuple[int, ...]
@@ -68,9 +72,9 @@ class Switch(msgspec.Struct, eq=False):
 
 
 def measure_loops(parts: Phase) -> Loops:
-    """Measure the loops of a program for its work budget, with calls expanded.
+    """Measure the loops of a program, with calls expanded, for its work budget.
 
-    The number of iterations is unknown.
+    Any loop is assumed to run as long as the budget permits.
     """
     return loops_of(
         Step(EXECUTED if each.op is Op.LOOP else None, each.op is Op.ENDLOOP)
@@ -100,7 +104,8 @@ _STAGES = {
 }
 
 REGISTERS = 32
-"""Number of registers in v# and o#, per vertex where registers are indexed by vertex."""
+"""Number of registers that local files for v# and o# have room for; v[vertex][register] has as
+many for each vertex."""
 
 
 class Place(NamedTuple):
@@ -126,10 +131,10 @@ class Write(msgspec.Struct, frozen=True):
 class Lowering:
     """The state of lowering one program or phase.  A register that was never written holds 0.
 
-    A component is an I32 variable of the builder; x#, and v# and o# if some instruction indexes
-    them, are local files.  ``known`` caches the F32 value, flushed, of variables written from
-    floats; flow control clears it.  ``dropped`` marks discarded pixels, if the program has both
-    discards and memory operations.
+    A register component is an I32 variable of the builder; x# are local files, as are v# and o# if
+    some instruction indexes them.  ``known`` caches the flushed F32 value of variables that were
+    written from floats; flow control clears it.  ``dropped`` marks discarded pixels if the program
+    has both discards and memory operations, else it is None.
     """
 
     def __init__(self, program: Program, phase: Phase | None = None, registers: int = 1) -> None:
@@ -163,7 +168,7 @@ class Lowering:
         self.emitter = Emitter(self.b, self.declared, self.output) if geometry else None
 
     def _indexed(self) -> set[File]:
-        """Which of v# and o# some instruction indexes at run time, patch registers excluded."""
+        """Those of the files v# and o# that some instruction indexes; not patch registers."""
         of_patch = self.version.stage in (Stage.HULL, Stage.DOMAIN)
         files = {File.OUTPUT} if of_patch else {File.INPUT, File.OUTPUT}
         return {
@@ -174,7 +179,7 @@ class Lowering:
         }
 
     def _size(self, file: File) -> int:
-        """Number of words of the registers of v# or o#, of all vertices together."""
+        """Size in words of the local file for v# or o#, all vertices of a primitive together."""
         vertices = self.declared.vertices_in if file is File.INPUT else 1
         return 4 * REGISTERS * vertices
 
@@ -187,7 +192,7 @@ class Lowering:
         return self.b.constant(Type.F32, value)
 
     def unit(self, unit: Unit) -> int:
-        """The number of a unit; equal units share one."""
+        """The number of ``unit`` in the program; equal units have one number."""
         return self.units.setdefault(unit, len(self.units))
 
     def fetch(self, unit: Unit, *operands: Value) -> tuple[Value, Value, Value, Value]:
@@ -256,7 +261,10 @@ class Lowering:
         return self.indexed[operand.file], 4, operand.indices[0]
 
     def _store(self, write: Write, index: Value | None) -> None:
-        """Execute a write to a local file; a component that the array's rows lack is dropped."""
+        """Execute a write to a local file; ``index`` is the row's run-time part or None.
+
+        A component that rows of the file do not have is dropped.
+        """
         file, components, row = self.file_of(write.operand)
         if write.component < components:
             self.b.store(file, write.bits, *file_address(row, index, components, write.component))
@@ -276,7 +284,7 @@ def file_address(
 
 
 def by_vertex(operand: Operand) -> bool:
-    """Whether an operand has the form v[vertex][register]."""
+    """Whether an operand is written as v[vertex][register], with two indices."""
     return operand.file is File.INPUT and len(operand.indices) > 1
 
 

@@ -35,7 +35,8 @@ from dp2emu.shader.values import Value
 
 PATCH = "patch.x"
 _WORDS = 1 << 28
-"""Size in 32-bit words that programs declare for arrays of patch registers."""
+"""Size in words with which programs declare the uniform files of patch registers, whose real size
+depends on the draw."""
 
 _FILES = {
     File.INPUT: POINTS_IN,
@@ -49,15 +50,15 @@ Number = int | Value
 
 
 def is_of_patch(stage: Stage, operand: Operand) -> bool:
-    """Whether an operand is a patch register; in hull programs v# is a patch register too."""
+    """Whether an operand's register belongs to a patch; so does v# in hull programs."""
     own = operand.file in _FILES and operand.file is not File.INPUT
     return own or (operand.file is File.INPUT and stage is Stage.HULL)
 
 
 def registers_of(instructions: Iterable[Instruction], stage: Stage) -> int:
-    """Number of registers of a point in the patch files: the highest number declared plus one.
+    """Number of registers that a control point has in the patch files, from the declarations.
 
-    The outputs of a hull program are included.
+    It is the highest number declared, plus one.  Outputs of a hull program count too.
     """
     made = {File.OUTPUT} if stage is Stage.HULL else set()
     named = [
@@ -71,7 +72,7 @@ def registers_of(instructions: Iterable[Instruction], stage: Stage) -> int:
 
 
 def _count(instruction: Instruction) -> int:
-    """Number of registers that a declaration covers."""
+    """Number of consecutive registers that a declaration names: 1 unless it is an index range."""
     ranged = instruction.op is Op.DCL_INDEXRANGE
     return instruction.declaration.count if ranged and instruction.declaration else 1
 
@@ -120,7 +121,8 @@ _GENERATED = {
     ),
     Stage.COMPUTE: frozenset(),
 }
-"""System values that hardware generates for each stage; an earlier stage writes all others."""
+"""System values that hardware generates as inputs, by stage; an earlier stage writes all
+others."""
 
 
 class Source:
@@ -189,13 +191,13 @@ _READ_AS: dict[str, Callable[[Source, int], Value]] = {"f": Source.float, "i": S
 
 
 def signed(operand: Operand, bits: Value) -> Value:
-    """Apply the operand's abs and negate modifiers to the sign bit of ``bits``."""
+    """Return ``bits`` with the operand's abs and negate modifiers applied to the sign bit."""
     bits = bits & SIZE if operand.absolute else bits
     return bits ^ SIGN if operand.negate else bits
 
 
 def sources(low: Lowering, instruction: Instruction) -> tuple[Source, ...]:
-    """The operands of an instruction that have values, without resources and samplers."""
+    """The source operands that are read as values, so no resources and samplers."""
     return tuple(
         Source(low, operand, letter)
         for letter, operand in zip(instruction.op.row.operands, instruction.operands, strict=True)
@@ -204,7 +206,10 @@ def sources(low: Lowering, instruction: Instruction) -> tuple[Source, ...]:
 
 
 def condition(low: Lowering, instruction: Instruction) -> Value:
-    """Whether an instruction's first operand is nonzero, or zero if ``nonzero`` is not set."""
+    """The test of an instruction such as if or callc, as a BOOL.
+
+    Its first operand must be nonzero or, if ``nonzero`` is not set, zero.
+    """
     tested = Source(low, instruction.operands[0], "s")[0]
     return tested.ne(0) if instruction.nonzero else tested.eq(0)
 
@@ -224,7 +229,7 @@ def index_of(low: Lowering, operand: Operand) -> Value | None:
 
 
 def _row_of_vertex(low: Lowering, operand: Operand) -> Value | None:
-    """The row of v[vertex][register]; -1 if an index is out of range.
+    """The row of v[vertex][register] in the local file of v#; -1 if an index is out of range.
 
     None if neither index has a run-time part.
     """
@@ -243,7 +248,7 @@ def _sum(low: Lowering, index: Index) -> Value:
 
 
 def store_inputs(low: Lowering) -> None:
-    """Copy the declared inputs to the local file of v#, if some instruction indexes v#."""
+    """Copy the declared inputs v# into their local file, if the program has one for indexing."""
     if File.INPUT not in low.indexed:
         return
     file, geometry = low.indexed[File.INPUT], low.version.stage is Stage.GEOMETRY
@@ -267,10 +272,10 @@ def vertex_input(low: Lowering, vertex: int, number: int, component: int) -> Val
 
 
 def input_of(low: Lowering, number: int, component: int, prefix: str | None = None) -> Value:
-    """A component of v#, F32 if it is interpolated.
+    """Read a component of v#: F32 if it is interpolated, else I32.
 
-    0 if it is not declared, or if the stage has no inputs.  ``prefix`` overrides the declared
-    interpolation position.
+    0 if it is not declared, or in a compute shader.  ``prefix``, unless None, replaces the
+    declared interpolation, such as at the centroid.
     """
     register = low.declared.input_of.get((number, component))
     if register is None or low.version.stage is Stage.COMPUTE:
@@ -366,7 +371,8 @@ _SCALARS = {
     File.FORK_INSTANCE_ID: "phase_instance.x",
     File.JOIN_INSTANCE_ID: "phase_instance.x",
 }
-"""Name of the program input that each register file with a single register is read from."""
+"""Name of the program input with the value of a register, by register file, for files that have
+one register only."""
 
 
 def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
@@ -374,7 +380,7 @@ def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) ->
 
 
 def _thread(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    """Read thread and group IDs: ``vThreadID.x`` and so on; w is 0."""
+    """Read a component of a thread or group ID, such as ``vThreadID.x``; w is 0."""
     if place == 3:
         return low.word(0)
     return low.b.input(f"{operand.file.value}.{COMPONENTS[place]}", Type.I32)

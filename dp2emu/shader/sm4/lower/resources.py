@@ -52,7 +52,10 @@ _MIDDLE = 0.5
 
 
 class Sampling(NamedTuple):
-    """A sampling opcode: the source of its level of detail, and whether it compares depths."""
+    """How a sampling opcode gets its level of detail, and whether it compares with a reference.
+
+    ``level_zero``: the level is always 0.
+    """
 
     lod: Lod
     comparison: bool = False
@@ -90,7 +93,7 @@ def _address(at: Source, shape: AddressShape, *, slices: bool = True) -> list[Va
 
 
 def swizzled(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, ...]:
-    """Make the result from four words, permuted by the swizzle of the resource operand."""
+    """The result of an instruction from four words, permuted by its resource operand's swizzle."""
     (target,) = instruction.destinations
     operand = next(each for each in instruction.sources if each.file in _SWIZZLED)
     named = operand.selection is not Selection.NONE
@@ -259,7 +262,10 @@ def _loading(read: ReadOpcode) -> Evaluate:
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Evaluate resinfo: sizes in the instruction's type; rcpFloat inverts lengths only."""
+    """Evaluate resinfo: sizes and number of levels, as floats or integers as ``sizes`` says.
+
+    With rcpFloat the sizes along axes in texels are inverted, slices and levels are not.
+    """
     words, shape = _read(low, instruction, ReadOpcode.SIZE, MemoryOpcode.SIZE)
     if instruction.sizes is Sizes.UINT:
         return swizzled(instruction, words)
@@ -308,7 +314,8 @@ _ATOMICS = (
 )
 """Memory opcodes of atomics with and without a result; shader opcodes share their names."""
 _UNTYPED = {Dimension.RAW_BUFFER: 1, Dimension.STRUCTURED_BUFFER: 2}
-"""Number of address components of raw and structured buffers: byte offset, or index and offset."""
+"""Number of address components of buffers without a format: raw (byte offset) and structured
+(structure index, byte offset)."""
 
 
 def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) -> MemoryOperation:
@@ -381,7 +388,7 @@ def _atomic_access(
 
 
 def _counter(opcode: MemoryOpcode) -> Evaluate:
-    """Return a rule that changes a view's hidden counter and returns the counter's value."""
+    """Return a rule that changes the hidden counter of a u# and returns the counter's value."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         number, *_ = _write_access(low, _operation(low, instruction, opcode), [])
@@ -425,9 +432,9 @@ def _at_sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 def _pulled(
     low: Lowering, instruction: Instruction, read: ReadOpcode, where: Sequence[Value]
 ) -> tuple[Result, ...]:
-    """Interpolate an input at ``where`` by a Fetch, since only the rasterizer has its planes.
+    """Evaluate an input at the position ``where`` in the pixel, by a Fetch with ``read``.
 
-    An input that is not interpolated is returned unchanged.
+    Only the rasterizer can do that.  An input that is not interpolated is returned unchanged.
     """
     operand = instruction.sources[0]
     if not _is_interpolated(low, operand):
@@ -472,7 +479,10 @@ def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def _result(low: Lowering, instruction: Instruction, found: Sequence[Value]) -> tuple[Result, ...]:
-    """Make a result of four words, applying the first source's swizzle and sign modifiers."""
+    """The result of an instruction: four words, swizzled, with abs and negate applied.
+
+    Swizzle and modifiers are those of the first source.
+    """
     operand, (target,) = instruction.sources[0], instruction.destinations
     words = [low.b.asint(each) if each.type is Type.F32 else each for each in found]
     return ({c: signed(operand, words[operand.swizzle[c]]) for c in target.written},)
