@@ -78,8 +78,5 @@ def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
 
 
 def next_sequence(kind: Kind, calls: int) -> int:
-    """The 32-bit MCAP sequence number of a record that follows ``calls`` calls.
-
-    An answer has the number of its call, any other record that of the next call.
-    """
+    """The MCAP sequence number of a record after ``calls`` calls; an answer has its call's."""
     return max(calls - (kind is Kind.ANSWER), 0) & 0xFFFFFFFF

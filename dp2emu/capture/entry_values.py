@@ -70,11 +70,7 @@ def _compound(found: Any, number: Number) -> Value:
 
 
 def result_of(entry: str, found: Any, number: Number) -> Value:
-    """The result ``found`` of function ``entry`` as a value in a capture.
-
-    For a subresource mapped for reading it includes the bytes; for a function that destroys an
-    object it is None.  ``number`` is a function that returns the number of a memory block.
-    """
+    """A result as a value in a capture; that of a map for reading has the subresource's bytes."""
     if ends(entry):
         return None
     if isinstance(found, MappedSubresource):

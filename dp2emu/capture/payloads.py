@@ -76,10 +76,7 @@ HAS_COMMANDS, HAS_VERTICES = 1, 2
 
 
 class Head:
-    """A codec of the fixed head of a payload, which consists of little-endian unsigned integers.
-
-    ``declaration`` is a construct Struct of these integers.
-    """
+    """Codec of a payload's fixed head: little-endian unsigned integers by a construct Struct."""
 
     def __init__(self, declaration: Any) -> None:
         self.declaration = declaration
@@ -227,10 +224,7 @@ class _Simple:
         self._head, self._types, self._data = head, types, data
 
     def pack(self, record: Any) -> bytes:
-        """The head and data of ``record`` as bytes.
-
-        Raises CaptureError for values that do not fit.
-        """
+        """Serialize a record's head and data.  Raises CaptureError for values that do not fit."""
         values = [getattr(record, name, 0) for name in self._head.names]
         if len(self._types) > 1:
             values[0] = self._types.index(type(record))
@@ -300,20 +294,14 @@ def _unpack_managed(payload: Payload, time: int) -> Record:
 
 
 def _surface_fields(head: Head, payload: Payload) -> dict[str, Any]:
-    """The fields of a surface's payload, which is a head only, by their names in ``SurfaceDesc``.
-
-    Raises CaptureError for more bytes.
-    """
+    """A surface's payload, which is a head only, as values by their names in ``SurfaceDesc``."""
     fields = dict(zip(head.names, head.unpack(payload), strict=True))
     _split(payload, head.size)
     return fields
 
 
 def _with_kind(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return ``fields`` with its number ``kind`` replaced by the SurfaceKind.
-
-    Raises CaptureError for an unknown kind.
-    """
+    """Return ``fields`` with ``kind`` as a SurfaceKind; CaptureError for an unknown one."""
     kind = fields["kind"]
     if kind not in SurfaceKind._value2member_map_:
         raise CaptureError(f"surface {fields['handle']} is of unknown kind {kind}")
@@ -455,10 +443,7 @@ def _is_written(value: Value) -> bool:
 
 
 def _split(payload: Payload, *sizes: int) -> list[Payload]:
-    """Cut a payload into consecutive pieces of ``sizes`` bytes.
-
-    Raises CaptureError unless the sizes add up to that of the payload.
-    """
+    """Cut a payload into pieces of ``sizes`` bytes.  CaptureError if they are not all of it."""
     if sum(sizes) != len(payload):
         raise CaptureError(f"record of {len(payload)} bytes, its head speaks of {sum(sizes)}")
     ends = zip(sizes, accumulate(sizes), strict=True)
@@ -478,11 +463,7 @@ def _present(data: Payload, present: int) -> bytes | None:
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """How the payload of a kind of record is laid out.
-
-    ``head`` is the codec of its fixed head, ``unpack`` a function (payload, time) that returns the
-    record, ``tails`` are texts that describe the fields after the head.
-    """
+    """A payload's layout: codec of its head, function that reads it, names of later fields."""
 
     head: Head
     unpack: Callable[[Payload, int], Record]

@@ -290,10 +290,7 @@ def _small(source: Source, size: int) -> bytes:
 
 
 def _check_footer(source: Source, crc: int, start: int) -> None:
-    """Check the Footer record, whose opcode and length were read, against the summary section.
-
-    ``crc`` and ``start`` are the CRC-32 and the file offset of that section.  Raises CaptureError.
-    """
+    """Check the Footer against the CRC and the offset ``start`` of the summary section."""
     body = source.take(FOOTER.size)
     summary_start, _, summary_crc = FOOTER.unpack(body)
     head = RECORD_HEAD.pack(Opcode.FOOTER, FOOTER.size) + body[:-4]
@@ -304,10 +301,7 @@ def _check_footer(source: Source, crc: int, start: int) -> None:
 
 
 def _places(chunk: bytes | bytearray) -> dict[int, int]:
-    """Sums of hashes of the messages in a chunk, by channel id.
-
-    Each hash is that of a MessageIndex entry: (time, byte offset in the chunk).
-    """
+    """Sum of ``hash((time, byte offset in the chunk))`` of a channel's messages, by channel id."""
     sums: dict[int, int] = {}
     for opcode, start, _ in _records(chunk):
         if opcode == Opcode.MESSAGE:
@@ -444,10 +438,7 @@ class Capture(Closable):
         return f"{last}; calls {calls} to {totals.calls - 1} are lost"
 
     def _unverified(self) -> Summary | None:
-        """The totals from the index or the heads of records, None if the form has neither.
-
-        The next pass has to rewind.
-        """
+        """The totals from the index or from record heads, if any; makes the next pass rewind."""
         if self._source.size is None or self.kind == "bare":
             return None
         self._fresh = False

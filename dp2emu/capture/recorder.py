@@ -89,10 +89,7 @@ class Recorder:
 
 
 class RecordedDevice:
-    """A proxy of a device that records the calls of its functions.
-
-    Mutable: it tracks which subresources are mapped.
-    """
+    """A proxy of a device that records calls of its functions.  Mutable: it tracks maps."""
 
     def __init__(self, recorder: Recorder, device: Device, number: int, codes: list[int]) -> None:
         self.device = device
@@ -112,7 +109,7 @@ class RecordedDevice:
         )
 
     def _call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call ``function`` and record the call under ``name``, even if it raises."""
+        """Call ``function``; record that under ``name`` even if it raises.  Returns its result."""
         if entries.unmaps(name):
             self._record_writes(*arguments)
         making = entries.makes(name)

@@ -121,10 +121,7 @@ def to_metadata(summary: Summary) -> dict[str, str]:
 
 
 def from_metadata(metadata: dict[str, str]) -> Summary:
-    """Parse the totals in the metadata of a sealed capture; the result is not ``verified``.
-
-    Raises CaptureError for a wrong checksum or a missing number.
-    """
+    """Parse the totals in a sealed capture's metadata; CaptureError for a wrong checksum."""
     rest = {key: text for key, text in metadata.items() if key != "crc32"}
     if metadata.get("crc32") != _checksum(rest):
         raise CaptureError("totals do not match their checksum")

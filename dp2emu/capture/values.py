@@ -86,10 +86,7 @@ class _Writer:
         self._plain = 0
 
     def write(self, value: Value, depth: int) -> None:
-        """Append ``value``, which is nested ``depth`` deep in others.
-
-        Raises CaptureError if values nest too deep or the bytes exceed a limit.
-        """
+        """Append ``value``, ``depth`` levels deep; CaptureError if too deep or too large."""
         if depth > NESTING:
             raise CaptureError(f"values nest deeper than {NESTING}")
         put = _PUT.get(type(value))

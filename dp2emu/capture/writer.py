@@ -26,11 +26,7 @@ _SPOOL = 1 << 20
 
 
 class _Pending:
-    """The chunk of a sealed capture that is being filled.  Mutable: MCAP records are appended.
-
-    ``size`` is in bytes; ``times`` are the earliest and latest message time, None without
-    messages.
-    """
+    """The chunk of a sealed capture that is being filled.  Mutable: MCAP records are appended."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -147,10 +143,7 @@ class CaptureWriter(Closable):
             self.flush()
 
     def _introduce(self, kind: Kind) -> None:
-        """Add the MCAP Schema and Channel of ``kind``, at its first record, to the current chunk.
-
-        There the chunk's checksum covers them.
-        """
+        """Add the MCAP Schema and Channel of a new ``kind`` of record to the current chunk."""
         self._pending.add(build(_schema(kind), _channel(kind)))
         self._statistics.channel_message_counts[kind] = 0
         self._statistics.schema_count += 1

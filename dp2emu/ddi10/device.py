@@ -342,10 +342,7 @@ class Device:
         }
 
     def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
-        """Call ``entry``, which implements DDI function ``name``; None if it reports an error.
-
-        Raises Unsupported if ``entry`` is None.
-        """
+        """Call ``entry``, which implements DDI function ``name``; None if it reports an error."""
         self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")

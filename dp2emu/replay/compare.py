@@ -120,10 +120,7 @@ TIMELESS = frozenset({QueryType.EVENT, QueryType.OCCLUSION, QueryType.VERTEXSTAT
 
 
 class GetDataResult(NamedTuple):
-    """The result of GetData in a replay: S_OK with a whole answer as ``data``, or S_FALSE.
-
-    ``data`` is empty with S_FALSE.
-    """
+    """The result of GetData in a replay: S_OK with a whole answer, or S_FALSE with empty data."""
 
     hr: int
     data: bytes

@@ -54,11 +54,7 @@ with the given bytes as content."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The outcome of a call of the Direct3D 10/11 interface, recorded or replayed.
-
-    ``codes`` were passed to pfnSetErrorCb; ``written`` are pairs (index of an output buffer, its
-    new bytes); ``error`` is what a replayed function raised, or None.
-    """
+    """The outcome of a call of the Direct3D 10/11 interface: results, DDI codes, bytes, error."""
 
     result: Value = None
     codes: tuple[int, ...] = ()
@@ -180,10 +176,7 @@ class Facade:
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """After a call, update which memory has objects and which subresources are mapped.
-
-        ``name`` is the function, ``typed`` are its arguments, ``found`` is its result.
-        """
+        """After call ``name``, update what memory has objects and what subresources are mapped."""
         if entries.makes(name) and not at.codes:
             self._memory |= self._made
         if entries.ends(name):
@@ -329,10 +322,7 @@ def arguments_of(
 def _parameters(
     entry: str, function: Callable[..., Any]
 ) -> tuple[list[tuple[str, Any]], int, int]:
-    """The parameters of a DDI function, and how many arguments it takes.
-
-    Returns (list of (name, type), least number of arguments, largest number of arguments).
-    """
+    """(name, type) of each parameter, least number of arguments, largest number of arguments."""
     parameters = list(inspect.signature(function).parameters.values())
     hints, variadic = _hints(_plain(function)), inspect.Parameter.VAR_POSITIONAL
     open_ended = any(each.kind is variadic for each in parameters)
@@ -357,11 +347,7 @@ def _hints(what: Any) -> dict[str, Any]:
 
 
 def _typed(name: str, hint: Any, value: Value, find: Find) -> Any:
-    """Convert the recorded value of argument ``name`` to the type ``hint``.
-
-    ``find`` returns memory for a recorded block.  Raises CaptureError for a value that does not
-    fit.
-    """
+    """Convert a recorded argument to type ``hint``; a CaptureError names it as ``name``."""
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return value
     if hint is int:
@@ -401,10 +387,7 @@ def _one_of(name: str, choices: tuple[Any, ...], value: Value, find: Find) -> An
 
 
 def _structure(kind: Any, value: Structure, find: Find) -> Any:
-    """Convert a recorded structure to ``kind``, the Python type with the structure's name.
-
-    Trailing members with a default may be missing.  Raises CaptureError if it does not fit.
-    """
+    """Convert a recorded structure to type ``kind``; members with a default may be missing."""
     names = _members(kind)
     if value.name != kind.__name__ or not names:
         raise CaptureError(f"{value.name} in the place of {kind.__name__}")

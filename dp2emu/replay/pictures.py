@@ -184,10 +184,7 @@ class Photographer:
             yield partial(self._take_recorded, record, self._frames)
 
     def context_goes(self, context: int) -> Iterator[Task]:
-        """Yield tasks that take the last pictures of a context's targets.
-
-        Called before the context is destroyed, and at the end of the replay.
-        """
+        """Yield tasks that picture a context's targets, before its destruction or at the end."""
         self._used.pop(context, None)
         was_last = context == self._context
         if was_last:
@@ -378,11 +375,7 @@ class Sheet:
         self._seen = 0
 
     def add(self, picture: Picture, first_line: str, second_line: str) -> None:
-        """Add a picture with two lines of text below it.
-
-        Each time the sheet gets too full, every second picture on it, and of those to come, is
-        dropped.
-        """
+        """Add a picture with two lines of text; in a full sheet every second one is dropped."""
         wanted = self._seen % self._every == 0
         self._seen += 1
         if not wanted:
@@ -407,10 +400,7 @@ class Sheet:
 
 
 def _put(corner: NDArray[np.uint8], thumb: _Thumb) -> None:
-    """Draw a thumbnail and the two lines of text below it into its cell of the contact sheet.
-
-    ``corner`` is an array view of the sheet that begins at the top left of the cell.
-    """
+    """Draw a thumbnail and its text into its cell of the sheet, whose top left is ``corner``."""
     height, width = thumb.image.shape[:2]
     top, left = (THUMB_HEIGHT - height) // 2, (THUMB_WIDTH - width) // 2
     corner[top : top + height, left : left + width] = thumb.image

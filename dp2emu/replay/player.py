@@ -141,10 +141,7 @@ class Performed(msgspec.Struct, frozen=True):
 
 
 def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Performed:
-    """Submit a call to the rig and parse its answer and responses.
-
-    Errors of the driver and in the command stream are returned in the result, not raised.
-    """
+    """Submit a call and parse its answer; errors of driver and stream are returned, not raised."""
     commands = CommandStream(call, _command_bytes(rig, call))
     answer, error = _answer(rig, call)
     responses = Responses((), False)
@@ -273,10 +270,7 @@ class Player:
         self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
 
     def perform(self, record: Record) -> None:
-        """Perform a record on the rig, then pass it to the watcher.
-
-        Errors are reported to the watcher, never raised.
-        """
+        """Perform a record on the rig.  Errors are reported to the watcher, never raised."""
         with self._reporting():
             _PERFORM[type(record)](self, record)
         self._watcher.record(record)
@@ -299,10 +293,7 @@ class Player:
         return self.tally
 
     def _leave(self) -> None:
-        """Finish and picture the Direct3D 10/11 devices that the capture did not destroy.
-
-        Also adds the adapter's clock disturbances to the document.
-        """
+        """Finish and picture the Direct3D 10/11 devices that the capture did not destroy."""
         if self._facade is None:
             return
         self._facade.finish()
@@ -372,11 +363,7 @@ class Player:
         self._photograph(Photographer.frame_ends, record.surface)
 
     def _annotate(self, record: records.Annotation) -> None:
-        """Perform an Annotation record, which has an effect for two keys only.
-
-        ``WAIT`` executes all work of the GPU; ``IMPORTED`` restricts pictures to those that the
-        recorded program took.
-        """
+        """Perform an annotation: a wait for the GPU, or the mark of an import; else nothing."""
         if record.key == records.WAIT:
             self._rig.finish()
         elif record.key == records.IMPORTED:
@@ -470,10 +457,7 @@ class Player:
     # Results
 
     def _settle(self, recorded: Answer | None) -> None:
-        """Report the call submitted last, unless reported; compare its answer with ``recorded``.
-
-        ``recorded`` is None if the capture has no answer to it.
-        """
+        """Report the call submitted last; compare its answer with the ``recorded`` one, if any."""
         performed, self._pending = self._pending, None
         if performed is None:
             return
@@ -525,10 +509,7 @@ class Player:
     def _photograph(
         self, event: Callable[[Photographer, Any], Iterator[Task]], subject: int | records.Pictured
     ) -> None:
-        """Take the pictures due at an event; an error in one does not prevent the others.
-
-        ``event`` is a method of Photographer that yields tasks, ``subject`` its argument.
-        """
+        """Take the pictures due at an event; an error in one does not prevent the others."""
         if self._photographer is None:
             return
         tasks = event(self._photographer, subject)

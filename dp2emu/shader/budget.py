@@ -67,10 +67,7 @@ class Budget:
     """
 
     def __init__(self, b: Builder, loops: Loops) -> None:
-        """Set up the budget of the program that ``b`` records.
-
-        The variable for it is declared only if ``loops`` let some lane exceed the budget.
-        """
+        """Declare the budget variable, unless ``loops`` are such that no lane can exceed it."""
         self._b = b
         self._sizes = iter(loops.sizes)
         self._left = b.variable(Type.I32, EXECUTED) if loops.most > EXECUTED else None

@@ -97,10 +97,7 @@ class Cursor(Generic[Version]):
         return self.raw(self._end - self._at)
 
     def enter(self, length: int) -> None:
-        """Begin an instruction: restrict reading to its remaining ``length`` DWORDs.
-
-        Raises ShaderError if the code ends before.
-        """
+        """Begin an instruction: reading stops after its remaining ``length`` DWORDs."""
         if length > self._stop - self._at:
             raise self.error("the code ends within this instruction")
         self._end = self._at + length

@@ -105,10 +105,7 @@ def _signature(container: Container, tag: str) -> Iterator[str]:
 
 
 def _element(element: Element, used: str) -> str:
-    """Format a signature element: ``TEXCOORD1: register 2.xy float, undefined, reads .x``.
-
-    ``used`` is the verb before the last components, "reads" for inputs.
-    """
+    """Format a signature element: ``COLOR1: register 2.xy float, undefined``, ``used`` ``.x``."""
     register = "no register" if element.register is None else f"register {element.register}"
     parts = [
         f"{assembly.shown(element.semantic)}{element.index}: {register}.{_mask(element.mask)} "
@@ -125,10 +122,7 @@ def _mask(mask: int) -> str:
 
 
 def _parts(lines: list[assembly.Line]) -> tuple[list[assembly.Line], list[list[assembly.Line]]]:
-    """Split a container's lines into those before the first chunk and those of each chunk.
-
-    The version line is left out.  Raises ShaderError for chunks after raw bytes.
-    """
+    """Split a container's lines into those before the first chunk and those of each chunk."""
     head: list[assembly.Line] = []
     parts: list[list[assembly.Line]] = []
     for line in lines[1:]:

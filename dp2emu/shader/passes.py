@@ -48,10 +48,7 @@ class _Segment(msgspec.Struct):
 
 
 class _Coalescer(msgspec.Struct, frozen=True):
-    """Removes redundant copies from blocks.
-
-    ``single`` are the numbers of slots that have exactly one write and one read in the program.
-    """
+    """Removes redundant copies; ``single`` are the slots that are written once and read once."""
 
     single: frozenset[int]
 
@@ -151,10 +148,7 @@ def _fresh_slot(types: list[Type], slot: int) -> int:
 
 
 def _renamed(value: Any, names: dict[int, ir.Slot]) -> Any:
-    """Return ``value``, a field of a statement, with its slots replaced by those in ``names``.
-
-    Keys of ``names`` are slot numbers.
-    """
+    """Return a statement's field with slots replaced by ``names``, whose keys are slot numbers."""
     if isinstance(value, ir.Slot):
         return names.get(value.number, value)
     if isinstance(value, ir.Address):

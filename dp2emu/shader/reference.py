@@ -75,10 +75,7 @@ class Watch(Protocol):
     """Type of an observer called before each load of a uniform file by a computed index."""
 
     def __call__(self, file: str, index: I64, active: Mask | None) -> None:
-        """Observe a load from the uniform file named ``file`` at the indices ``index``.
-
-        These are int64 of shape (lanes,) or (1,); ``active`` None means all lanes.
-        """
+        """``index`` is int64 of shape (lanes,) or (1,); ``active`` None means all lanes."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -140,10 +137,7 @@ def run(
 def execute_statements(
     machine: Machine, program: ir.Program, mask: Mask | None, statements: tuple[ir.Statement, ...]
 ) -> Result:
-    """Execute ``statements`` instead of those of ``program``, on a machine made for it.
-
-    ``machine_of`` makes the machine.
-    """
+    """Execute ``statements`` in place of the program's, on a machine that ``machine_of`` made."""
     # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         if machine.alive.any():
@@ -297,10 +291,7 @@ class Machine(msgspec.Struct):
         return np.broadcast_to(self.read(operand), self.lanes)
 
     def index(self, address: ir.Address) -> I64:
-        """Return the index, in scalars of its file, that an address names in each lane.
-
-        It is int64 of shape (lanes,) or (1,), and may be out of range.
-        """
+        """Return the index in its file that an address has, int64 of shape (lanes,) or (1,)."""
         if address.index is None:
             return np.full(1, address.offset, np.int64)
         index: I64 = self.read(address.index).astype(np.int64)

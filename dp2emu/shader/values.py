@@ -161,10 +161,7 @@ class Arithmetic(ABC):
         """Assign a variable in the active lanes."""
 
     def operator(self, name: str, *operands: Number) -> Value:
-        """Apply the operation of the op table that the Python operator ``name`` means.
-
-        It depends on the type of the operands.  Raises TypeError if that type has none.
-        """
+        """Record what Python operator ``name`` means in the op table for its operands' type."""
         type = next(each.type for each in operands if isinstance(each, Value))
         if type not in OPERATORS[name]:
             raise TypeError(f"no {name} on {type.value}")

@@ -42,10 +42,7 @@ class Place(NamedTuple):
 
 
 class Run(NamedTuple):
-    """An array behind an item of a token.
-
-    ``shape`` is the layout of an element; the elements fill bytes ``start`` to ``end``, exclusive.
-    """
+    """An array behind an item of a token; it fills bytes ``start`` to ``end`` (exclusive)."""
 
     name: str
     shape: Shape
@@ -110,10 +107,7 @@ class Codec:
         return None
 
     def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
-        """The arrays that follow an item of a token; the item is at byte ``item`` of ``buffer``.
-
-        Empty arrays are included.
-        """
+        """The arrays after a token's item at byte ``item`` of ``buffer``, empty ones too."""
         if self._read_item is None or self.item is None:
             return
         fields = self._read_item(buffer, item)

@@ -102,20 +102,14 @@ def open_any(
 
 
 def _started(capture: AnyCapture) -> Iterator[Record]:
-    """All records of a capture.
-
-    The first is read at once, so that ``compression`` of the capture is known.
-    """
+    """All records of a capture; reading the first one at once makes ``compression`` known."""
     records = capture.records()
     first = next(records, None)
     return records if first is None else chain([first], records)
 
 
 def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Writer) -> None:
-    """Write every record of ``capture``, with the same chunks.
-
-    Chunks are started explicitly only where the writer would not start one anyway.
-    """
+    """Write every record, with chunks as in ``capture``, marked where the writer needs it."""
     start_chunk: Callable[[int], None] | None = getattr(writer, "start_chunk", None)
     chunk, behind_call, usual = Chunk(0, 0), True, _USUAL_CHUNK
     for record in records:

@@ -139,10 +139,7 @@ class CWriter:
     # C
 
     def _bytes(self, noun: str, rows: Iterator[tuple[bytes, str]], what: str) -> str:
-        """Write ``rows``, pairs (bytes, comment), as a C array under the comment ``what``.
-
-        Returns the array's name, which begins with ``noun``; without rows an empty C string.
-        """
+        """Write the bytes of ``rows`` as a C array; returns its name, ``""`` without rows."""
         name = f"{noun}_{self._steps}"
         first = next(rows, None)
         if first is None:
@@ -191,10 +188,7 @@ def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[bytes, str]]:
-    """Cut ``data`` as the lines of its dump do; yields (bytes, text of the line).
-
-    Byte offsets in ``lines`` count from ``base``.
-    """
+    """Cut ``data`` as the lines of its dump do: (bytes, text); lines count from ``base``."""
     starts = [(s.line.at - base, s.line.text) for s in lines if s.line.sizes is not None]
     marks = [(0, ""), *starts, (len(data), "")]
     for (start, said), (stop, _) in pairwise(marks):

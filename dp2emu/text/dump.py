@@ -52,10 +52,7 @@ class TextWriter:
         self, out: TextIO, *, form: str = "sealed", compression: str | None = None,
         hex: bool = False,
     ) -> None:  # fmt: skip
-        """``form`` and ``compression`` are written to the first line, for ``assemble``.
-
-        ``hex`` adds the bytes of each line as a comment.
-        """
+        """``form`` and ``compression`` are what ``assemble`` will use; ``hex`` adds bytes."""
         self._out = out
         self._hex = hex
         self._contexts = Contexts()
@@ -78,10 +75,7 @@ class TextWriter:
             self._put(each, 1)
 
     def start_chunk(self, size: int) -> None:
-        """Write a line that marks the start of a chunk of a sealed capture.
-
-        ``size`` is the chunk's size limit in bytes, 0 for the default.
-        """
+        """Mark the start of a sealed capture's chunk; ``size`` limits it in bytes (0: default)."""
         self._out.write(f"{CHUNK} bytes={size}\n" if size else f"{CHUNK}\n")
 
     def _enter(self, record: records.Called, words: list[str]) -> tuple[list[str], str]:

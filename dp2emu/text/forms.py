@@ -93,10 +93,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
 
 def _pop(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
-    """Remove the members named in ``defaults`` from ``given``; returns their numbers by name.
-
-    One that is missing has its default, or 0 without one.
-    """
+    """Remove the members of ``defaults`` from ``given``; a missing one is its default or 0."""
     return {
         name: _number(name, given.pop(name, None)) if default is None or name in given else default
         for name, default in defaults.items()
@@ -134,10 +131,7 @@ def _number(name: str, value: Value | None) -> int:
 
 
 def _defaults(record: type[msgspec.Struct], without: tuple[str, ...]) -> dict[str, int | None]:
-    """The default of each member of a record type by name, None for required members.
-
-    The members ``without`` are left out.
-    """
+    """The default of each member by name, None for required ones; members ``without`` left out."""
     names, given = record.__struct_fields__, record.__struct_defaults__
     defaults = (*(None,) * (len(names) - len(given)), *given)
     return {name: each for name, each in zip(names, defaults, strict=True) if name not in without}

@@ -76,16 +76,10 @@ class Template:
 
 
 class Shape:
-    """A converter of a fixed-size construct structure to text, JSON and bytes, and from text.
-
-    ``size`` is in bytes.
-    """
+    """A converter of a fixed-size structure to text, JSON and bytes.  ``size`` is in bytes."""
 
     def __init__(self, declaration: Any, enums: Enums | None = None) -> None:
-        """``declaration`` is the structure's construct; ``enums`` are enumerations by field.
-
-        Raises TypeError unless its size is fixed.
-        """
+        """``enums`` are enumerations by field name.  Raises TypeError if the size is not fixed."""
         dtype = dtype_of(declaration)
         if dtype is None:
             raise TypeError(f"{declaration!r} has no fixed size")
@@ -110,10 +104,7 @@ class Shape:
         """Formatter of a structure's scalars as JSON text."""
 
     def list_text(self, records: Sequence[tuple[int, ...]]) -> str:
-        """The text of a list of structures, separated by spaces.
-
-        Unsigned integers are all decimal or, if one of them is large, all hexadecimal.
-        """
+        """Text of a list of structures; unsigned integers are all decimal or all hexadecimal."""
         unsigned = isinstance(self.node, Leaf) and self.node.letter in "BHIQ"
         if unsigned and any(value >= DECIMAL_BELOW for (value,) in records):
             return " ".join(f"{value:#010x}" for (value,) in records)
@@ -182,20 +173,14 @@ def _json_converter(leaf: Leaf) -> Converter | None:
 
 
 def _named_json(leaf: Leaf, enum: type[SdkEnum]) -> Converter:
-    """Return a function from a number to JSON: its name or null, then ``FIELD_raw``.
-
-    ``FIELD_raw`` is the number itself.
-    """
+    """Return a function from a number to JSON: its name or null, then itself as ``FIELD_raw``."""
     unnamed = f'null,"{leaf.name}_raw":'
     names = {int(member): f'"{member.sdk}","{leaf.name}_raw":{int(member)}' for member in enum}
     return lambda value: names.get(value) or f"{unnamed}{value}"
 
 
 def _float_json(leaf: Leaf) -> Converter:
-    """Return a function from a float's bits to JSON: a number, or for NaN and infinity a string.
-
-    A field's string is followed by its bits as ``FIELD_raw``.
-    """
+    """Return a function from a float's bits to JSON: a number, or text and bits if not finite."""
     raw = f',"{leaf.name}_raw":%d' if leaf.alone else ""
 
     def number(bits: int) -> str:
@@ -253,10 +238,7 @@ def _flat_elements(node: Array, value: Value | None) -> Iterator[int]:
 
 
 def scalar(leaf: Leaf, value: Value) -> int:
-    """Parse a word as a scalar of layout ``leaf``: its integer, or the bits of its float.
-
-    Raises TextError.
-    """
+    """Parse a word as a scalar of layout ``leaf``, a float as its bits.  Raises TextError."""
     if not isinstance(value, Word):
         what = f'"{value.text}"' if isinstance(value, Quoted) else "a list"
         raise TextError(value.line, f"{what} where a number or name belongs")

@@ -86,10 +86,7 @@ Parts: TypeAlias = dict[str, list[Value]]
 
 
 class Item(msgspec.Struct):
-    """An item line of a block, ``- field=value ...``, and the parts that belong to it, by name.
-
-    Mutable while its block is parsed.
-    """
+    """A line ``- field=value ...`` and the parts below it; mutable while it is parsed."""
 
     fields: Fields
     parts: Parts = msgspec.field(default_factory=dict)
@@ -143,10 +140,7 @@ def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 class Paragraph(NamedTuple):
-    """A block of a text.
-
-    ``lines``, its text, and ``number``, its first line, are set if it is cached.
-    """
+    """A block of a text; if it is cached, also its ``lines`` and the ``number`` of the first."""
 
     block: Block
     number: int = 0
@@ -180,10 +174,7 @@ def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[B
 
 
 def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
-    """Parse (number, line) pairs into blocks, one for each statement.
-
-    Raises TextError for a line that violates the grammar.
-    """
+    """Parse (number, line) pairs into blocks, one per statement.  Raises TextError."""
     current: _Gathered | None = None
     for number, line in lines:
         if "#" in line:
@@ -218,10 +209,7 @@ def _known(lines: tuple[str, ...]) -> Block:
 
 
 class _Gathered:
-    """A block whose lines are being collected.  Mutable: lines are added.
-
-    A small block is kept as lines, to be looked up in the cache; a large one is parsed at once.
-    """
+    """A block while its lines are read and added: stored if it is small, else parsed."""
 
     __slots__ = "_block", "_lines", "_number", "_room"
 
@@ -232,10 +220,7 @@ class _Gathered:
         self._room = _SMALL - len(line)
 
     def add(self, number: int, line: str) -> None:
-        """Add a line of text to the block: store it or, in a large block, parse it.
-
-        Raises TextError.
-        """
+        """Add a line of text: store it or, in a large block, parse it.  May raise TextError."""
         if self._block is not None:
             _extend(self._block, number, line)
             return
@@ -290,10 +275,7 @@ def _extend(block: Block, number: int, line: str) -> None:
 
 
 class _Words:
-    """A recursive-descent parser of one line, from its words, marks and strings.
-
-    Mutable: it consumes them.
-    """
+    """A recursive-descent parser of a line's words, marks and strings, which it consumes."""
 
     __slots__ = "_rest", "line"
 

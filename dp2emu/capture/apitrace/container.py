@@ -50,10 +50,7 @@ class Packed:
 
 
 def container_of(start: bytes) -> str | None:
-    """The compression format of a trace that begins with the bytes ``start``, None if unknown.
-
-    It is found by its magic (``MAGICS``).
-    """
+    """Compression of a trace whose first bytes are ``start``, by its magic; None if unknown."""
     return next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
 
 

@@ -32,10 +32,7 @@ class Cursor:
         return value
 
     def uint(self) -> int:
-        """Read an integer of up to 64 bits, stored in groups of 7 bits, lowest first.
-
-        Raises CaptureError for a longer one.
-        """
+        """Read a 64-bit integer stored as 7-bit groups, lowest first; CaptureError if longer."""
         value = 0
         for place in range(_LONGEST_UINT):
             byte = self.byte()

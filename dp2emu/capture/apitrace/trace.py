@@ -142,9 +142,9 @@ class Budget:
         self._name, self._limit = name, getattr(limits, name)
 
     def spend(self, size: int) -> None:
-        """Add ``size`` bytes to ``spent`` before they are allocated.
+        """Add ``size`` bytes, before their allocation, to ``spent``.
 
-        Raises CaptureError past the limit.
+        CaptureError past the limit.
         """
         self.spent += size
         if self.spent > self._limit and self.spent > self._limit + self._share():
@@ -234,10 +234,7 @@ class Decoder:
         return tuple([read() for _ in range(self._cursor.uint())])
 
     def _few(self, read: Callable[[], _T], most: int, what: str) -> tuple[_T, ...]:
-        """Read a count, at most ``most``, and then as many elements with ``read``.
-
-        Raises CaptureError for a larger count; ``what`` names the elements in its message.
-        """
+        """Read a count, at most ``most``, then so many elements, which errors call ``what``."""
         count = self._cursor.uint()
         if count > most:
             raise CaptureError(f"{count} {what}, more than {most}")
@@ -343,10 +340,7 @@ _FRAME = {1: "module", 2: "function", 3: "file", 4: "line", 5: "offset"}
 
 
 class _Open(msgspec.Struct):
-    """A call whose enter event was read and whose leave event was not.
-
-    Mutable: both events add details.  ``cost`` is the bytes of its values in the memory budget.
-    """
+    """A call whose leave event was not read yet.  Mutable: both of its events add details."""
 
     number: int
     thread: int

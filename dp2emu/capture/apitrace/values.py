@@ -110,11 +110,7 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 class Repr(msgspec.Struct, frozen=True):
-    """A value recorded in two forms.
-
-    ``human`` is for reading, such as shader assembly; ``machine`` is what the program passed, such
-    as the shader's tokens.
-    """
+    """A value in two forms: ``human`` to read (shader assembly), ``machine`` as passed (bytes)."""
 
     human: Value
     machine: Value

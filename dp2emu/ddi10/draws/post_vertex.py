@@ -203,11 +203,7 @@ class HullDomainBindings:
 
 
 def _dependencies(stage: Stage) -> list[object]:
-    """What the resolved resources of a stage depend on, for a cache key.
-
-    For each bound slot that is its number and its object; for constant buffers and views also the
-    current memory of the resource.
-    """
+    """Cache key of a stage's resources: slots, bound objects, and their current memory."""
     found: list[object] = []
     for slot, buffer in stage.constants.items():
         found += (slot, buffer, buffer.surface)
@@ -243,10 +239,7 @@ class PostVertexBindings:
 
     @property
     def shaders(self) -> tuple[object, ...]:
-        """The bound hull, domain and geometry shaders and stream output layouts, or None for each.
-
-        They are part of the cache key of pipelines.
-        """
+        """Bound hull, domain and geometry shaders and stream output layouts, for cache keys."""
         tessellation = self._hull_domain.shaders or (None, None)
         return *tessellation, self._geometry.shader, self._geometry.stream_output
 

@@ -87,11 +87,7 @@ class StringOut(msgspec.Struct):
 
 
 class CounterRow(msgspec.Struct, frozen=True):
-    """A performance counter.
-
-    ``kind`` has its payload and formula, ``type`` is the C type of its value, ``cost`` its part of
-    the total cost ``SIMULTANEOUS`` that may be active at a time.
-    """
+    """A performance counter; ``cost`` is its part of the ``SIMULTANEOUS`` total of active ones."""
 
     kind: QueryRow
     type: CounterType
@@ -207,10 +203,7 @@ def _fraction(
 def _total(
     counter: Counter, type: CounterType, source: str, units: str, description: str
 ) -> CounterRow:
-    """The row of an integer counter; its value wraps around at the size of ``type``.
-
-    ``source`` is the GPU counter; ``units`` and ``description`` are strings of CheckCounter.
-    """
+    """Row of an integer counter: the GPU's ``source``, which wraps at the size of ``type``."""
     limit = 1 << 8 * _LAYOUTS[type].size
     strings = units, description
     return _row(counter, type, 1, lambda report: (report.change(source) % limit,), strings)
@@ -297,10 +290,7 @@ def check_counter(
 
 
 def _measure(contract: Contract, out: StringOut, needed: int) -> bool:
-    """Set ``out.length`` to the bytes that a string needs; returns whether its memory has them.
-
-    Also True if there is no memory, since the caller then asks for the length only.
-    """
+    """Set the length in bytes of a string; returns whether its memory, if any, is that long."""
     capacity, out.length = out.length, needed
     if out.memory is None:
         return True

@@ -51,11 +51,7 @@ class State(IntEnum):
 
 
 class _Live(msgspec.Struct, frozen=True):
-    """A query that has not been destroyed.
-
-    ``kind`` is its type, ``flags`` are its MiscFlags; ``slot`` identifies it to the GPU;
-    ``memory`` has its header and data.
-    """
+    """A live query: its type, MiscFlags, slot in the GPU, and memory with its header and data."""
 
     kind: QueryRow
     flags: int
@@ -218,20 +214,14 @@ class Queries:
             self._contract.check(followed, rule, "QueryGetData")
 
     def receive(self, report: Report) -> None:
-        """Write the data of a finished query into its memory.
-
-        Nothing is written if a later issue of the query has replaced the reported one.
-        """
+        """Write a finished query's data into its memory, unless a newer issue replaced it."""
         live = self._live.get(report.slot.key)
         if live is not None and report.wanted and live.intact:
             live.memory[_HEADER.size :] = live.kind.payload(report)
             live.enter(State.SIGNALED)
 
     def state(self, memory: bytearray) -> State:
-        """The state that the host sees in the query's memory.
-
-        Raises ContractError for no query.
-        """
+        """The state in a query's memory, as the host sees it.  ContractError if it is no query."""
         return self._open(memory, "state").state
 
     def _kind(self, description: CreateQuery, entry: str) -> QueryRow:

@@ -73,7 +73,7 @@ class QueryRow(msgspec.Struct, frozen=True):
     """A query type or counter: its first interface version, its payload and its formula.
 
     ``begins`` says whether QueryBegin is legal.  ``values`` computes the members of the payload,
-    which ``layout`` packs, from a report; if ``predicate`` is set there is one, a BOOL. ``own``:
+    which ``layout`` packs, from a report; if ``predicate`` is set there is one, a BOOL.  ``own``:
     the query counts the draws of its own device only, not those of other devices.
     """
 

@@ -124,11 +124,7 @@ class Maps:
         return resource
 
     def _synchronize(self, resource: Resource, kind: Map, flags: int) -> None:
-        """Do what a map of type ``kind`` requires before the host gets access to the resource.
-
-        A discard replaces the memory, no-overwrite needs nothing, others wait for the GPU. Raises
-        Fault (WASSTILLDRAWING) if ``flags`` forbid to wait.
-        """
+        """Wait for an idle GPU, or replace the resource's memory, as the map type requires."""
         if kind is Map.WRITE_DISCARD:
             self._resources.rename(resource)
         if kind in _IMMEDIATE:

@@ -355,10 +355,7 @@ class Resources:
         resource.surface, resource.allocations = fresh
 
     def record(self, packet: Packet, *used: Resource) -> None:
-        """Record a packet, preceded by a PageIn of the allocations of ``used``.
-
-        ``used`` are the resources that it reads or writes; none of them may be mapped.
-        """
+        """Record a packet, after a PageIn of the resources ``used``, which may not be mapped."""
         commands, contract = self._context.commands, self._context.contract
         unmapped = not any(resource.mapped for resource in used)
         contract.check(unmapped, Rule.USED_MAPPED, type(packet).__name__)

@@ -154,11 +154,7 @@ class UnorderedViews:
         counts: Sequence[int],
         entry: str,
     ) -> None:
-        """Bind views, or None to unbind, to slots from ``start`` on.
-
-        ``counts`` are new values of the views' hidden counters, or ``KEEP``; an empty list keeps
-        all.  ``entry`` is the DDI function, for errors.
-        """
+        """Bind views, or None to unbind, from slot ``start`` on; ``counts`` set their counters."""
         fits = 0 <= start <= SLOTS - len(views) and len(counts) in (0, len(views))
         self._contract.check(fits, Rule.SLOTS, entry)
         self._contract.check(all(map(is_uint, counts)), Rule.NUMBERS, entry)
@@ -274,10 +270,7 @@ def _texture_view(
 
 
 def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:
-    """Whether a resource of format ``own`` can be viewed as ``format``.
-
-    The formats are of one family, or a 32-bit colour format and one of a single 32-bit word.
-    """
+    """Whether ``own`` can be viewed as ``format``: one family, or 32-bit colours as one word."""
     return castable(own, format) or (own in _COLORS and format in _SINGLE_WORDS)
 
 

@@ -263,10 +263,7 @@ class _PortRewriter(msgspec.Struct):
 
     @classmethod
     def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:
-        """Make a rewriter for a lowered shader.
-
-        ``rules`` are functions that rewrite the reads of inputs, by prefix of the inputs' names.
-        """
+        """Make a rewriter; ``rules`` rewrite the reads of inputs, by prefix of their names."""
         given = lowered.program
         files = {file.name: file for file in given.files}
         return cls(given, rules, old, new, list(given.slots), files=files)

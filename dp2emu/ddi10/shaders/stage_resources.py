@@ -57,10 +57,7 @@ _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
 class UnitBindings(msgspec.Struct, frozen=True):
-    """What the read units of a shader are bound to.
-
-    ``samplers`` are pairs (unit number, sampler key), ``textures`` the textures by unit number.
-    """
+    """What units are bound to: (unit number, sampler key) pairs; textures by unit number."""
 
     samplers: Samplers
     textures: Mapping[int, TextureBinding]
@@ -72,10 +69,7 @@ NO_UNITS = UnitBindings((), {})
 def bind_units(
     units: Sequence[Unit], views: Mapping[int, ShaderView], samplers: Mapping[int, SamplerDesc]
 ) -> UnitBindings:
-    """Find the texture and sampler of each read unit of a shader, in views and samplers by slot.
-
-    A unit without a view of its dimension is left out.  Raises Unsupported for unknown filters.
-    """
+    """The bindings of read units, from views and samplers by slot; Unsupported for odd filters."""
     keys: list[tuple[int, SamplerKey]] = []
     textures: dict[int, TextureBinding] = {}
     for number, unit in enumerate(units):

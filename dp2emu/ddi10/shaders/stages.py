@@ -84,9 +84,9 @@ NO_SHADER = ShaderObject(None)
 
 
 class Stage(msgspec.Struct):
-    """The objects bound to a shader stage, by slot.  Mutable: setters change it.
+    """The objects bound to a shader stage, in dictionaries by bound slot.
 
-    A slot that is not in its dictionary is unbound.
+    Mutable: setters change it.
     """
 
     shader: Shader | None = None
@@ -212,10 +212,7 @@ class Stages:
         start: int,
         handles: Sequence[bytearray | None],
     ) -> None:
-        """Bind the objects of ``handles``, None to unbind, to ``slots`` from number ``start`` on.
-
-        There are ``count`` slots.  ``entry`` is the DDI function, for errors.
-        """
+        """Bind objects, or None to unbind, to ``slots`` from number ``start`` on."""
         self._contract.check(0 <= start <= count - len(handles), Rule.SLOTS, entry)
         opened = [objects.maybe(memory, entry) for memory in handles]
         for slot, value in enumerate(opened, start):

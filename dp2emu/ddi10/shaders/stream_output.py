@@ -66,11 +66,7 @@ class StreamOutputShader11(NamedTuple):
 
 
 class StreamOutputLayouts(msgspec.Struct, frozen=True):
-    """The stream output of a geometry shader.
-
-    ``layouts`` are the layouts of what is stored, by stream number; ``rasterized`` is the number
-    of the stream that is rasterized, None if none is.
-    """
+    """Stream output ``layouts`` by stream number; number of the ``rasterized`` stream or None."""
 
     layouts: Mapping[int, StreamLayout]
     rasterized: int | None = 0

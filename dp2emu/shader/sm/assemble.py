@@ -127,10 +127,7 @@ class _Operand(NamedTuple):
 
 
 class _Suffixes(NamedTuple):
-    """What the suffixes of a mnemonic mean: result modifiers, and the result shift (power of two).
-
-    ``others`` are suffixes of a dcl, such as a usage.
-    """
+    """Suffixes of a mnemonic: result modifiers, result shift, ``others`` such as a usage."""
 
     modifiers: ResultModifier
     shift: int

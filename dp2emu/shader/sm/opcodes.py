@@ -117,11 +117,7 @@ def _row(
     raw: int = 0,
     rows: int = 1,
 ) -> Opcode:
-    """An opcode with the same form in every version that has it.
-
-    ``vs`` and ``ps`` are its first vertex and pixel shader versions, ``until`` is the first pixel
-    shader version without it.
-    """
+    """An opcode with one form; ``until`` is the first pixel shader version that lacks it."""
     form = Form(name, destination, sources)
     return Opcode(number, group, _since(vs, form), _since(ps, form, until), control, raw, rows)
 

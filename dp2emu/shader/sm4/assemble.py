@@ -90,10 +90,7 @@ def instruction_of(text: str) -> Instruction:
 
 
 class _Head(NamedTuple):
-    """The parsed start of an instruction line: mnemonic, suffixes, and groups in parentheses.
-
-    ``texel`` are the texel offsets, ``view`` is the copied resource declaration or None.
-    """
+    """The parsed start of an instruction line: mnemonic, suffixes, and groups in parentheses."""
 
     mnemonic: spelling.Mnemonic
     saturate: bool
@@ -167,10 +164,7 @@ def _split(text: str, separator: str, brackets: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[tuple[Op, tuple[str, ...], re.Pattern[str]], ...]:
-    """(opcode, field names, regular expression) of each declaration with an assembly phrase.
-
-    The expression matches the text of the declaration, with a group for each field.
-    """
+    """(opcode, field names, regular expression of the text) of each declaration with a phrase."""
     return tuple((op, *_pattern(op.phrase.lower())) for op in Op if op.phrase)
 
 
@@ -244,10 +238,7 @@ def operand_of(text: str, letter: str) -> Operand:
 
 
 class _Body(NamedTuple):
-    """A parsed operand without its modifiers (negation, absolute value, minimum precision).
-
-    The fields are those of ``Operand``.
-    """
+    """A parsed operand without its modifiers (negation, absolute value, minimum precision)."""
 
     file: File
     indices: tuple[Index, ...]
@@ -341,10 +332,7 @@ def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, t
 
 
 def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
-    """The component selection of an operand, of letter ``letter``, whose text names no components.
-
-    Returns the mode and the components.
-    """
+    """Selection mode and components of an operand whose text names no components."""
     if file in spelling.SCALARS and not (file in spelling.DECLARED_WITHOUT and letter == "D"):
         return Selection.ONE, ()
     if letter in _UNNAMED or file is File.NULL:

@@ -23,11 +23,7 @@ of Declaration, or ``operand``."""
 
 
 class Part(NamedTuple):
-    """How an attribute of Declaration is encoded.
-
-    ``bits`` is its field in the opcode token; None if it is in words after the operand.  ``write``
-    is the inverse of ``read``.
-    """
+    """How an attribute of Declaration is encoded: in the opcode token, or in later words."""
 
     name: str
     bits: Bits | None = None

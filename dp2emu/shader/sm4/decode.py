@@ -277,10 +277,7 @@ def _enter(cursor: Cursor[Version], op: Op, token: int, offset: int) -> None:
 
 
 def _extensions(cursor: Cursor[Version], token: int) -> tuple[tuple[int, int, int], View | None]:
-    """Read the extended opcode tokens after ``token``.
-
-    Returns the texel offsets and the copied resource declaration, None without one.
-    """
+    """Read the extended opcode tokens: texel offsets, and copied resource declaration or None."""
     texel, view = (0, 0, 0), None
     if fields.OPCODE.of(token) == Op.CUSTOMDATA:
         return texel, view
@@ -360,11 +357,7 @@ _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_
 
 
 class _Scope(msgspec.Struct):
-    """What a program has declared so far.  Mutable while declarations are read.
-
-    ``temps`` is the number of r#, ``arrays`` the declarations of x# by number, ``known`` the
-    dimensions of declared registers by (file, number).
-    """
+    """Numbers, kinds and dimensions of the registers declared so far.  Mutable while reading."""
 
     temps: int | None = None
     arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)

@@ -77,10 +77,7 @@ def check_flow(program: Program) -> None:
 
 
 def _parts(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, ...]]:
-    """Split a hull shader into its phases; each begins with the instruction that marks it.
-
-    Raises ShaderError for instructions before the first phase.
-    """
+    """Split a hull shader into its phases; each begins with the instruction that marks it."""
     starts = [i for i, each in enumerate(instructions) if each.op in _MARKERS]
     if instructions and (not starts or starts[0]):
         raise instructions[0].error("a hull shader begins with a phase")
@@ -123,11 +120,7 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
 
 
 class _Block(msgspec.Struct):
-    """A block that is still open, begun by the instruction ``opener``.
-
-    ``cases`` are the labels of the cases read so far in a switch.  Mutable: an else or a case
-    changes it.
-    """
+    """A block that is still open, begun by ``opener``.  Mutable: an else or a case changes it."""
 
     opener: Instruction
     otherwise: bool = False

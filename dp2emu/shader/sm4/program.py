@@ -39,10 +39,7 @@ class Selection(Enum):
 
 
 class Index(msgspec.Struct, frozen=True):
-    """One index of an operand: ``offset`` plus, modulo 2^32, the run-time value of ``relative``.
-
-    ``relative`` is None if the index is constant.
-    """
+    """An index of an operand: ``offset`` plus, unless None, the run-time value of ``relative``."""
 
     offset: int = 0
     relative: Operand | None = None
@@ -53,7 +50,7 @@ class Operand(msgspec.Struct, frozen=True):
 
     The register file decides the number of ``indices``: r1 has (1,), cb2[3] has (2, 3).
     ``components`` are those of a mask in ascending order, the four of a swizzle, the selected one,
-    or empty for the selections NONE and ONE. ``words`` are the DWORDs of an immediate: one or
+    or empty for the selections NONE and ONE.  ``words`` are the DWORDs of an immediate: one or
     four, of 64-bit immediates two or four, low halves first.
 
     A source is indexed, then swizzled, then made absolute, then negated.
@@ -105,11 +102,7 @@ class View(msgspec.Struct, frozen=True):
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """The attributes of a declaration; its register is an operand of the instruction.
-
-    Attributes that the opcode does not have keep their default.  ``declarations.PARTS`` says how
-    they are encoded.
-    """
+    """A declaration's attributes; ``declarations.PARTS`` says how tokens encode each of them."""
 
     interpolation: enums.Interpolation | None = None
     name: enums.SystemValue | None = None

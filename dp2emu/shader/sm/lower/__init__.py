@@ -94,10 +94,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
 
 
 def _tested(low: Lowering, instruction: Instruction) -> Value:
-    """The condition of an if or break, as a BOOL.
-
-    It is a comparison of two scalars, a boolean constant or the predicate.
-    """
+    """The condition of an if or break: a comparison of scalars, a boolean or the predicate."""
     if instruction.comparison is None:
         return condition(low, instruction.sources[0])
     x, y = operands(low, instruction)
@@ -239,10 +236,7 @@ def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _written(low: Lowering, register: Register, component: int, name: str) -> Value:
-    """The final value of a component of an output register.
-
-    If nothing writes it, the default of the output called ``name``.
-    """
+    """The final value of an output register's component, or the default of output ``name``."""
     if (register, component) in low.variables:
         return low.variable(register, component).value
     return low.number(_DEFAULTS.get(name, 0.0))

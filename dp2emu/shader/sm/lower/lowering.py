@@ -93,10 +93,7 @@ def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConsta
 def _own(
     constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
-    """Register numbers and values, of type ``dtype``, of the constants that a shader defines.
-
-    Only those of file ``file`` with a number below ``count``.
-    """
+    """Register numbers and values of a shader's constants in ``file``, numbers below ``count``."""
     own = [each for each in constants if each.file == file and each.register < count]
     words = np.array([each.words for each in own], np.uint32)
     found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)
@@ -143,11 +140,7 @@ texture one texel high: Direct3D 9 has no one-dimensional textures."""
 
 
 class Write(msgspec.Struct, frozen=True):
-    """A write of a register component, to be executed after all reads of the instruction.
-
-    ``condition`` is the predicate, ``index`` the run-time part of the register number; None
-    without.
-    """
+    """A write of a register component, to be executed after all reads of the instruction."""
 
     register: Register
     component: int
@@ -160,7 +153,7 @@ class OpenBlock(NamedTuple):
     """An if, rep or loop block being lowered.
 
     ``advance`` is a function that adds the code which ends an iteration of a loop; ``counter`` is
-    the variable with a loop's aL. Both are None for blocks without them.
+    the variable with a loop's aL.  Both are None for blocks without them.
     """
 
     exit: ExitStack
@@ -169,10 +162,7 @@ class OpenBlock(NamedTuple):
 
 
 class SamplerBindings(msgspec.Struct, frozen=True):
-    """What shader code does not tell: texture kinds by sampler, and projections by texture stage.
-
-    They are ``sampler_kinds`` and ``projections`` of ``lower_pixel``.
-    """
+    """Texture kinds by sampler and projections by stage, as passed to ``lower_pixel``."""
 
     kinds: Mapping[int, ir.TextureKind] = msgspec.field(default_factory=dict)
     projections: Mapping[int, int] = msgspec.field(default_factory=dict)

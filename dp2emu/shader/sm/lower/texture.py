@@ -135,10 +135,7 @@ def _stage(instruction: Instruction) -> int:
 
 
 def _projected(low: Lowering, stage: int) -> At:
-    """Return a function that reads a texture coordinate of a stage by component number.
-
-    Each is divided by the component that ``projections`` names for the stage, if any.
-    """
+    """Return a function that reads a stage's texture coordinate, divided if it is projected."""
     divisor = low.bound.projections.get(stage)
     if divisor is None:
         return lambda c: low.coordinate(stage, c)

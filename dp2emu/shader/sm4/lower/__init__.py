@@ -69,17 +69,16 @@ __all__ = [
 ]
 
 DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
-"""Register files of depth outputs: oDepth, oDepthGE, oDepthLE. That the last two promise in which
+"""Register files of depth outputs: oDepth, oDepthGE, oDepthLE.  That the last two promise in which
 direction depth changes is not used."""
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
 
 def vertex_outputs(low: Lowering) -> None:
-    """Write the output ports of a vertex or domain program.
+    """Write a vertex or domain program's outputs to its ports.
 
-    Every declared component of o# is written as bits, named by register, for the next stage.  The
-    position and the clip and cull distances are written as floats too; distances are numbered in
-    the order of their components.
+    All declared components of o# are written as bits, named by register.  The position and the
+    clip and cull distances are written as floats too; distances are numbered in component order.
     """
     counts = dict.fromkeys(_DISTANCES, 0)
     for number, component, value in _declared(low):
@@ -205,10 +204,7 @@ def _of_constants(phase: Phase) -> bool:
 
 
 def _lowering(program: Program, first: Phase, phase: Phase, registers: int) -> Lowering:
-    """Start the lowering of ``phase`` of a hull shader; declarations of ``first`` apply to it too.
-
-    ``registers`` is the number of registers of a point in the patch files.
-    """
+    """Start the lowering of a hull shader's ``phase``, also with the declarations of ``first``."""
     known = replace(phase, declarations=first.declarations + phase.declarations)
     return Lowering(program, known, registers)
 

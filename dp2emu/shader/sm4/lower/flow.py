@@ -223,10 +223,7 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """Lower case or default: the lanes that it selects begin to execute the switch's body.
-
-    Lanes that executed the body of the case before it go on (fall through).
-    """
+    """Lower case or default: its lanes start executing, those of the body before fall through."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
@@ -257,10 +254,7 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
-    """Return a function that lowers a jump: lanes leave the innermost frame of one of ``kinds``.
-
-    If the opcode tests a source, only lanes in which the test succeeds leave.
-    """
+    """Return a function that lowers a jump of lanes out of the innermost frame of ``kinds``."""
 
     def effect(low: Lowering, instruction: Instruction) -> None:
         tests = instruction.op.row.tests

@@ -137,11 +137,7 @@ class LoweredHull(msgspec.Struct, frozen=True):
 
 
 class GroupLimits(NamedTuple):
-    """Limits of a compute shader.
-
-    They are the threads of a group, its threads along z, its bytes of shared memory, and the
-    number of u#.
-    """
+    """Limits: threads of a group, its threads along z, bytes of shared memory, number of u#."""
 
     threads: int
     z: int

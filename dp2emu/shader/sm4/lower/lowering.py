@@ -59,11 +59,7 @@ class Frame(msgspec.Struct, eq=False):
 
 
 class Switch(msgspec.Struct, eq=False):
-    """An open switch.
-
-    ``value`` is the tested value; ``running`` is a BOOL variable that is true in lanes which have
-    reached their case.
-    """
+    """An open switch: tested value, labels, and a BOOL of the lanes that reached their case."""
 
     value: Value
     words: tuple[int, ...]
@@ -261,10 +257,7 @@ class Lowering:
         return self.indexed[operand.file], 4, operand.indices[0]
 
     def _store(self, write: Write, index: Value | None) -> None:
-        """Execute a write to a local file; ``index`` is the row's run-time part or None.
-
-        A component that rows of the file do not have is dropped.
-        """
+        """Execute a write to a local file; a component that the file's rows lack is dropped."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
             self.b.store(file, write.bits, *file_address(row, index, components, write.component))

@@ -206,10 +206,7 @@ def sources(low: Lowering, instruction: Instruction) -> tuple[Source, ...]:
 
 
 def condition(low: Lowering, instruction: Instruction) -> Value:
-    """The test of an instruction such as if or callc, as a BOOL.
-
-    Its first operand must be nonzero or, if ``nonzero`` is not set, zero.
-    """
+    """Whether an instruction's first operand is nonzero, or zero if ``nonzero`` is not set."""
     tested = Source(low, instruction.operands[0], "s")[0]
     return tested.ne(0) if instruction.nonzero else tested.eq(0)
 

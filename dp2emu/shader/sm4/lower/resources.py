@@ -52,10 +52,7 @@ _MIDDLE = 0.5
 
 
 class Sampling(NamedTuple):
-    """How a sampling opcode gets its level of detail, and whether it compares with a reference.
-
-    ``level_zero``: the level is always 0.
-    """
+    """A sampling opcode: how it gets its level of detail, and whether it compares depths."""
 
     lod: Lod
     comparison: bool = False
@@ -262,10 +259,7 @@ def _loading(read: ReadOpcode) -> Evaluate:
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Evaluate resinfo: sizes and number of levels, as floats or integers as ``sizes`` says.
-
-    With rcpFloat the sizes along axes in texels are inverted, slices and levels are not.
-    """
+    """Evaluate resinfo: sizes in the type that it names; rcpFloat inverts sizes in texels only."""
     words, shape = _read(low, instruction, ReadOpcode.SIZE, MemoryOpcode.SIZE)
     if instruction.sizes is Sizes.UINT:
         return swizzled(instruction, words)
@@ -332,10 +326,7 @@ def _at(operation: MemoryOperation, source: Source) -> list[Value]:
 
 
 def _write_access(low: Lowering, operation: MemoryOperation, operands: list[Value]) -> Words:
-    """Record an Access that may write; returns its four result words.
-
-    Discarded pixels do not execute it, and get words of 0.
-    """
+    """Record an Access that may write; returns its words, which are 0 in discarded pixels."""
     if low.dropped is None:
         return low.access(operation, operands)
     results = [low.b.variable(low.word(0).type, 0) for _ in range(4)]
@@ -479,10 +470,7 @@ def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def _result(low: Lowering, instruction: Instruction, found: Sequence[Value]) -> tuple[Result, ...]:
-    """The result of an instruction: four words, swizzled, with abs and negate applied.
-
-    Swizzle and modifiers are those of the first source.
-    """
+    """An instruction's result: four words with its first source's swizzle, abs and negate."""
     operand, (target,) = instruction.sources[0], instruction.destinations
     words = [low.b.asint(each) if each.type is Type.F32 else each for each in found]
     return ({c: signed(operand, words[operand.swizzle[c]]) for c in target.written},)
