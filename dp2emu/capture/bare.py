@@ -44,7 +44,7 @@ class BareOptions(msgspec.Struct, frozen=True):
 
 
 def bare_records(commands: bytes, options: BareOptions) -> list[Record]:
-    """The records of a capture with one call of ``commands``, then a frame marker.
+    """The records of a capture with one call, which executes ``commands``, and a frame marker.
 
     Raises UsageError for vertices of unknown size, Fault for an impossible FVF.
     """
@@ -90,7 +90,7 @@ class BareReader(Pass):
         self._options = options
 
     def entries(self) -> Iterator[Entry]:
-        """The records of the buffer.  Raises CaptureError if it exceeds the limit."""
+        """The records that stand for the buffer; CaptureError if the buffer exceeds the limit."""
         limit = self._limits.record_bytes
         commands = self._source.upto(limit + 1)
         if len(commands) > limit:

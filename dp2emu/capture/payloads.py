@@ -51,7 +51,8 @@ class Kind(IntEnum):
 
 
 Payload = bytes | memoryview
-"""Bytes of a record; readers pass views, so that one as large as a chunk is copied only once."""
+"""Type of the bytes of a record.  Readers pass memory views, so that a record as large as a chunk
+is copied only once."""
 
 Entry = tuple[Kind, int, Payload]
 """A record as stored in a container: kind, time in ticks, payload."""
@@ -76,7 +77,7 @@ HAS_COMMANDS, HAS_VERTICES = 1, 2
 
 
 class Head:
-    """Codec of a payload's fixed head: little-endian unsigned integers by a construct Struct."""
+    """Codec of a payload's fixed head: the unsigned integers that a construct Struct declares."""
 
     def __init__(self, declaration: Any) -> None:
         self.declaration = declaration
@@ -443,7 +444,7 @@ def _is_written(value: Value) -> bool:
 
 
 def _split(payload: Payload, *sizes: int) -> list[Payload]:
-    """Cut a payload into pieces of ``sizes`` bytes.  CaptureError if they are not all of it."""
+    """Cut a payload into pieces of ``sizes`` bytes; CaptureError unless they add up to it."""
     if sum(sizes) != len(payload):
         raise CaptureError(f"record of {len(payload)} bytes, its head speaks of {sum(sizes)}")
     ends = zip(sizes, accumulate(sizes), strict=True)
@@ -463,7 +464,7 @@ def _present(data: Payload, present: int) -> bytes | None:
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """A payload's layout: codec of its head, function that reads it, names of later fields."""
+    """A payload's layout: codec of its head, function that parses it, texts on later fields."""
 
     head: Head
     unpack: Callable[[Payload, int], Record]

@@ -290,7 +290,7 @@ def _small(source: Source, size: int) -> bytes:
 
 
 def _check_footer(source: Source, crc: int, start: int) -> None:
-    """Check the Footer against the CRC and the offset ``start`` of the summary section."""
+    """Check the Footer's CRC and offset of the summary section: they are ``crc`` and ``start``."""
     body = source.take(FOOTER.size)
     summary_start, _, summary_crc = FOOTER.unpack(body)
     head = RECORD_HEAD.pack(Opcode.FOOTER, FOOTER.size) + body[:-4]
@@ -351,7 +351,7 @@ class Capture(Closable):
 
     @property
     def position(self) -> int:
-        """Bytes of the file that the current pass has read."""
+        """Number of bytes of the file that the current pass has read."""
         return self._source.offset
 
     @property
@@ -426,7 +426,7 @@ class Capture(Closable):
         return read(self._source, self._limits)
 
     def _lost(self, calls: int, *, whole: bool) -> str:
-        """Text that says which calls are lost after ``calls`` intact ones; none if ``whole``."""
+        """Text on which calls are lost if ``calls`` are intact; if ``whole``, that none is."""
         if whole:
             return "no record is lost"
         totals = self._unverified() if self.kind == "sealed" else None

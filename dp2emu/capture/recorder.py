@@ -89,7 +89,7 @@ class Recorder:
 
 
 class RecordedDevice:
-    """A proxy of a device that records calls of its functions.  Mutable: it tracks maps."""
+    """A proxy of a device that records all calls.  Mutable: it tracks mapped memory."""
 
     def __init__(self, recorder: Recorder, device: Device, number: int, codes: list[int]) -> None:
         self.device = device

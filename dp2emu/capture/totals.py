@@ -48,7 +48,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Totals:
-    """An accumulator of totals.  Mutable: ``add`` counts a record."""
+    """Accumulates the totals of records.  Mutable: ``add`` counts a record."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -72,7 +72,7 @@ class Totals:
             self._last = max(self._last, time)
 
     def summary(self, *, verified: bool) -> Summary:
-        """The totals of the records counted so far."""
+        """The totals of the records counted so far; ``verified`` becomes their member."""
         return Summary(
             **self._counts,
             first_time=self._first,

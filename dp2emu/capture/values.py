@@ -105,8 +105,8 @@ class _Writer:
 
 
 _Put = tuple[int, bytes, bytes, tuple[Value, ...]]
-"""Type of a value that is taken apart: (tag, bytes that count towards PLAIN_BYTES, bytes that do
-not, elements that are serialized after these)."""
+"""Type of a value that is ready to serialize: (tag, bytes that count towards PLAIN_BYTES, bytes
+that do not, elements that are serialized after these)."""
 
 
 def _put_int(value: int) -> _Put:

@@ -33,7 +33,7 @@ class Cause(Enum):
 
 
 class Disturbance(NamedTuple):
-    """A disturbance of the clock; ``time`` is in ticks."""
+    """A disturbance of the GPU's clock: when it happened (``time``, in ticks) and its cause."""
 
     time: int
     cause: Cause

@@ -39,7 +39,7 @@ CAPACITY_BYTES = 1 << 24
 """Maximum bytes of data that the commands of a device's command buffer carry together."""
 
 _PACKET_BYTES = 16
-"""Bytes that the upload counter adds for each command, beside its data."""
+"""Number of bytes that a command adds, besides its data, to the GPU's upload counter."""
 
 _PREDICABLE = get_args(packets.Predicable)
 
@@ -111,7 +111,7 @@ class Commands:
         return result is not None and result.visible <= self._gpu.now and result.holds is at.value
 
     def poll(self, flush: bool) -> None:
-        """Receive finished queries, after a flush if ``flush`` and packets are recorded."""
+        """Receive results of finished queries; flush before if ``flush`` and packets wait."""
         if flush and self._recorded:
             self.flush()
         else:

@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class Rule(Enum):
-    """A rule; its value is the error message for a call that breaks it."""
+    """A rule for the runtime; its value is the error message for a call that breaks it."""
 
     LIVE_DEVICE = "the device is destroyed"
     LIVE_QUERY = "the memory holds no query of this device"

@@ -85,7 +85,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.regions[0].across if self.regions else 0
 
     def within(self, allowance: Allowance) -> bool:
-        """Whether ``allowance`` permits the differences; its tolerance must have been used."""
+        """Whether ``allowance``, whose tolerance was used, permits these differences."""
         if self.size != self.other_size:
             return False
         narrow = allowance.across is None or self.across <= allowance.across

@@ -28,7 +28,7 @@ from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.replay.compare import Difference
 
 MEMORY_BYTES = 1 << 16
-"""Bytes of the runtime's memory that a capture may use for an object, at most."""
+"""Maximum size in bytes of a block of the runtime's memory that a capture may ask for."""
 DEVICES = 64
 _LONGEST = 60
 """Largest number of characters of a value in the text of a difference."""
@@ -54,7 +54,7 @@ with the given bytes as content."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The outcome of a call of the Direct3D 10/11 interface: results, DDI codes, bytes, error."""
+    """Outcome of a Direct3D 10/11 call: result, pfnSetErrorCb codes, bytes written, error."""
 
     result: Value = None
     codes: tuple[int, ...] = ()
@@ -227,7 +227,7 @@ class Facade:
         self.adapter.finish()
 
     def _write(self, record: EntryCalled) -> None:
-        """Store bytes of the host into a mapped subresource."""
+        """Repeat a recorded write of host data to a mapped subresource."""
         at = self._device(record)
         match record.arguments:
             case (Memory() as memory, int(index), bytes(data)):
@@ -347,7 +347,7 @@ def _hints(what: Any) -> dict[str, Any]:
 
 
 def _typed(name: str, hint: Any, value: Value, find: Find) -> Any:
-    """Convert a recorded argument to type ``hint``; a CaptureError names it as ``name``."""
+    """Convert the recorded argument ``name`` to type ``hint``; CaptureError if it does not fit."""
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return value
     if hint is int:

@@ -48,7 +48,7 @@ _PAPER, _INK = 0x30, 0xE0
 
 
 class Observable(Protocol):
-    """Interface of a rig whose surfaces can be pictured: methods beyond those of ``Rig``."""
+    """What pictures need of a rig besides the methods of ``Rig``: read access to its surfaces."""
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
         """Pass a surface to ``sink`` after all work submitted so far."""
@@ -115,7 +115,7 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "depth": take_depth,
     "stencil": take_stencil,
 }
-"""Functions that make a picture of a surface's color, depth or stencil, by these names."""
+"""Functions that make a picture of a surface, by what it shows: color, depth or stencil."""
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
@@ -179,7 +179,7 @@ class Photographer:
                 yield from self._others(frame, others if wanted else ())
 
     def recorded(self, record: Pictured) -> Iterator[Task]:
-        """Yield a task that pictures a surface which the program showed or read, if wanted."""
+        """Yield a task for a picture that the recorded program took, if its frame is selected."""
         if self._frames in self._wanted.frames:
             yield partial(self._take_recorded, record, self._frames)
 

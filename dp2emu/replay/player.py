@@ -243,7 +243,7 @@ def _recorded(answer: Answer, recorded: Answer | None) -> dict[str, Any] | None:
 
 
 class Player:
-    """The performer of records on a rig, which reports results.  Mutable: records change it."""
+    """Performs records on a rig and reports results.  Mutable: records change it."""
 
     def __init__(
         self, rig: Rig, stream: str, document: Document, watcher: Watcher, options: Options
@@ -363,7 +363,7 @@ class Player:
         self._photograph(Photographer.frame_ends, record.surface)
 
     def _annotate(self, record: records.Annotation) -> None:
-        """Perform an annotation: a wait for the GPU, or the mark of an import; else nothing."""
+        """Perform an annotation: wait for the GPU or note an import; other keys do nothing."""
         if record.key == records.WAIT:
             self._rig.finish()
         elif record.key == records.IMPORTED:

@@ -139,9 +139,9 @@ class Assembled(NamedTuple):
 def assemble_lines(
     lines: list[Line], words_of: Callable[[str], tuple[int, ...]], begin: int
 ) -> Assembled:
-    """Assemble all lines after the version line; their code begins at byte ``begin``.
+    """Assemble all lines after the version line; ``words_of`` assembles one of them.
 
-    Raises ShaderError, naming the line.
+    Their code begins at byte ``begin``.  Raises ShaderError, naming the line.
     """
     rest = next((i for i, line in enumerate(lines) if keyword(line[1]) == RAW), len(lines))
     words: list[int] = []

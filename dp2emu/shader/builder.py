@@ -321,6 +321,6 @@ def _declare(table: dict[str, Declared], wanted: Declared) -> Declared:
 
 
 def _slot(value: Value) -> int:
-    """Return the slot of a freshly computed value."""
+    """Return the number of the slot that holds a freshly computed value."""
     assert isinstance(value.operand, ir.Slot)
     return value.operand.number

@@ -36,14 +36,14 @@ def check_calls(main: Body, subroutines: Mapping[Hashable, Body], limit: int) ->
 
 
 class _Cost(NamedTuple):
-    """Cost of a routine's calls: nesting depth, and the instructions they expand to."""
+    """What a routine's calls cost: their nesting depth, and the instructions they expand to."""
 
     depth: int
     called: int
 
 
 class _Calls:
-    """The call graph of a shader; the cost of each subroutine is computed once."""
+    """The call graph of a shader; it computes the cost of each subroutine once."""
 
     def __init__(self, subroutines: Mapping[Hashable, Body], limit: int) -> None:
         self._limit = limit

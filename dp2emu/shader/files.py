@@ -105,7 +105,7 @@ def _signature(container: Container, tag: str) -> Iterator[str]:
 
 
 def _element(element: Element, used: str) -> str:
-    """Format a signature element: ``COLOR1: register 2.xy float, undefined``, ``used`` ``.x``."""
+    """Format an element as ``COLOR1: register 2.xy float, undefined, USED .x``."""
     register = "no register" if element.register is None else f"register {element.register}"
     parts = [
         f"{assembly.shown(element.semantic)}{element.index}: {register}.{_mask(element.mask)} "

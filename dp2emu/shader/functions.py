@@ -18,7 +18,7 @@ import math
 from dp2emu.shader.values import Value
 
 EXP2 = (1.0, 0.6931472, 0.2402265, 0.05550357, 0.009618031, 0.0013390867, 0.00015469735)
-"""Polynomial of 2**f for -0.5 <= f <= 0.5, lowest power first."""
+"""Coefficients, lowest power first, of the polynomial in f for 2**f, -0.5 <= f <= 0.5."""
 
 LOG2 = (
     -0.7213474,
@@ -31,15 +31,18 @@ LOG2 = (
     0.18761994,
     -0.11286767,
 )
-"""Polynomial of (log2(1 + f) - f / ln 2) / f**2 for 1/sqrt(2) <= 1 + f < sqrt(2)."""
+"""Coefficients, lowest power first, of the polynomial in f for (log2(1 + f) - f / ln 2) / f**2,
+where 1/sqrt(2) <= 1 + f < sqrt(2)."""
 LOG2_E, LOG2_E_REST = 1.442695, 1.925963e-08
 """1 / ln 2 as the sum of two float32."""
 SQRT_HALF_BITS = 0x3F3504F3
 
 SIN = (-0.16666655, 0.008332178, -0.00019517296)
-"""Polynomial of (sin r - r) / r**3 in r**2, for r up to pi / 4."""
+"""Coefficients, lowest power first, of the polynomial in r**2 for (sin r - r) / r**3, r up to pi /
+4."""
 COS = (0.041666646, -0.0013887368, 2.4438426e-05)
-"""Polynomial of (cos r - 1 + r**2 / 2) / r**4 in r**2, for r up to pi / 4."""
+"""Coefficients, lowest power first, of the polynomial in r**2 for (cos r - 1 + r**2 / 2) / r**4, r
+up to pi / 4."""
 HALF_PI = (1.5707964, -4.371139e-08, -1.7151245e-15)
 """pi / 2 as a sum of three float32 (Cody-Waite range reduction)."""
 TWO_BY_PI = 0.63661975

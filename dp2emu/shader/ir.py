@@ -143,7 +143,7 @@ class Lod(Enum):
     """How a Sample statement gets the level of detail."""
 
     IMPLICIT = "implicit"
-    """Computed from the derivatives of the coordinates in the quad; no operands."""
+    """The level is computed from the derivatives of the coordinates in the quad; no operands."""
     BIAS = "bias"
     """Computed as for IMPLICIT, plus a bias, which is the only operand."""
     EXPLICIT = "explicit"

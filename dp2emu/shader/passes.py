@@ -157,7 +157,7 @@ def _renamed(value: Any, names: dict[int, ir.Slot]) -> Any:
 
 
 def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, Any]:
-    """Return the fields that name a statement's result slots, renamed."""
+    """Return a statement's result ``slot`` or ``slots``, as in ``read``, renamed by ``fresh``."""
     if "slot" in read:
         return {"slot": fresh.get(read["slot"], read["slot"])}
     if "slots" in read:

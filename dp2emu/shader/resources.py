@@ -32,13 +32,14 @@ class ReadOpcode(Enum):
     """Operation of a read unit, with its operands and its four result words.
 
     Operands are I32; "float" means the bits of a float32.  An address has as many components as
-    the dimension (SM4-5 tokens, "Reading resources"), the array slice last.  ``Unit.texel``
+    the dimension needs (SM4-5 tokens, "Reading resources"), the array slice last.  ``Unit.texel``
     offsets are added by the unit, except for LOAD.  Unbound resources read 0.
     """
 
     SAMPLE = "sample"
-    """Operands: float address; reference if ``comparison``; for ``lod`` GRADIENT ddx and ddy of
-    the address without its slice, for EXPLICIT the level.  Result: floats."""
+    """Sample a texture.  Operands: float address; a reference depth if ``comparison``; for ``lod``
+    GRADIENT ddx and ddy of the address without its slice, for EXPLICIT the level.  Result:
+    floats."""
     GATHER = "gather"
     """Read one component of the four texels of a linear filter.  Operands: float address; a
     reference depth if ``comparison``; offsets along u and v if ``offset``.  Result: number
@@ -153,7 +154,7 @@ class SharedMemory(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> int:
-        """Size in 32-bit words."""
+        """Size of the shared memory in 32-bit words."""
         return -(-self.stride * self.count // 4)
 
 

@@ -42,7 +42,7 @@ class Type(Enum):
     """The NumPy dtype."""
 
     def __new__(cls, name: str, letter: str, bits: int, scalar: type[np.generic]) -> Self:
-        """Create a member whose value is its name."""
+        """Create a member of the enumeration; its value is ``name``."""
         self = object.__new__(cls)
         self._value_, self.letter, self.bits, self.dtype = name, letter, bits, np.dtype(scalar)
         return self

@@ -161,7 +161,7 @@ class Arithmetic(ABC):
         """Assign a variable in the active lanes."""
 
     def operator(self, name: str, *operands: Number) -> Value:
-        """Record what Python operator ``name`` means in the op table for its operands' type."""
+        """Apply Python operator ``name``: the op table's operation for its operands' type."""
         type = next(each.type for each in operands if isinstance(each, Value))
         if type not in OPERATORS[name]:
             raise TypeError(f"no {name} on {type.value}")

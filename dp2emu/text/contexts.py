@@ -22,7 +22,7 @@ _LONGEST_VERTEX = 1024
 
 
 class VertexFormat(NamedTuple):
-    """Size of a vertex in bytes, and whether each of its DWORDs is a float (empty: unknown)."""
+    """Vertex size in bytes; whether each DWORD of a vertex is a float, empty if unknown."""
 
     size: int
     floats: tuple[bool, ...]

@@ -28,7 +28,7 @@ KINDS = ("sealed", "log", "bare", "text", "c")
 """Names of the forms in which ``convert`` writes a capture."""
 
 _USUAL_CHUNK = 1 << 20
-"""Bytes at which ``CaptureWriter`` closes a chunk by default."""
+"""Chunk size in bytes at which ``CaptureWriter`` ends a chunk by default."""
 
 
 class _Writer(Protocol):
@@ -109,7 +109,7 @@ def _started(capture: AnyCapture) -> Iterator[Record]:
 
 
 def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Writer) -> None:
-    """Write every record, with chunks as in ``capture``, marked where the writer needs it."""
+    """Write ``records``; chunks begin where they do in ``capture``, if the writer has chunks."""
     start_chunk: Callable[[int], None] | None = getattr(writer, "start_chunk", None)
     chunk, behind_call, usual = Chunk(0, 0), True, _USUAL_CHUNK
     for record in records:

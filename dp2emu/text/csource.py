@@ -188,7 +188,7 @@ def _plain(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _rows(data: bytes, lines: Iterator[Shown], base: int) -> Iterator[tuple[bytes, str]]:
-    """Cut ``data`` as the lines of its dump do: (bytes, text); lines count from ``base``."""
+    """(bytes, text) of each line of a dump of ``data``, which begins at byte offset ``base``."""
     starts = [(s.line.at - base, s.line.text) for s in lines if s.line.sizes is not None]
     marks = [(0, ""), *starts, (len(data), "")]
     for (start, said), (stop, _) in pairwise(marks):

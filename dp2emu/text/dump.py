@@ -52,7 +52,7 @@ class TextWriter:
         self, out: TextIO, *, form: str = "sealed", compression: str | None = None,
         hex: bool = False,
     ) -> None:  # fmt: skip
-        """``form`` and ``compression`` are what ``assemble`` will use; ``hex`` adds bytes."""
+        """``assemble`` uses ``form`` and ``compression``; ``hex`` adds bytes as comments."""
         self._out = out
         self._hex = hex
         self._contexts = Contexts()
@@ -166,7 +166,7 @@ def remark_of(entry: str, count: int) -> str:
 
 @cache
 def _parameters() -> Mapping[str, tuple[str, ...]]:
-    """Parameter names by recorded function name, in the newest Direct3D 10/11 interface."""
+    """Parameter names of each DDI function, by its name in captures, of the newest version."""
     # Captures of older interfaces should not import the Direct3D 10/11 driver.
     from dp2emu.capture.entry_values import DXGI
     from dp2emu.ddi10.adapter import Adapter

@@ -145,8 +145,8 @@ _MORE: dict[type[Any], Callable[[JsonLinesWriter, Any], str]] = {
     records.Annotation: JsonLinesWriter._annotation,
     records.EntryCalled: JsonLinesWriter._entry,
 }
-"""Functions by type of record that return the record's members that are not numbers as JSON, each
-after a comma."""
+"""Functions that format a record's members which are not numbers as JSON, each after a comma, by
+type of record."""
 
 
 # Tokens

@@ -198,7 +198,7 @@ _RANGES = {
     for letter in "BHIQbhiq"
     for bits in (8 * struct.calcsize("<" + letter),)
 }
-"""Integers that a scalar can hold, as a ``range``, by its ``struct`` letter."""
+"""``range`` of the integers that a scalar can hold, by its ``struct`` letter."""
 
 
 def _flat(node: Node, value: Value | None) -> Iterator[int]:
@@ -266,7 +266,7 @@ def _float_scalar(value: Word) -> int:
 
 
 def _constant(enum: type[SdkEnum] | None, value: Word) -> int:
-    """The number of an SDK name, or of several joined by ``|``.  Raises TextError."""
+    """The value of an SDK name, or of several joined by ``|``, in ``enum``.  Raises TextError."""
     total = 0
     for name in value.text.split("|"):
         number = sdk_value(enum, name) if enum is not None else None

@@ -61,7 +61,7 @@ class Word(msgspec.Struct, frozen=True):
 
 
 class Quoted(msgspec.Struct, frozen=True):
-    """A string; ``text`` is without its quotes."""
+    """A quoted string in a capture's text; ``text`` is what the quotes enclose."""
 
     text: str
     line: int
@@ -209,7 +209,7 @@ def _known(lines: tuple[str, ...]) -> Block:
 
 
 class _Gathered:
-    """A block while its lines are read and added: stored if it is small, else parsed."""
+    """A block whose lines are still being read: stored while they are few, else parsed."""
 
     __slots__ = "_block", "_lines", "_number", "_room"
 

@@ -21,8 +21,8 @@ LONGEST_MAGIC = max(map(len, MAGICS))
 
 _PIECE = 1 << 20
 _MEMBERS = 1 << 16
-"""Bytes of a gzip trace read at once: few, since at the end of each gzip member zlib copies the
-bytes that follow."""
+"""Number of bytes of a gzip trace that are read at a time: few, since at the end of each gzip
+member zlib copies the bytes that follow."""
 _GZIP = 31  # zlib's wbits of a gzip head and the largest window
 _LONG_LITERAL = 60
 """Smallest value of a snappy literal's 6-bit length field that is no length: 60 to 63 mean that

@@ -142,10 +142,7 @@ class Budget:
         self._name, self._limit = name, getattr(limits, name)
 
     def spend(self, size: int) -> None:
-        """Add ``size`` bytes, before their allocation, to ``spent``.
-
-        CaptureError past the limit.
-        """
+        """Add ``size`` bytes, not allocated yet, to ``spent``; CaptureError past the limit."""
         self.spent += size
         if self.spent > self._limit and self.spent > self._limit + self._share():
             raise CaptureError(f"{self._what} need more bytes, limit {self._name} {self._limit}")
@@ -234,7 +231,7 @@ class Decoder:
         return tuple([read() for _ in range(self._cursor.uint())])
 
     def _few(self, read: Callable[[], _T], most: int, what: str) -> tuple[_T, ...]:
-        """Read a count, at most ``most``, then so many elements, which errors call ``what``."""
+        """Read a count, at most ``most``, and as many elements; ``what`` names them in errors."""
         count = self._cursor.uint()
         if count > most:
             raise CaptureError(f"{count} {what}, more than {most}")
@@ -340,7 +337,7 @@ _FRAME = {1: "module", 2: "function", 3: "file", 4: "line", 5: "offset"}
 
 
 class _Open(msgspec.Struct):
-    """A call whose leave event was not read yet.  Mutable: both of its events add details."""
+    """A call whose leave event was not read yet; mutable: details are added until then."""
 
     number: int
     thread: int

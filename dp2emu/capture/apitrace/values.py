@@ -65,7 +65,7 @@ class BitmaskSignature(msgspec.Struct, frozen=True):
 
 
 class StructSignature(msgspec.Struct, frozen=True):
-    """The names of a structure and of its members."""
+    """Name of a structure, and the names of its members in order."""
 
     name: str
     members: tuple[str, ...]
@@ -110,7 +110,7 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 class Repr(msgspec.Struct, frozen=True):
-    """A value in two forms: ``human`` to read (shader assembly), ``machine`` as passed (bytes)."""
+    """A value in two forms: ``human`` for reading, ``machine`` as the program passed it."""
 
     human: Value
     machine: Value

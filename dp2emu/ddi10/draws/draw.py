@@ -336,7 +336,7 @@ class Draws:
 def _surfaces(
     views: Sequence[TargetView | None],
 ) -> tuple[list[object], Callable[[], tuple[Surface | None, ...]]]:
-    """Cache key of the surfaces of target views, and a function that makes the surfaces.
+    """Cache key of the surfaces of ``views``, and a function that returns the surfaces.
 
     The key includes the memory of each resource, since a discard replaces it.
     """

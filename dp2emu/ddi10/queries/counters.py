@@ -87,7 +87,7 @@ class StringOut(msgspec.Struct):
 
 
 class CounterRow(msgspec.Struct, frozen=True):
-    """A performance counter; ``cost`` is its part of the ``SIMULTANEOUS`` total of active ones."""
+    """A performance counter; ``cost`` counts towards ``SIMULTANEOUS`` while it is active."""
 
     kind: QueryRow
     type: CounterType
@@ -168,7 +168,7 @@ _TOTALS: tuple[tuple[Counter, CounterType, str, str, str], ...] = (
     (Counter.CLOCK_DISTURBANCES, CounterType.UINT32, "clock_changes", "times",
      "times the clock was disturbed"),
 )  # fmt: skip
-"""Counter, type, GPU counter, units and description of each integer counter."""
+"""(counter, C type, name of the GPU counter, units, description) of each integer counter."""
 
 _LAYOUTS = {
     CounterType.FLOAT32: Struct("<f"),
@@ -234,9 +234,10 @@ class ActiveCounters:
         return sum(COUNTERS[counter].cost for counter in self._users)
 
     def acquire(self, counter: int, owner: object) -> bool:
-        """Count one more query that uses a counter.
+        """Count one more query that uses ``counter``.
 
-        Returns False if another device owns the counter or the cost is too high.
+        Returns False, without counting it, if another device owns the counter or the total cost
+        would exceed ``SIMULTANEOUS``.
         """
         holder, users = self._users.get(counter, (owner, 0))
         fits = users > 0 or self.cost + COUNTERS[counter].cost <= SIMULTANEOUS

@@ -38,7 +38,8 @@ _MARK = int.from_bytes(b"QURY", "little")
 _HEADER = Struct("<4IQ")
 
 _MISC_FLAGS, _GET_DATA_FLAGS = int(MiscFlag.PREDICATEHINT), int(GetDataFlag.DO_NOT_FLUSH)
-"""All valid flags as plain integers: ``~`` on an IntFlag keeps only the bits that have names."""
+"""All valid MiscFlags and all valid GetData flags as plain integers: ``~`` on an IntFlag keeps
+only the bits that have names."""
 
 
 class State(IntEnum):
@@ -139,7 +140,7 @@ class Queries:
         self._forget(live)
 
     def destroy_all(self) -> None:
-        """Forget every live query, when their device is destroyed."""
+        """Forget all live queries of a device that is being destroyed."""
         for live in list(self._live.values()):
             self._forget(live)
 

@@ -69,7 +69,7 @@ class Memory(msgspec.Struct, frozen=True):
 
     @property
     def rendering(self) -> list[int]:
-        """Handles of the allocations for rendering."""
+        """Kernel handles of the resource's allocations that are for rendering."""
         wanted = Purpose.RENDERING
         return [each.handle for each in self.allocations if each.purpose is wanted]
 

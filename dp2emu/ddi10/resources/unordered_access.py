@@ -154,7 +154,7 @@ class UnorderedViews:
         counts: Sequence[int],
         entry: str,
     ) -> None:
-        """Bind views, or None to unbind, from slot ``start`` on; ``counts`` set their counters."""
+        """Bind views, None to unbind, from slot ``start`` on; ``counts`` set hidden counters."""
         fits = 0 <= start <= SLOTS - len(views) and len(counts) in (0, len(views))
         self._contract.check(fits, Rule.SLOTS, entry)
         self._contract.check(all(map(is_uint, counts)), Rule.NUMBERS, entry)
@@ -169,7 +169,7 @@ class UnorderedViews:
                 self._resources.record(WriteBytes(view.counter, 0, pack("<I", count)))
 
     def clear_bits(self, memory: bytearray, values: Sequence[int]) -> None:
-        """ClearUnorderedAccessViewUint: ``values`` has a number per channel; low bits are set."""
+        """ClearUnorderedAccessViewUint: each channel gets the low bits of its number."""
         entry = "ClearUnorderedAccessViewUint"
         view = self.objects.open(memory, entry)
         fits = len(values) == 4 and all(map(is_uint, values))
@@ -270,7 +270,7 @@ def _texture_view(
 
 
 def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:
-    """Whether ``own`` can be viewed as ``format``: one family, or 32-bit colours as one word."""
+    """Whether ``own`` can be viewed as ``format``: of its family, or 32-bit colours as a word."""
     return castable(own, format) or (own in _COLORS and format in _SINGLE_WORDS)
 
 

@@ -158,7 +158,7 @@ class HullShader(msgspec.Struct, frozen=True):
 
 
 def _words(data: bytes, file: File) -> I32:
-    """Constant buffer data as int32 words, cut or zero-filled to the size of a uniform file."""
+    """Constant buffer bytes as int32 words, cut or zero-filled to the size of ``file``."""
     words = np.zeros(file.size, "<i4")
     whole = np.frombuffer(data[: len(data) // 4 * 4], "<i4")[: file.size]
     words[: len(whole)] = whole

@@ -57,7 +57,7 @@ _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
 class UnitBindings(msgspec.Struct, frozen=True):
-    """What units are bound to: (unit number, sampler key) pairs; textures by unit number."""
+    """Bindings of read units: (unit number, sampler key) pairs, and textures by unit number."""
 
     samplers: Samplers
     textures: Mapping[int, TextureBinding]
@@ -69,7 +69,7 @@ NO_UNITS = UnitBindings((), {})
 def bind_units(
     units: Sequence[Unit], views: Mapping[int, ShaderView], samplers: Mapping[int, SamplerDesc]
 ) -> UnitBindings:
-    """The bindings of read units, from views and samplers by slot; Unsupported for odd filters."""
+    """Bind read units to views and samplers, by slot; Unsupported for unknown filters."""
     keys: list[tuple[int, SamplerKey]] = []
     textures: dict[int, TextureBinding] = {}
     for number, unit in enumerate(units):
@@ -202,7 +202,7 @@ class StageResources:
 
 
 def phase_program(stage: Stage, shader: Shader) -> StageProgram:
-    """The program of one phase of a hull shader, together with the resources that it uses."""
+    """The program of a hull shader phase or domain shader, with the resources that it uses."""
     units = bind_units(shader.lowered.units, stage.resources, stage.samplers)
     return _program(stage, shader, units, shader.uniforms({}))
 
@@ -216,5 +216,5 @@ def _program(
 
 
 def constant_buffers(stage: Stage) -> dict[str, Surface]:
-    """The constant buffers of a stage, by the name of their uniform file."""
+    """Memory of the constant buffers bound to a stage, by uniform file name: ``cb<slot>``."""
     return {f"cb{slot}": buffer.surface for slot, buffer in stage.constants.items()}

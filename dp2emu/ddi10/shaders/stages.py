@@ -84,10 +84,7 @@ NO_SHADER = ShaderObject(None)
 
 
 class Stage(msgspec.Struct):
-    """The objects bound to a shader stage, in dictionaries by bound slot.
-
-    Mutable: setters change it.
-    """
+    """What is bound to a shader stage, by slot; unbound slots have no key.  Setters change it."""
 
     shader: Shader | None = None
     stream_output: StreamOutputLayouts | None = None

@@ -66,7 +66,7 @@ class StreamOutputShader11(NamedTuple):
 
 
 class StreamOutputLayouts(msgspec.Struct, frozen=True):
-    """Stream output ``layouts`` by stream number; number of the ``rasterized`` stream or None."""
+    """Stream output ``layouts`` by stream number; ``rasterized`` is a stream number or None."""
 
     layouts: Mapping[int, StreamLayout]
     rasterized: int | None = 0

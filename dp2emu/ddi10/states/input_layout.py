@@ -51,7 +51,7 @@ class CreateElementLayout(NamedTuple):
 class ElementLayout(msgspec.Struct, frozen=True):
     """An element layout resolved for draws.
 
-    ``rates`` has the instance data step rate of each vertex buffer slot with instance data.
+    ``rates`` maps each vertex buffer slot with instance data to its step rate in instances.
     """
 
     layout: VertexLayout
@@ -60,7 +60,8 @@ class ElementLayout(msgspec.Struct, frozen=True):
 
 
 EMPTY_LAYOUT = ElementLayout(VertexLayout((), transformed=False), (), {})
-"""No elements: a vertex shader can only read system values such as SV_VertexID."""
+"""The layout without elements, with which vertex shaders read system values only, such as
+SV_VertexID."""
 
 
 class ElementLayouts:

@@ -168,7 +168,7 @@ class DepthStencil(msgspec.Struct, frozen=True):
 
 
 class Rasterizer(msgspec.Struct, frozen=True):
-    """A rasterizer state; ``fill`` and ``cull`` are values of the GPU, ``desc`` has the rest."""
+    """A rasterizer state: ``fill`` and ``cull`` as GPU enumerations, the rest in ``desc``."""
 
     desc: RasterizerDesc = msgspec.field(default_factory=RasterizerDesc)
     fill: FillMode = FillMode.SOLID

@@ -38,7 +38,7 @@ class Routines(msgspec.Struct, frozen=True):
 
 
 def routines(shader: Shader) -> Routines:
-    """Split a shader into routines.  Raises ShaderError for misplaced labels and returns."""
+    """Split a shader into main program and subroutines; ShaderError for misplaced labels, rets."""
     main: list[Instruction] = []
     subroutines: dict[int, list[Instruction]] = {}
     body: list[Instruction] | None = main

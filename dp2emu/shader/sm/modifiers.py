@@ -32,7 +32,7 @@ class SourceModifier(SdkEnum, prefix="D3DSPSM_"):
 
 
 class ModifierRow(NamedTuple):
-    """The spelling of a source modifier, and whether it exists, by version (see ``entry``)."""
+    """A source modifier: texts before and after the register, and by version whether it exists."""
 
     before: str
     after: str

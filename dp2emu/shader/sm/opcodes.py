@@ -40,7 +40,7 @@ from dp2emu.shader.sm.versions import (
 
 
 class Group(Enum):
-    """Category of an opcode; the order of instructions and predication are checked by category."""
+    """Category of an opcode, by which instruction order and predication are checked."""
 
     ARITHMETIC = "arithmetic"
     TEXTURE = "texture"
@@ -117,7 +117,7 @@ def _row(
     raw: int = 0,
     rows: int = 1,
 ) -> Opcode:
-    """An opcode with one form; ``until`` is the first pixel shader version that lacks it."""
+    """An opcode whose form never changes; pixel shader version ``until`` no longer has it."""
     form = Form(name, destination, sources)
     return Opcode(number, group, _since(vs, form), _since(ps, form, until), control, raw, rows)
 
@@ -272,7 +272,7 @@ _SOURCES = {
 
 
 def source_files(letter: str) -> frozenset[File]:
-    """The register files allowed for a source operand, by its letter."""
+    """The register files allowed for a source operand, by its letter in the opcode table."""
     return _SOURCES[letter]
 
 

@@ -35,7 +35,7 @@ class Relative(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A source operand: swizzled first, then modified."""
+    """A source operand: a register, its swizzle (applied first) and its modifier."""
 
     register: Register
     swizzle: Swizzle = IDENTITY

@@ -164,7 +164,7 @@ def _split(text: str, separator: str, brackets: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[tuple[Op, tuple[str, ...], re.Pattern[str]], ...]:
-    """(opcode, field names, regular expression of the text) of each declaration with a phrase."""
+    """(opcode, field names, regular expression of the assembly text) of each declaration."""
     return tuple((op, *_pattern(op.phrase.lower())) for op in Op if op.phrase)
 
 

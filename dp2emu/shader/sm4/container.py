@@ -227,7 +227,8 @@ OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
 """Layout of the elements of patch constant signatures, by tag of the chunk that holds one."""
 _ELEMENTS = 8
-"""Offset of the elements in a signature chunk; its second word must have this value."""
+"""Byte offset of the first element in a signature chunk; the chunk's second DWORD must have this
+value."""
 _NOWHERE = 0xFFFFFFFF
 _NAME_BYTES = 1 << 10
 """Maximum length of a semantic name in bytes."""
@@ -277,7 +278,7 @@ def _element(chunk: Chunk, form: Form, at: int) -> Element:
 
 
 def _name(chunk: Chunk, at: int, offset: int) -> str:
-    """The zero-terminated string at an offset in a chunk."""
+    """The zero-terminated string at byte ``at`` of a chunk; ``offset`` is for errors."""
     end = chunk.data.find(b"\0", at, at + _NAME_BYTES)
     if at >= len(chunk.data) or end < 0:
         raise ShaderError(f"no name at {at:#x} of {chunk.tag}", offset=offset)

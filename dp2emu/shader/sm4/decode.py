@@ -52,7 +52,7 @@ _SELECTIONS = {
     **dict.fromkeys("fisc", _SOURCE),
     **dict.fromkeys("taRyw", _SOURCE | _NONE),
 }
-"""Component selection modes that are allowed, by operand letter."""
+"""Component selection modes that an operand may have, by its letter in the opcode table."""
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """Register files whose registers are written under a component mask."""
@@ -101,7 +101,7 @@ def _bank(cursor: Cursor[Version], token: int) -> Bank:
 def _components(
     cursor: Cursor[Version], token: int, file: File
 ) -> tuple[Selection, tuple[int, ...]]:
-    """Selection mode and components of an operand token.
+    """The component selection mode and the components that operand token ``token`` selects.
 
     A four-component immediate has the identity swizzle.
     """
@@ -132,7 +132,7 @@ def _fits(letter: str, file: File, selection: Selection) -> bool:
 
 
 def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
-    """Negate and absolute bits and precision of an operand, read from the extended tokens."""
+    """Read an operand's extended tokens: its bits for negate and absolute, and its precision."""
     modifiers, precision = 0, Precision.DEFAULT
     while fields.EXTENDED.of(token):
         token = cursor.take()
@@ -357,7 +357,7 @@ _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_
 
 
 class _Scope(msgspec.Struct):
-    """Numbers, kinds and dimensions of the registers declared so far.  Mutable while reading."""
+    """Numbers and dimensions of the registers declared so far.  Mutable while decoding."""
 
     temps: int | None = None
     arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)

@@ -26,7 +26,7 @@ def instruction_words(instruction: Instruction) -> tuple[int, ...]:
 
 
 def _token(instruction: Instruction) -> int:
-    """The opcode token of an instruction, with a length of 0."""
+    """The opcode token of an instruction; its length field is 0, to be set later."""
     declaration = instruction.declaration
     return (
         fields.OPCODE.put(instruction.op)

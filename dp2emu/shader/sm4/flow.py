@@ -129,7 +129,7 @@ class _Block(msgspec.Struct):
 
     @property
     def begun(self) -> bool:
-        """Whether instructions are allowed: in a switch only after a case or default."""
+        """Whether instructions may come next: in a switch only after a case or default."""
         return self.opener.op is not Op.SWITCH or self.otherwise or bool(self.cases)
 
 

@@ -367,7 +367,7 @@ interfaces."""
 BINDINGS = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
 )
-"""Register files whose registers must be declared before use."""
+"""Register files whose registers a program must declare before use."""
 
 _LETTERS = {
     "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | SCALAR_OUTPUTS,

@@ -120,8 +120,7 @@ class Declaration(msgspec.Struct, frozen=True):
     flags: enums.GlobalFlags = _NO_FLAGS
     uav: enums.UavFlags = _NO_UAV_FLAGS
     number: int = 0
-    """Number in the declaration of an indexable array x#, a function body, a function table or an
-    interface."""
+    """Number of the indexable array x#, function body, function table or interface declared."""
     count: int = 0
     """Number that a declaration gives, of what its opcode says: temporaries, array rows, registers
     of a range, vertices, control points, instances, elements of shared memory, or call sites."""
@@ -177,7 +176,7 @@ class Instruction(Decoded, frozen=True):
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A program: declarations and instructions in order, and the bytes after them."""
+    """A decoded program; ``trailing`` are the bytes after its instructions."""
 
     version: Version
     instructions: tuple[Instruction, ...]

@@ -200,7 +200,7 @@ POSITION = "position0"
 POINT_SIZE = DeclUsage.PSIZE, 0
 R0 = Register(File.TEMP)
 TARGET = "target0"
-"""Name of the first render target, which is an output of every pixel program."""
+"""Name, without component, of the first render target's output, which every pixel program has."""
 
 _NAMES = {
     Register(File.RASTOUT, 0): POSITION,

@@ -162,7 +162,7 @@ class OpenBlock(NamedTuple):
 
 
 class SamplerBindings(msgspec.Struct, frozen=True):
-    """Texture kinds by sampler and projections by stage, as passed to ``lower_pixel``."""
+    """Texture kinds by sampler and projections by stage: the arguments of ``lower_pixel``."""
 
     kinds: Mapping[int, ir.TextureKind] = msgspec.field(default_factory=dict)
     projections: Mapping[int, int] = msgspec.field(default_factory=dict)
@@ -238,7 +238,7 @@ class Lowering:
         return self.varying(name, Register(File.TEXTURE, set), component)
 
     def varying(self, name: str, register: Register, component: int) -> Value:
-        """A varying of the pixel, at the centroid if the register is declared so."""
+        """Read a varying of the pixel, at the centroid if dcl_centroid declares its register."""
         place = CENTROID if (register, component) in self.centroids else ""
         return self.b.input(place + name)
 
@@ -279,7 +279,7 @@ class Lowering:
         return counters[-1].value if counters else self.b.constant(Type.I32, 0)
 
     def condition(self, instruction: Instruction, component: int) -> Value | None:
-        """The predicate for an instruction's write of a component; None if there is none."""
+        """The predicate under which an instruction writes a component; None if unconditional."""
         predicate = instruction.predicate
         if predicate is None:
             return None
@@ -382,7 +382,7 @@ def varying_name(usage: DeclUsage, index: int, component: int) -> str:
 
 
 def _centroids(shader: Shader) -> set[tuple[Register, int]]:
-    """Input register components that are declared with dcl_centroid."""
+    """(register, component) of the inputs that are declared with dcl_centroid."""
     return {
         (i.target.register, component)
         for i in shader.instructions

@@ -59,7 +59,7 @@ def operands(low: Lowering, instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def condition(low: Lowering, source: Source) -> Value:
-    """A boolean constant or a predicate component, inverted if the source has a modifier."""
+    """Read a boolean constant or predicate component, inverted if ``source`` has a modifier."""
     if source.register.file is File.PREDICATE:
         value = low.variable(source.register, source.swizzle[0]).value
     else:

@@ -30,7 +30,7 @@ At = Callable[[int], Value]
 def sample(
     low: Lowering, sampler: int, at: At, lod: Lod = Lod.IMPLICIT, arguments: Sequence[Value] = ()
 ) -> Result:
-    """Sample a texture at coordinates ``at``, as many as the sampler's texture kind has."""
+    """Sample a texture at the first coordinates of ``at``, as many as the texture kind needs."""
     kind = kind_of(low, sampler)
     low.samplers[sampler] = kind
     coordinates = [at(c) for c in range(kind.coordinates)]
@@ -135,7 +135,7 @@ def _stage(instruction: Instruction) -> int:
 
 
 def _projected(low: Lowering, stage: int) -> At:
-    """Return a function that reads a stage's texture coordinate, divided if it is projected."""
+    """Return a function that reads texture coordinate c of a stage, with projection applied."""
     divisor = low.bound.projections.get(stage)
     if divisor is None:
         return lambda c: low.coordinate(stage, c)

@@ -108,7 +108,7 @@ def pixel_outputs(low: Lowering) -> None:
 
 
 def _declared(low: Lowering) -> Iterator[tuple[int, int, Value]]:
-    """Number, component and value of each declared component of o#, in order."""
+    """(register number, component, current value) of each declared component of o#, in order."""
     for number, component in sorted(low.declared.output_of):
         if File.OUTPUT in low.indexed:
             yield number, component, low.output(number, component)

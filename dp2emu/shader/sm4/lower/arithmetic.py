@@ -60,7 +60,7 @@ def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
 
 
 def _dot(size: int) -> Evaluate:
-    """Return a rule: each written component is the dot product of ``size`` components."""
+    """Return a rule: each component is the dot product of the sources' first ``size``."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)

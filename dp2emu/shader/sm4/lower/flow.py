@@ -223,7 +223,7 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """Lower case or default: its lanes start executing, those of the body before fall through."""
+    """Lower case or default: the lanes that it selects start, lanes already running go on."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
@@ -254,7 +254,7 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
-    """Return a function that lowers a jump of lanes out of the innermost frame of ``kinds``."""
+    """Return a function that lowers a jump: lanes leave the innermost frame of a kind."""
 
     def effect(low: Lowering, instruction: Instruction) -> None:
         tests = instruction.op.row.tests

@@ -115,7 +115,8 @@ class Place(NamedTuple):
 class Write(msgspec.Struct, frozen=True):
     """A pending write of a register component, executed after all reads of the instruction.
 
-    ``number`` is the same value as F32, if the result is a float.
+    ``bits`` is the value as an I32; ``number`` is the same value as an F32, None if the result is
+    no float.
     """
 
     operand: Operand

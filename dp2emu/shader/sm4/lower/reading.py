@@ -46,7 +46,7 @@ _FILES = {
 }
 
 Number = int | Value
-"""Type of a point or register number: a constant, or a value computed at run time."""
+"""Type of a control point's or register's number: a constant, or a value at run time."""
 
 
 def is_of_patch(stage: Stage, operand: Operand) -> bool:
@@ -155,7 +155,7 @@ class Source:
         return self._bits[place]
 
     def raw(self, place: int) -> Value:
-        """Component ``place`` of the register as bits; abs and negate change the sign bit."""
+        """Component ``place`` of the register as bits, abs and negate applied to the sign bit."""
         return signed(self.operand, self._plain(place))
 
     def integer(self, place: int) -> Value:
@@ -166,7 +166,7 @@ class Source:
         return -value if self.operand.negate else value
 
     def float(self, place: int) -> Value:
-        """A component as an F32, flushed, with modifiers."""
+        """Component ``place`` as an F32: subnormals flushed, abs and negate applied."""
         value = self._known(place)
         if self.operand.absolute:
             value = self.low.b.abs(value)
@@ -413,7 +413,7 @@ _READ: dict[File, _Read] = {
 
 
 def _word(operand: Operand, place: int) -> int:
-    """The word of an immediate operand for component ``place``; a single word is replicated."""
+    """The DWORD of an immediate operand for component ``place``; a single one serves all four."""
     return operand.words[place if len(operand.words) > 1 else 0]
 
 

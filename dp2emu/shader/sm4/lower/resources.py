@@ -319,7 +319,7 @@ def _operation(low: Lowering, instruction: Instruction, opcode: MemoryOpcode) ->
 
 
 def _at(operation: MemoryOperation, source: Source) -> list[Value]:
-    """The components of an address operand that addresses in the operation's dimension have."""
+    """The first components of an address operand, as many as the operation's resource needs."""
     shape = ADDRESS_SHAPES[operation.dimension]
     count = _UNTYPED.get(operation.dimension, shape.axes + shape.slices)
     return [source[c] for c in range(count)]
