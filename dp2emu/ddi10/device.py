@@ -205,7 +205,7 @@ class DeviceObjects:
         return sum(map(len, self._objects()))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """All DDI functions, by name."""
+        """All DDI functions of a device, by name without ``pfn``."""
         functions: dict[str, Callable[..., Any]] = {
             "CheckFormatSupport": check_format_support,
             "CheckMultisampleQualityLevels": check_multisample_quality_levels,

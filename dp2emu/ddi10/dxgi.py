@@ -25,7 +25,7 @@ from dp2emu.gpu.command.packets import Copy, Part, whole_part
 from dp2emu.gpu.resource.subresources import Box
 
 GAMMA_POINTS = 256
-"""Control points of a gamma ramp."""
+"""Number of control points of a gamma ramp."""
 
 
 class PresentFlag(IntFlag):
@@ -99,7 +99,7 @@ class Dxgi:
         self.shown: tuple[Resource, int] | None = None
 
     def entries(self) -> Mapping[str, Callable[..., int]]:
-        """The DXGI functions, by name."""
+        """The DXGI functions implemented here, by name without ``pfn``."""
         return {
             "Present": self.present,
             "GetGammaCaps": self.get_gamma_caps,
@@ -172,7 +172,7 @@ class Dxgi:
     def query_resource_residency(
         self, handles: Sequence[bytearray], status: list[int] | None
     ) -> int:
-        """QueryResourceResidency: as ``residency.query_resource_residency``."""
+        """QueryResourceResidency: set each ``status``; returns the code for all resources."""
         entry = "QueryResourceResidency"
         found = [self._resources.objects.open(memory, entry).memory for memory in handles]
         return self._query(found, status)

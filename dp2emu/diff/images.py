@@ -71,7 +71,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def pixels(self) -> int:
-        """Pixels of the larger picture."""
+        """Number of pixels of the larger picture."""
         return max(self.size[0] * self.size[1], self.other_size[0] * self.other_size[1])
 
     @property

@@ -131,8 +131,8 @@ class Photographer:
 
     The methods for events, such as the end of a frame, yield tasks: functions that take one
     picture each and may raise Fault, Unsupported or OSError.  With ``only_recorded`` pictures are
-    taken only where the recorded program showed or read a surface and, if all targets are wanted,
-    of these.
+    taken only where the recorded program showed or read a surface, and of all targets if
+    ``all_targets`` of the selection is set.
     """
 
     def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:

@@ -27,8 +27,8 @@ from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
 
 Formula = Callable[..., Sequence["Value | bool"]]
-"""Type of a function (builder, key, *operand values) that records operations in the builder and
-returns the values of its results."""
+"""Type of a function (builder, key, then a value for each operand) that records operations in the
+builder and returns the values of its results."""
 
 
 def operand_name(number: int) -> str:

@@ -31,7 +31,7 @@ CODECS: dict[int, Codec] = {
 
 
 class Block(NamedTuple):
-    """A response block, with the byte offsets of its parts in the response."""
+    """A response block: its codec, and the byte offsets of its parts in the response."""
 
     codec: Codec
     place: Place

@@ -121,7 +121,10 @@ def _block(
 def _token(
     codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
 ) -> tuple[Shown, ...]:
-    """The lines of a token ``lead`` bytes after a multiple of 4, from which line offsets count."""
+    """The lines of a token that begins ``lead`` bytes, 0 to 3, after a multiple of 4 bytes.
+
+    Offsets in the lines count from that multiple.
+    """
     memory = bytes(lead) + data
     place = Place(lead, n, lead + HEADER.size, len(memory))
     lines = [*token_lines(codec, memory, place, vertex)]

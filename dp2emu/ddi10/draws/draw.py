@@ -81,7 +81,7 @@ class Draws:
         self._pixel_resources = StageResources(stages.pixel)
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             "Draw": self.draw,
             "DrawIndexed": self.draw_indexed,
@@ -433,7 +433,7 @@ class Compute:
         self.unordered = UnorderedSlots()
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             "CsSetUnorderedAccessViews": self.set_views,
             "Dispatch": self.dispatch,

@@ -97,7 +97,7 @@ class CounterRow(msgspec.Struct, frozen=True):
 
 
 def _share(usage: Usage) -> float:
-    """Part / whole of a ``usage`` pair, clamped to 1; 0 if the whole is 0."""
+    """part / whole of ``usage``, a pair (part, whole), at most 1; 0 if the whole is 0."""
     part, whole = usage
     return min(1.0, part / whole) if whole > 0 else 0.0
 

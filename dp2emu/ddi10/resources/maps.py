@@ -83,7 +83,7 @@ class Maps:
         self._resources = resources
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             **{name: partial(self.map, name) for name in _MAPS},
             **{name: partial(self.unmap, name) for name in _UNMAPS},

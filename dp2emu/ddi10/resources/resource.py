@@ -296,7 +296,7 @@ class Resources:
         self.objects: Objects[Resource] = Objects(context, "Resource", b"RSRC")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             "CalcPrivateResourceSize": self.objects.size,
             "CreateResource": self.create,

@@ -66,7 +66,7 @@ class Transfers:
         self._views = views
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             **{name: partial(self.copy, name) for name in ("ResourceCopy", "ResourceConvert")},
             **{name: partial(self.copy_region, name)

@@ -126,7 +126,7 @@ class UnorderedViews:
         self.objects: Objects[UnorderedView] = Objects(context, "UnorderedAccessView", b"UAVW")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             "CalcPrivateUnorderedAccessViewSize": self.objects.size,
             "CreateUnorderedAccessView": self.create,

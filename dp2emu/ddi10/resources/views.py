@@ -167,7 +167,7 @@ class Views:
         return self.targets, self.depths, self.shaders
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         kinds: tuple[tuple[str, Objects[Any], Callable[..., None]], ...] = (
             ("RenderTargetView", self.targets, self.create_target),
             ("DepthStencilView", self.depths, self.create_depth),

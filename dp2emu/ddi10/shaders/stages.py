@@ -117,7 +117,7 @@ class Stages:
         )
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         functions: dict[str, Callable[..., Any]] = {
             "CalcPrivateShaderSize": self.objects.size,
             "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,

@@ -134,7 +134,7 @@ class StateSetters:
         self.bindings = Bindings()
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             "IaSetInputLayout": self.set_input_layout,
             "IaSetVertexBuffers": self.set_vertex_buffers,

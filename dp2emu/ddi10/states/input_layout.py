@@ -72,7 +72,7 @@ class ElementLayouts:
         self.objects: Objects[ElementLayout] = Objects(context, "ElementLayout", b"ELAY")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             "CalcPrivateElementLayoutSize": self.objects.size,
             "CreateElementLayout": self.create,

@@ -263,7 +263,7 @@ class States:
         self.samplers: Objects[SamplerDesc] = Objects(context, "Sampler", b"SMPL")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The DDI functions, by name."""
+        """The DDI functions implemented here, by name without ``pfn``."""
         return {
             **self._functions(self.blends, "BlendState", blending),
             **self._functions(self.depths, "DepthStencilState", depth_stencil),

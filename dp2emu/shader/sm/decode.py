@@ -164,7 +164,7 @@ def index_files(version: Version, file: File, *, written: bool) -> frozenset[Fil
 
 
 def _relative(cursor: Cursor, token: int, register: Register, *, written: bool) -> Relative | None:
-    """Read the index register of a relative operand, a token; before 2.0 it is always a0.x."""
+    """Read the token of an operand's index register; before 2.0 it is a0.x, without token."""
     if not fields.RELATIVE.of(token):
         return None
     version = cursor.version

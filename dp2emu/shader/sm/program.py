@@ -46,8 +46,8 @@ class Source(msgspec.Struct, frozen=True):
 class Destination(msgspec.Struct, frozen=True):
     """A destination operand.  Bit 0 of ``mask`` is x.
 
-    A result is multiplied by 2**``shift``, then clamped to 0..1 if ``modifiers`` contain SATURATE,
-    then written under the mask and the predicate.
+    A result is multiplied by 2 to the power of ``shift``, then clamped to 0..1 if ``modifiers``
+    contain SATURATE, then written under the mask and the predicate.
     """
 
     register: Register

@@ -38,7 +38,7 @@ class Stage(Enum):
 
 
 class Version(msgspec.Struct, frozen=True):
-    """The version of a shader."""
+    """The version of a shader: its stage, and the version of the shader model."""
 
     stage: Stage
     level: Level

@@ -34,9 +34,9 @@ SCALARS = SCALAR_OUTPUTS | {
     File.COVERAGE,
     File.INNER_COVERAGE,
 }
-"""Files of scalar registers, whose only component is not written in assembly text."""
+"""Register files of scalar registers, whose only component assembly text does not name."""
 DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
-"""Files of scalar registers that compilers declare without components."""
+"""Register files of scalar registers that compilers declare without components."""
 PRECISIONS = {each.text: each for each in enums.Precision if each is not enums.Precision.DEFAULT}
 _Kind = TypeVar("_Kind", bound=Named)
 _WORD = 0xFFFFFFFF

@@ -70,7 +70,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 def _all(value: Callable[..., Value]) -> Evaluate:
     """Return a rule that writes one scalar to every component.
 
-    ``value`` is a function (lowering, *source operands) that returns the scalar.
+    ``value`` is a function of the lowering and the source operands that returns the scalar.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
@@ -83,7 +83,7 @@ def _all(value: Callable[..., Value]) -> Evaluate:
 def _named(*values: Callable[..., Value]) -> Evaluate:
     """Return a rule with a function for each component: x, y and so on.
 
-    Each is a function (lowering, *source operands).  Components beyond are not written.
+    Each is a function of the lowering and the source operands.  Components beyond are not written.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:

@@ -46,7 +46,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
     """Return a component-wise rule with two destinations, whose masks may differ.
 
-    ``value`` is a function (builder, *one component of each source) that returns both results.
+    ``value`` is a function of the builder and a component of each source; it returns both results.
     """
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:

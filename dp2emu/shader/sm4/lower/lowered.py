@@ -68,14 +68,14 @@ class Emission(msgspec.Struct, frozen=True):
 
 
 class Lowered4(msgspec.Struct, frozen=True):
-    """A shader as a program.  Frozen and hashable, as the program is.
+    """A lowered shader.  Frozen and hashable, as its program is.
 
     Uniform files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``
-    with ``immediates`` if the program has them.  ``units`` are by number.  ``forces_early``:
-    depth and stencil tests precede the program.  ``per_sample``: it runs at sample frequency.
+    with ``immediates`` if the program has them.  ``units`` are by number.  ``forces_early``: depth
+    and stencil tests precede the program.  ``per_sample``: it runs at sample frequency.
     ``memory_operations`` are by number, ``unordered`` the declared u#, ``shared`` the g#;
     ``threads`` is the size of a group along x, y and z.  Hull and domain programs: ``points_in``
-    is the control points of a patch, ``registers`` the registers of a point.
+    is the number of control points of a patch, ``registers`` that of registers of a point.
     """
 
     program: Program

@@ -161,7 +161,7 @@ def _fetched(
 def _biased_derivatives(
     low: Lowering, derivatives: list[Value], rest: list[Source]
 ) -> list[Value]:
-    """Scale derivatives by 2^bias if ``rest`` has a bias: each level of detail doubles them."""
+    """Scale derivatives by 2^bias if an operand in ``rest`` is a bias, which adds to the level."""
     if not rest:
         return derivatives
     scale = exp2(_biased(low, rest[0][0]))
