@@ -31,7 +31,9 @@ class Dp2Error(Exception):
         self.token = place.get("token")
 
     def at(self, **place: Unpack[_Place]) -> Self:
-        """Set the unknown parts of the place, and return the error itself."""
+        """Set those of ``stream``, ``call``, ``offset`` and ``token`` that are None; returns the
+        error.
+        """
         for name, value in place.items():
             if getattr(self, name) is None:
                 setattr(self, name, value)
@@ -112,7 +114,7 @@ class Disagreement(Dp2Error):
         self.lane = lane
 
     def within(self, where: str) -> Self:
-        """Prefix the message with a place, and return the error itself."""
+        """Put ``where`` and a colon before the message; returns the error itself."""
         self.what = f"{where}: {self.what}"
         return self
 

@@ -96,7 +96,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _surface_kind(row: dict[str, Any]) -> str:
-    """``"surface D3DFMT_D24S8"``; buffers have no format."""
+    """A surface's kind and format, as in ``"surface D3DFMT_D24S8"``; of a buffer the kind only."""
     known = row["format"] != Format.UNKNOWN.sdk
     return " ".join([row["kind"].lower(), row["format"]] if known else [row["kind"].lower()])
 

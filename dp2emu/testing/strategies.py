@@ -37,11 +37,11 @@ OPS: tuple[int, ...] = tuple(sorted(TABLE))
 
 
 class Commands(bytes):
-    """Command bytes whose ``repr`` is their text.
+    """DrawPrimitives2 command bytes whose ``repr`` is their tokens as text.
 
     >>> Commands(bytes([0x5B, 0, 1, 0, 7, 0, 0, 0, 1, 0, 0, 0]))
     ISSUEQUERY
-      - dwQueryID=7 dwFlags=1
+    - dwQueryID=7 dwFlags=1
     """
 
     def __repr__(self) -> str:
@@ -188,7 +188,9 @@ def device_states(draw: st.DrawFn, *, most: int = 6, stages: int = 8) -> Command
 
 
 def render_states() -> st.SearchStrategy[Commands]:
-    """A RENDERSTATE token with a value as in ``device_states``."""
+    """A RENDERSTATE token with one render state and a valid value for it, as ``device_states``
+    has.
+    """
     return st.sampled_from(list(RenderState)).flatmap(_render_state)
 
 
