@@ -73,7 +73,7 @@ class PictureOptions(NamedTuple):
 
     @property
     def files(self) -> Iterator[tuple[str, str]]:
-        """(option, path) of each single file to write, without standard output."""
+        """(option, path) of ``--sheet`` and ``--raw``, where given and not standard output."""
         named = (("--sheet", self.sheet), ("--raw", self.raw))
         return ((option, path) for option, path in named if path and path != "-")
 
@@ -112,7 +112,7 @@ class PictureOptions(NamedTuple):
 
 
 def _with_pictures(verb: Verb) -> Verb:
-    """Give a verb the options for pictures, as the argument ``wanted``."""
+    """Give a verb the picture options; it gets them as ``wanted``, a ``PictureOptions``."""
 
     @wraps(verb)
     def run(*given: Any, **others: Any) -> int | None:
@@ -191,7 +191,7 @@ def command(
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:
-    """The emulator in the scenario of file ``path``, None without a path.
+    """An emulated driver that undergoes the scenario in file ``path``; None without a path.
 
     Raises UsageError if ``rig`` is not the emulator.
     """
@@ -205,7 +205,7 @@ def _staged(path: str | None, rig: str, options: Options, model: Timing | None) 
 
 
 def _opened_rig(spec: str, stack: ExitStack) -> Rig | None:
-    """The rig of a specification; None for the emulator, which is ``replay``'s default."""
+    """The rig of ``spec``, to be closed by ``stack``; None for the emulator, the default."""
     if spec == EMULATOR:
         return None
     from dp2emu.rig.spec import using_rig

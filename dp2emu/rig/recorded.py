@@ -20,8 +20,8 @@ from dp2emu.rig.surface_budget import SurfaceBudget
 class RecordedRig:
     """A rig that answers calls as a capture recorded them, in order within each context.
 
-    Other requests are accepted and ignored.  A call that was not recorded next, and a read of
-    memory that was not recorded, raise UsageError.  Mutable: it proceeds through the capture.
+    Raises UsageError for a call that differs from the next one recorded in its context, and for a
+    read of memory other than a buffer's.  Other requests are accepted and ignored.  Mutable.
 
     The capture is read at construction.  Raises CaptureError if it is damaged.
     """
