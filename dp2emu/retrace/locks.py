@@ -8,12 +8,12 @@ import msgspec
 
 
 class Lock(msgspec.Struct):
-    """A lock of the part with number ``key`` (such as a subresource) of the object ``thing``;
-    ``place`` tells which bytes or pixels of it are locked, in the form that the unlocking function
-    needs.
+    """A lock, by the traced program, of a part of the object ``thing``.
 
-    ``pitch`` and ``slice`` are the row and slice pitch, in bytes, that the program received.
-    Mutable: ``data`` arrives with the tracer's memcpy.
+    ``key`` is the number of the part, such as a subresource; ``place`` says which of its bytes or
+    pixels are locked, in the form that the unlocking function needs.  ``pitch`` and ``slice`` are
+    the row and slice pitch in bytes that the program received.  Mutable: ``data`` is what it
+    wrote.
     """
 
     thing: object
@@ -25,21 +25,23 @@ class Lock(msgspec.Struct):
 
 
 class Locks:
-    """The program's current locks, found by locked object or by address.  Mutable."""
+    """The locks that the traced program holds, each found by object and part, or by address.
+    Mutable.
+    """
 
     def __init__(self) -> None:
         self._by_thing: dict[tuple[int, int], Lock] = {}
         self._by_address: dict[int, Lock] = {}
 
     def begin(self, address: int, lock: Lock) -> None:
-        """Add a lock of memory at an address; it replaces a lock of the same part of the same
+        """Add a lock of memory at ``address``; it replaces one of the same part of the same
         object.
         """
         self._by_thing[id(lock.thing), lock.key] = lock
         self._by_address[address] = lock
 
     def store(self, address: int, data: bytes) -> bool:
-        """Keep the bytes that the program wrote in the lock at an address; False if there is no
+        """Set the bytes that the program wrote on the lock at an address; False if there is no
         lock.
         """
         lock = self._by_address.get(address)

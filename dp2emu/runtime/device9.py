@@ -220,9 +220,10 @@ class Device9(DeviceStates):
         self, width: int, height: int, depth: int, format: Format, data: Sequence[bytes] = (), *,
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
-        """CreateVolumeTexture of ``width`` x ``height`` x ``depth`` texels; ``data`` by level,
-        slices from front to back.  ``levels``, ``usage``, ``managed`` and errors as for
-        ``create_texture``.
+        """CreateVolumeTexture of ``width`` x ``height`` x ``depth`` texels.
+
+        ``data`` has the bytes of each level, packed, slices from front to back.  ``levels``,
+        ``usage``, ``managed`` and exceptions are as in ``create_texture``.
         """
         kind = SurfaceKind.VOLUMETEXTURE
         shape = TextureShape(kind, width, height, format, depth, levels, usage, managed)
@@ -521,8 +522,9 @@ class Device9(DeviceStates):
         self.textures.changed(self.targets.values())
 
     def _read_user_memory(self, stride: int) -> None:
-        """Bind the application's vertices (the call's lpVertices) as stream 0, with enough free
-        bytes in the command buffer for the draw's tokens to be in the same call.
+        """Have stream 0 read the call's lpVertices (SETSTREAMSOURCEUM), with ``stride`` in bytes.
+
+        Reserves bytes in the command buffer, so that the draw's tokens are in that call.
         """
         self._before_draw()
         self.session.commands.reserve(_USER_DRAW_BYTES)

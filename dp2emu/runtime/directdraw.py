@@ -41,7 +41,7 @@ class SurfaceDevice(Protocol):
     target: DrawSurface
 
     def set_lod(self, texture: DrawSurface, level: int) -> None:
-        """Set the most detailed level of a managed texture that draws use."""
+        """SetLOD: ``level`` is the most detailed level of a managed texture that draws use."""
 
 
 class DirectDraw:
@@ -148,7 +148,9 @@ class DirectDraw:
         self.settle().blit(blt)
 
     def take_over(self, target: DrawSurface, source: DrawSurface) -> None:
-        """Give a texture the palette and colour keys of another, as Load does."""
+        """Set the palette and colour keys that ``source`` has on the texture ``target``, as Load
+        does.
+        """
         if source.palette is not None:
             target.palette = source.palette
         if source.source_key is not None:

@@ -136,8 +136,8 @@ class DeviceStates:
         self._lights.set(index, light)
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """LightEnable number ``index``, or disable it unless ``enable``; a light that was never
-        set is a white directional one along z.
+        """LightEnable: enable or disable light ``index``, created as ``DEFAULT_LIGHT`` if never
+        set.
         """
         self._lights.enable(index, enable)
 

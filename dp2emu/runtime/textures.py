@@ -32,7 +32,8 @@ _TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
 """Number of the texture stage state by which the runtime binds a texture (wire format, "Texture
 stages and samplers")."""
 _PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
-"""Flags of the SETPALETTE token by palettised format: only P8 takes its alpha from the palette."""
+"""Flags of the SETPALETTE token by format: a P8 texture takes alpha from its palette, A8P8 does
+not."""
 
 _NEEDS = {
     Usage.RENDERTARGET: Use.TARGET,
@@ -45,7 +46,7 @@ _NEEDS = {
     Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
     Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
 }
-"""The use that a format must support for CheckDeviceFormat to accept a flag, by D3DUSAGE flag."""
+"""What a format must be usable for, if CheckDeviceFormat shall accept a flag, by D3DUSAGE flag."""
 
 _BUFFERS = {
     SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),
@@ -195,14 +196,16 @@ class Textures:
         self._stale.discard(handle)
 
     def changed(self, surfaces: Iterable[SurfaceDesc]) -> None:
-        """Mark the levels generated from surfaces that the GPU writes as stale."""
+        """Mark levels generated from these surfaces, which the GPU writes, as out of date."""
         for surface in surfaces:
             owner = surface.parent or surface.handle
             if owner in self._filters:
                 self._stale.add(owner)
 
     def prepare(self) -> None:
-        """Generate the stale levels of bound textures and attach the current palette to them."""
+        """Before a draw: generate the out-of-date levels of bound textures, and attach the current
+        palette to those of a palettised format.
+        """
         for texture in self._bound.values():
             if texture.desc.handle in self._stale:
                 self._generate(texture.desc.handle)

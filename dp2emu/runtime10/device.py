@@ -37,7 +37,7 @@ CORE_LAYER = 1
 
 
 class Functions(Protocol):
-    """A driver's device, as the runtime uses it: the DDI functions that it implements."""
+    """Interface of the device that a driver creates: its DDI functions, by name."""
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -57,8 +57,8 @@ class Adapter(Protocol):
 
 
 class Handle(msgspec.Struct, frozen=True, eq=False):
-    """An object of the driver; ``memory``, which the runtime allocated, is where the driver keeps
-    it.
+    """An object that the driver created; ``memory`` is the driver's private data for it, which the
+    runtime allocated.
     """
 
     memory: bytearray
