@@ -79,7 +79,8 @@ class Scenario(msgspec.Struct, frozen=True):
     ticks from the END to the answer of each report in turn, instead of the model's.
     ``command_bytes`` None leaves the size of command surfaces to the program.  ``clock_changes``
     and ``lost`` are numbers of calls, from 0; a lost call is not executed and returns
-    DDERR_SURFACELOST, and no answers are lost. ``memory`` has upper bounds by the names of limits.
+    DDERR_SURFACELOST, and no answers are lost.  ``memory`` has upper bounds by the names of
+    limits.
     """
 
     timing: Timing | None = None

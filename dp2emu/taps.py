@@ -50,7 +50,7 @@ class Why(NamedTuple):
 
     @property
     def samples(self) -> int:
-        """The number of samples that passed in all draws: the query's answer if of 32 bits."""
+        """Number of samples that passed in all draws, which the query reports in 32 bits."""
         return sum(drawn.count for drawn in self.draws)
 
 

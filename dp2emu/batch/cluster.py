@@ -98,7 +98,7 @@ class _Tasks:
                 yield part.start, found
 
     def _count_threads(self) -> None:
-        """Store the number of the cluster's threads; UsageError if 0 for ``ALONE_SECONDS``."""
+        """Update the number of worker threads; UsageError when it was 0 for ``ALONE_SECONDS``."""
         threads = sum(self._client.nthreads().values())
         self._portions.takers = max(1, threads)
         self._unmanned = 0.0 if threads else self._unmanned + LOOK_SECONDS

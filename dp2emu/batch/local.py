@@ -20,15 +20,15 @@ from dp2emu.errors import UsageError
 T = TypeVar("T")
 
 _Done = SimpleQueue[tuple[int, list[Row] | OSError]]
-"""Type of a queue of (number of the first of some consecutive files, their rows, or instead an
-OSError if no process could be started)."""
+"""Type of a queue of pairs: number of the first of some files, and a list of the rows of these
+files, or an OSError if no process could be started."""
 
 PORTION = 64
 """Maximum number of files that a local worker process is given in one request."""
 
 PORTION_SECONDS = 0.1, 0.4
-"""A worker is given more files at once if its last ones took less than the first number of
-seconds, fewer if they took more than the second."""
+"""Two times: a worker gets twice as many files at once after files that took less than the first,
+half as many after files that took more than the second."""
 
 
 class Limits(msgspec.Struct, frozen=True):

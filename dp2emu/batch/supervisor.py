@@ -93,7 +93,7 @@ class Supervisor:
         return rows
 
     def close(self) -> None:
-        """End the worker; no other is started, and ``rows`` returns at once."""
+        """End the worker, and start no other: ``rows`` then returns only the rows that it has."""
         self._closed = True
         with self._changing:
             self._end()
@@ -159,7 +159,8 @@ def _crash(code: int) -> Row:
 
 _KILLED = _crash(-9)
 _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
-"""Exit code (-SIGALRM) of a worker whose own timer ended it, ``PATIENCE`` after a file's limit."""
+"""Exit code (-SIGALRM) of a worker that its own timer ended, which is set to run out later than
+its supervisor's deadline."""
 
 
 # Supervisors that a worker of a cluster keeps between its tasks.

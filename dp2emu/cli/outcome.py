@@ -104,7 +104,7 @@ _REPEAT = 1.0
 """Seconds in which a repeated signal is ignored: some senders signal the process and then its
 group, and the second signal must not disturb the cleanup."""
 _CODE = 128
-"""Exit code of a command that a signal ends, less the signal's number."""
+"""Number that, added to a signal's number, is the exit code of a command that the signal ends."""
 
 
 class Asked(KeyboardInterrupt):
@@ -116,7 +116,7 @@ class Asked(KeyboardInterrupt):
 
 
 def ending(error: BaseException | None) -> tuple[int, str]:
-    """(exit code, message) of a command that a signal ends: that of ``Asked``, else SIGINT."""
+    """(exit code, message) for a command that a signal ended: that of ``Asked``, or SIGINT."""
     number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
     return _CODE + number, _WORDS.get(number.name, number.name)
 

@@ -48,8 +48,8 @@ _RULES = "Direct3D 9 rasterization rules"
 _BLOCKS = 'wire format, "State blocks"'
 _TYPES = 'wire format, "Query types"'
 _EXTRA = 3
-"""Number of vertices in the vertex buffer before ``_CORNERS``; draws skip them by their start
-vertex or base vertex."""
+"""Number of vertices at the start of the vertex buffer that a draw must skip: its start vertex or
+base vertex has this value."""
 
 _CORNERS: tuple[Corner, ...] = ((1, 1), (20, 2), (4, 9), (22, 12), (9, 15), (30, 14))
 """Pixel positions (x, y) of the six vertices that most draw cases use; any two triangles of them

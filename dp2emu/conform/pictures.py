@@ -217,8 +217,8 @@ _ADDRESSES: dict[TextureAddress, tuple[int, ...]] = {
     TextureAddress.WRAP: (0, 1, 0, 1, 0, 1), TextureAddress.MIRROR: (1, 0, 0, 1, 1, 0),
     TextureAddress.CLAMP: (0, 0, 0, 1, 1, 1), TextureAddress.BORDER: (-1, -1, 0, 1, -1, -1),
 }  # fmt: skip
-"""The columns of a texture two texels wide that are sampled at columns -2 to 3, by
-D3DTEXTUREADDRESS: 0, 1, or -1 for the border colour."""
+"""By D3DTEXTUREADDRESS, which columns of a texture two texels wide are sampled at columns -2 to 3:
+0 or 1, or -1 for the border colour."""
 _CLAMPED = _ADDRESSES[TextureAddress.CLAMP]
 _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.X8R8G8B8, struct.pack("<2I", 0x00FF00FF, 0x7F00FF00), (0xFFFF00FF, 0xFF00FF00)),
@@ -321,7 +321,7 @@ _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
     CmpFunc.GREATER: (False, False, True), CmpFunc.NOTEQUAL: (True, False, True),
     CmpFunc.GREATEREQUAL: (False, True, True), CmpFunc.ALWAYS: (True, True, True),
 }  # fmt: skip
-"""By D3DCMPFUNC: whether a value less than, equal to, greater than the reference passes."""
+"""By D3DCMPFUNC, whether each passes: a value less than, equal to, greater than the reference."""
 
 
 def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:

@@ -26,7 +26,9 @@ class Child(Protocol):
         """Return the exit code, negative for a signal, or None while the process runs."""
 
     def wait(self) -> int:
-        """Wait until the process ends, and return its exit code; for one that is about to end."""
+        """Wait for the end of a process that was killed or closed its output; returns the exit
+        code.
+        """
 
     def kill(self) -> None:
         """Kill the process; does nothing if it has ended."""

@@ -22,7 +22,7 @@ START_SECONDS = 120.0
 """Time that a process may take to start."""
 
 PLACE_BYTES = 90
-"""Maximum bytes of the path of a fork server's directory: a socket's path must be short."""
+"""Maximum bytes of the path of a fork server's directory; systems limit the path of its socket."""
 
 RETRY_SECONDS = 0.02
 """Seconds between attempts to connect to a shared fork server that is starting."""

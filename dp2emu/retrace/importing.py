@@ -74,7 +74,7 @@ class Import:
 
 
 def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
-    """Yield an annotation for each surface in ``made``: by its handle, the method and number of
+    """Yield an annotation for each surface in ``made``: its handle, and the method and number of
     the call that created it.
     """
     for record in made:

@@ -41,8 +41,8 @@ class Locks:
         self._by_address[address] = lock
 
     def store(self, address: int, data: bytes) -> bool:
-        """Set the bytes that the program wrote on the lock at an address; False if there is no
-        lock.
+        """Store the bytes that the program wrote to locked memory in its lock, which is found by
+        the memory's address; False if there is no lock.
         """
         lock = self._by_address.get(address)
         if lock is not None:

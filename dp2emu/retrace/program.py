@@ -84,8 +84,8 @@ def forward(
 def method_of(
     find: Callable[[Arguments], object], name: str
 ) -> Callable[[Arguments], Callable[..., object]]:
-    """A function for ``forward`` that returns a method, by name, of the object that ``find``
-    returns.
+    """A function that takes a traced call, and returns the method ``name`` of the object that
+    ``find(call)`` returns; for use with ``forward``.
     """
 
     def bound(call: Arguments) -> Callable[..., object]:

@@ -39,8 +39,8 @@ class Rig(Protocol):
         """
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip: exchange the contents of ``front`` and ``back``, which are alike, after all
-        drawing.
+        """DdFlip: exchange the contents of ``front`` and ``back``, of one size and format, after
+        all drawing.
         """
 
     def blit(self, blt: Blt) -> None:

@@ -68,7 +68,7 @@ class DirectDraw:
     # Sessions
 
     def session(self, interface: int) -> Session:
-        """A session for a device of a DirectX version."""
+        """A new session (context of the driver), for a device of DirectX 6 or 7: ``interface``."""
         return Session(
             self.rig, context=self._numbers.next_context(), interface=interface,
             command_bytes=COMMAND_BYTES, record=self._record, numbers=self._numbers,

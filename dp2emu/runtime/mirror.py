@@ -72,9 +72,7 @@ class Mirror:
         self._values[tuple(key)] = value
 
     def _store(self, key: Key, value: Any) -> bool:
-        """Store a value; True if it went into a state block being recorded, False if it is
-        current.
-        """
+        """Store a value in the block being recorded and return True, or as current: False."""
         if self._recording is not None:
             self._recording.pop(key, None)
             self._recording[key] = value

@@ -78,7 +78,7 @@ class Resource:
 
     @property
     def texture(self) -> Texture | None:
-        """The texture to bind, None without memory in the driver."""
+        """The ``Texture`` to bind for draws; None if the driver has no memory for the resource."""
         return Texture(self.desc) if self.desc else None
 
     @property

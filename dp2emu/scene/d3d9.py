@@ -317,8 +317,8 @@ def _states(setter: Callable[..., None], enum: type[Any], **place: Argument) -> 
 
 
 def _constants(setter: Callable[..., None], read: Callable[[object], Any]) -> Action:
-    """An operation that calls ``setter`` with the first register and the values that ``read``
-    reads.
+    """An operation that calls ``setter`` with a first register and a list of values, each of which
+    ``read`` converts from JSON.
     """
     return calling(setter, start=UINT, values=list_of(read))
 
@@ -387,7 +387,9 @@ def _asking(function: Callable[..., Any], /, key: str = "value", **arguments: Ar
 
 
 def _about_adapter(function: Callable[[], Any]) -> Action:
-    """An operation that adds the result of ``function`` to ``values``; other keys are ignored."""
+    """An operation that adds what ``function`` returns to the section ``values`` of the results,
+    and ignores its other keys.
+    """
 
     def act(player: Player9, fields: Fields) -> None:
         fields.ignore_others()

@@ -45,7 +45,7 @@ def play_scene(
     of the command buffer: it decides how commands are split over calls and must hold the largest
     of them.  ``scenario`` adds events; its timing and command buffer size take precedence.  If the
     emulator lacks a feature or the driver refuses an operation, that is in the result's
-    ``problems`` and no files are written. Raises SceneError for a file that is not a scene, and
+    ``problems`` and no files are written.  Raises SceneError for a file that is not a scene, and
     OSError.
     """
     scenario = scenario or Scenario()

@@ -48,7 +48,7 @@ class PlayerReader(NamedTuple):
 
 
 class Default(NamedTuple):
-    """A function that reads the value of an optional JSON key, and the value of a missing key."""
+    """How to read an optional key: a function for its value, and what stands for a missing key."""
 
     read: Reader | PlayerReader
     value: Any

@@ -90,7 +90,9 @@ class Setup(msgspec.Struct, frozen=True):
             yield Bench(rig, tape, self.width, self.height, size)
 
     def adapter(self) -> Adapter:
-        """A checking adapter of the Direct3D 10/11 interface."""
+        """A new emulated Direct3D 10/11 adapter that checks that the rules of the runtime are
+        kept.
+        """
         scenario = self.loaded()
         model = parse_timing(self.timing) if self.timing else None
         return scenario.adapter(engine(self.engine), model, checking=True)

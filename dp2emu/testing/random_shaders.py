@@ -413,7 +413,7 @@ def _block(chooser: RandomOperands, length: int, loops: int) -> Iterator[Instruc
 
 def _nested(chooser: RandomOperands, opener: Op, loops: int) -> Iterator[Instruction]:
     """A random block: instruction ``opener``, content, for an if sometimes else, the closing
-    opcode. Loops nest at most ``loops`` deep.
+    opcode.  Loops nest at most ``loops`` deep.
     """
     yield chooser.instruction(opener)
     chooser.blocks.append(opener)

@@ -109,7 +109,7 @@ class GeometryOutput(msgspec.Struct, frozen=True):
 
     @property
     def entering(self) -> int:
-        """Number of whole primitives that enter the rasterizer's clipper: those of one stream."""
+        """Number of whole primitives in the rasterized stream, which enter the clipper."""
         return self.primitives if self.drawn is None else self.drawn
 
 
@@ -122,7 +122,7 @@ class Case(msgspec.Struct, frozen=True):
     clipping.  ``passed`` and ``failed`` count pixels at the depth and stencil tests.  ``depth`` is
     None without a pixel shader.  ``culls``: triangles may be culled by their winding.
     ``streams``: there is stream output without a geometry shader, which may count as a geometry
-    shader's. ``tessellation`` and ``geometry`` are the output of these stages, None without them.
+    shader's.  ``tessellation`` and ``geometry`` are the output of these stages, None without them.
     """
 
     topology: int
@@ -413,7 +413,7 @@ _PIECES = 7
 
 
 def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
-    """The interval of CPrimitives, for any size of the guard band.
+    """The interval of CPrimitives if no geometry shader or tessellator runs, for any guard band.
 
     ``partial`` is the number of incomplete primitives, which may be counted too.
     """

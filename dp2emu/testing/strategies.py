@@ -41,7 +41,7 @@ class Commands(bytes):
 
     >>> Commands(bytes([0x5B, 0, 1, 0, 7, 0, 0, 0, 1, 0, 0, 0]))
     ISSUEQUERY
-    - dwQueryID=7 dwFlags=1
+      - dwQueryID=7 dwFlags=1
     """
 
     def __repr__(self) -> str:

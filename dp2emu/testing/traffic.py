@@ -243,7 +243,7 @@ def query_traffic(
 ) -> type[unittest.TestCase]:
     """A test case for pytest or unittest that sends random query traffic to rigs of ``open_rig``.
 
-    ``kinds`` are the query types to use, out of ``LENGTHS``; ``how`` are Hypothesis settings. If
+    ``kinds`` are the query types to use, out of ``LENGTHS``; ``how`` are Hypothesis settings.  If
     the rig has a method ``close``, that is called after each run.
     """
     members = {"open_rig": staticmethod(open_rig), "kinds": kinds}
