@@ -31,9 +31,7 @@ class Dp2Error(Exception):
         self.token = place.get("token")
 
     def at(self, **place: Unpack[_Place]) -> Self:
-        """Set those of ``stream``, ``call``, ``offset`` and ``token`` that are None; returns the
-        error.
-        """
+        """Set those of stream, call, offset and token that are None; returns the error itself."""
         for name, value in place.items():
             if getattr(self, name) is None:
                 setattr(self, name, value)

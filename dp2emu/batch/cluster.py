@@ -68,9 +68,7 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
 
 
 class _Tasks:
-    """Submits the files of a batch to a cluster in tasks, each a list of files, and collects their
-    rows.  Mutable.
-    """
+    """Submits the files of a batch to a cluster in tasks, and collects their rows.  Mutable."""
 
     def __init__(self, client: Any, files: Sequence[str], settings: str) -> None:
         self._client, self._files, self._settings = client, files, settings

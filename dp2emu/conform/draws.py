@@ -197,9 +197,7 @@ def _indexed() -> Iterator[Case]:
 
 
 def _outside() -> Iterator[Case]:
-    """Cases with vertex indices beyond the vertices: the draw may have any result, but the next
-    call must succeed.
-    """
+    """Cases of a draw with indices out of range: any result is right, the next call succeeds."""
     for indices in ((0, 1, 9000), (9000, 0, 1), (9000, 9001, 9002)):
         script = Script()
         payload = struct.pack("<4H", 0, *indices)

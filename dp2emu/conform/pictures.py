@@ -104,9 +104,7 @@ def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.
 
 
 def _strips(first: int, end: int) -> bytes:
-    """TRIANGLESTRIP tokens for the boxes ``first`` to ``end`` - 1; box i has vertices 4 i to 4 i +
-    3.
-    """
+    """TRIANGLESTRIP tokens, one for each box from ``first`` to ``end`` - 1, four vertices each."""
     return b"".join(
         token(Op.TRIANGLESTRIP, struct.pack("<H", 4 * number), 2) for number in range(first, end)
     )
@@ -461,9 +459,7 @@ def _blends() -> Iterator[Case]:
 
 
 def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
-    """The A8R8G8B8 colour of source times blend factor ``one`` plus target times factor ``other``,
-    clamped to 1.
-    """
+    """The A8R8G8B8 colour source * factor ``one`` + target * factor ``other``, at most 1."""
     with_source = FACTORS[one](source, target, _CONSTANT)
     with_target = FACTORS[other](source, target, _CONSTANT)
     return _word(

@@ -211,9 +211,7 @@ def response_cases() -> Iterator[Case]:
 
 
 def _overflow(size: int) -> Case:
-    """A case that fills a command buffer of ``size`` bytes with ENDs of events, whose answers do
-    not all fit into it.
-    """
+    """A case of ENDs of events in a buffer of ``size`` bytes, too small for all their answers."""
     events = range(1, (size - HEADER_BYTES) // _ISSUE_BYTES + 1)
     script = Script()
     script.buffer(SMALL, SurfaceKind.MEMORY, size)
@@ -345,9 +343,7 @@ def _none(row: Token) -> Iterator[Case]:
 
 
 def _length(name: str, bytes: bytes) -> Case:
-    """A case in which the token ``bytes`` is directly followed by the END of an event, which must
-    be answered.
-    """
+    """A case in which the END of an event follows the token ``bytes``, and is answered."""
     script = Script()
     script.managed(MANAGED)
     script.call(create(1), bytes, end(1))

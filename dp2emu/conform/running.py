@@ -240,9 +240,7 @@ class _Session(msgspec.Struct):
         self.pending.remove(due)
 
     def _drain(self, context: int) -> None:
-        """Submit empty calls until no answer of the context is pending, and one more, whose
-        response must be empty.
-        """
+        """Submit empty calls until no answer is pending; the next response must be empty."""
         calls = [call.call for call in self.case.calls if call.call.dwhContext == context]
         if not calls:
             return

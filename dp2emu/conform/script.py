@@ -96,9 +96,7 @@ class Script:
     """
 
     def __init__(self, command_bytes: int = COMMAND_BYTES, *, depth: bool = False) -> None:
-        """Begin a case: a command buffer of ``command_bytes``, a target, with ``depth`` a depth
-        surface, and a context.
-        """
+        """Begin a case: command buffer, target, context, and with ``depth`` a depth surface."""
         self.records: list[Record] = []
         self._expected: list[Expect] = []
         self._owed: list[Owed] = []

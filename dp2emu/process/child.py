@@ -26,9 +26,7 @@ class Child(Protocol):
         """Return the exit code, negative for a signal, or None while the process runs."""
 
     def wait(self) -> int:
-        """Wait for the end of a process that was killed or closed its output; returns the exit
-        code.
-        """
+        """Wait for a process that was killed or closed its output; returns the exit code."""
 
     def kill(self) -> None:
         """Kill the process; does nothing if it has ended."""

@@ -95,9 +95,7 @@ def remove(place: Path) -> None:
 
 
 def tidy(place: Path) -> None:
-    """Remove the directories beside ``place`` whose server, of this user on this machine, was
-    killed.
-    """
+    """Remove directories beside ``place`` whose servers, of this user and machine, were killed."""
     machine = place.name.rpartition("-")[2]
     for one in place.parent.glob(f"dp2emu-*-{machine}*"):
         with suppress(OSError):

@@ -52,9 +52,7 @@ class ForkServer:
     """
 
     def __init__(self, *modules: str, name: str = "") -> None:
-        """Shared with a ``name``, else private.  Raises OSError if there is no temporary
-        directory.
-        """
+        """Private without ``name``.  Raises OSError if a shared one has no temporary directory."""
         self.place: Path | None = None
         if name:
             machine = crc32(socket.gethostname().encode())  # machines may share the directory
@@ -95,9 +93,7 @@ class ForkServer:
         return connection
 
     def _passed(self) -> socket.socket:
-        """Connect to this process's private server: return one end of a socket pair, send the
-        other.
-        """
+        """Connect to the private server: return one end of a socket pair, send it the other."""
         if self._control is None:
             raise ConnectionRefusedError("the fork server has not been started")
         here, there = socket.socketpair()
@@ -164,9 +160,7 @@ def _share(place: Path, modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
 
 
 def _start(place: str, *modules: str, stdin: int) -> subprocess.Popen[bytes]:
-    """Start a server process; without ``stdin`` it leads a session, so that it outlives this
-    process.
-    """
+    """Start a server process; a shared one (``stdin`` DEVNULL) can outlive this process."""
     null = subprocess.DEVNULL
     command = [sys.executable, "-m", "dp2emu.process.fork_server", place, *modules]
     return subprocess.Popen(

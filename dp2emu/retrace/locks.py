@@ -25,18 +25,14 @@ class Lock(msgspec.Struct):
 
 
 class Locks:
-    """The locks that the traced program holds, each found by object and part, or by address.
-    Mutable.
-    """
+    """The locks that the traced program holds, by (object, part) and by address.  Mutable."""
 
     def __init__(self) -> None:
         self._by_thing: dict[tuple[int, int], Lock] = {}
         self._by_address: dict[int, Lock] = {}
 
     def begin(self, address: int, lock: Lock) -> None:
-        """Add a lock of memory at ``address``; it replaces one of the same part of the same
-        object.
-        """
+        """Add a lock of memory at ``address``; it replaces a lock of that part of the object."""
         self._by_thing[id(lock.thing), lock.key] = lock
         self._by_address[address] = lock
 

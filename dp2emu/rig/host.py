@@ -522,9 +522,7 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
 
 
 def serve(reader: BinaryIO, writer: BinaryIO, library: str) -> None:
-    """Answer every record of ``reader`` by calling the driver in file ``library``; replies go to
-    ``writer``.
-    """
+    """Answer every record of ``reader``, calling the driver in ``library``, until it ends."""
     host = Host(ctypes.CDLL(library))
     if "ASAN_OPTIONS" not in os.environ:
         report_faults(host.where)

@@ -39,9 +39,7 @@ class Rig(Protocol):
         """
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip: exchange the contents of ``front`` and ``back``, of one size and format, after
-        all drawing.
-        """
+        """DdFlip after all drawing: ``front`` and ``back``, alike in format, exchange contents."""
 
     def blit(self, blt: Blt) -> None:
         """DdBlt: fill or copy a rectangle of a surface, after all drawing."""

@@ -105,9 +105,7 @@ class Served:
         self._record(ContextDestroyed(context))
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """CreateSurfaceEx of zeroed memory.  Raises Fault if the driver fails or a limit is
-        exceeded.
-        """
+        """CreateSurfaceEx of zeroed memory.  Raises Fault if it fails or exceeds a limit."""
         self._budget.claim(desc)
         self._done(self._exchange(Ask.MAKE, make_payload(desc, self._surfaces)))
         self._surfaces[desc.handle] = desc
@@ -179,9 +177,7 @@ class Served:
         return self._process is not None
 
     def restart(self) -> None:
-        """End the process and forget its failure; the next request starts one, with no surfaces or
-        contexts.
-        """
+        """End the process; forget failure, surfaces and contexts.  A request starts it again."""
         self.close()
         self.finding = None
 
@@ -255,9 +251,7 @@ class Served:
         return written.data
 
     def _done(self, reply: Message) -> None:
-        """Raise Fault if ``reply`` reports that the driver failed; any other bad reply is a
-        failure of the rig.
-        """
+        """Raise Fault if ``reply`` says that the driver failed, RigFailure if it is invalid."""
         if reply.tag != Reply.DONE:
             self._broken(f"record {reply.tag} where DONE was expected")
         (result,) = self._head(wire.DONE, reply)
@@ -316,9 +310,7 @@ class Served:
     # Failures
 
     def _ended(self, deadline: Deadline) -> Finding:
-        """Return the finding for the process that ended or was killed: timeout, sanitizer report,
-        crash or other failure.
-        """
+        """Return why the process ended or was killed: timeout, sanitizer report, crash, exit."""
         assert self._process is not None and self._output is not None
         status: int | None = None
         try:

@@ -156,9 +156,7 @@ class CallDraws:
             self._session.commands.emit_counted(tokens.indexed, primitives, (start,), data)
 
     def _take(self) -> CallVertices | None:
-        """Remove and return the collected vertices, for the call that is submitted; None if there
-        are none.
-        """
+        """Remove and return the vertices collected for this call; None if there are none."""
         waiting = self._waiting
         self._waiting = _Waiting(waiting.format, waiting.stride, waiting.buffer)
         if waiting.count == 0:

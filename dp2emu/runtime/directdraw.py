@@ -148,9 +148,7 @@ class DirectDraw:
         self.settle().blit(blt)
 
     def take_over(self, target: DrawSurface, source: DrawSurface) -> None:
-        """Set the palette and colour keys that ``source`` has on the texture ``target``, as Load
-        does.
-        """
+        """Set the palette and colour keys of ``source``, if any, on ``target``, as Load does."""
         if source.palette is not None:
             target.palette = source.palette
         if source.source_key is not None:

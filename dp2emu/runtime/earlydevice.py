@@ -403,9 +403,7 @@ class Device3(EarlyDevice):
     # State
 
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """SetTransform; a projection is sent multiplied by the matrix of the viewport's clip
-        volume.
-        """
+        """SetTransform; a projection is sent combined with the viewport's clip volume."""
         if kind != _PROJECTION or self._clip == IDENTITY:
             super().set_transform(kind, matrix)
             return

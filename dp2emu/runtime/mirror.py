@@ -85,9 +85,7 @@ class Mirror:
         self._setters[name](*numbers, [value] if name in REGISTERS else value)
 
     def reset(self) -> None:
-        """Send the initial value of each setting that has another, and discard a block being
-        recorded.
-        """
+        """Send the initial value of every setting that has another; discard a recorded block."""
         self._recording = None
         for key, value in list(self._values.items()):
             default = self._default(key)

@@ -136,9 +136,7 @@ class DeviceStates:
         self._lights.set(index, light)
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """LightEnable: enable or disable light ``index``, created as ``DEFAULT_LIGHT`` if never
-        set.
-        """
+        """LightEnable number ``index``, on or off; a light never set becomes ``DEFAULT_LIGHT``."""
         self._lights.enable(index, enable)
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:

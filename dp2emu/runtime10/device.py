@@ -57,9 +57,7 @@ class Adapter(Protocol):
 
 
 class Handle(msgspec.Struct, frozen=True, eq=False):
-    """An object that the driver created; ``memory`` is the driver's private data for it, which the
-    runtime allocated.
-    """
+    """A driver's object; ``memory``, allocated by the runtime, holds the driver's data of it."""
 
     memory: bytearray
 

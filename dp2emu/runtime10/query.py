@@ -128,9 +128,7 @@ class Query:
             self.state = State.BUILDING
 
     def end(self) -> None:
-        """End; a second one without a Begin is not sent to the driver, for types that have a
-        Begin.
-        """
+        """End; a type that has Begin ignores a second End without a Begin."""
         if not self.kind.begins or self.state is not State.ENDED:
             self._driver.call("QueryEnd", self.memory)
             self.state = State.ENDED

@@ -282,9 +282,7 @@ def _issue_flags(value: object) -> tuple[str, Issue]:
 
 
 def _patch_info(build: Callable[..., Any], count: int) -> Callable[[object], Any]:
-    """A function that reads a JSON list of ``count`` integers, a basis and a degree, and passes
-    these to ``build``.
-    """
+    """Reads a list of ``count`` integers, a basis and a degree, and passes these to ``build``."""
 
     def read(value: object) -> Any:
         *numbers, basis, degree = listing(value, count + 2)
@@ -578,9 +576,7 @@ def _texture(create: Callable[..., Texture], kind: SurfaceKind, *sides: str) -> 
 
 
 def _pixels(kind: SurfaceKind, format: Format, size: list[int], *, chain: bool) -> int:
-    """The bytes of a texture's memory divided by 4, rounded up; with ``chain`` for all levels down
-    to one texel.
-    """
+    """A texture's memory in units of 4 bytes, rounded up; with ``chain`` that of all levels."""
     width, height, depth = (*size, 1)[:3]
     levels = full_chain(width, height, depth) if chain else 1
     desc = SurfaceDesc(0, kind, width, height, format, depth=depth, levels=levels)

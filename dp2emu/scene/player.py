@@ -69,9 +69,7 @@ class Results(msgspec.Struct):
     files: dict[str, bytes] = msgspec.field(default_factory=dict)
 
     def add_file(self, suffix: str, content: bytes) -> str:
-        """Store a file to be written later; returns its file name, ``name`` followed by
-        ``suffix``.
-        """
+        """Store a file to be written later; returns its name: ``name``, then ``suffix``."""
         file = self.name + suffix
         self.files[file] = content
         return file

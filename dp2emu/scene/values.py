@@ -277,9 +277,7 @@ def _state_value(name: str, value: object) -> int:
 
 
 class DataReader:
-    """Converts data objects of a scene to bytes.  Mutable: ``left`` is how many more it may
-    return.
-    """
+    """Converts data objects to bytes.  Mutable: ``left`` is how many bytes it may still return."""
 
     def __init__(self, limit: int = DATA_BYTES) -> None:
         self.limit = self.left = limit

@@ -90,18 +90,14 @@ class Setup(msgspec.Struct, frozen=True):
             yield Bench(rig, tape, self.width, self.height, size)
 
     def adapter(self) -> Adapter:
-        """A new emulated Direct3D 10/11 adapter that checks that the rules of the runtime are
-        kept.
-        """
+        """A new emulated Direct3D 10/11 adapter that checks that runtime rules are kept."""
         scenario = self.loaded()
         model = parse_timing(self.timing) if self.timing else None
         return scenario.adapter(engine(self.engine), model, checking=True)
 
 
 def _record_timing(tape: Tape, scenario: Scenario, name: str) -> None:
-    """Record the name of the timing model as an annotation for replays, unless its times come from
-    a script or the scenario.
-    """
+    """Record the timing model's name for replays, unless a script or scenario sets times."""
     if not scenario.deliveries and not name.startswith("scripted"):
         tape.write(Annotation(TIMING, name))
 

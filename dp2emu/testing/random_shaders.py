@@ -125,9 +125,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Register(file, self.rng.randrange(self.count(file) - rows + 1))
 
     def destination(self, op: Op, letter: str, mask: int | None = None) -> Destination:
-        """A random destination operand; ``letter`` gives its kind, and ``mask`` its write mask
-        instead of a random one.
-        """
+        """A random destination operand of kind ``letter``; ``mask`` replaces its random mask."""
         register = self.register(destination_files(letter, self.version))
         if register.file is File.ADDR:
             return Destination(register, self._address_mask())
@@ -158,9 +156,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return self.rng.randrange(1 << 4) & allowed or allowed
 
     def source(self, letter: str, rows: int = 1) -> Source:
-        """A random source operand; ``letter`` gives its kind.  ``rows`` is how many registers in a
-        row the instruction reads.
-        """
+        """A random source operand of kind ``letter``: the first of ``rows`` registers to read."""
         register = self.register(source_files(letter), rows)
         return Source(
             register,

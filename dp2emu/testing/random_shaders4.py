@@ -198,9 +198,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Index(number, scalar)
 
     def immediate(self, file: File, letter: str) -> Operand:
-        """A random immediate operand of one component or four; ``letter`` ``f`` or ``i`` gives its
-        type.
-        """
+        """A random immediate operand of 1 or 4 components; ``letter`` f or i gives the type."""
         long = file is File.IMMEDIATE64
         alone = self.chance(2)
         count = (2 if long else 1) if alone else 4
@@ -210,9 +208,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Operand(file, (), Selection.SWIZZLE, (0, 1, 2, 3), words=words)
 
     def word(self, letter: str = "s") -> int:
-        """A random 32-bit word: bits of a float for letter ``f``, an integer for ``i``, else
-        either.
-        """
+        """A random 32-bit word: float bits for letter ``f``, an integer for ``i``, else any."""
         numbers = {"f": FLOATS, "i": _WORDS}.get(letter, FLOATS + _WORDS)
         return self.rng.choice(numbers * 4 + RARE_FLOATS + (self.rng.getrandbits(32),))
 
@@ -369,9 +365,7 @@ def _block(
 
 @cache
 def _drawn(version: Version, avoid: frozenset[Op]) -> tuple[Op, ...]:
-    """Opcodes of a version, without those in ``avoid``, that may come anywhere after the
-    declarations.
-    """
+    """Opcodes of a version, except ``avoid``, that are valid anywhere behind declarations."""
     chooser = RandomOperands(Random(0), version, avoid)
     return tuple(
         op for op in Op if op.row.declares is None and op not in _PLACED and chooser.can(op)
@@ -505,9 +499,7 @@ def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]
 def _declared(
     chooser: RandomOperands, op: Op, operands: tuple[Operand, ...], **known: Any
 ) -> Instruction:
-    """Declaration ``op`` of ``operands``, with the values ``known`` for its attributes, and random
-    values for the others.
-    """
+    """Declaration ``op`` of ``operands`` with attributes ``known``; random ones for others."""
     wanted = {part.name for part in parts_of(op)}
     values = {name: value for name, value in known.items() if name in wanted}
     for name in sorted(wanted - values.keys()):

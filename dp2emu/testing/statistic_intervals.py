@@ -190,9 +190,7 @@ class _Shape(msgspec.Struct, frozen=True):
         return self.size + (count - 1) * self.step if count else 0
 
     def needed(self, vertices: int) -> int:
-        """Number of vertices, of ``vertices`` in one strip or list, that whole primitives use,
-        without adjacent vertices.
-        """
+        """Number of vertices, except adjacent ones, in whole primitives of a strip or list."""
         count = self.primitives(vertices)
         return self.core + (count - 1) * self.core_step if count else 0
 

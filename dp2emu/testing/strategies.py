@@ -188,9 +188,7 @@ def device_states(draw: st.DrawFn, *, most: int = 6, stages: int = 8) -> Command
 
 
 def render_states() -> st.SearchStrategy[Commands]:
-    """A RENDERSTATE token with one render state and a valid value for it, as ``device_states``
-    has.
-    """
+    """A RENDERSTATE token with one state and a valid value (see ``device_states``)."""
     return st.sampled_from(list(RenderState)).flatmap(_render_state)
 
 

@@ -186,9 +186,7 @@ class QueryTraffic(RuleBasedStateMachine):
         self._owed.append(_Owed(query, self._live[query], pixels))
 
     def _check(self, answer: Answer) -> None:
-        """Check that each response is to the oldest pending query of its type, with the expected
-        value.
-        """
+        """Check that each response is to the oldest pending query of its type, with its value."""
         assert answer.dwErrorOffset == len(answer.response), answer
         found = parse_responses(answer.response, self._size_of)
         for record in found.records:

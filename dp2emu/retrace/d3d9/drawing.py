@@ -251,9 +251,7 @@ def draw_tri_patch(program: Program, call: Arguments) -> None:
 
 
 def _curve(call: Arguments, name: str) -> tuple[Basis, Degree]:
-    """(basis, degree) in the patch description that argument ``name`` points to; Direct3D 8 calls
-    the degree Order.
-    """
+    """(basis, degree) in the patch description ``name``; Direct3D 8 calls the degree Order."""
     found = call.struct(name)
     degree = "Degree" if "Degree" in found.signature.members else "Order"
     basis, order = members(found, ("Basis", degree), integer)
