@@ -129,7 +129,9 @@ def _kind_name(kind: int) -> str:
 
 
 def _census(capture: Capture) -> dict[str, int]:
-    """Counts of tokens, the most frequent first, without those after an invalid one."""
+    """Number of tokens by token name, the most frequent first; in a call without those after an
+    invalid one.
+    """
     from dp2emu.dp2.stream import CommandStream  # slow to import, and the index needs none
 
     found: Counter[str] = Counter()

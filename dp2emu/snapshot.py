@@ -31,7 +31,10 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def moment(text: str) -> Moment:
-    """Parse ``"12"`` or ``"12:3"``.  Raises UsageError for other text."""
+    """Parse ``"12"`` (after call 12) or ``"12:3"`` (before its token 3).
+
+    Raises UsageError for other text.
+    """
     call, colon, token = text.partition(":")
     numbers = [call, token] if colon else [call]
     if not all(part.isascii() and part.isdecimal() and len(part) <= 18 for part in numbers):

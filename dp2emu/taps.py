@@ -30,7 +30,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """The number of samples that passed."""
+        """The number of samples that passed all tests in this draw."""
         return sum(len(x) for x, _ in self.pixels)
 
     def times(self, x: int, y: int) -> int:

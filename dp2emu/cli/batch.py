@@ -1,4 +1,4 @@
-"""``dp2emu batch``."""
+"""The verb ``dp2emu batch``: replay many captures in supervised processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu fuzz``."""
+"""The verb ``dp2emu fuzz``: search for inputs that break an invariant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu replay``."""
+"""The verb ``dp2emu replay``: run a capture and report its answers and pictures."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def box() -> bytes:
 
 
 def draw_cases() -> Iterator[Case]:
-    """The cases of draw tokens and of coverage."""
+    """Yield the conformance cases of draw tokens and of triangle coverage."""
     yield from _lists()
     yield from _indexed()
     yield from _others()
@@ -337,7 +337,7 @@ def _states() -> Iterator[Case]:
 
 
 def state_cases() -> Iterator[Case]:
-    """The cases of state blocks and of pipeline statistics."""
+    """Yield the conformance cases of state blocks and of pipeline statistics."""
 
     def block(operation: int) -> bytes:
         return dwords(Op.STATESET, operation, 3, 0)

@@ -239,7 +239,7 @@ _STAGE_OPS = {
 
 
 def texture_cases() -> Iterator[Case]:
-    """The cases of texture addresses, texture formats and operations of a stage."""
+    """Yield the conformance cases of texture addresses and formats and of stage operations."""
     for address, columns in _ADDRESSES.items():
         states = [(_TSS.ADDRESSU, address), (_TSS.ADDRESSV, address), (_TSS.BORDERCOLOR, _BORDER)]
         rows = [[row[at] if at >= 0 else _BORDER for at in columns] for row in _TEXELS]
@@ -305,7 +305,7 @@ def _textured(
 
 
 def merging_cases() -> Iterator[Case]:
-    """The cases of depth, alpha test, blending and write masks."""
+    """Yield the conformance cases of depth, alpha test, blending and write masks."""
     yield from _depths()
     yield from _depth_switches()
     yield from _alpha_tests()

@@ -44,7 +44,7 @@ _UNKNOWN_TYPE = 0x7FFF
 
 
 def query_cases() -> Iterator[Case]:
-    """The cases of CREATEQUERY, ISSUEQUERY and DELETEQUERY."""
+    """Yield the conformance cases of CREATEQUERY, ISSUEQUERY and DELETEQUERY."""
     yield from _types()
     yield from _intervals()
     yield from _lifetimes()
@@ -196,7 +196,7 @@ _UNUSED_OPCODES = (0, 4, 7, 9, 14, 68, 70, 78, 87, 88, 92, 99, 128, 255)
 
 
 def response_cases() -> Iterator[Case]:
-    """The cases of response overflow, failed calls, empty calls and error offsets."""
+    """Yield the conformance cases of response overflow, failed and empty calls, error offsets."""
     for size in _SIZES:
         yield _overflow(size)
     halves = range(_MANY // 2), range(_MANY // 2, _MANY)
@@ -304,7 +304,7 @@ _MISSING = 0x00C0FFEE
 
 
 def walk_cases() -> Iterator[Case]:
-    """Cases of token lengths: each token must be as long as the token table ``TABLE`` says."""
+    """Yield the conformance cases of token lengths, as the token table ``TABLE`` gives them."""
     for op in sorted(TABLE):
         yield from _cuts(TABLE[op])
         yield from _none(TABLE[op])

@@ -19,7 +19,7 @@ from dp2emu.process.child import Child, Command
 from dp2emu.process.worker import command_of
 
 START_SECONDS = 120.0
-"""Time that a process may take to start."""
+"""Seconds that a fork server or worker process may take to start."""
 
 PLACE_BYTES = 90
 """Maximum bytes of the path of a fork server's directory; systems limit the path of its socket."""

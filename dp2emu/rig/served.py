@@ -51,7 +51,7 @@ TIMEOUT = 10.0
 """Default time that a driver may take for an answer, in seconds."""
 
 _START_SECONDS = 60.0
-"""Time that a process may take to start and answer first: loading may take longer than a call."""
+"""Seconds, at least, that a process may take from its start to its first reply."""
 _STOP_SECONDS = 1.0
 _REPORT_BYTES = 1 << 16
 _FIXED_BYTES = 128

@@ -340,7 +340,7 @@ class Session:
         self._log(records.Observed(call, self.context, query, hr, data, self._now()))
 
     def annotate(self, key: str, text: str) -> None:
-        """Record a remark: ``text`` under a ``key``."""
+        """Record an annotation: ``text`` under the name ``key``."""
         self._log(records.Annotation(key, text, self._now()))
 
     def _log(self, record: Record) -> None:

@@ -41,7 +41,7 @@ z."""
 
 
 class Lights:
-    """The lights of a device, created in the driver with their first use.  Mutable."""
+    """Sets a device's lights; a light is created in the driver when it is first used.  Mutable."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

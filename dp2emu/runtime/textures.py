@@ -98,7 +98,10 @@ class TextureShape(msgspec.Struct, frozen=True):
 
 
 class Textures:
-    """The textures of a session.  Mutable: bindings, stale levels, handles, palettes."""
+    """The textures of a session: what is bound, generated levels that are out of date, palettes.
+
+    Mutable.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -259,10 +262,11 @@ def _generated(shape: TextureShape) -> bool:
 
 
 def _levels(shape: TextureShape, *, generated: bool) -> int:
-    """The number of levels of a new texture; one if generated levels are asked for and not
-    available.
+    """The number of levels that a new texture gets.
 
-    Raises Refused for a size without texels or with cut blocks, and for too many levels.
+    With D3DUSAGE_AUTOGENMIPMAP it is the whole chain if the driver generates levels
+    (``generated``), else one.  Raises Refused for a size without texels or with cut blocks, and
+    for too many levels.
     """
     sides = shape.width, shape.height, shape.depth
     width, height = FORMATS[shape.format].block

@@ -267,4 +267,4 @@ def named(kind: type) -> PlayerReader:
 
 
 DATA = PlayerReader(lambda player: player.data)
-"""Argument type of data objects in operations: bytes that count against the scene's size limit."""
+"""Reader of data objects in operations; their bytes count against the scene's size limit."""

@@ -43,7 +43,8 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, V2_X, V3_0, VERSIONS, Stage, V
 
 RGB, ALPHA = 0b0111, 0b1000
 _MASKS = {Op.CRS: 0b0111, Op.SINCOS: 0b0011, Op.M4x3: 0b0111, Op.M3x3: 0b0111, Op.M3x2: 0b0011}
-"""Write mask of all components that an instruction computes, by opcode, if fewer than four."""
+"""Largest write mask of an instruction by opcode, for opcodes that compute fewer than four
+components."""
 
 _COORDINATE_MASKS = {
     Op.TEXCOORD: (0b0011, 0b0111, FULL_MASK),

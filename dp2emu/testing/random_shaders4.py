@@ -127,7 +127,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return View(dimension, stride, (self.rng.choice(list(ReturnType)),) * 4)
 
     def operand(self, op: Op, letter: str) -> Operand:
-        """A random operand of opcode ``op``, of the kind that its table gives by ``letter``."""
+        """A random operand of ``op``; ``letter``, from the opcode table, gives its kind."""
         fit = _fitting(op, letter, self.version)
         if letter in _MEMORY_LETTERS:
             return self._memory_operand(op, letter, fit)

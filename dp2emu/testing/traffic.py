@@ -89,7 +89,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS, kind=st.integers(0, len(LENGTHS) - 1))
     def creates(self, query: int, kind: int) -> None:
-        """CREATEQUERY; a live id is replaced."""
+        """CREATEQUERY of a random id; a query that has this id is replaced."""
         chosen = self.kinds[kind % len(self.kinds)]
         self._forget(query)
         self._live[query] = chosen
