@@ -1,4 +1,4 @@
-"""The errors of dp2emu; each may tell the stream, call, byte offset and token where it arose."""
+"""The exceptions of dp2emu; each can name the stream, call, byte offset and token concerned."""
 
 from __future__ import annotations
 

@@ -68,7 +68,9 @@ class IdentityCache(Generic[_T]):
 def identity_cached(
     room: int = ROOM,
 ) -> Callable[[Callable[[_A, *_Others], _T]], Callable[[_A, *_Others], _T]]:
-    """Cache a function by the identity of its first argument and the values of the others."""
+    """Decorator that caches a function's results, by the identity of its first argument and the
+    values of the others; ``room`` is the maximum number of results.
+    """
 
     def decorate(compute: Callable[[_A, *_Others], _T]) -> Callable[[_A, *_Others], _T]:
         cache: IdentityCache[_T] = IdentityCache(room)

@@ -200,8 +200,8 @@ def take_depth(surface: Surface) -> Picture:
 def take_stencil(surface: Surface) -> Picture:
     """The stencil as a picture of 8-bit grey; of a multisampled surface its first samples.
 
-    Fewer bits are repeated until eight are full.  Raises Unsupported for a surface without
-    stencil.
+    A stencil of fewer bits is widened by repeating its bits.  Raises Unsupported for a surface
+    without stencil.
     """
     return _first_samples(surface, "stencil", _stencil)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dp2emu.testing import Bench, Goldens, Setup, Tape
 
 _SAVE = pytest.StashKey[Callable[[Path], None]]()
-"""Stash key of a test item: the function that saves its tape to a path."""
+"""Stash key; a test item's value is the function that saves its tape, to a path."""
 _RUNNING = pytest.StashKey[pytest.Item | None]()
 """Key in the stash of pytest's configuration; its value is the running test, or None between
 tests."""
@@ -118,7 +118,7 @@ def dp2_gpu(dp2: Bench) -> Gpu:
 
 @pytest.fixture
 def dp2_capture(dp2: Bench) -> Tape:
-    """The recorded calls between test and rig: ``text``, ``save``, ``records``."""
+    """The tape that records all calls of the test to the rig, to print, compare or save."""
     return dp2.tape
 
 

@@ -1,4 +1,4 @@
-"""A batch on this machine: files given to supervised workers, and shards for several machines."""
+"""Replay of a batch on this machine by several workers, and its division for several machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results log of a batch: a JSON object a line, which a later run continues."""
+"""The results log of a batch: a JSON object per line; an interrupted batch can be continued."""
 
 from __future__ import annotations
 

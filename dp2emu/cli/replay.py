@@ -61,7 +61,7 @@ _PICTURES: tuple[Any, ...] = (
 
 
 class PictureOptions(NamedTuple):
-    """The values of the options for pictures."""
+    """Values of the options of ``replay`` that write or compare pictures; None if not given."""
 
     png: str | None
     sheet: str | None
@@ -223,7 +223,7 @@ def _refuse_clashes(opened: Opened, json_path: str | None, wanted: PictureOption
 
 
 class _Lines:
-    """Prints the first ``_LINES`` messages and counts the others.  Mutable."""
+    """Prints the first ``_LINES`` messages of one kind and counts the others.  Mutable."""
 
     def __init__(self, noun: str) -> None:
         self._noun = noun

@@ -234,8 +234,8 @@ _STAGE_OPS = {
     TextureOp.MODULATE4X: (0, 0, 0, 1), TextureOp.ADD: (0, 1, 1, 1),
     TextureOp.SUBTRACT: (0, 0, 1, 0), TextureOp.ADDSMOOTH: (0, 1, 1, 1),
 }  # fmt: skip
-"""Expected results of D3DTOP operations on one channel, for (texture, vertex) values (0, 0), (0,
-1), (1, 0) and (1, 1)."""
+"""By D3DTEXTUREOP: its results in one channel for (texture, vertex) values (0, 0), (0, 1), (1, 0)
+and (1, 1)."""
 
 
 def texture_cases() -> Iterator[Case]:

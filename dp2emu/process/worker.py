@@ -93,7 +93,10 @@ def end_with_parent(reader: BinaryIO) -> None:
 
 
 def main(call: str) -> None:
-    """Execute a call over standard input and output; what it prints goes to standard error."""
+    """Execute a call (JSON of ``call_of``) over standard input and output, and end the process.
+
+    What the called function prints goes to standard error.
+    """
     writer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.exit(run(call, sys.stdin.buffer, writer))

@@ -1,4 +1,4 @@
-"""Import of API traces as captures."""
+"""Import of API traces: their calls are made again on runtimes, whose commands are captured."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Import:
 
     @property
     def name(self) -> str:
-        """The trace's name in error messages."""
+        """The trace's file name, for error messages."""
         return self._trace.name
 
     @property

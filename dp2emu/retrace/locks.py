@@ -1,4 +1,6 @@
-"""Locked memory of the program, and its traced stores (apitrace traces, "Traced stores")."""
+"""Locks of memory that a traced program holds, and the bytes that it stores there (apitrace
+traces, "Traced stores").
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _KEYED = 4
 
 
 class RigFailure(Dp2Error):
-    """The driver under test failed as a program, as ``finding`` tells."""
+    """Raised if the driver's process failed; ``finding`` says how, such as a crash or timeout."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(f"{finding.kind.value}: {finding.what}")

@@ -135,7 +135,7 @@ class Device9(DeviceStates):
         self.set_render_state(RenderState.ZENABLE, z_enable)
 
     def reset(self, back_buffer: SurfaceDesc, depth_buffer: SurfaceDesc | None) -> None:
-        """Reset: bind new first targets and unbind the other colour targets."""
+        """Reset: bind a new target 0 and depth surface, and unbind all other colour targets."""
         for index in sorted(self.targets.keys() - {0}):
             self.set_render_target(index, None)
         self.back_buffer, self.depth_buffer = back_buffer, depth_buffer
@@ -253,9 +253,9 @@ class Device9(DeviceStates):
     # Shaders
 
     def create_vertex_declaration(self, elements: Sequence[VertexElement]) -> Declaration:
-        """CreateVertexDeclaration; ``elements`` come without the end.
+        """CreateVertexDeclaration; ``elements`` do not include D3DDECL_END.
 
-        The driver gets declarations and shaders immediately; its Fault means that creation failed.
+        Raises the driver's Fault if it refuses the declaration, which it gets immediately.
         """
         op, records = Op.CREATEVERTEXSHADERDECL, [astuple(element) for element in elements]
         data = pack(dtype_of(D3DVERTEXELEMENT9), records, op)
@@ -515,8 +515,10 @@ class Device9(DeviceStates):
         self.session.destroy_surface(buffer.desc.handle)
 
     def _before_draw(self) -> None:
-        """Generate stale levels and attach palettes of the bound textures, and mark the levels
-        that are generated from the targets as stale.
+        """Prepare the bound textures for a draw: generate their out-of-date levels, attach
+        palettes.
+
+        Levels that are generated from the render targets become out of date.
         """
         self.textures.prepare()
         self.textures.changed(self.targets.values())

@@ -37,7 +37,7 @@ _PASSED = (
 
 
 class Effects(msgspec.Struct, frozen=True):
-    """The members of DDBLTFX that drivers receive."""
+    """Members of DDBLTFX for the driver: effects, fill pixel, raster operation, colour keys."""
 
     fx: int = 0
     fill: int = 0

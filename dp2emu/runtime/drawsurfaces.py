@@ -56,7 +56,7 @@ class Description(msgspec.Struct, frozen=True):
 class Palette(msgspec.Struct, eq=False):
     """IDirectDrawPalette of 256 PALETTEENTRYs.  Mutable: ``version`` counts changes.
 
-    ``number`` is unique; ``alpha`` tells whether peFlags are alpha.
+    ``number`` is the driver's handle; with ``alpha`` the peFlags of entries are alpha values.
     """
 
     number: int
@@ -68,7 +68,7 @@ class Palette(msgspec.Struct, eq=False):
 
 
 class Clipper(msgspec.Struct, eq=False):
-    """IDirectDrawClipper; ``rects`` is None if it clips to a window.  Mutable."""
+    """IDirectDrawClipper; ``rects`` is its clip list, None if it clips to a window.  Mutable."""
 
     rects: tuple[Rect, ...] | None = None
 

@@ -68,7 +68,9 @@ class DevicePalettes:
         self._attached: dict[int, int] = {}
 
     def attach(self, texture: DrawSurface) -> None:
-        """Send a texture's palette and attach it, if either changed since the last draw."""
+        """Before a draw: send the texture's palette if it has changed, and attach it if it is
+        another.
+        """
         palette = texture.palette
         if palette is None or Use.PALETTE not in FORMATS[texture.format].uses:
             return
@@ -421,7 +423,7 @@ class Device3(EarlyDevice):
             self.set_material(material.material)
 
     def refresh_material(self, material: EarlyMaterial) -> None:
-        """Send a changed material if it is selected."""
+        """Send a material, whose colours have changed, if it is the current one."""
         if material is self._material:
             self.set_material(material.material)
 

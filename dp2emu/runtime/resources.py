@@ -156,7 +156,9 @@ def store_pixels(
 def _pieces(
     desc: SurfaceDesc, part: Subresource, box: Box, stored: Stored
 ) -> Iterator[tuple[int, bytes]]:
-    """(offset in memory, bytes) of the rows of a box, or of its slices if rows have no gaps."""
+    """Yield (byte offset in the surface's memory, bytes to store there) for each row of a box, or
+    for each slice if its rows are adjacent in memory.
+    """
     row = FORMATS[Format(desc.format)]
     wide, high = row.block
     left, top = box.left // wide, box.top // high

@@ -233,7 +233,7 @@ class Textures:
         self._palette = number
 
     def has_palette(self, number: int) -> bool:
-        """Whether a palette was ever set."""
+        """Whether the entries of palette ``number`` were ever set."""
         return number in self._sent_palettes
 
     def _attach(self, desc: SurfaceDesc) -> None:

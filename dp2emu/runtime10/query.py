@@ -122,7 +122,7 @@ class Query:
         return self.kind.layout.size
 
     def begin(self) -> None:
-        """Begin; ignored for events and timestamps."""
+        """Begin; not sent to the driver for types without a Begin, events and timestamps."""
         if self.kind.begins:
             self._driver.call("QueryBegin", self.memory)
             self.state = State.BUILDING
@@ -167,7 +167,7 @@ class Query:
         return dict(zip(names, values, strict=False))
 
     def release(self) -> None:
-        """Release."""
+        """Release: destroy the driver's query."""
         self._driver.call("DestroyQuery", self.memory)
 
     def _ask(self, memory: bytearray | None, size: int, flags: int) -> Data:

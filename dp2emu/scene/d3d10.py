@@ -134,7 +134,7 @@ class Player10(Player[Device]):
         return True
 
     def finish(self) -> None:
-        """Read all render targets."""
+        """Add a picture of each texture that can be a render target to the results."""
         self.device.call("SetPredication", None, 0)  # a predicate may suppress copies
         for name, resource in self.resources.items():
             if (

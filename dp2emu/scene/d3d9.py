@@ -78,7 +78,7 @@ from dp2emu.scene.values import (
 )
 
 FINAL = "final"
-"""Label of the picture taken at the end; its file has no label in its name."""
+"""Label of the back buffer's picture at the end of a scene; no file name contains it."""
 
 _DIALECT = Dialect(
     kind="type",
@@ -203,7 +203,9 @@ class Player9(Player[Device9]):
         self.driver.observe(surface.handle, lambda seen: self._add_image(label, seen))
 
     def _add_image(self, label: str, surface: Surface) -> None:
-        """Add a PNG, or the bytes of the surface without padding if PNG has no such format."""
+        """Add a picture file to the results: a PNG, or for formats that PNG lacks the surface's
+        bytes without padding.
+        """
         suffix = "" if label == FINAL else f".{label}"
         row = COLOR.get(surface.format)
         if row is not None and not row.floating:

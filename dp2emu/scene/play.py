@@ -105,7 +105,7 @@ def _play10(
 
 @contextmanager
 def _errors_in(source: _Source) -> Iterator[None]:
-    """Add the name of the scene file to errors."""
+    """A context that adds the scene file's name to a Dp2Error raised in it."""
     try:
         yield
     except Dp2Error as error:

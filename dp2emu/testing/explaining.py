@@ -42,7 +42,7 @@ def explain(left: object, right: object, folder: Path | None = None) -> list[str
 
 
 def response_text(data: bytes) -> list[str]:
-    """A response buffer as lines."""
+    """Lines of text for the responses in a response buffer."""
     return _lines(response_lines(data, 0, Contexts()))
 
 

@@ -41,7 +41,7 @@ class Shot:
         write_file(path, encode_png(self.pixels))
 
     def like(self, other: Shot, allowance: Allowance) -> bool:
-        """Whether the difference is within ``allowance``."""
+        """Whether the differences between two pictures are within ``allowance``."""
         return compare_images(self.pixels, other.pixels, allowance.tolerance).within(allowance)
 
     def __eq__(self, other: object) -> bool:

@@ -70,7 +70,7 @@ def set_fvf(program: Program, call: Arguments) -> None:
 
 
 def code_of(call: Arguments) -> list[int]:
-    """Shader code as DWORDs."""
+    """The DWORDs of a call's argument pFunction, shader code."""
     data = call.blob("pFunction")
     return list(struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4]))
 
