@@ -158,7 +158,7 @@ class Program:
         return made
 
     def play(self, call: TraceCall) -> None:
-        """Perform the action that imports a call; a loss is recorded if there is none or it fails."""
+        """Perform the action that imports a call; without one, or if it fails, record a loss."""
         self._last = call.number
         row = METHODS.get(call.name)
         if row is None:

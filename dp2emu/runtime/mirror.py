@@ -72,7 +72,7 @@ class Mirror:
         self._values[tuple(key)] = value
 
     def _store(self, key: Key, value: Any) -> bool:
-        """Store a value in the block being recorded and return True, or as current: False."""
+        """Store a value, in the block being recorded if there is one; returns whether there is."""
         if self._recording is not None:
             self._recording.pop(key, None)
             self._recording[key] = value

@@ -197,7 +197,7 @@ Color = tuple[int, int, int, int]
 """Red, green, blue and alpha, 0 to 255."""
 
 _YUV = ((66, 129, 25, 16), (-38, -74, 112, 128), (112, -94, -18, 128))
-"""Coefficients (r, g, b, offset) of Y, of U and of V in BT.601: each is (r R + g G + b B + 128 >>
+"""Coefficients (r, g, b, offset) of Y, U and V by BT.601: each value is (r R + g G + b B + 128 >>
 8) + offset."""
 
 

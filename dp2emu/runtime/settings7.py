@@ -50,9 +50,10 @@ _MEMBERS = {
 
 
 class Settings7:
-    """Settings by kind and index, and state blocks.  Mutable.
+    """The states that an application of DirectX 6 or 7 set, by (kind, index), and its state
+    blocks.
 
-    Settings that were never set are not stored; ``get`` takes their default.
+    Settings that were never set are not stored; ``get`` takes their default.  Mutable.
     """
 
     def __init__(self) -> None:

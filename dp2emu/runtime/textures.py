@@ -46,7 +46,7 @@ _NEEDS = {
     Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
     Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
 }
-"""What a format must be usable for, if CheckDeviceFormat shall accept a flag, by D3DUSAGE flag."""
+"""By D3DUSAGE flag, the use that a format must have for CheckDeviceFormat to accept the flag."""
 
 _BUFFERS = {
     SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),
@@ -168,7 +168,7 @@ class Textures:
         return self._surfaces[key]
 
     def bind(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture, a stage state of the wire (wire format, "Texture stages and samplers")."""
+        """SetTexture, sent as a texture stage state (wire format, "Texture stages and samplers")."""
         if texture is None:
             self._bound.pop(stage, None)
         else:
