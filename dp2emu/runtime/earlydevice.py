@@ -68,7 +68,7 @@ class DevicePalettes:
         self._attached: dict[int, int] = {}
 
     def attach(self, texture: DrawSurface) -> None:
-        """Before a draw: send a texture's palette if it has changed, and attach it if it is not."""
+        """Before a draw: send a texture's palette if it changed, and attach it if it is not."""
         palette = texture.palette
         if palette is None or Use.PALETTE not in FORMATS[texture.format].uses:
             return

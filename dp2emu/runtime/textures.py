@@ -168,7 +168,7 @@ class Textures:
         return self._surfaces[key]
 
     def bind(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture, sent as a texture stage state (wire format, "Texture stages and samplers")."""
+        """SetTexture, sent as a stage state (wire format, "Texture stages and samplers")."""
         if texture is None:
             self._bound.pop(stage, None)
         else:

@@ -120,8 +120,8 @@ class Device:
     # Objects
 
     def make(self, noun: str, description: Any) -> Handle:
-        """Create an object; ``noun`` is its name in the DDI functions, as in Create...;
-        ``description`` is the structure that they take.
+        """Create an object by the DDI functions CalcPrivate``noun``Size and Create``noun``, which
+        take the structure ``description``.
         """
         memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
         self.call(f"Create{noun}", description, memory, 0)
