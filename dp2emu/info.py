@@ -65,7 +65,7 @@ def trace_info(trace: Trace) -> dict[str, Any]:
 
 
 def trace_info_text(facts: dict[str, Any]) -> str:
-    """A summary from ``trace_info`` as text: facts, then calls by function, the most first."""
+    """A summary from ``trace_info`` as text: facts, then calls by function, most calls first."""
     apis = " and ".join(facts["apis"]) or "unknown API"
     head = f"{facts['file']}: apitrace trace of {apis}"
     lines = [f"{head}, version {facts['version']}, {facts['container']}"]

@@ -79,11 +79,11 @@ class PictureOptions(NamedTuple):
 
     @contextmanager
     def opened(self, allowance: Allowance) -> Iterator[Pictures | None]:
-        """The pictures that ``replay`` is to take, None if no option asks for any.
+        """Yield the ``Pictures`` that ``replay`` takes and compares, None if no option asks for
+        any.
 
-        Comparisons use ``allowance``.
-
-        Raises UsageError for options without effect, OSError for a file that cannot be opened.
+        Comparisons use ``allowance``.  Raises UsageError for options without effect, OSError for a
+        file that cannot be opened.
         """
         if self.differences and not self.against:
             raise click.UsageError("--differences needs --against")

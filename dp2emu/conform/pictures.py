@@ -227,7 +227,7 @@ _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.L8, b"\xff\0", (0xFFFFFFFF, 0xFF000000)),
     (Format.A8, b"\xff\0", (0xFF000000, 0x00000000)),
 )
-"""Texture formats, the bytes of two texels in each, and the texels' colours (A8R8G8B8)."""
+"""Texture formats to test: format, bytes of two texels, the A8R8G8B8 colours that they give."""
 _STAGE_OPS = {
     TextureOp.SELECTARG1: (0, 0, 1, 1), TextureOp.SELECTARG2: (0, 1, 0, 1),
     TextureOp.MODULATE: (0, 0, 0, 1), TextureOp.MODULATE2X: (0, 0, 0, 1),

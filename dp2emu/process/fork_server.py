@@ -51,7 +51,9 @@ PRIVATE = "-"
 
 
 def main(place: str, *modules: str) -> None:
-    """Serve until the server is idle or, a private one, until its client ends."""
+    """Run a fork server: a shared one in directory ``place`` until it has been idle, or a private
+    one (``place`` is ``-``) until its client ends.
+    """
     if place == PRIVATE:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
         control = socket.socket(fileno=os.dup(0))

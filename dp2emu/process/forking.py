@@ -211,7 +211,7 @@ class ForkedWorker:
         return self._code
 
     def kill(self) -> None:
-        """End the process; reading from it ends even if the server is gone."""
+        """End the process and shut down the connection, so that readers of it stop."""
         self.wait()
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)

@@ -99,10 +99,10 @@ _NAMES = {_SIGSEGV: "SIGSEGV", _SIGBUS: "SIGBUS", _SIGFPE: "SIGFPE", _SIGILL: "S
 
 
 class Guarded:
-    """Zeroed memory of ``size`` bytes that ends at an inaccessible page.
+    """Zeroed memory of ``size`` bytes that ends at an inaccessible page; its bytes can be changed.
 
     Findings call it ``name``.  It starts at a multiple of 4, so up to three bytes may lie between
-    its end and the page; ``intact`` checks them, and those ahead of it.  Mutable: memory.
+    its end and the page; ``intact`` checks them, and those ahead of it.
     """
 
     def __init__(self, size: int, name: str) -> None:

@@ -31,7 +31,7 @@ class Rig(Protocol):
         """DestroySurface of ``handle``."""
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey for source blits from ``handle`` and textures; None removes the key."""
+        """DdSetColorKey of ``handle``, for blits from it and its use as texture; None: no key."""
 
     def lock(self, handle: int) -> None:
         """DdLock of ``handle`` without DDLOCK_NOOVERWRITE: wait until the GPU is done with all

@@ -29,7 +29,7 @@ and the JSON object of the operation or resource."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An operation or resource of a scene that failed for good.
+    """A failure of an operation or resource that ended a scene.
 
     ``command`` is the index of the operation, -1 for the device or a resource; ``where`` describes
     it in words; ``error`` is the error of the runtime or the driver, with call and offset.
