@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 HEIGHT = 5
 """Height of each character of the font in dots."""
 ADVANCE = 4
-"""Width in dots of a character and the space after it."""
+"""Width in dots of a character with the one-dot gap that follows it."""
 
 _GLYPHS = """
 0 ### #.# #.# #.# ###   1 .#. ##. .#. .#. ###   2 ### ..# ### #.. ###
@@ -35,9 +35,11 @@ _UNKNOWN = "### ### ### ### ###"
 
 
 def lettered(text: str, size: int = 1) -> NDArray[np.bool_]:
-    """bool (5 * size, 4 * size * len(text)): the dots of a text, each ``size`` pixels wide.
+    """The text drawn in the font: bool (5 * size, 4 * size * len(text)), True for dots that are
+    set.
 
-    Lower case letters look like upper case ones; a character that the font lacks is a block.
+    Each dot is ``size`` x ``size`` pixels.  Lower case letters look like upper case ones; a
+    character that the font lacks is a block.
     """
     if not text:
         return np.zeros((HEIGHT * size, 0), np.bool_)

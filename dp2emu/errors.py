@@ -1,4 +1,4 @@
-"""The errors of dp2emu; each may tell the stream, call, byte offset and token where it arose."""
+"""The exceptions of dp2emu; each can name the stream, call, byte offset and token concerned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Dp2Error(Exception):
         self.token = place.get("token")
 
     def at(self, **place: Unpack[_Place]) -> Self:
-        """Set the unknown parts of the place, and return the error itself."""
+        """Set those of stream, call, offset and token that are None; returns the error itself."""
         for name, value in place.items():
             if getattr(self, name) is None:
                 setattr(self, name, value)
@@ -112,7 +112,7 @@ class Disagreement(Dp2Error):
         self.lane = lane
 
     def within(self, where: str) -> Self:
-        """Prefix the message with a place, and return the error itself."""
+        """Put ``where`` and a colon before the message; returns the error itself."""
         self.what = f"{where}: {self.what}"
         return self
 

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar, TypeVarTuple
 from weakref import ref
 
 ROOM = 1 << 10
-"""Default number of results in a cache."""
+"""Default maximum number of results that a cache stores."""
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
@@ -21,12 +21,12 @@ _Others = TypeVarTuple("_Others")
 
 
 class IdentityCache(Generic[_T]):
-    """Results by the identity of objects and the values of other arguments.
+    """A dictionary of results whose key is the identity of some objects and the values of others.
 
-    Mutable: it keeps the ``room`` latest results.  An entry is removed when one of its objects is
-    garbage collected, so a result should not refer to them.  Objects that have no weak references,
-    such as tuples and dictionaries, are referenced by their entry, so that no other object gets
-    their identity.  Several threads may compute the same result.
+    Mutable: it stores at most ``room`` results and drops the oldest first.  An entry is removed
+    when one of its objects is garbage collected, so a result should not refer to them.  An object
+    that cannot be weakly referenced, such as a tuple or dictionary, stays alive with its entry, so
+    that no new object gets its identity.  Several threads may compute the same result.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -37,11 +37,11 @@ class IdentityCache(Generic[_T]):
         return len(self._entries)
 
     def find(self, objects: Sequence[object], values: Hashable = ()) -> _T:
-        """The result for objects and values.  Raises KeyError."""
+        """The result for these objects (by identity) and equal values; KeyError without one."""
         return self._entries[(*map(id, objects), values)][0]
 
     def put(self, objects: Sequence[object], values: Hashable, result: _T) -> None:
-        """Store a result."""
+        """Store ``result`` for objects and values; removes the oldest results beyond ``room``."""
         entries, key, cache = self._entries, (*map(id, objects), values), ref(self)
 
         def forget(_: object) -> None:
@@ -56,7 +56,7 @@ class IdentityCache(Generic[_T]):
                 entries.popitem(last=False)
 
     def of(self, objects: Sequence[object], compute: Callable[[], _T]) -> _T:
-        """The stored result for ``objects``; if there is none, ``compute`` makes it."""
+        """The stored result for ``objects``, else that of ``compute``, which is then stored."""
         try:
             return self._entries[(*map(id, objects), ())][0]
         except KeyError:
@@ -68,7 +68,9 @@ class IdentityCache(Generic[_T]):
 def identity_cached(
     room: int = ROOM,
 ) -> Callable[[Callable[[_A, *_Others], _T]], Callable[[_A, *_Others], _T]]:
-    """Cache a function by the identity of its first argument and the values of the others."""
+    """Decorator that caches a function's results, by the identity of its first argument and the
+    values of the others; ``room`` is the maximum number of results.
+    """
 
     def decorate(compute: Callable[[_A, *_Others], _T]) -> Callable[[_A, *_Others], _T]:
         cache: IdentityCache[_T] = IdentityCache(room)
@@ -89,7 +91,7 @@ def identity_cached(
 
 
 def _held(each: object, forget: Callable[[object], None]) -> object:
-    """A weak reference that calls ``forget`` when ``each`` dies; ``each`` if it allows none."""
+    """A weak reference that calls ``forget`` when ``each`` dies, or ``each`` if it allows none."""
     try:
         return ref(each, forget)
     except TypeError:

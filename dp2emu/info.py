@@ -65,7 +65,7 @@ def trace_info(trace: Trace) -> dict[str, Any]:
 
 
 def trace_info_text(facts: dict[str, Any]) -> str:
-    """A summary from ``trace_info`` as text: facts, then calls by function, the most first."""
+    """A summary from ``trace_info`` as text: facts, then calls by function, most calls first."""
     apis = " and ".join(facts["apis"]) or "unknown API"
     head = f"{facts['file']}: apitrace trace of {apis}"
     lines = [f"{head}, version {facts['version']}, {facts['container']}"]
@@ -96,7 +96,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _surface_kind(row: dict[str, Any]) -> str:
-    """``"surface D3DFMT_D24S8"``; buffers have no format."""
+    """A surface's kind and format, as in ``"surface D3DFMT_D24S8"``; of a buffer the kind only."""
     known = row["format"] != Format.UNKNOWN.sdk
     return " ".join([row["kind"].lower(), row["format"]] if known else [row["kind"].lower()])
 
@@ -129,7 +129,9 @@ def _kind_name(kind: int) -> str:
 
 
 def _census(capture: Capture) -> dict[str, int]:
-    """Counts of tokens, the most frequent first, without those after an invalid one."""
+    """Number of tokens by token name, the most frequent first; in a call without those after an
+    invalid one.
+    """
     from dp2emu.dp2.stream import CommandStream  # slow to import, and the index needs none
 
     found: Counter[str] = Counter()

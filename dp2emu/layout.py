@@ -1,8 +1,8 @@
 """Conversion of construct declarations to NumPy dtypes and ``struct`` formats.
 
 construct declares, builds and explains records; execution reads them through dtypes, without
-copies or Python per field.  Letters are mapped one by one because ``<L`` is 4 bytes in struct and
-8 in NumPy on a 64-bit host.
+copies or Python per field.  Format letters are translated by a table, since a letter can mean
+different sizes: ``<L`` is 4 bytes in ``struct`` and 8 in NumPy on a 64-bit host.
 """
 
 from __future__ import annotations

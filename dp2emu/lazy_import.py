@@ -1,4 +1,4 @@
-"""Packages whose names are imported on first use, as their stubs ``__init__.pyi`` list them."""
+"""Packages that import a public name on its first use, from the module that their stub gives."""
 
 from __future__ import annotations
 

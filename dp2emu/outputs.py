@@ -60,8 +60,8 @@ def whole_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """A binary stream for writing to a path (``whole_output``), ``-`` (standard output) or a
-    stream.
+    """A binary stream for writing: to a path (replaced at the end, as ``whole_output`` does), to
+    standard output for ``-``, or ``place`` itself if it is a stream.
     """
     if not isinstance(place, (str, os.PathLike)):
         yield place

@@ -113,7 +113,7 @@ def _shows(row: FormatRow | None) -> TypeGuard[FormatRow]:
 def _band(
     row: FormatRow, memory: NDArray[np.uint8], size: tuple[int, int], samples: int
 ) -> NDArray[np.uint8]:
-    """The image of rows of pixels or blocks; ``size`` is width and height in pixels."""
+    """The image of some rows of a surface; ``memory`` has their bytes, ``size`` is in pixels."""
     if row.blocked:
         return decode(row.format, memory.tobytes(), *size)[..., : _lanes(row)]
     words = memory.view(row.word)
@@ -122,9 +122,10 @@ def _band(
 
 
 def rgba(words: NDArray[Any], format: AnyFormat) -> NDArray[np.uint8]:
-    """uint8 (..., 4), or (..., 3) for a format without alpha, from the words of pixels (...).
+    """Colours of pixels as bytes red, green, blue and, for a format with alpha, alpha.
 
-    Raises Unsupported for a format without colours.
+    ``words`` are pixel words in an array of any shape; the result has another last axis, of 3 or
+    4.  Raises Unsupported for a format without colours.
     """
     row = _format(format)
     if Use.PALETTE in row.uses:
@@ -163,7 +164,7 @@ def _byte(lane: F32) -> NDArray[np.uint8]:
 
 
 def _scaled(value: NDArray[np.uint32], bits: int, to: int) -> NDArray[np.uint32]:
-    """Values of ``bits`` bits converted to ``to`` bits: their high bits, or all bits repeated."""
+    """Integers of ``bits`` bits as integers of ``to`` bits: high bits, or all bits repeated."""
     excess = bits - to
     wide = value >> np.uint32(excess) if excess > 0 else value << np.uint32(-excess)
     while bits < to:
@@ -176,8 +177,8 @@ def _scaled(value: NDArray[np.uint32], bits: int, to: int) -> NDArray[np.uint32]
 
 
 def grey(row: FormatRow, words: NDArray[Any]) -> NDArray[np.uint8]:
-    """The depth in pixel words as 8-bit grey, the high half of ``take_depth``'s values; the
-    stencil for a format without depth.
+    """The depth in pixel words as 8-bit grey, the high byte of ``take_depth``'s 16 bits; for a
+    format without depth the stencil.  Raises Unsupported for a format with neither.
     """
     if row.depth is not None:
         return (_depth(row, row.depth, words) >> 8).astype(np.uint8)
@@ -189,8 +190,9 @@ def grey(row: FormatRow, words: NDArray[Any]) -> NDArray[np.uint8]:
 def take_depth(surface: Surface) -> Picture:
     """Depth as a picture of 16-bit grey; of a multisampled surface its first samples.
 
-    Integers are cut to their 16 high bits, or repeated until 16 bits are full; floats are clamped
-    to 0..1 and rounded half up.  Raises Unsupported for a surface without depth.
+    Of integers of more than 16 bits the 16 high bits are taken, shorter ones are widened by
+    repeating their bits; floats are clamped to 0..1, scaled and rounded half up.  Raises
+    Unsupported for a surface without depth.
     """
     return _first_samples(surface, "depth", _depth)
 
@@ -198,8 +200,8 @@ def take_depth(surface: Surface) -> Picture:
 def take_stencil(surface: Surface) -> Picture:
     """The stencil as a picture of 8-bit grey; of a multisampled surface its first samples.
 
-    Fewer bits are repeated until eight are full.  Raises Unsupported for a surface without
-    stencil.
+    A stencil of fewer bits is widened by repeating its bits.  Raises Unsupported for a surface
+    without stencil.
     """
     return _first_samples(surface, "stencil", _stencil)
 

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from dp2emu.testing import Bench, Goldens, Setup, Tape
 
 _SAVE = pytest.StashKey[Callable[[Path], None]]()
-"""Stash key of a test item: the function that saves its tape to a path."""
+"""Stash key; a test item's value is the function that saves its tape, to a path."""
 _RUNNING = pytest.StashKey[pytest.Item | None]()
-"""Stash key of the configuration: the running test, or None."""
+"""Key in the stash of pytest's configuration; its value is the running test, or None between
+tests."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the marker, and check the options once, before any test."""
+    """Register the marker ``dp2``, and check the ``--dp2-...`` options before any test runs."""
     config.addinivalue_line(
         "markers",
         "dp2(rig, timing, engine, scenario, width, height, command_bytes): "
@@ -117,7 +118,7 @@ def dp2_gpu(dp2: Bench) -> Gpu:
 
 @pytest.fixture
 def dp2_capture(dp2: Bench) -> Tape:
-    """The recorded calls between test and rig: ``text``, ``save``, ``records``."""
+    """The tape that records all calls of the test to the rig, to print, compare or save."""
     return dp2.tape
 
 
@@ -159,7 +160,7 @@ def _setup(request: pytest.FixtureRequest) -> Setup:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Store the running test, which the hook for comparisons does not get."""
+    """Store the running test for ``pytest_assertrepr_compare``, which has no such parameter."""
     item.config.stash[_RUNNING] = item
     try:
         return (yield)

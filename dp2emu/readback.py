@@ -1,9 +1,9 @@
 """Surface contents as a program reads them: rows without padding, and 8-bit RGBA pictures.
 
 Formats without alpha are opaque, but the X of a 32-bit format is shown as the alpha stored there.
-Depth, or the stencil of a format without depth, is grey.  The rest is as in ``picture``.  A
-multisampled surface is resolved; of a depth surface the first samples are read.  Slices of a
-volume follow each other from top to bottom.
+Depth, or the stencil of a format without depth, is grey.  Other conversions are those of
+``dp2emu.picture``.  A multisampled surface is resolved; of a depth surface the first samples are
+read.  Slices of a volume follow each other from top to bottom.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ from dp2emu.shader.texture.texels import decode
 _BAND = 1 << 20
 """Number of pixels that are converted to a picture at a time."""
 _ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
-"""Format with alpha by format with an unused X channel in the same bits."""
+"""D3DFORMAT with an alpha channel, by the format that has an unused X channel in its place."""
 
 
 class Rows(NamedTuple):
-    """A level with all slices: ``memory`` is uint8 (rows of pixels or blocks, bytes per row)."""
+    """The content of a level with all its slices, from top to bottom, without padding.
+
+    ``memory`` is uint8 (rows of pixels or blocks, bytes per row); ``width`` and ``height`` in
+    pixels.
+    """
 
     format: Format
     row: FormatRow
@@ -81,7 +85,10 @@ def _tight(surface: Surface, row: FormatRow, level: Subresource) -> NDArray[np.u
 
 
 def take_readback(surface: Surface, index: int = 0) -> Picture:
-    """The picture of a level, with the checksum of its rows.  Raises as ``read_rows`` does."""
+    """The picture of level ``index`` of a surface, with the CRC-32 of its rows without padding.
+
+    Raises as ``read_rows`` does.
+    """
     rows = read_rows(surface, index)
     image = np.empty((rows.height, rows.width, 4), np.uint8)
     crc32 = 0
@@ -92,7 +99,7 @@ def take_readback(surface: Surface, index: int = 0) -> Picture:
 
 
 def _bands(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """Bands of a level, each with its first row of pixels, for conversion one at a time."""
+    """Yield (number of the first row of pixels, ``Rows``) of bands of a level, top to bottom."""
     step = max(1, _BAND // (rows.width * rows.row.block[1]))
     for first in range(0, len(rows.memory), step):
         memory, top = rows.memory[first : first + step], first * rows.row.block[1]
@@ -117,7 +124,9 @@ def _opaque(shown: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 class Texel(NamedTuple):
-    """A difference in a pixel, or in a block that begins with it: found and expected bytes."""
+    """A pixel, or block of pixels, with a difference: position (``x``, ``y``) in pixels of its top
+    left corner, and its bytes ``found`` in the surface and ``expected``.
+    """
 
     x: int
     y: int
@@ -126,7 +135,8 @@ class Texel(NamedTuple):
 
 
 def differing_texel(surface: Surface, index: int, expected: bytes) -> Texel | None:
-    """The first pixel that differs from ``expected``, rows without padding; None if none does.
+    """The first pixel whose bytes differ from ``expected``, which has rows without padding; None
+    if all bytes are equal.
 
     A different length is a difference after the last common pixel.  Raises as ``read_rows`` does.
     """

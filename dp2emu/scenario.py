@@ -75,11 +75,12 @@ _DOTS = 8
 class Scenario(msgspec.Struct, frozen=True):
     """Machine events and limits of a session.
 
-    ``timing`` is the timing model, None for the caller's; ``deliveries`` override its delivery
-    times, in ticks by D3DQUERYTYPE and number of the report.  ``command_bytes`` None leaves the
-    size of command surfaces to the program.  ``clock_changes`` and ``lost`` are numbers of calls,
-    from 0; a lost call is not executed and returns DDERR_SURFACELOST, and no answers are lost.
-    ``memory`` has upper bounds by the names of limits.
+    ``timing`` is the timing model, None for the caller's; ``deliveries`` has, by D3DQUERYTYPE, the
+    ticks from the END to the answer of each report in turn, instead of the model's.
+    ``command_bytes`` None leaves the size of command surfaces to the program.  ``clock_changes``
+    and ``lost`` are numbers of calls, from 0; a lost call is not executed and returns
+    DDERR_SURFACELOST, and no answers are lost.  ``memory`` has upper bounds by the names of
+    limits.
     """
 
     timing: Timing | None = None
@@ -91,7 +92,8 @@ class Scenario(msgspec.Struct, frozen=True):
     budgets: Budgets = msgspec.field(default_factory=Budgets)
 
     def timed(self, otherwise: Timing | None = None) -> Timing:
-        """The scenario's timing model, or ``otherwise``, with the scenario's deliveries.
+        """The scenario's timing model, or ``otherwise`` if it has none, with the scenario's
+        delivery times in place of the model's.
 
         The result keeps the name of the model: captures cannot express deliveries.
         """
@@ -107,7 +109,7 @@ class Scenario(msgspec.Struct, frozen=True):
         return replace(model, delivery=delivery)
 
     def bounds(self, otherwise: Limits) -> Limits:
-        """Limits of which each is the lower of the scenario's and that in ``otherwise``."""
+        """A copy of ``otherwise`` in which each limit that the scenario sets lower is lowered."""
         lower = {name: min(most, getattr(otherwise, name)) for name, most in self.memory.items()}
         return replace(otherwise, **lower)
 
@@ -128,7 +130,7 @@ class Scenario(msgspec.Struct, frozen=True):
 
 
 class StagedDriver(Driver):
-    """An emulated driver in a scenario.  Mutable: it counts calls."""
+    """An emulated driver that undergoes a scenario's events.  Mutable: it counts calls."""
 
     def __init__(
         self, scenario: Scenario, options: Options | None = None, timing: Timing | None = None
@@ -152,7 +154,7 @@ class StagedDriver(Driver):
 
 
 class StagedAdapter(Adapter):
-    """An adapter in a scenario.  Mutable: it counts calls."""
+    """A Direct3D 10/11 adapter that undergoes a scenario's events.  Mutable: it counts calls."""
 
     def __init__(self, scenario: Scenario, gpu: Gpu, *, checking: bool = False) -> None:
         super().__init__(gpu, checking=checking)
@@ -296,4 +298,5 @@ _PARTS: dict[str, Callable[[object, Path | None], dict[str, Any]]] = {
     "memory": _memory,
     "residency": _residency,
 }
-"""Function that parses the value of a top-level key of a scenario, by key."""
+"""Function that parses the value of a scenario's top-level key into fields of ``Scenario``, by
+key."""

@@ -31,7 +31,10 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def moment(text: str) -> Moment:
-    """Parse ``"12"`` or ``"12:3"``.  Raises UsageError for other text."""
+    """Parse ``"12"`` (after call 12) or ``"12:3"`` (before its token 3).
+
+    Raises UsageError for other text.
+    """
     call, colon, token = text.partition(":")
     numbers = [call, token] if colon else [call]
     if not all(part.isascii() and part.isdecimal() and len(part) <= 18 for part in numbers):
@@ -46,10 +49,11 @@ def snapshot(
     options: Options | None = None,
     fault: Callable[[Dp2Error], None] | None = None,
 ) -> Facts:
-    """The whole state of the context of call ``at.call``, at that moment, as a JSON object.
+    """The whole state of one context at the moment ``at``, as a JSON object.
 
-    ``fault`` receives the errors of calls before it.  Raises UsageError if the capture has no such
-    call, or the call has no such token or fails before it.
+    The context is that of call ``at.call``.  ``fault`` is called with the errors of earlier calls.
+    Raises UsageError if the capture has no such call, or the call has no such token or fails
+    before it.
     """
     options = options or Options()
     driver = Driver(options=options)
@@ -69,7 +73,10 @@ def snapshot(
 
 
 class _Observer:
-    """A command tap that records the state at a moment.  Mutable: it counts the call's tokens."""
+    """Records the state at moment ``at``, by a function that is called before each token.
+
+    Mutable: it counts the tokens of the moment's call.
+    """
 
     def __init__(self, driver: Driver, player: Player, at: Moment) -> None:
         self._driver = driver
@@ -88,7 +95,11 @@ class _Observer:
         self._tokens += 1
 
     def result(self, call: Call) -> Facts:
-        """The recorded state; without a wanted token the state after the call."""
+        """The state recorded by ``tap``, or if the moment has no token, the state now, after the
+        call.
+
+        Raises UsageError if the call has fewer tokens.
+        """
         if self._at.token is None:
             return self._document(call, {})
         if self._found is None:

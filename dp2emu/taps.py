@@ -18,9 +18,9 @@ SAMPLES = 1 << 26
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """An executed draw: its ``number`` from 0, and its ``time`` in ticks.
+    """An executed draw: its ``number`` from 0, its ``time`` in ticks, its ``packet``.
 
-    ``pixels`` are (columns, rows) of samples that passed all tests, in batches, in order.
+    ``pixels`` are pairs of arrays, x and y of each sample that passed all tests, in drawing order.
     """
 
     number: int
@@ -30,7 +30,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """The number of samples that passed."""
+        """The number of samples that passed all tests in this draw."""
         return sum(len(x) for x, _ in self.pixels)
 
     def times(self, x: int, y: int) -> int:
@@ -39,8 +39,10 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 class Why(NamedTuple):
-    """An explanation of an occlusion count: the draws that contributed, in order, and ``mask``,
-    the samples per pixel, int64 (height, width), cropped at the right and bottom.
+    """The draws, in order, in which samples passed between BEGIN and END of an occlusion query.
+
+    ``mask`` has the number of passed samples of each pixel, int64 (height, width), cropped to the
+    right of and below the last such pixel.
     """
 
     draws: tuple[Drawn, ...]
@@ -48,7 +50,7 @@ class Why(NamedTuple):
 
     @property
     def samples(self) -> int:
-        """The total of samples: the query's answer unless that exceeds 32 bits."""
+        """Number of samples that passed in all draws, which the query reports in 32 bits."""
         return sum(drawn.count for drawn in self.draws)
 
 
@@ -73,9 +75,10 @@ class Taps:
         self._gpu.pixel_taps.remove(self._pixels)
 
     def why(self, query: int) -> Why:
-        """The draws between BEGIN and END of the last interval of the query with id ``query``.
+        """The draws that contributed to the latest result of the occlusion query with id
+        ``query``: those between its last BEGIN and END.
 
-        Raises UsageError if no interval has ended during the recording.
+        Raises UsageError if the query had no END during the recording.
         """
         if query not in self._ended:
             raise UsageError(f"query {query} has not ended during the recording")

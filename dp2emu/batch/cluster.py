@@ -68,7 +68,7 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
 
 
 class _Tasks:
-    """Submits the files of a batch to a cluster as tasks, and collects their rows.  Mutable."""
+    """Submits the files of a batch to a cluster in tasks, and collects their rows.  Mutable."""
 
     def __init__(self, client: Any, files: Sequence[str], settings: str) -> None:
         self._client, self._files, self._settings = client, files, settings
@@ -96,7 +96,7 @@ class _Tasks:
                 yield part.start, found
 
     def _count_threads(self) -> None:
-        """Update the number of the cluster's threads.  Raises UsageError if it was 0 for long."""
+        """Update the number of worker threads; UsageError when it was 0 for ``ALONE_SECONDS``."""
         threads = sum(self._client.nthreads().values())
         self._portions.takers = max(1, threads)
         self._unmanned = 0.0 if threads else self._unmanned + LOOK_SECONDS
@@ -111,7 +111,7 @@ class _Tasks:
             self._submit(part, 0)
 
     def _submit(self, part: range, retries: int) -> None:
-        """Submit the files of ``part`` as a task; ``retries`` of its earlier tasks were lost."""
+        """Submit file numbers ``part`` as one task; it has been lost ``retries`` times before."""
         files = list(self._files[part.start : part.stop])
         given = files, self._settings, self._batch, str(part.start), self._folder
         future = self._client.submit(rows_of_task, *given, pure=False)
@@ -122,7 +122,11 @@ class _Tasks:
         future.add_done_callback(self._finished.put)
 
     def _result(self, future: Any, part: range, retries: int) -> list[Row] | None:
-        """Return the rows of a task; None if its worker was lost and it is executed again."""
+        """Return the rows of a finished task; None if its worker was lost, so that the task is
+        executed again.
+
+        Raises UsageError if that has happened ``ROUNDS`` times.
+        """
         from distributed import CancelledError, KilledWorker
 
         try:

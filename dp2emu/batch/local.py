@@ -1,4 +1,4 @@
-"""A batch on this machine: files given to supervised workers, and shards for several machines."""
+"""Replay of a batch on this machine by several workers, and its division for several machines."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from dp2emu.errors import UsageError
 T = TypeVar("T")
 
 _Done = SimpleQueue[tuple[int, list[Row] | OSError]]
-"""Type of a queue of (number of a portion's first file, result rows of its files, or the OSError
-of a process that could not be started)."""
+"""Type of a queue of pairs: number of the first of some files, and a list of the rows of these
+files, or an OSError if no process could be started."""
 
 PORTION = 64
 """Maximum number of files that a local worker process is given in one request."""
 
 PORTION_SECONDS = 0.1, 0.4
-"""Least and greatest desired seconds for the files that a worker is given at once; after fewer or
-more seconds, the next number of files is larger or smaller."""
+"""Two times: a worker gets twice as many files at once after files that took less than the first,
+half as many after files that took more than the second."""
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Limits of a file in ``seconds`` and bytes of ``memory`` (0: none), and how it is replayed.
+    """How the files of a batch are replayed, and the limits of a file in ``seconds`` and in bytes
+    of ``memory`` (0: none).
 
     A worker replays one file after the other and is replaced when it ends or exceeds the time; its
-    start is not counted.  ``timing`` names a model that is used instead of the capture's own.
+    start is not counted.  ``timing`` names the timing model, None for that of each capture.
     """
 
     seconds: float = 600.0
@@ -64,7 +65,9 @@ def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Ro
 
 @contextmanager
 def _working(files: Sequence[str], limits: Limits, count: int, done: _Done) -> Iterator[None]:
-    """Run ``count`` threads, each with a supervisor that replays files, until the block ends."""
+    """A context with ``count`` threads that replay ``files``, each by a supervisor, and put
+    results into the queue ``done``.
+    """
     portions = Portions(len(files), count)
     settings = limits.settings()
     server = fork_server(settings)
@@ -99,7 +102,7 @@ def _work(supervisor: Supervisor, files: Sequence[str], portions: Portions, done
 
 
 def next_size(size: int, seconds: float) -> int:
-    """Return the size of the portion that follows one of ``size`` files that took ``seconds``.
+    """Return how many files a worker is given next, if the last ``size`` files took ``seconds``.
 
     >>> next_size(8, 0.02), next_size(8, 0.2), next_size(8, 3.0), next_size(1, 3.0)
     (16, 8, 4, 1)
@@ -120,7 +123,8 @@ def _finished(done: _Done, files: int) -> Iterator[tuple[int, list[Row]]]:
 
 
 class Portions:
-    """Hands out the numbers of ``files`` files, in order, to ``takers`` threads.
+    """Divides ``files`` files among ``takers`` threads: each ``take`` returns the next file
+    numbers.
 
     Mutable: the numbers run out, and the number of threads may change.
     """
@@ -132,9 +136,10 @@ class Portions:
         self._taking = Lock()
 
     def take(self, most: int, least: int = 1) -> range:
-        """Return the next ``most`` file numbers at most; an empty range if none are left.
+        """Return the next file numbers, at most ``most`` of them; an empty range if none are left.
 
-        Near the end they are fewer, so that all threads end together, but ``least`` at least.
+        Near the end the range is shorter, so that all threads end at about the same time, but not
+        shorter than ``least``.
         """
         with self._taking:
             start = self._next
@@ -143,14 +148,15 @@ class Portions:
             return range(start, self._next)
 
     def stop(self) -> None:
-        """Hand out nothing more."""
+        """Have ``take`` return empty ranges from now on."""
         with self._taking:
             self._next = self._files
 
 
 def in_order(found: Iterable[tuple[int, list[Row]]]) -> Iterator[Row]:
-    """Yield rows in the order of their files; ``found`` has portions in any order, each with the
-    number of its first file and its rows.
+    """Yield rows in the order of their files.
+
+    ``found`` yields, in any order, consecutive files' (number of the first file, rows).
     """
     waiting: dict[int, list[Row]] = {}
     at = 0
@@ -176,7 +182,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def shard_of(files: Sequence[T], part: int, parts: int) -> list[T]:
-    """Return every ``parts``-th of ``files`` from the ``part``-th on: a disjoint, complete shard.
+    """Return every ``parts``-th of ``files``, starting with number ``part`` (counted from 1).
 
     >>> shard_of("abcde", 2, 3)
     ['b', 'e']

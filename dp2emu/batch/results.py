@@ -1,4 +1,4 @@
-"""The results log of a batch: a JSON object a line, which a later run continues."""
+"""The results log of a batch: a JSON object per line; an interrupted batch can be continued."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def _row(line: str, where: str) -> dict[str, Any]:
 
 
 class Results:
-    """A results log, written row by row.  Mutable: ``done``, the paths with a row, grows.
+    """A results log of a batch, to which rows are appended.  Mutable: ``done``, a set of the paths
+    that have a row, grows.
 
-    With ``resume`` the rows of an existing log stay.
+    With ``resume`` the rows of an existing log are kept, otherwise it is overwritten.
     """
 
     def __init__(self, path: str | PathLike[str], *, resume: bool = False) -> None:

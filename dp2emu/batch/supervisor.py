@@ -1,7 +1,7 @@
 """The supervisor of a worker that replays captures: deadlines, retries and replacement.
 
-It imports nothing that replaying needs, so that a worker of a cluster, which has supervisors
-alone, starts fast.
+The module imports nothing that replaying needs, so that a cluster's worker, which only runs
+supervisors, starts fast.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ PRELOAD = (
     "dp2emu.shader.jit.object_cache",
     "llvmlite.binding",
 )
-"""Names of the modules that a fork server imports before it forks workers: the worker's own, and
-those that replaying most captures needs."""
+"""Modules that a fork server imports before it forks workers: ``batch.worker`` and those that most
+replays need."""
 
 IDLE_SECONDS = 30.0
-"""Seconds without a task after which a cluster's worker closes a supervisor that it keeps."""
+"""In a cluster's worker, a supervisor without a task for this number of seconds is closed."""
 
 LOOK_MILLISECONDS = 1000.0
-"""Milliseconds between dask's checks of a worker while that waits for its supervisor."""
+"""Interval in milliseconds of dask's checks of a worker that only waits for a supervisor."""
 
 
 def fork_server(settings: str, name: str = "") -> ForkServer:
-    """Return the fork server for workers with these settings.
+    """Return a fork server for workers with these settings, shared if it has a ``name``.
 
-    It imports nothing if memory is bounded: modules that a capture does not need count too.
+    It imports ``PRELOAD``, or nothing if memory is bounded, since imported modules would count.
     """
     return ForkServer(*(() if json.loads(settings)["memory"] else PRELOAD), name=name)
 
 
 class Supervisor:
-    """A worker that replays captures, started and replaced as needed.  Mutable.
+    """Replays files in a worker process, which it starts when needed and replaces when it fails.
 
     ``settings`` is the text that ``dp2emu.batch.Limits`` makes, ``folder`` the directory that
-    relative paths count from.
+    relative paths count from.  Mutable.
     """
 
     def __init__(self, settings: str, server: ForkServer, folder: str | None = None) -> None:
@@ -93,13 +93,15 @@ class Supervisor:
         return rows
 
     def close(self) -> None:
-        """End the worker for good."""
+        """End the worker, and start no other: ``rows`` then returns only the rows that it has."""
         self._closed = True
         with self._changing:
             self._end()
 
     def _ask(self, files: Sequence[str], task: str) -> tuple[list[Row], Row | None]:
-        """Return the rows that a worker answered, and how it failed if it ended."""
+        """Have the worker replay files; returns (rows so far, None), or if the worker ended
+        meanwhile (rows so far, the outcome and error of the next file).
+        """
         worker = self._running()
         if worker is None:
             return [], None
@@ -116,7 +118,7 @@ class Supervisor:
         return rows, _crash(code)
 
     def _running(self) -> Child | None:
-        """Return the worker, a new one if it has ended; None if the supervisor is closed."""
+        """Return the worker, started anew if there is none; None if the supervisor is closed."""
         with self._changing:
             if self._closed:
                 return None
@@ -136,9 +138,9 @@ class Supervisor:
 
 
 def _answers(worker: Child, asked: tuple[str, Sequence[str]], deadline: Deadline) -> Iterator[Row]:
-    """Send a worker ``asked``, a task's name and its files; yield the rows as they come.
+    """Send a worker the name and the files of a task; yield the row of each file as it comes.
 
-    Fewer come if the worker ends.  Each renews the deadline.
+    Each row renews the deadline.  If the worker ends, the rows of the other files are missing.
     """
     with suppress(OSError, ValueError):  # ValueError: closed meanwhile
         worker.stdin.write(json.dumps(asked).encode() + b"\n")
@@ -157,7 +159,8 @@ def _crash(code: int) -> Row:
 
 _KILLED = _crash(-9)
 _BY_ITSELF = -getattr(signal, "SIGALRM", 14)
-"""Exit code (-SIGALRM) of a worker that was ended by the timer which it had set itself."""
+"""Exit code (-SIGALRM) of a worker that its own timer ended, which is set to run out later than
+its supervisor's deadline."""
 
 
 # Supervisors that a worker of a cluster keeps between its tasks.
@@ -172,7 +175,8 @@ directory)."""
 def rows_of_task(
     files: Sequence[str], settings: str, batch: str, task: str, folder: str
 ) -> tuple[list[Row], float]:
-    """Return the rows of ``files`` and the seconds they took; executed by a cluster's worker.
+    """Replay ``files`` under a supervisor; returns (their rows, seconds it took).  Executed by a
+    worker of a dask cluster.
 
     ``batch`` is unique to the batch and ``task`` to these files of it.  Relative paths count from
     ``folder``.  Raises OSError if no process can be started there.
@@ -206,7 +210,7 @@ def _keep(key: _Key, supervisor: Supervisor) -> None:
 
 
 def _close(key: _Key) -> None:
-    """Close a supervisor, unless a task has taken it from ``_IDLE`` meanwhile."""
+    """Close the idle supervisor of ``key``; does nothing if a task uses it again."""
     kept = _IDLE.pop(key, None)
     if kept is not None:
         kept[0].close()
@@ -214,10 +218,11 @@ def _close(key: _Key) -> None:
 
 @contextmanager
 def _observed_seldom() -> Iterator[None]:
-    """Have dask check this worker, which only waits, once a second instead of 150 times.
+    """A context in which dask makes its periodic checks of this worker once a second, not 150
+    times.
 
-    The checks, for its profile and whether it is stuck, take 3 % of a processor.  They stay as
-    they are in a worker of several threads.
+    The checks (profile, and whether it is stuck) would take 3 % of a processor.  A worker with
+    several threads keeps its intervals.
     """
     checks: list[Any] = []
     with suppress(ImportError, ValueError):

@@ -24,8 +24,8 @@ from dp2emu.process.worker import ending_after, limit_memory
 from dp2emu.replay import Recording, Tally, replay
 
 PATIENCE = 10.0
-"""Seconds after a file's time limit at which a worker ends itself, if its supervisor has not ended
-it at the limit."""
+"""Seconds after a file's time limit at which a worker ends itself; its supervisor should end it at
+the limit."""
 
 KEPT_SECONDS = 0.05
 """Seconds for which a worker collects result rows before it writes them to its supervisor."""
@@ -36,10 +36,10 @@ worker that gets one of these tasks again."""
 
 
 def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:
-    """Replay a capture, the text of one or a trace of API calls, and return its row.
+    """Replay a capture, the text of one or a trace of API calls, and return its results.
 
     ``outcome`` is ``fine``, ``differs``, ``faults``, ``unusable`` or ``memory``; if several apply
-    it is the last of them.  ``error`` says why in words.  The rest are the numbers of
+    it is the last of them.  ``error`` says why in words.  Other keys are the numbers of
     ``replay.Tally``; a file that cannot be opened has none.  A row does not depend on the machine
     or the time.
     """
@@ -80,12 +80,14 @@ def _opened(file: BinaryIO, limits: Limits) -> Recording:
 
 
 def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
-    """Answer each line of ``reader`` with the rows of the files that it lists.
+    """Answer each line of ``reader`` with the rows of the files that it lists, a line of JSON
+    each.
 
-    ``settings`` is the text of ``dp2emu.batch.Limits``.  A line is a JSON array of the name of a
-    task, which may be empty, and an array of paths.  The first answer is an empty line: the worker
-    is ready.  When the connection ends, the rows of the last tasks are saved in the directory of a
-    shared server: a worker that gets such a task again, after its client was lost, continues it.
+    ``settings`` is the text of ``dp2emu.batch.Limits``.  A line of ``reader`` is a JSON array: the
+    name of a task, which may be empty, and an array of paths.  An empty line is written first,
+    when the worker is ready.  When the connection ends, the rows of the last tasks are saved in
+    the directory of a shared server, so that a worker that gets one of these tasks again continues
+    it.
     """
     given = json.loads(settings)
     limit_memory(given["memory"])
@@ -118,7 +120,10 @@ def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
 def _lines_of(
     files: Sequence[str], options: Options, timing: str | None, seconds: float
 ) -> Iterator[bytes]:
-    """Replay captures; yields their rows as lines of JSON, several at a time."""
+    """Replay captures; yields bytes with the rows of one or more files, each a line of JSON.
+
+    A file that takes ``PATIENCE`` longer than ``seconds`` ends the process.
+    """
     kept, since = [], monotonic()
     for path in files:
         with ending_after(seconds + PATIENCE):
@@ -136,7 +141,7 @@ def _send(writer: BinaryIO, lines: bytes) -> None:
 
 
 def _save_rows(left: Path, rows: list[bytes]) -> None:
-    """Write rows for the next worker of a task, atomically by renaming the file."""
+    """Save rows, lines of JSON, in the file ``left``, by renaming a complete file to it."""
     unfinished = left.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
         unfinished.write_bytes(b"".join(rows))
@@ -144,7 +149,7 @@ def _save_rows(left: Path, rows: list[bytes]) -> None:
 
 
 def _load_rows(left: Path) -> list[bytes]:
-    """Return the rows of a task that an earlier worker saved in file ``left``, and remove it."""
+    """Return the rows (lines of JSON) saved in the file ``left``, and remove it; [] without it."""
     try:
         rows = left.read_bytes()
         left.unlink()

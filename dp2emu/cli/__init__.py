@@ -69,7 +69,7 @@ Completion, for bash (likewise zsh and fish):
 
 
 class Verbs(click.Group):
-    """A command group that imports a verb when it runs."""
+    """The click group of all verbs; the module of a verb is imported only when the verb runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of use."""
@@ -84,12 +84,12 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs without importing them."""
+        """Write the verbs and their help lines to ``formatter``, without importing the verbs."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete a verb without importing any."""
+        """Complete the name of a verb without importing the verbs."""
         verbs = [
             CompletionItem(verb, help=line)
             for verb, line in VERBS.items()

@@ -1,4 +1,6 @@
-"""The options for tolerated differences between pictures, and the table of comparisons."""
+"""The options ``--tolerance``, ``--share`` and ``--across`` (differences between pictures that are
+tolerated), and the table of picture comparisons.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu assemble``."""
+"""The verb ``dp2emu assemble``: convert the text of a dump back to a capture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu batch``."""
+"""The verb ``dp2emu batch``: replay many captures in supervised processes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def command(
 def _sink(
     out: str, resume: bool, stack: ExitStack
 ) -> tuple[Callable[[dict[str, Any]], None], set[str]]:
-    """Open ``out``: a function that writes a row, and the files with a row from an earlier run."""
+    """Open the results log: returns (function that writes a row, paths with a row already)."""
     if out == "-":
         return lambda row: print(json.dumps(row), flush=True), set()
     results = stack.enter_context(Results(out, resume=resume))

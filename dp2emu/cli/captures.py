@@ -48,7 +48,7 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _number(text: str) -> int:
-    """``"0x144"`` -> 324."""
+    """A 32-bit number from decimal or ``0x`` hexadecimal text; click.BadParameter otherwise."""
     try:
         number = int(text[:20], 0)
     except ValueError:
@@ -124,7 +124,7 @@ def given_limits() -> Limits:
 
 
 class Opened(NamedTuple):
-    """An opened capture, or trace read as one, and its file, None for standard input."""
+    """A verb's capture (or trace imported as one), and its file: None for standard input."""
 
     capture: AnyCapture | Import
     file: BinaryIO | None
@@ -212,7 +212,7 @@ def _imported(trace: Trace, how: str | None) -> Import:
 
 
 def _stored(stream: BufferedReader, bare: BareOptions | None, text: bool) -> AnyCapture:
-    """The capture in a stream: a bare buffer if ``bare`` is given, text only with ``text``."""
+    """Open the capture in a stream: as a bare buffer if ``bare`` is set; text only if ``text``."""
     if text and bare is None and begins_as_text(stream):
         from dp2emu.text import open_any  # slow to import, and few captures are text
 

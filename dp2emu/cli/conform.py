@@ -1,4 +1,4 @@
-"""``dp2emu conform``."""
+"""The verb ``dp2emu conform``: test whether a driver follows the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu convert``."""
+"""The verb ``dp2emu convert``: rewrite a capture in another form."""
 
 from __future__ import annotations
 

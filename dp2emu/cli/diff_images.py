@@ -1,4 +1,4 @@
-"""``dp2emu diff-images``."""
+"""The verb ``dp2emu diff-images``: compare pictures."""
 
 from __future__ import annotations
 

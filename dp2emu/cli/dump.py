@@ -1,4 +1,4 @@
-"""``dp2emu dump``."""
+"""The verb ``dp2emu dump``: show a capture as text, or its tokens as JSON lines."""
 
 from __future__ import annotations
 

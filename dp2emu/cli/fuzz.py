@@ -1,4 +1,4 @@
-"""``dp2emu fuzz``."""
+"""The verb ``dp2emu fuzz``: search for inputs that break an invariant."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _report(ended: Progress, plan: Plan, as_json: bool) -> None:
 
 @contextmanager
 def _shown(last: deque[Progress]) -> Iterator[Callable[[Progress], None]]:
-    """A function that stores the latest progress, and shows it on a terminal."""
+    """Yield a function that appends progress to ``last``, and shows it on a terminal."""
     if not sys.stderr.isatty():
         yield last.append
         return

@@ -1,4 +1,4 @@
-"""``dp2emu import``."""
+"""The verb ``dp2emu import``: convert a trace of Direct3D calls to a capture."""
 
 from __future__ import annotations
 

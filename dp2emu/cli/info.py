@@ -1,4 +1,4 @@
-"""``dp2emu info``."""
+"""The verb ``dp2emu info``: summarize the content of a capture."""
 
 from __future__ import annotations
 

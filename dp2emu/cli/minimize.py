@@ -1,4 +1,4 @@
-"""``dp2emu minimize``."""
+"""The verb ``dp2emu minimize``: reduce a failing capture."""
 
 from __future__ import annotations
 

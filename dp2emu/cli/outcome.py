@@ -51,7 +51,7 @@ def complain(what: str) -> None:
 
 
 def outcome_of(verb: Callable[[], int | None]) -> int:
-    """Run a verb and return its exit code; an error becomes a message and a code."""
+    """Run a verb and return its exit code; prints a message and returns a code for an error."""
     try:
         code = verb()
         sys.stdout.flush()
@@ -75,7 +75,7 @@ def reader_gone() -> int:
 
 
 def unusable(error: OSError) -> int:
-    """Print a message for a file error and return the exit code."""
+    """Print a message for an error of a file; returns the exit code ``UNUSABLE``."""
     _abandon_stdout()
     complain(f"{error.filename or '-'}: {error.strerror or error}")
     return UNUSABLE
@@ -104,7 +104,7 @@ _REPEAT = 1.0
 """Seconds in which a repeated signal is ignored: some senders signal the process and then its
 group, and the second signal must not disturb the cleanup."""
 _CODE = 128
-"""A process that a signal ended has the exit code ``_CODE`` plus the signal's number."""
+"""Number that, added to a signal's number, is the exit code of a command that the signal ends."""
 
 
 class Asked(KeyboardInterrupt):
@@ -116,7 +116,7 @@ class Asked(KeyboardInterrupt):
 
 
 def ending(error: BaseException | None) -> tuple[int, str]:
-    """Exit code and message for the signal of an ``Asked`` error, or for Ctrl-C."""
+    """(exit code, message) for a command that a signal ended: that of ``Asked``, or SIGINT."""
     number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
     return _CODE + number, _WORDS.get(number.name, number.name)
 
@@ -179,7 +179,7 @@ def _progress() -> Iterator[Progress | None]:
 
 @contextmanager
 def progress_through(file: BinaryIO | None) -> Iterator[Callable[[object], None]]:
-    """A progress bar over a file; the result is to be called with each record read."""
+    """Show how much of a capture file was read; yields a function to call with each record."""
     with _progress() as bar:
         if bar is None:
             yield lambda record: None

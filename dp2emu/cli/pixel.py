@@ -1,4 +1,4 @@
-"""``dp2emu pixel``."""
+"""The verb ``dp2emu pixel``: list the draws that wrote a pixel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu replay``."""
+"""The verb ``dp2emu replay``: run a capture and report its answers and pictures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PICTURES: tuple[Any, ...] = (
 
 
 class PictureOptions(NamedTuple):
-    """The values of the options for pictures."""
+    """Values of the options of ``replay`` that write or compare pictures; None if not given."""
 
     png: str | None
     sheet: str | None
@@ -73,17 +73,17 @@ class PictureOptions(NamedTuple):
 
     @property
     def files(self) -> Iterator[tuple[str, str]]:
-        """(option, path) of each single file to write, without standard output."""
+        """(option, path) of ``--sheet`` and ``--raw``, where given and not standard output."""
         named = (("--sheet", self.sheet), ("--raw", self.raw))
         return ((option, path) for option, path in named if path and path != "-")
 
     @contextmanager
     def opened(self, allowance: Allowance) -> Iterator[Pictures | None]:
-        """The pictures that ``replay`` is to take, None if no option asks for any.
+        """Yield the ``Pictures`` that ``replay`` takes and compares, None if no option asks for
+        any.
 
-        Comparisons use ``allowance``.
-
-        Raises UsageError for options without effect, OSError for a file that cannot be opened.
+        Comparisons use ``allowance``.  Raises UsageError for options without effect, OSError for a
+        file that cannot be opened.
         """
         if self.differences and not self.against:
             raise click.UsageError("--differences needs --against")
@@ -112,7 +112,7 @@ class PictureOptions(NamedTuple):
 
 
 def _with_pictures(verb: Verb) -> Verb:
-    """Give a verb the options for pictures, as the argument ``wanted``."""
+    """Give a verb the picture options; it gets them as ``wanted``, a ``PictureOptions``."""
 
     @wraps(verb)
     def run(*given: Any, **others: Any) -> int | None:
@@ -191,7 +191,7 @@ def command(
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:
-    """The emulator in the scenario of file ``path``, None without a path.
+    """An emulated driver that undergoes the scenario in file ``path``; None without a path.
 
     Raises UsageError if ``rig`` is not the emulator.
     """
@@ -205,7 +205,7 @@ def _staged(path: str | None, rig: str, options: Options, model: Timing | None) 
 
 
 def _opened_rig(spec: str, stack: ExitStack) -> Rig | None:
-    """The rig of a specification; None for the emulator, which is ``replay``'s default."""
+    """The rig of ``spec``, to be closed by ``stack``; None for the emulator, the default."""
     if spec == EMULATOR:
         return None
     from dp2emu.rig.spec import using_rig
@@ -223,7 +223,7 @@ def _refuse_clashes(opened: Opened, json_path: str | None, wanted: PictureOption
 
 
 class _Lines:
-    """Prints the first ``_LINES`` messages and counts the others.  Mutable."""
+    """Prints the first ``_LINES`` messages of one kind and counts the others.  Mutable."""
 
     def __init__(self, noun: str) -> None:
         self._noun = noun

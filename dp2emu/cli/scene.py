@@ -1,4 +1,4 @@
-"""``dp2emu scene``."""
+"""The verb ``dp2emu scene``: play Direct3D 9 scene files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dp2emu shader``."""
+"""The verb ``dp2emu shader``: disassemble or assemble a shader."""
 
 from __future__ import annotations
 

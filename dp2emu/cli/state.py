@@ -1,4 +1,4 @@
-"""``dp2emu state``."""
+"""The verb ``dp2emu state``: show all device state at a point of a capture."""
 
 from __future__ import annotations
 

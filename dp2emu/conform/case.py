@@ -1,4 +1,4 @@
-"""A conformance case: records for a driver, and the results that it may return."""
+"""A conformance case: the records that are sent to a driver, and the results to expect."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Owed(msgspec.Struct, frozen=True):
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """The expected bytes of surface ``handle`` from ``offset`` on, after the last call.
+    """The expected bytes of surface ``handle`` from byte ``offset`` on, after the last call.
 
-    A ``probe`` that reads zeros shows that the driver draws no pictures: the case is skipped.
+    ``probe``: if only zeros are read here, the driver draws no pictures, and the case is skipped.
     """
 
     handle: int
@@ -50,13 +50,13 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A rule, and a session that tests it.
+    """A rule that drivers must follow, and a session that tests it.
 
     ``name`` is unique, ``FAMILY.WHAT``; ``rule`` is a sentence and ``source`` the document that
-    has it.  ``expected`` has a row for each ``Called`` in ``records``.  The answers in ``owed``,
-    and no others, come with these calls or with empty ones after them; at the end memory is as
-    ``shown``.  An ``optional`` case is skipped if the driver refuses one of its surfaces, its
-    context or its first call.
+    has it.  ``expected`` has the result of each call in ``records``, in order.  The answers in
+    ``owed``, and no others, come with these calls or with empty ones after them; at the end memory
+    is as ``shown``.  An ``optional`` case is skipped if the driver refuses one of its surfaces,
+    its context or its first call.
     """
 
     name: str

@@ -48,8 +48,8 @@ _RULES = "Direct3D 9 rasterization rules"
 _BLOCKS = 'wire format, "State blocks"'
 _TYPES = 'wire format, "Query types"'
 _EXTRA = 3
-"""Number of vertices in the vertex buffer ahead of the vertices to draw: a draw that shall skip
-them has this start or base vertex."""
+"""Number of vertices at the start of the vertex buffer that a draw must skip: its start vertex or
+base vertex has this value."""
 
 _CORNERS: tuple[Corner, ...] = ((1, 1), (20, 2), (4, 9), (22, 12), (9, 15), (30, 14))
 """Pixel positions (x, y) of the six vertices that most draw cases use; any two triangles of them
@@ -65,7 +65,7 @@ _CLOCKWISE = token(Op.TRIANGLELIST, b"\0\0", 1)
 _Point = tuple[int, int]
 
 _STEPS = 256
-"""Number of positions per pixel to which vertex coordinates are rounded."""
+"""Vertex coordinates are rounded to multiples of 1 / ``_STEPS`` of a pixel."""
 
 
 def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[_Point]:
@@ -104,7 +104,7 @@ def _inside(a: _Point, b: _Point, pixel: _Point) -> bool:
 
 
 def _numbers(kind: PrimitiveType, count: int) -> tuple[tuple[int, int, int], ...]:
-    """The vertex numbers of the ``count`` triangles of primitive type ``kind``, equally wound."""
+    """Vertex numbers of the ``count`` triangles of primitive type ``kind``, in winding order."""
     if kind is _LIST:
         return tuple((3 * i, 3 * i + 1, 3 * i + 2) for i in range(count))
     if kind is _STRIP:
@@ -136,7 +136,7 @@ def _counted(
 
 
 def box() -> bytes:
-    """A token that draws ``BOX``, given as the call's vertices."""
+    """A TRIANGLESTRIP token that draws a box of the four vertices ``BOX``, sent with the call."""
     return token(Op.TRIANGLESTRIP, b"\0\0", 2)
 
 
@@ -144,7 +144,7 @@ def box() -> bytes:
 
 
 def draw_cases() -> Iterator[Case]:
-    """The cases of draw tokens and of coverage."""
+    """Yield the conformance cases of draw tokens and of triangle coverage."""
     yield from _lists()
     yield from _indexed()
     yield from _others()
@@ -197,7 +197,7 @@ def _indexed() -> Iterator[Case]:
 
 
 def _outside() -> Iterator[Case]:
-    """Cases of indices out of range: any result is allowed, but the next call must succeed."""
+    """Cases of a draw with indices out of range: any result is right, the next call succeeds."""
     for indices in ((0, 1, 9000), (9000, 0, 1), (9000, 9001, 9002)):
         script = Script()
         payload = struct.pack("<4H", 0, *indices)
@@ -229,7 +229,9 @@ def _others() -> Iterator[Case]:
 
 
 def _immediate(name: str, gap: bytes) -> Case:
-    """A case that draws TRIANGLEFAN_IMM after the tokens ``gap``, which change its alignment."""
+    """A case that draws a TRIANGLEFAN_IMM token; ``gap`` are tokens before it, whose length
+    decides how many bytes align its vertices to DWORDs.
+    """
     before = create(1, QueryType.OCCLUSION) + _UNCULLED + begin(1) + gap
     head = token(Op.TRIANGLEFAN_IMM, struct.pack("<I", 7), 2)
     pad = bytes(-(len(before) + len(head)) % 4)
@@ -246,10 +248,10 @@ def _immediate(name: str, gap: bytes) -> Case:
 def _streamed(
     name: str, rule: str, pixels: int, *tokens: bytes, expect: Expect | None = None
 ) -> Case:
-    """A case that draws from stream 0: an occlusion query must count ``pixels``.
+    """A case that draws from stream 0, and in which an occlusion query must count ``pixels``.
 
-    The stream is a vertex buffer with ``_AWAY``, then ``_CORNERS``.  With ``expect`` the call must
-    have this result instead.
+    Stream 0 is a vertex buffer with the vertices ``_AWAY``, then ``_CORNERS``.  With ``expect``
+    the call of ``tokens`` must have that result instead.
     """
     script = Script()
     data = vertices((*_AWAY, *_CORNERS))
@@ -335,7 +337,7 @@ def _states() -> Iterator[Case]:
 
 
 def state_cases() -> Iterator[Case]:
-    """The cases of state blocks and of pipeline statistics."""
+    """Yield the conformance cases of state blocks and of pipeline statistics."""
 
     def block(operation: int) -> bytes:
         return dwords(Op.STATESET, operation, 3, 0)

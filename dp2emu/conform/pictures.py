@@ -56,7 +56,7 @@ _PLAIN = (
     stage_state(_STAGE.ALPHAOP, TextureOp.SELECTARG1),
     stage_state(_STAGE.ALPHAARG1, TextureArgument.DIFFUSE),
 )
-"""Tokens that set the render and stage states to draw the vertex colours unchanged."""
+"""RENDERSTATE and TEXTURESTAGESTATE tokens after which vertex colours are drawn unchanged."""
 
 
 def _cleared(color: int, box: tuple[int, int, int, int] = (0, 0, WIDTH, HEIGHT)) -> bytes:
@@ -70,13 +70,14 @@ def _background() -> Pixels:
 
 
 def _fill(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: int) -> None:
-    """Set the pixels of a box, without its right column and its bottom row."""
+    """Set the colour of pixels ``left`` to ``right`` - 1 of rows ``top`` to ``bottom`` - 1."""
     pixels |= {(x, y): color for y in range(top, bottom) for x in range(left, right)}
 
 
 def _shown(pixels: Mapping[Pixel, int]) -> tuple[Shown, ...]:
-    """Expected contents of the target: its last pixel, as a probe for drivers that draw no
-    pictures, then runs of adjacent pixels.
+    """Expected bytes of the target, for each run of adjacent pixels in ``pixels``.
+
+    The first entry is the last pixel as a ``probe``: a driver that draws no pictures leaves it 0.
     """
     runs: list[tuple[int, bytearray]] = []
     for x, y in sorted(pixels, key=lambda at: (at[1], at[0])):
@@ -95,15 +96,15 @@ def _vertex(x: float, y: float, color: int = _FRONT, z: float = 0.5) -> bytes:
 
 
 def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5) -> bytes:
-    """Four vertices of a strip that covers a box without its right column and its bottom row."""
+    """The vertices of a four-vertex strip that covers x from ``left``, y from ``top``, up to but
+    without ``right`` and ``bottom``.
+    """
     corners = ((left, top), (right, top), (left, bottom), (right, bottom))
     return b"".join(_vertex(x, y, color, z) for x, y in corners)
 
 
 def _strips(first: int, end: int) -> bytes:
-    """Tokens that draw the boxes from number ``first`` to before ``end``, of four vertices
-    each.
-    """
+    """TRIANGLESTRIP tokens, one for each box from ``first`` to ``end`` - 1, four vertices each."""
     return b"".join(
         token(Op.TRIANGLESTRIP, struct.pack("<H", 4 * number), 2) for number in range(first, end)
     )
@@ -157,7 +158,7 @@ def line_cases() -> Iterator[Case]:
 
 
 def line(start: Pixel, end: Pixel) -> list[Pixel]:
-    """The pixels of a line between pixel centres, without its last pixel.
+    """The pixels of a line from pixel ``start`` to pixel ``end``, without ``end``.
 
     Raises AssertionError for a line that passes half-way between two pixels.
     """
@@ -175,8 +176,10 @@ def line(start: Pixel, end: Pixel) -> list[Pixel]:
 
 
 def _lined(lines: Sequence[tuple[Pixel, Pixel]]) -> Pixels:
-    """The expected pixels of a target with lines; last pixels, which drivers may omit, are left
-    out.
+    """The expected pixels of a target with lines drawn on it.
+
+    A line's last pixel, which drivers may omit, has no expected colour unless another line draws
+    it.
     """
     pixels = _background()
     drawn = {place for start, end in lines for place in line(start, end)}
@@ -199,7 +202,7 @@ _LINES: tuple[tuple[Op, tuple[int, ...], int, tuple[tuple[int, int], ...]], ...]
     (Op.INDEXEDLINELIST2, (1, 0, 2, 4, 3), 2, ((1, 3), (5, 4))),
     (Op.INDEXEDLINESTRIP, (1, 0, 2, 1, 4), 3, ((1, 3), (3, 2), (2, 5))),
 )
-"""Line tokens: opcode, payload in WORDs, count, and the two vertex numbers of each line."""
+"""Line tokens to draw: opcode, payload as WORDs, count, and the vertex numbers of each line."""
 
 
 # Textures
@@ -212,8 +215,8 @@ _ADDRESSES: dict[TextureAddress, tuple[int, ...]] = {
     TextureAddress.WRAP: (0, 1, 0, 1, 0, 1), TextureAddress.MIRROR: (1, 0, 0, 1, 1, 0),
     TextureAddress.CLAMP: (0, 0, 0, 1, 1, 1), TextureAddress.BORDER: (-1, -1, 0, 1, -1, -1),
 }  # fmt: skip
-"""By texture address mode: the texel column (0 or 1, -1 for the border colour) that is sampled at
-each of the columns -2 to 3 of a texture two texels wide."""
+"""By D3DTEXTUREADDRESS, which columns of a texture two texels wide are sampled at columns -2 to 3:
+0 or 1, or -1 for the border colour."""
 _CLAMPED = _ADDRESSES[TextureAddress.CLAMP]
 _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.X8R8G8B8, struct.pack("<2I", 0x00FF00FF, 0x7F00FF00), (0xFFFF00FF, 0xFF00FF00)),
@@ -224,19 +227,19 @@ _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.L8, b"\xff\0", (0xFFFFFFFF, 0xFF000000)),
     (Format.A8, b"\xff\0", (0xFF000000, 0x00000000)),
 )
-"""Texture formats, the bytes of two texels in each, and the texels' colours (A8R8G8B8)."""
+"""Texture formats to test: format, bytes of two texels, the A8R8G8B8 colours that they give."""
 _STAGE_OPS = {
     TextureOp.SELECTARG1: (0, 0, 1, 1), TextureOp.SELECTARG2: (0, 1, 0, 1),
     TextureOp.MODULATE: (0, 0, 0, 1), TextureOp.MODULATE2X: (0, 0, 0, 1),
     TextureOp.MODULATE4X: (0, 0, 0, 1), TextureOp.ADD: (0, 1, 1, 1),
     TextureOp.SUBTRACT: (0, 0, 1, 0), TextureOp.ADDSMOOTH: (0, 1, 1, 1),
 }  # fmt: skip
-"""Expected channel values by texture operation, for the channel values (texture, vertex) =
-(0, 0), (0, 1), (1, 0), (1, 1)."""
+"""By D3DTEXTUREOP: its results in one channel for (texture, vertex) values (0, 0), (0, 1), (1, 0)
+and (1, 1)."""
 
 
 def texture_cases() -> Iterator[Case]:
-    """The cases of texture addresses, texture formats and operations of a stage."""
+    """Yield the conformance cases of texture addresses and formats and of stage operations."""
     for address, columns in _ADDRESSES.items():
         states = [(_TSS.ADDRESSU, address), (_TSS.ADDRESSV, address), (_TSS.BORDERCOLOR, _BORDER)]
         rows = [[row[at] if at >= 0 else _BORDER for at in columns] for row in _TEXELS]
@@ -270,9 +273,9 @@ def _textured(
     states: Sequence[tuple[int, int]],
     texels: tuple[Format, bytes] = (Format.A8R8G8B8, _TEXEL_BYTES),
 ) -> Case:
-    """A case that draws columns -2 to 3 of a texture of 2 x 2 and expects the colours ``rows``.
+    """A case that samples columns -2 to 3 of a 2 x 2 texture and expects the colours ``rows``.
 
-    ``texels`` are the texture's format and bytes.
+    ``states`` are texture stage states to set, ``texels`` the texture's format and bytes.
     """
     left, top = 5, 3
     script = Script()
@@ -302,7 +305,7 @@ def _textured(
 
 
 def merging_cases() -> Iterator[Case]:
-    """The cases of depth, alpha test, blending and write masks."""
+    """Yield the conformance cases of depth, alpha test, blending and write masks."""
     yield from _depths()
     yield from _depth_switches()
     yield from _alpha_tests()
@@ -316,8 +319,7 @@ _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
     CmpFunc.GREATER: (False, False, True), CmpFunc.NOTEQUAL: (True, False, True),
     CmpFunc.GREATEREQUAL: (False, True, True), CmpFunc.ALWAYS: (True, True, True),
 }  # fmt: skip
-"""By comparison function: whether a lesser, an equal and a greater value than the reference
-passes."""
+"""By D3DCMPFUNC, whether each passes: a value less than, equal to, greater than the reference."""
 
 
 def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:
@@ -342,7 +344,7 @@ def _depths() -> Iterator[Case]:
 
 
 def _depth_switches() -> Iterator[Case]:
-    """Cases that draw a nearer box, then a farther one: it is hidden if the nearer wrote depth."""
+    """Cases of a near box and then a far one, hidden only if drawing the near one wrote depth."""
     user = _box(0, 0, 8, 4, _FRONT, 0.25) + _box(4, 0, 12, 4, _OTHER, 0.75)
     hidden, shown = _background(), _background()
     for pixels, left in ((hidden, 8), (shown, 4)):
@@ -413,7 +415,8 @@ FACTORS: dict[Blend, Callable[[Lanes, Lanes, Lanes], Lanes]] = {
     Blend.BLENDFACTOR: lambda source, target, constant: constant,
     Blend.INVBLENDFACTOR: lambda source, target, constant: _inverse(constant),
 }
-"""By D3DBLEND value: function from source, target and constant colour to the blend factor."""
+"""Function that returns a blend factor, by D3DBLEND value; parameters: source colour, target
+colour, constant colour, each of four channels."""
 
 OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
     BlendOp.ADD: lambda source, target: source + target,
@@ -422,8 +425,8 @@ OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
     BlendOp.MIN: min,
     BlendOp.MAX: max,
 }
-"""By D3DBLENDOP value: function of a channel's source and target value, each already multiplied by
-its blend factor, to the blended value."""
+"""Function that blends one channel, by D3DBLENDOP value; parameters: the source and the target
+value, each already multiplied by its blend factor."""
 
 _SOURCES: tuple[Lanes, ...] = ((1, 0, 1, 0), (0, 1, 1, 1))
 _TARGETS: tuple[Lanes, ...] = ((0, 0, 1, 1), (1, 1, 0, 0))
@@ -431,7 +434,7 @@ _CONSTANT: Lanes = (0, 1, 1, 0)
 
 
 def _word(lanes: Sequence[int]) -> int:
-    """The A8R8G8B8 colour of ``Lanes``."""
+    """The A8R8G8B8 colour of four channel values of 0 or 1: red, green, blue, alpha."""
     red, green, blue, alpha = (0xFF * lane for lane in lanes)
     return alpha << 24 | red << 16 | green << 8 | blue
 
@@ -456,7 +459,7 @@ def _blends() -> Iterator[Case]:
 
 
 def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
-    """The A8R8G8B8 colour of source times factor ``one`` plus target times factor ``other``."""
+    """The A8R8G8B8 colour source * factor ``one`` + target * factor ``other``, at most 1."""
     with_source = FACTORS[one](source, target, _CONSTANT)
     with_target = FACTORS[other](source, target, _CONSTANT)
     return _word(

@@ -37,14 +37,14 @@ _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED
 _QUERIES = 'Handling Asynchronous Queries; wire format, "Queries"'
 _TYPES = 'wire format, "Query types"'
 _ALWAYS = (QueryType.VCACHE, _EVENT, _OCCLUSION)
-"""Query types that every driver must accept: VCACHE, EVENT and OCCLUSION."""
+"""D3DQUERYTYPEs that every driver must support: VCACHE, EVENT and OCCLUSION."""
 _BEGINS = {QueryType.VCACHE: b"CACH", _EVENT: b"\1\0\0\0"}
 """By query type: the bytes with which the payload of every answer of this type begins."""
 _UNKNOWN_TYPE = 0x7FFF
 
 
 def query_cases() -> Iterator[Case]:
-    """The cases of CREATEQUERY, ISSUEQUERY and DELETEQUERY."""
+    """Yield the conformance cases of CREATEQUERY, ISSUEQUERY and DELETEQUERY."""
     yield from _types()
     yield from _intervals()
     yield from _lifetimes()
@@ -111,7 +111,7 @@ def _intervals() -> Iterator[Case]:
 
 
 def _several(op: Op, *tokens: bytes) -> bytes:
-    """Merge tokens of one item each into one token ``op``."""
+    """One token ``op`` with the payloads of several tokens ``op`` that have count 1."""
     return token(op, b"".join(one[HEADER_BYTES:] for one in tokens), len(tokens))
 
 
@@ -189,15 +189,14 @@ _RESPONSES = 'Handling Asynchronous Queries; wire format, "Responses"'
 _ERRORS = 'wire format, "Results" and "Unknown opcodes"'
 _NO_TOKEN = b"\xff\0\0\0"
 _SIZES = (28, 31, 32, 36, 40, 44, 47, 52, 60, 64, 76)
-"""Command buffer sizes in bytes that the response overflow cases test: several ENDs of events fit,
-but not all of their answers."""
+"""Sizes in bytes of command buffers that hold several ENDs of events, not all their answers."""
 _ISSUE_BYTES = 8
 _MANY = 100
 _UNUSED_OPCODES = (0, 4, 7, 9, 14, 68, 70, 78, 87, 88, 92, 99, 128, 255)
 
 
 def response_cases() -> Iterator[Case]:
-    """The cases of response overflow, failed calls, empty calls and error offsets."""
+    """Yield the conformance cases of response overflow, failed and empty calls, error offsets."""
     for size in _SIZES:
         yield _overflow(size)
     halves = range(_MANY // 2), range(_MANY // 2, _MANY)
@@ -212,7 +211,7 @@ def response_cases() -> Iterator[Case]:
 
 
 def _overflow(size: int) -> Case:
-    """A case that ends as many events in one token as the buffer holds; the answers need more."""
+    """A case of ENDs of events in a buffer of ``size`` bytes, too small for all their answers."""
     events = range(1, (size - HEADER_BYTES) // _ISSUE_BYTES + 1)
     script = Script()
     script.buffer(SMALL, SurfaceKind.MEMORY, size)
@@ -298,14 +297,14 @@ def _errors() -> Iterator[Case]:
 # Token lengths
 
 _VERTEX_BYTES = 32
-"""Size in bytes of a vertex in the tokens of the token length cases."""
+"""Size in bytes of a vertex, as passed with the calls of the token length cases."""
 _DATA_LIGHT = 2
 _MISSING = 0x00C0FFEE
-"""A handle that no object has."""
+"""A surface handle that is never created."""
 
 
 def walk_cases() -> Iterator[Case]:
-    """Cases of token lengths: each token has the length that its row in ``TABLE`` gives."""
+    """Yield the conformance cases of token lengths, as the token table ``TABLE`` gives them."""
     for op in sorted(TABLE):
         yield from _cuts(TABLE[op])
         yield from _none(TABLE[op])
@@ -314,7 +313,7 @@ def walk_cases() -> Iterator[Case]:
 
 
 def _cuts(row: Token) -> Iterator[Case]:
-    """Cases of a truncated token: the call fails with dwErrorOffset at the token's header."""
+    """Cases that end in the middle of a token: the call fails with dwErrorOffset at its header."""
     sample = row.samples[0]
     for cut in sorted({len(sample) - 1, len(sample) - 2, HEADER_BYTES}):
         if not HEADER_BYTES <= cut < len(sample):
@@ -329,9 +328,10 @@ def _cuts(row: Token) -> Iterator[Case]:
 
 
 def _none(row: Token) -> Iterator[Case]:
-    """Yield the case of a token with count 0, if that is a header without a payload.
+    """Yield a case of a token with count 0, followed directly by another token.
 
-    EXT is omitted: it is undocumented, and a driver may always refuse it.
+    ``row`` is the token's row of ``TABLE``; nothing is yielded if count 0 is not a header alone,
+    or for EXT, which is undocumented.
     """
     if row.op is Op.EXT or row.head is not None or row.vertices is not None or row.count(0):
         return
@@ -343,7 +343,7 @@ def _none(row: Token) -> Iterator[Case]:
 
 
 def _length(name: str, bytes: bytes) -> Case:
-    """A case in which the END of an event directly follows ``bytes``, a whole token."""
+    """A case in which the END of an event follows the token ``bytes``, and is answered."""
     script = Script()
     script.managed(MANAGED)
     script.call(create(1), bytes, end(1))
@@ -396,5 +396,4 @@ _LENGTHS: tuple[tuple[str, bytes, Op, int], ...] = (
     ("tripatch.several", _words(_MISSING, 0) + _words(_MISSING, 1) + bytes(12),
      Op.DRAWTRIPATCH, 2),
 )  # fmt: skip
-"""(Case name, payload, opcode, count) of tokens whose length is easily misread; every driver
-accepts them."""
+"""(Case name, payload, opcode, count) of valid tokens whose length drivers easily misread."""

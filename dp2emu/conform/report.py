@@ -31,7 +31,7 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """Lines of text: the counts of each family, then rule, source and reason of each failure."""
+    """Lines of text: for each family of cases the number by verdict; then each failure."""
     outcomes = list(outcomes)
     families: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -48,7 +48,7 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The outcomes as an object for JSON."""
+    """A JSON object with the numbers of cases by verdict, and the outcome of each case."""
     rows = [
         {
             "name": outcome.case.name,

@@ -27,7 +27,7 @@ from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
 
 POLLS = 256
-"""Maximum number of empty calls at a case's end in which a driver has to return all answers."""
+"""Maximum number of empty calls at the end of a case; all answers must have come by then."""
 
 
 class Verdict(Enum):
@@ -47,7 +47,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _Broken(Exception):
-    """Raised if the driver breaks the rule of the case; the message says how."""
+    """Raised if the driver breaks the rule that a case tests; the message says how."""
 
 
 class _Refused(Exception):
@@ -55,7 +55,7 @@ class _Refused(Exception):
 
 
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
-    """Run cases one after the other on one rig, which is restarted after a failure."""
+    """Run cases in order on one rig, and yield their outcomes."""
     for case in cases:
         yield run_case(case, rig)
 
@@ -80,7 +80,11 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
 
 
 class _Session(msgspec.Struct):
-    """A conformance case while it runs on a rig.  Mutable: it collects the driver's answers."""
+    """A conformance case that is being run on a rig.  Mutable.
+
+    ``calls`` counts calls, ``contexts`` has context numbers, ``surfaces`` sizes in bytes by
+    handle; ``pending`` are the answers that are still expected, oldest first.
+    """
 
     case: Case
     rig: Rig
@@ -91,7 +95,10 @@ class _Session(msgspec.Struct):
     pending: list[Owed] = msgspec.field(default_factory=list)
 
     def run(self) -> None:
-        """Perform the records, then read pending answers with empty calls, then check memory."""
+        """Perform the case's records, fetch pending answers with empty calls, check memory.
+
+        Raises ``_Broken`` if the driver breaks the rule.
+        """
         self.pending = list(self.case.owed)
         for record in self.case.records:
             if isinstance(record, ContextDestroyed):
@@ -104,7 +111,7 @@ class _Session(msgspec.Struct):
             self._check_memory(shown)
 
     def leave(self) -> None:
-        """Destroy the contexts and surfaces; a rig that fails is restarted."""
+        """Destroy the case's contexts and surfaces; if the driver crashes or hangs, restart it."""
         try:
             for context in self.contexts:
                 self.rig.destroy_context(context)
@@ -116,7 +123,7 @@ class _Session(msgspec.Struct):
             pass  # the driver lost the objects, and the next case makes its own
 
     def restart(self) -> None:
-        """Restart the driver, if the rig can; the objects of this case are gone."""
+        """Forget the case's contexts and surfaces, and restart the driver if the rig can."""
         self.contexts.clear()
         self.surfaces.clear()
         restart = getattr(self.rig, "restart", None)
@@ -161,7 +168,10 @@ class _Session(msgspec.Struct):
     # Judging
 
     def _check_memory(self, shown: Shown) -> None:
-        """Compare memory with the expected bytes, in pixels of four bytes."""
+        """Read the surface ``shown.handle`` and compare it with the expected bytes.
+
+        Raises ``_Broken`` for a difference, and ``_Refused`` if a ``probe`` reads zeros.
+        """
         found = self.rig.read(shown.handle, shown.offset, len(shown.data))
         if shown.probe and not any(found):
             raise _Refused("nothing is drawn into memory")
@@ -178,7 +188,7 @@ class _Session(msgspec.Struct):
         return answer
 
     def _judge(self, expect: Expect, answer: Answer, call: Call) -> bool:
-        """Compare a call's result; returns whether more answers are ready."""
+        """Check a call's result and responses; returns whether RESPONSECONTINUE announces more."""
         where = f"call {self.calls}"
         if expect.ddrval == ANY_RESULT:
             return False
@@ -195,7 +205,7 @@ class _Session(msgspec.Struct):
         return self._receive(where, expect, answer, call)
 
     def _receive(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
-        """Check the answers in a response; returns whether more are ready."""
+        """Check the responses of a call; returns whether RESPONSECONTINUE announces more."""
         # A query that can have no answer has no known payload size.
         sizes = {owed.query: owed.size for owed in self.case.owed
                  if owed.context == call.dwhContext}  # fmt: skip
@@ -213,7 +223,9 @@ class _Session(msgspec.Struct):
         return found.more
 
     def _deliver(self, where: str, context: int, record: Response) -> None:
-        """Check that an answer is the first pending one of its type in its context."""
+        """Check a response: its query must have the oldest pending answer of its type in the
+        context, and its payload begin with the expected bytes.
+        """
         kinds = {owed.type for owed in self.pending
                  if (owed.context, owed.query) == (context, record.query)}  # fmt: skip
         due = next((owed for owed in self.pending
@@ -228,7 +240,7 @@ class _Session(msgspec.Struct):
         self.pending.remove(due)
 
     def _drain(self, context: int) -> None:
-        """Submit empty calls until no answer is pending, and one more, which must be silent."""
+        """Submit empty calls until no answer is pending; the next response must be empty."""
         calls = [call.call for call in self.case.calls if call.call.dwhContext == context]
         if not calls:
             return

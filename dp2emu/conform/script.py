@@ -90,13 +90,13 @@ def vertices(corners: Iterable[Corner]) -> bytes:
 
 
 class Script:
-    """A builder of a case with a context, a command buffer and a target.
+    """Builds a conformance case, which starts with a context, a command buffer and a target.
 
-    Mutable: each method appends to the case.
+    Mutable: each method appends records or expected results to the case.
     """
 
     def __init__(self, command_bytes: int = COMMAND_BYTES, *, depth: bool = False) -> None:
-        """Create the context; with ``depth`` it has a depth surface."""
+        """Begin a case: command buffer, target, context, and with ``depth`` a depth surface."""
         self.records: list[Record] = []
         self._expected: list[Expect] = []
         self._owed: list[Owed] = []
@@ -114,7 +114,7 @@ class Script:
         self._make(SurfaceDesc(handle, kind, size), data)
 
     def managed(self, handle: int) -> None:
-        """Create a driver-managed texture of three levels."""
+        """Create a 4 x 4 texture of three levels that the driver manages, with this handle."""
         texture = SurfaceDesc(handle, SurfaceKind.TEXTURE, 4, 4, Format.A8R8G8B8)
         self._make(replace(texture, levels=3, managed=1))
 
@@ -161,17 +161,17 @@ class Script:
         self._expected.append(expect or Expect())
 
     def owe(self, query: int, kind: int, begins: bytes = b"", context: int = CONTEXT) -> None:
-        """Expect an answer whose payload begins with ``begins``."""
+        """Expect an answer to ``query`` of type ``kind`` whose payload begins with ``begins``."""
         size = PAYLOADS[QueryType(kind)].sizeof()
         self._owed.append(Owed(context, query, kind, begins, size))
 
     def owe_events(self, *queries: int) -> None:
-        """Expect events to be signalled; their answers are never FALSE."""
+        """Expect an answer to each of these event queries, in order: the DWORD 1, signalled."""
         for query in queries:
             self.owe(query, QueryType.EVENT, struct.pack("<I", 1))
 
     def owe_count(self, query: int, pixels: int) -> None:
-        """Expect an occlusion query to count ``pixels``."""
+        """Expect occlusion query ``query`` to be answered with the number ``pixels``."""
         self.owe(query, QueryType.OCCLUSION, struct.pack("<I", pixels))
 
     def case(
@@ -183,7 +183,10 @@ class Script:
         optional: bool = False,
         shown: tuple[Shown, ...] = (),
     ) -> Case:
-        """The finished case, which at its end destroys all objects that it created."""
+        """The case built so far, with records that destroy its contexts and surfaces at the end.
+
+        ``shown`` are the expected contents of memory before that.
+        """
         contexts = tuple(ContextDestroyed(number) for number in self._contexts)
         surfaces = tuple(SurfaceDestroyed(handle) for handle in reversed(self._surfaces))
         records = (*self.records, *contexts, *surfaces)
@@ -205,7 +208,9 @@ def event_case(
     events: Iterable[int] = (),
     expect: Expect | None = None,
 ) -> Case:
-    """A case of calls, the last with the result ``expect``, that signals ``events`` in order."""
+    """A case of ``calls``, command bytes each, after which the event queries ``events`` must be
+    answered in order; ``expect`` is the result of the last call.
+    """
     script = Script()
     for number, commands in enumerate(calls, 1):
         script.call(commands, expect=expect if number == len(calls) else None)

@@ -16,7 +16,7 @@ from dp2emu.errors import UsageError
 
 
 class Child(Protocol):
-    """A running child process: a ``Command``, or a worker that a fork server forked."""
+    """Interface of a running child process, with its pipes: a ``Command`` or a forked worker."""
 
     pid: int
     stdin: BinaryIO
@@ -26,10 +26,10 @@ class Child(Protocol):
         """Return the exit code, negative for a signal, or None while the process runs."""
 
     def wait(self) -> int:
-        """Return the exit code of a process that was killed or has closed its output."""
+        """Wait for a process that was killed or closed its output; returns the exit code."""
 
     def kill(self) -> None:
-        """End the process."""
+        """Kill the process; does nothing if it has ended."""
 
     def close(self) -> None:
         """End the process and release its pipes."""
@@ -47,9 +47,10 @@ def split_command(command: str, user: str) -> list[str]:
 
 
 class Command(subprocess.Popen[bytes]):
-    """A child that executes a command, connected by pipes unless ``options`` say otherwise.
+    """A child process that executes a command, with pipes for standard input and output.
 
-    With ``group`` the command leads a session, and all processes of it are killed together.
+    ``options`` are those of ``subprocess.Popen``.  With ``group`` the command leads a session, and
+    ``kill`` ends all processes of it.
     """
 
     stdin: BinaryIO
@@ -78,9 +79,10 @@ class Command(subprocess.Popen[bytes]):
 
 
 class Deadline:
-    """A context in which a child is killed after ``seconds`` without ``renew``.
+    """A context in which ``child`` is killed when ``seconds`` have passed since the start or the
+    last ``renew``.
 
-    Mutable: ``expired`` becomes true when the child is killed.
+    Mutable: ``expired`` is then True.
     """
 
     def __init__(self, child: Child, seconds: float) -> None:
@@ -91,7 +93,7 @@ class Deadline:
         self.renew()
 
     def renew(self) -> None:
-        """Count the seconds from now on: the child was heard."""
+        """Restart the time: the child may take ``seconds`` from now on."""
         self._until = monotonic() + self._seconds
 
     def _watch(self) -> None:

@@ -40,7 +40,7 @@ import msgspec
 from dp2emu.process import worker as workers
 
 IDLE_SECONDS = 20.0
-"""Seconds without a busy worker after which a shared fork server ends."""
+"""A shared fork server ends when no worker was busy for this number of seconds."""
 
 ASK_SECONDS = 5.0
 """Seconds that a client may take to send its request after it connected to the fork server."""
@@ -51,7 +51,9 @@ PRIVATE = "-"
 
 
 def main(place: str, *modules: str) -> None:
-    """Serve until the server is idle or, a private one, until its client ends."""
+    """Run a fork server: a shared one in directory ``place`` until it has been idle, or a private
+    one (``place`` is ``-``) until its client ends.
+    """
     if place == PRIVATE:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
         control = socket.socket(fileno=os.dup(0))
@@ -73,7 +75,9 @@ def main(place: str, *modules: str) -> None:
 
 
 def locked(path: Path) -> int | None:
-    """Return the lock's open file, or None if another server has locked or removed it."""
+    """Lock the file ``path``, made if it is missing; returns its descriptor, which holds the lock,
+    or None if another server has locked or removed it.
+    """
     import fcntl
 
     try:
@@ -85,7 +89,7 @@ def locked(path: Path) -> int | None:
 
 
 def remove(place: Path) -> None:
-    """Remove a server's directory.  It is renamed first: the next server may make it anew."""
+    """Remove a server's directory, renamed first, so that ``place`` is free at once."""
     going = place.with_name(f"{place.name}.{os.getpid()}")
     with suppress(OSError):
         place.rename(going)
@@ -93,7 +97,7 @@ def remove(place: Path) -> None:
 
 
 def tidy(place: Path) -> None:
-    """Remove the directories of this user's servers on this machine that were killed."""
+    """Remove directories beside ``place`` whose servers, of this user and machine, were killed."""
     machine = place.name.rpartition("-")[2]
     for one in place.parent.glob(f"dp2emu-*-{machine}*"):
         with suppress(OSError):
@@ -107,7 +111,7 @@ def tidy(place: Path) -> None:
 
 
 def listening(path: Path) -> socket.socket:
-    """Return a listening socket; a client that connects before modules are imported waits."""
+    """Return a socket that listens at ``path``; clients can connect before it is served."""
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
@@ -116,13 +120,13 @@ def listening(path: Path) -> socket.socket:
 
 
 def _passed(control: socket.socket) -> socket.socket | None:
-    """Return the next connection that the client of a private server passes, None at its end."""
+    """Receive a connection that the client sent over ``control``; None if the client has ended."""
     _, files, _, _ = socket.recv_fds(control, 1, 1)
     return socket.socket(fileno=files[0]) if files else None
 
 
 def _import(modules: tuple[str, ...]) -> None:
-    """Import what workers need.  No module may start a thread: forked copies would lack it."""
+    """Import modules that workers need; none may start a thread: forked copies lack it."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's BLAS, which is not used, starts threads
     gc.disable()  # collections would find nothing in modules, and copy their pages in workers
     for name in modules:
@@ -133,7 +137,9 @@ def _import(modules: tuple[str, ...]) -> None:
 
 
 class _Worker(msgspec.Struct):
-    """A worker process of the server.  Mutable: it is ``free`` between its connections."""
+    """A worker process: the text of the call that it executes, the server's end of the channel to
+    it, and whether it is ``free``, without a connection.  Mutable.
+    """
 
     call: str
     channel: socket.socket
@@ -141,10 +147,10 @@ class _Worker(msgspec.Struct):
 
 
 class _Server:
-    """A server that forks workers and passes them connections.  Mutable: it has the workers.
+    """Forks workers and passes them the connections of clients.  Mutable: it has the workers.
 
-    ``accept`` returns the next connection once ``intake`` is readable, None if none will follow.
-    Workers close the files ``kept``.
+    ``accept`` is called when the socket ``intake`` is readable, and returns the next connection,
+    None if none will follow.  Workers close the file descriptors ``kept``.
     """
 
     def __init__(
@@ -157,7 +163,9 @@ class _Server:
         self._codes: dict[int, int] = {}
 
     def run(self, idle: float | None) -> None:
-        """Serve requests until no worker is busy for ``idle`` seconds, or the intake ends."""
+        """Serve requests until ``intake`` is closed, which ends all workers, or until no worker is
+        busy and nothing has come for ``idle`` seconds (None: forever).
+        """
         while True:
             events = self._events.select(idle)
             if not events and all(worker.free for worker in self._workers.values()):
@@ -184,7 +192,7 @@ class _Server:
                 self._connect(rest, connection)
 
     def _connect(self, call: str, connection: socket.socket) -> None:
-        """Pass a connection to a free worker of the call, or to a new one."""
+        """Pass a connection to a free worker for ``call``, or to a newly forked one."""
         free = (n for n, worker in self._workers.items() if worker.free and worker.call == call)
         number = next(free, None) or self._fork(call, connection)
         worker = self._workers[number]
@@ -193,9 +201,10 @@ class _Server:
             socket.send_fds(worker.channel, [b"."], [connection.fileno()])
 
     def _fork(self, call: str, connection: socket.socket) -> int:
-        """Fork a worker for ``call``; returns its process number.
+        """Fork a worker that executes ``call`` on connections passed to it; returns its process
+        id.
 
-        The worker closes ``connection``, which it is passed later over its channel.
+        The worker closes its copy of ``connection``, since it is passed that like any other.
         """
         here, there = socket.socketpair()
         number = os.fork()
@@ -209,7 +218,9 @@ class _Server:
         return number
 
     def _work(self, call: str, channel: socket.socket) -> NoReturn:
-        """Serve connections in a worker until the server ends."""
+        """In a forked worker: execute ``call`` on each connection that comes over ``channel``, and
+        end the process when the server has ended.
+        """
         try:
             self._events.close()
             for one in (self._intake, *(worker.channel for worker in self._workers.values())):
@@ -224,7 +235,7 @@ class _Server:
             os._exit(1)
 
     def _heard(self, number: int) -> None:
-        """Note that worker ``number``, whose channel is readable, is free or has ended."""
+        """Read the channel of worker ``number``: mark it as free, or forget it if it has ended."""
         worker = self._workers.get(number)
         if worker is None:  # it was ended by a request that came with this
             return
@@ -235,7 +246,7 @@ class _Server:
             self._end(number)
 
     def _end(self, number: int) -> int:
-        """End a worker if it has not ended, and return its exit code."""
+        """Kill worker ``number`` if it has not ended; returns its exit code (else -SIGKILL)."""
         worker = self._workers.pop(number, None)
         if worker is not None:
             os.kill(number, signal.SIGKILL)
@@ -246,10 +257,11 @@ class _Server:
 
 
 def _serve(call: str, connection: socket.socket) -> None:
-    """Execute a call on a connection; end the process if the call raises or returns an exit code.
+    """In a worker: execute a call on a connection; the process ends if the call raises or returns
+    an exit code.
 
-    The process ends while it is connected: a client takes the end of the connection for the end
-    of the process.
+    The process ends before the connection is closed, since a client takes the end of the
+    connection for the end of the process.
     """
     reader, writer = connection.makefile("rb"), connection.makefile("wb")
     writer.write(b"%d\n" % os.getpid())

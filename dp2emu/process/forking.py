@@ -19,22 +19,22 @@ from dp2emu.process.child import Child, Command
 from dp2emu.process.worker import command_of
 
 START_SECONDS = 120.0
-"""Time that a process may take to start."""
+"""Seconds that a fork server or worker process may take to start."""
 
 PLACE_BYTES = 90
-"""Maximum bytes of the path of a shared fork server's directory, which has its socket."""
+"""Maximum bytes of the path of a fork server's directory; systems limit the path of its socket."""
 
 RETRY_SECONDS = 0.02
 """Seconds between attempts to connect to a shared fork server that is starting."""
 
 _STARTED: list[subprocess.Popen[bytes]] = []
-"""Shared servers that this process has started; those that have ended are dropped."""
+"""Processes of the shared servers that this process has started, except those that have ended."""
 
 
 def can_fork() -> bool:
-    """Return whether the system can have fork servers.
+    """Return whether fork servers work on this system; else workers are new interpreters.
 
-    Libraries of macOS start threads of their own, and a forked copy of such a process may fail.
+    They do not on macOS, whose libraries start threads: a forked copy may fail.
     """
     return sys.platform != "darwin" and all(
         hasattr(module, name)
@@ -43,15 +43,16 @@ def can_fork() -> bool:
 
 
 class ForkServer:
-    """A server that forks workers with ``modules`` imported, started for the first of them.
+    """Starts workers by a server process that has imported ``modules`` and forks; the server is
+    started with the first worker.
 
-    It is private to this process and ends with it, or at ``close``, with its workers.  One with a
-    ``name`` of letters and digits is shared by all processes of this user on this machine, and
-    ends when it is idle.  Mutable: a server that was killed is replaced.
+    Without ``name`` the server is private to this process and ends with it, or at ``close``, with
+    its workers.  With a ``name`` of letters and digits it is shared by all processes of this user
+    on this machine, and ends when it is idle.  Mutable: a server that was killed is replaced.
     """
 
     def __init__(self, *modules: str, name: str = "") -> None:
-        """Raises OSError if a shared server finds no directory for temporary files."""
+        """Private without ``name``.  Raises OSError if a shared one has no temporary directory."""
         self.place: Path | None = None
         if name:
             machine = crc32(socket.gethostname().encode())  # machines may share the directory
@@ -78,7 +79,8 @@ class ForkServer:
         raise TimeoutError(f"no fork server answers for {START_SECONDS:g} seconds")
 
     def request(self, what: str) -> socket.socket:
-        """Return a connection on which a request was made; it times out while it is answered.
+        """Connect to the server and send the line ``what``; returns the connection, for the
+        answer.
 
         Raises OSError: FileNotFoundError or ConnectionError if there is no server.
         """
@@ -91,7 +93,7 @@ class ForkServer:
         return connection
 
     def _passed(self) -> socket.socket:
-        """Return a connection whose other end is sent to the private server."""
+        """Connect to the private server: return one end of a socket pair, send it the other."""
         if self._control is None:
             raise ConnectionRefusedError("the fork server has not been started")
         here, there = socket.socketpair()
@@ -120,7 +122,7 @@ class ForkServer:
                 self._process = _start("-", *self._modules, stdin=there.fileno())
 
     def close(self) -> None:
-        """End a private server and its workers."""
+        """End the server and its workers if it is private; does nothing to a shared server."""
         if self._control is not None:
             self._control.close()
             if self._process is not None:
@@ -128,8 +130,10 @@ class ForkServer:
 
 
 def _connected(place: Path) -> socket.socket:
-    """Return a connection with a shared server.  Raises PermissionError if the directory is open
-    to other users, whose server would be told the names of files.
+    """Return a connection with the shared server of directory ``place``.
+
+    Raises PermissionError if other users can access the directory: a server of theirs would be
+    told the names of files.
     """
     state = place.lstat()
     if state.st_uid != os.getuid() or state.st_mode & 0o77:
@@ -145,7 +149,7 @@ def _connected(place: Path) -> socket.socket:
 
 
 def _share(place: Path, modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """Start a shared server, which ends with exit code 0 at once if another is running."""
+    """Start the shared server of directory ``place``; it ends at once if one is running."""
     if len(os.fsencode(place)) > PLACE_BYTES:
         raise OSError(f"{place}: the path of a socket would be too long")
     with suppress(FileExistsError):
@@ -156,7 +160,7 @@ def _share(place: Path, modules: tuple[str, ...]) -> subprocess.Popen[bytes]:
 
 
 def _start(place: str, *modules: str, stdin: int) -> subprocess.Popen[bytes]:
-    """Start a server; a shared one leads a session, so that it outlives this process."""
+    """Start a server process; a shared one (``stdin`` DEVNULL) can outlive this process."""
     null = subprocess.DEVNULL
     command = [sys.executable, "-m", "dp2emu.process.fork_server", place, *modules]
     return subprocess.Popen(
@@ -165,9 +169,9 @@ def _start(place: str, *modules: str, stdin: int) -> subprocess.Popen[bytes]:
 
 
 class ForkedWorker:
-    """A worker of a fork server, connected by a socket.  Mutable: it ends.
+    """A worker process forked by a server, connected by a socket.  Mutable: it ends.
 
-    Raises OSError: ConnectionError if the server is just ending.
+    Raises OSError if the server cannot be reached: ConnectionError if it is just ending.
     """
 
     def __init__(self, server: ForkServer, call: str) -> None:
@@ -207,7 +211,7 @@ class ForkedWorker:
         return self._code
 
     def kill(self) -> None:
-        """End the process; reading from it ends even if the server is gone."""
+        """End the process and shut down the connection, so that readers of it stop."""
         self.wait()
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)

@@ -1,9 +1,7 @@
 """The worker's side of supervision: the function that a worker calls, and bounds on its process.
 
-    python -m dp2emu.process.worker CALL
-
-executes a call in a new interpreter, connected by standard input and output.  A fork server
-executes the same call in a forked process, connected by a socket.
+``python -m dp2emu.process.worker CALL`` executes a call in a new interpreter, connected by
+standard input and output.  A fork server executes it in a forked process, connected by a socket.
 """
 
 from __future__ import annotations
@@ -20,17 +18,17 @@ from threading import Thread
 from typing import Any, BinaryIO
 
 shared_directory = ""
-"""Directory of the shared fork server that forked this process, for files of its workers.
+"""Path of the directory of the shared fork server that forked this process; empty in other
+processes.
 
-It is empty in other processes: they must not trust a directory that no server holds.
-"""
+Workers of one server may keep files there; no other directory would be safe to trust."""
 
 
 def call_of(function: str, *arguments: object, folder: str | None = None) -> str:
-    """Return the text of a call of ``function`` (``module:name``) in the directory ``folder``.
+    """Return JSON that names a function (``module:name``) for a worker to call in ``folder``.
 
-    The function is given a reader and a writer of bytes ahead of the ``arguments``.  It returns
-    None when it is done with that connection, or an exit code to end its process.
+    The function is called with a binary reader and writer, then ``arguments``.  It returns None to
+    let the worker serve another connection, or an exit code to end it.
     """
     return json.dumps([function, folder, *arguments])
 
@@ -41,7 +39,9 @@ def command_of(call: str) -> list[str]:
 
 
 def run(call: str, reader: BinaryIO, writer: BinaryIO) -> Any:
-    """Execute a call and return its exit code, None if its process may execute others."""
+    """Call the function that ``call`` (JSON of ``call_of``) names, and return its result: an exit
+    code, or None if the process may execute more calls.
+    """
     function, folder, *arguments = json.loads(call)
     if folder is not None:
         os.chdir(folder)
@@ -63,7 +63,7 @@ def limit_memory(size: int) -> None:
 
 @contextlib.contextmanager
 def ending_after(seconds: float) -> Iterator[None]:
-    """Have SIGALRM end this process if the block takes longer, where the system has timers."""
+    """A context in which SIGALRM ends this process after ``seconds``, if there are timers."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -75,9 +75,10 @@ def ending_after(seconds: float) -> Iterator[None]:
 
 
 def end_with_parent(reader: BinaryIO) -> None:
-    """End this process when the other end of ``reader`` is closed, where pipes can be polled.
+    """Start a thread that ends this process when the other end of ``reader`` is closed, where
+    pipes can be polled.
 
-    A parent that is killed closes its end, and cannot end its children otherwise.
+    So the process ends even when its parent is killed.
     """
     if not hasattr(select, "poll"):
         return
@@ -92,7 +93,10 @@ def end_with_parent(reader: BinaryIO) -> None:
 
 
 def main(call: str) -> None:
-    """Execute a call over standard input and output; what it prints goes to standard error."""
+    """Execute a call (JSON of ``call_of``) over standard input and output, and end the process.
+
+    What the called function prints goes to standard error.
+    """
     writer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.exit(run(call, sys.stdin.buffer, writer))

@@ -71,7 +71,7 @@ def pointee(value: object) -> Value:
 
 
 def structure(value: object) -> Struct:
-    """A structure, or the structure that a pointer points to."""
+    """``value`` if it is a structure, else the structure that the pointer ``value`` points to."""
     found = pointee(value) if isinstance(value, tuple) else value
     if isinstance(found, Struct):
         return found
@@ -168,14 +168,15 @@ class Arguments:
         return name in self.call.function.arguments
 
     def spelled(self, *names: str) -> str:
-        """The first of ``names`` that is an argument of the function, else the last; headers spell
-        some arguments differently.
+        """The first of ``names`` that is an argument's name in the traced function, else the last
+        one: header versions name some arguments differently.
         """
         return next(filter(self.declares, names), names[-1])
 
     def starting(self, start: str) -> str:
-        """The name of the first argument that begins with ``start``, for names whose end differs
-        by interface version; ``start`` itself if there is none.
+        """The name of the function's first argument that begins with ``start``, else ``start``.
+
+        For arguments whose name ends differently in versions of an interface.
         """
         names = self.call.function.arguments
         return next((name for name in names if name.startswith(start)), start)
@@ -206,7 +207,7 @@ class Arguments:
         return state_word(self.value(name))
 
     def real(self, name: str) -> float:
-        """An argument as a float."""
+        """The value of argument ``name`` as a float."""
         return real(self.value(name))
 
     def reals(self, name: str) -> list[float]:
@@ -218,7 +219,7 @@ class Arguments:
         return [integer(leaf) for leaf in flattened(self.value(name))]
 
     def blob(self, name: str) -> bytes:
-        """An argument as bytes; of a value in two forms (``Repr``), the machine form."""
+        """An argument as bytes; if the trace has it also in readable form, its machine form."""
         value = self.value(name)
         found = value.machine if isinstance(value, Repr) else value
         if isinstance(found, bytes):

@@ -1,4 +1,4 @@
-"""Import of API traces as captures."""
+"""Import of API traces: their calls are made again on runtimes, whose commands are captured."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Import:
 
     @property
     def name(self) -> str:
-        """The trace's name in error messages."""
+        """The trace's file name, for error messages."""
         return self._trace.name
 
     @property
@@ -74,8 +74,8 @@ class Import:
 
 
 def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
-    """A label for each surface that the call created: its address, and the call's method and
-    number.
+    """Yield an annotation for each surface in ``made``: its handle, and the method and number of
+    the call that created it.
     """
     for record in made:
         if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
@@ -113,10 +113,11 @@ def importing(
     frames: Frames = EVERY,
     progress: Callable[[Record], None] | None = None,
 ) -> Losses:
-    """Write a trace as a capture, or ``frames`` of it (``selected``).
+    """Import a trace and write the records to ``writer``; only those of ``frames``, if not all.
 
-    Returns the losses; ``Trace.damage`` has the error of a truncated trace.  ``progress`` is
-    called with each record.  Raises OSError, and CaptureError if ``writer`` cannot take a record.
+    Returns the losses, calls that could not be expressed; ``Trace.damage`` has the error of a
+    truncated trace.  ``progress`` is called with each record.  Raises OSError, and CaptureError if
+    ``writer`` cannot take a record.
     """
     capture = Import(trace)
     for record in selected(capture.records(), frames):

@@ -1,4 +1,6 @@
-"""Locked memory of the program, and its traced stores (apitrace traces, "Traced stores")."""
+"""Locks of memory that a traced program holds, and the bytes that it stores there (apitrace
+traces, "Traced stores").
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ import msgspec
 
 
 class Lock(msgspec.Struct):
-    """A lock of the part with number ``key`` (such as a subresource) of the object ``thing``;
-    ``place`` tells which bytes or pixels of it are locked, in the form that the unlocking function
-    needs.
+    """A lock, by the traced program, of a part of the object ``thing``.
 
-    ``pitch`` and ``slice`` are the row and slice pitch, in bytes, that the program received.
-    Mutable: ``data`` arrives with the tracer's memcpy.
+    ``key`` is the number of the part, such as a subresource; ``place`` says which of its bytes or
+    pixels are locked, in the form that the unlocking function needs.  ``pitch`` and ``slice`` are
+    the row and slice pitch in bytes that the program received.  Mutable: ``data`` is what it
+    wrote.
     """
 
     thing: object
@@ -25,22 +27,20 @@ class Lock(msgspec.Struct):
 
 
 class Locks:
-    """The program's current locks, found by locked object or by address.  Mutable."""
+    """The locks that the traced program holds, by (object, part) and by address.  Mutable."""
 
     def __init__(self) -> None:
         self._by_thing: dict[tuple[int, int], Lock] = {}
         self._by_address: dict[int, Lock] = {}
 
     def begin(self, address: int, lock: Lock) -> None:
-        """Add a lock of memory at an address; it replaces a lock of the same part of the same
-        object.
-        """
+        """Add a lock of memory at ``address``; it replaces a lock of that part of the object."""
         self._by_thing[id(lock.thing), lock.key] = lock
         self._by_address[address] = lock
 
     def store(self, address: int, data: bytes) -> bool:
-        """Keep the bytes that the program wrote in the lock at an address; False if there is no
-        lock.
+        """Store the bytes that the program wrote to locked memory in its lock, which is found by
+        the memory's address; False if there is no lock.
         """
         lock = self._by_address.get(address)
         if lock is not None:

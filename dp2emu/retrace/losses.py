@@ -10,14 +10,14 @@ import msgspec
 from dp2emu.errors import Dp2Error
 
 KEPT = 1000
-"""Largest number of losses that are kept one by one, and of (function, reason) groups that are
-kept with call numbers; further losses are only counted."""
+"""Largest number of losses that are stored one by one, and of (function, reason) pairs for which
+call numbers are stored; further losses are only counted."""
 _SHOWN = 10
 """Largest number of call numbers that a line of the loss report lists."""
 
 
 class Inexpressible(Dp2Error):
-    """A call that no commands of a driver express, or that was not recorded completely."""
+    """Raised for a traced call that no driver commands express, or that lacks recorded data."""
 
 
 class Loss(msgspec.Struct, frozen=True):

@@ -84,8 +84,8 @@ def forward(
 def method_of(
     find: Callable[[Arguments], object], name: str
 ) -> Callable[[Arguments], Callable[..., object]]:
-    """A function for ``forward`` that returns a method, by name, of the object that ``find``
-    returns.
+    """A function that takes a traced call, and returns the method ``name`` of the object that
+    ``find(call)`` returns; for use with ``forward``.
     """
 
     def bound(call: Arguments) -> Callable[..., object]:
@@ -125,17 +125,18 @@ def store(program: Program, call: Arguments) -> None:
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
-"""Exceptions that an action may raise if a damaged trace has senseless values; the call is then
-reported as a loss."""
+"""Exceptions by which a method's import fails on senseless values of a damaged trace; the call
+then counts as a loss."""
 
 
 class Program:
-    """The traced program: its objects by address, and the rig that its calls drive.  Mutable.
+    """The traced program: its objects by address, and the rig on which its calls are made again.
+    Mutable.
 
-    ``record`` receives all events.  All sessions share ``numbers``, so that devices do not share
-    handles or contexts.  ``endings`` submit the devices' remaining commands at the end of the
-    trace.  ``handles`` has the objects that the program names by a number, by their kind and
-    number.
+    ``record`` is called with all events.  All sessions share the counters ``numbers``, so that
+    devices do not share handles or contexts.  The functions ``endings`` submit the devices'
+    remaining commands at the end of the trace.  ``handles`` has objects that the program names by
+    a number, by (kind, number).
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -157,7 +158,7 @@ class Program:
         return made
 
     def play(self, call: TraceCall) -> None:
-        """Perform the action of a call, or record a loss."""
+        """Perform the action that imports a call; without one, or if it fails, record a loss."""
         self._last = call.number
         row = METHODS.get(call.name)
         if row is None:

@@ -37,7 +37,7 @@ _NO_PIXELS = PixelFormat(0)
 
 
 def make_payload(desc: SurfaceDesc, known: Mapping[int, SurfaceDesc]) -> bytes:
-    """Return the payload that makes a surface; ``known`` are the existing surfaces by handle.
+    """Return the payload of the record MAKE for a surface; ``known`` has existing ones by handle.
 
     Raises Fault if the parent or its level does not exist, Unsupported for a format.
     """
@@ -67,7 +67,7 @@ def _pitch(desc: SurfaceDesc, top: Subresource) -> int:
 
 
 def _caps(desc: SurfaceDesc) -> tuple[int, int]:
-    """Return DDSCAPS and DDSCAPS2."""
+    """Return dwCaps (DDSCAPS_*) and dwCaps2 (DDSCAPS2_*) of a surface that is no buffer."""
     uses = FORMATS[Format(desc.format)].uses
     caps = Caps.VIDEOMEMORY
     if desc.kind in TEXTURES or desc.parent or desc.kind in VOLUMES:

@@ -1,4 +1,4 @@
-"""Findings: failures of a driver as a program, which are results of a test."""
+"""Findings: how a driver's process failed (crash, hang, overrun, ...), as a result of a test."""
 
 from __future__ import annotations
 
@@ -29,16 +29,18 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return what identifies the mistake: the kind and the functions, or else ``what``."""
+        """Return text that is equal for findings of one mistake: the kind and the innermost
+        functions, or ``what`` without a stack.
+        """
         return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what}"
 
 
 _KEYED = 4
-"""Maximum number of innermost stack functions in the key of a finding."""
+"""Maximum number of functions, from the innermost of the stack on, in the key of a finding."""
 
 
 class RigFailure(Dp2Error):
-    """The driver under test failed as a program, as ``finding`` tells."""
+    """Raised if the driver's process failed; ``finding`` says how, such as a crash or timeout."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(f"{finding.kind.value}: {finding.what}")
@@ -46,7 +48,8 @@ class RigFailure(Dp2Error):
 
 
 MARK = "dp2emu-rig:"
-"""Prefix of the line in which a host reports a finding: its kind, then what happened."""
+"""Prefix of a line on standard error by which a driver's host reports a finding; the kind of
+finding follows, then what happened."""
 
 _MARKED = re.compile(rf"^{MARK} (\w+) (.*)$", re.MULTILINE)
 _REPORT = re.compile(r"ERROR: (\w+Sanitizer): ([\w-]+)")
@@ -57,8 +60,9 @@ _OURS = ("ffi_", "_ctypes", "Py", "_Py", "__libc", "_start", "__asan", "__interc
 def finding_of(output: str, status: int | None) -> Finding:
     """Return the finding for a driver's process that ended.
 
-    It is the sanitizer's report in ``output``, the process's standard error, else its host's line,
-    else the exit code ``status``, negative for a signal.
+    It is, if there is one, the sanitizer's report in ``output`` (the process's standard error),
+    else the line there that begins with ``MARK``, else the exit code ``status``, negative for a
+    signal.
     """
     report = _REPORT.search(output)
     if report is not None:
@@ -72,7 +76,9 @@ def finding_of(output: str, status: int | None) -> Finding:
 
 
 def _stack(output: str, report: re.Match[str]) -> tuple[str, ...]:
-    """Return the driver's functions on the first stack of a report."""
+    """Return the names of the functions on the first stack of a sanitizer's report, innermost
+    first, up to the first of the host's own.
+    """
     first = output[report.end() :].split("\n\n", 1)[0]
     names = _FRAME.findall(first)
     until = next((n for n, name in enumerate(names) if name.startswith(_OURS)), len(names))

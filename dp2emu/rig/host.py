@@ -50,9 +50,10 @@ _TYPES: dict[str, Any] = {
 
 
 def structure(name: str, declaration: Any) -> type[ctypes.Structure]:
-    """Return a ctypes structure with the layout of a declaration; padding becomes members.
+    """Return a ctypes structure with the layout of a construct declaration; its padding becomes
+    members.
 
-    Raises TypeError if the layout differs on this host.
+    Raises TypeError if the sizes differ on this host.
     """
     fields = [
         (member.name or f"_{place}", _type(f"{name}_{member.name}", member))
@@ -98,10 +99,10 @@ _NAMES = {_SIGSEGV: "SIGSEGV", _SIGBUS: "SIGBUS", _SIGFPE: "SIGFPE", _SIGILL: "S
 
 
 class Guarded:
-    """Zeroed memory of ``size`` bytes that ends at an inaccessible page.
+    """Zeroed memory of ``size`` bytes that ends at an inaccessible page; its bytes can be changed.
 
     Findings call it ``name``.  It starts at a multiple of 4, so up to three bytes may lie between
-    its end and the page; ``intact`` checks them, and those ahead of it.  Mutable: memory.
+    its end and the page; ``intact`` checks them, and those ahead of it.
     """
 
     def __init__(self, size: int, name: str) -> None:
@@ -121,15 +122,15 @@ class Guarded:
             _protect(place, page)
 
     def write(self, offset: int, data: bytes) -> None:
-        """Store bytes; the caller has checked the bounds."""
+        """Store ``data`` at byte ``offset`` of the memory; the caller checks the bounds."""
         self._memory[self._before + offset : self._before + offset + len(data)] = data
 
     def read(self, offset: int, size: int) -> bytes:
-        """Load bytes; the caller has checked the bounds."""
+        """Load ``size`` bytes from byte ``offset`` of the memory; the caller checks the bounds."""
         return self._memory[self._before + offset : self._before + offset + size]
 
     def intact(self) -> bool:
-        """Return whether the bytes next to the memory are unchanged."""
+        """Return whether the filler bytes directly before and after the memory are unchanged."""
         first = self._memory[mmap.PAGESIZE : self._before]
         last = self._memory[self._before + self.size : self._behind]
         return (first + last).count(_FILLER) == len(first) + len(last)
@@ -163,9 +164,9 @@ class _Action(ctypes.Structure):
 
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _ADDRESS = 2 * ctypes.sizeof(ctypes.c_void_p) if ctypes.sizeof(ctypes.c_void_p) == 8 else 12
-"""Offset of the fault's address in siginfo_t of Linux."""
+"""Byte offset of si_addr, the address of a fault, in siginfo_t of Linux."""
 _kept: list[Any] = []
-"""Signal handlers, referenced here so that they are never garbage collected."""
+"""Handlers of fault signals, listed so that they are never garbage collected."""
 
 
 def report_faults(where: Callable[[int], str | None]) -> None:
@@ -208,13 +209,14 @@ _NO_CONTEXT = 0x0BAD0000
 """Bits of the invalid dwhContext that a driver gets if the rig names an unknown context."""
 _PAYLOAD_BYTES = wire.LONGEST
 _OLDEST = 4
-"""A DirectX version minus this is the interface number that ContextCreate passes in dwhContext."""
+"""ContextCreate passes the DirectX version (6 to 9) minus this number in dwhContext."""
 
 
 class Place:
-    """A surface: its memory, or a part of its owner's, and the structures that describe it.
+    """The memory of a surface and the DirectDraw structures that describe it to a driver.
 
-    Mutable: the driver may write to the structures.
+    A level of another surface uses a part of that surface's memory.  Mutable: the driver may write
+    to the structures.
     """
 
     def __init__(self, row: dict[str, int], owner: Place | None) -> None:
@@ -239,7 +241,7 @@ class Place:
 
     @property
     def pointer(self) -> int:
-        """Return the address by which calls refer to the surface."""
+        """Return the address of the surface's DD_SURFACE_LOCAL, by which calls refer to it."""
         return ctypes.addressof(self.local)
 
     def exchange(self, other: Place) -> None:
@@ -250,7 +252,10 @@ class Place:
         self.offset, other.offset = other.offset, self.offset
 
     def reach(self, offset: int, size: int) -> int:
-        """Return the offset of bytes in ``memory``.  Raises Fault outside of the surface."""
+        """Return the offset in ``memory`` of the surface's byte ``offset``.
+
+        Raises Fault unless ``size`` bytes from there on are in the surface.
+        """
         if offset + size > self.size:
             raise Fault(HResult.DDERR_INVALIDPARAMS, "outside the surface")
         return self.offset + offset
@@ -263,7 +268,9 @@ def _fill(structure: Any, values: tuple[int, ...]) -> None:
 
 
 class Host:
-    """Executes the requests of a rig.  Mutable: it has surfaces and contexts."""
+    """Performs the requests of a rig by calls of a driver's library.  Mutable: it has the driver's
+    surfaces and contexts, by the rig's numbers.
+    """
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.ticks = 0
@@ -279,7 +286,7 @@ class Host:
         self._user: Guarded | None = None
 
     def answer(self, message: Message) -> tuple[int, bytes]:
-        """Return tag and payload of the reply."""
+        """Perform the request in a record; returns (tag, payload) of the reply."""
         self.ticks += 1
         try:
             if message.tag in _ASKED:
@@ -295,7 +302,7 @@ class Host:
             return _done(wire.CORRUPT)
 
     def where(self, address: int) -> str | None:
-        """Describe an address next to a surface or the user's vertices; None for any other."""
+        """Describe an address in a guard page of a surface or of user vertices, else None."""
         memories = [place.memory for place in self._places.values()]
         for memory in [*memories, *filter(None, [self._user])]:
             place = memory.where(address)
@@ -385,7 +392,7 @@ class Host:
         return self._done_or_unknown(self._called("DdSetColorKey", data))
 
     def _remove_key(self, record: ColorKeyRemoved) -> tuple[int, bytes]:
-        """Remove the key from the surface; drivers have no call for that."""
+        """Clear the flag in the surface's structure that it has a colour key; calls no driver."""
         self._place(record.handle).local.dwFlags &= ~_HASCKEYSRCBLT
         return _done(HResult.D3D_OK)
 
@@ -448,7 +455,7 @@ class Host:
         return kind, bytes(reply)
 
     def _data(self, call: Call) -> Any:
-        """Return the structure of a call, with pointers instead of handles."""
+        """Return D3DHAL_DRAWPRIMITIVES2DATA for a call: pointers in place of surface handles."""
         data = _CALL()
         for name, _ in _CALL._fields_:  # type: ignore[misc]
             setattr(data, name, getattr(call, name, 0))
@@ -465,7 +472,7 @@ class Host:
         return data
 
     def _check(self) -> None:
-        """End the process if bytes next to a buffer have changed."""
+        """End this process with a finding if the driver has written next to a surface's memory."""
         memories = [place.memory for place in self._places.values()]
         for memory in [*memories, *filter(None, [self._user])]:
             if not memory.intact():
@@ -515,7 +522,7 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
 
 
 def serve(reader: BinaryIO, writer: BinaryIO, library: str) -> None:
-    """Answer every record of ``reader`` until its end, with the driver in ``library``."""
+    """Answer every record of ``reader``, calling the driver in ``library``, until it ends."""
     host = Host(ctypes.CDLL(library))
     if "ASAN_OPTIONS" not in os.environ:
         report_faults(host.where)

@@ -31,7 +31,7 @@ class Rig(Protocol):
         """DestroySurface of ``handle``."""
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey for source blits from ``handle`` and textures; None removes the key."""
+        """DdSetColorKey of ``handle``, for blits from it and its use as texture; None: no key."""
 
     def lock(self, handle: int) -> None:
         """DdLock of ``handle`` without DDLOCK_NOOVERWRITE: wait until the GPU is done with all
@@ -39,9 +39,7 @@ class Rig(Protocol):
         """
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip: exchange the contents of ``front`` and ``back``, which are alike, after all
-        drawing.
-        """
+        """DdFlip after all drawing: ``front`` and ``back``, alike in format, exchange contents."""
 
     def blit(self, blt: Blt) -> None:
         """DdBlt: fill or copy a rectangle of a surface, after all drawing."""

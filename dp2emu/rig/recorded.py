@@ -1,4 +1,4 @@
-"""A rig that answers from a capture."""
+"""A rig without a driver: it answers calls with the answers that a capture has."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from dp2emu.rig.surface_budget import SurfaceBudget
 class RecordedRig:
     """A rig that answers calls as a capture recorded them, in order within each context.
 
-    Other requests are accepted and ignored.  A call that was not recorded next, and a read of
-    memory that was not recorded, raise UsageError.  Mutable: it proceeds through the capture.
+    Raises UsageError for a call that differs from the next one recorded in its context, and for a
+    read of memory other than a buffer's.  Other requests are accepted and ignored.  Mutable.
 
     The capture is read at construction.  Raises CaptureError if it is damaged.
     """
@@ -45,13 +45,13 @@ class RecordedRig:
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: calls in any context are answered as recorded."""
 
     def destroy_context(self, context: int) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: calls in any context are answered as recorded."""
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Allocate a buffer; accept any other surface, which cannot be read.
+        """Allocate the memory of a buffer; do nothing for a surface with pixels.
 
         Raises Fault if a buffer exceeds a limit.
         """
@@ -60,24 +60,24 @@ class RecordedRig:
             self._memory[desc.handle] = bytearray(desc.width)
 
     def destroy_surface(self, handle: int) -> None:
-        """Free a buffer; of any other surface, only accept the request."""
+        """Free the memory of a buffer; for a surface with pixels do nothing."""
         self._memory.pop(handle, None)
         self._budget.release(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: surfaces with pixels have no memory here."""
 
     def lock(self, handle: int) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: only recorded answers are returned."""
 
     def flip(self, front: int, back: int) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: surfaces with pixels have no memory here."""
 
     def blit(self, blt: Blt) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: surfaces with pixels have no memory here."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Store bytes if the surface is a buffer; else the request has no effect."""
+        """Store bytes in a buffer; surfaces with pixels have no memory here."""
         if handle in self._memory:
             self._store(handle, offset, data)
 
@@ -104,7 +104,7 @@ class RecordedRig:
         return replace(answer, fault=None)
 
     def finish(self) -> None:
-        """Accept the request, which has no effect."""
+        """Do nothing: only recorded answers are returned."""
 
     def _store(self, handle: int, offset: int, data: bytes) -> None:
         memory = self._memory.get(handle)

@@ -51,11 +51,11 @@ TIMEOUT = 10.0
 """Default time that a driver may take for an answer, in seconds."""
 
 _START_SECONDS = 60.0
-"""Time that a process may take to start and answer first: loading may take longer than a call."""
+"""Seconds, at least, that a process may take from its start to its first reply."""
 _STOP_SECONDS = 1.0
 _REPORT_BYTES = 1 << 16
 _FIXED_BYTES = 128
-"""Upper bound of the bytes of a memory or call payload other than its data."""
+"""Upper bound, in bytes, of what a record's payload has besides data (of memory or of a call)."""
 
 LIBRARY_BYTES = 1 << 30
 _SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
@@ -65,10 +65,11 @@ _SANITIZED = {
 
 
 class Served:
-    """A ``Rig`` whose driver is served by a command over its standard streams.
+    """A rig whose driver runs in another process, which speaks the protocol of ``wire`` over its
+    standard streams.
 
-    ``command`` is a list of arguments, ``environment`` its variables (None: this process's), and
-    ``timeout`` is in seconds.  Mutable: a process comes and goes.
+    ``command`` starts it, a list of arguments; ``environment`` has its variables (None: this
+    process's); ``timeout`` is in seconds for each request.  Mutable: the process starts and ends.
     """
 
     def __init__(
@@ -96,17 +97,15 @@ class Served:
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """ContextCreate.  Raises Fault as the driver answers."""
+        """ContextCreate.  Raises Fault with the driver's result if it fails."""
         self._record(ContextCreated(context, interface, color, depth))
 
     def destroy_context(self, context: int) -> None:
-        """ContextDestroy.  Raises Fault as the driver answers."""
+        """ContextDestroy.  Raises Fault with the driver's result if it fails."""
         self._record(ContextDestroyed(context))
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """CreateSurfaceEx of zeroed memory.  Raises Fault as the driver answers, and if a limit is
-        exceeded.
-        """
+        """CreateSurfaceEx of zeroed memory.  Raises Fault if it fails or exceeds a limit."""
         self._budget.claim(desc)
         self._done(self._exchange(Ask.MAKE, make_payload(desc, self._surfaces)))
         self._surfaces[desc.handle] = desc
@@ -118,23 +117,24 @@ class Served:
         self._budget.release(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey, not called to remove a key.  Raises Unsupported if the driver has no such
-        function, Fault as it answers.
+        """DdSetColorKey; to remove a key no driver function is called.
+
+        Raises Unsupported if the driver has no such function, Fault if the driver fails.
         """
         removed = key is None
         record = ColorKeyRemoved(handle) if key is None else ColorKeySet(handle, *key)
         self._optional(record, "the removal of colour keys" if removed else "colour keys")
 
     def lock(self, handle: int) -> None:
-        """DdLock: the driver waits for its drawing."""
+        """DdLock, in which the driver waits until its drawing into the surface is done."""
         self._record(Locked(handle))
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip.  Raises Unsupported if the driver has no such function, Fault as it answers."""
+        """DdFlip.  Raises Unsupported if the driver lacks this function, Fault if it fails."""
         self._optional(Flipped(front, back), "flips")
 
     def blit(self, blt: Blt) -> None:
-        """DdBlt.  Raises Unsupported if the driver has no such function, Fault as it answers."""
+        """DdBlt.  Raises Unsupported if the driver lacks this function, Fault if it fails."""
         self._optional(Blitted(blt), "blits")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
@@ -166,7 +166,7 @@ class Served:
         return answered.answer
 
     def finish(self) -> None:
-        """Let the driver finish its work."""
+        """Ask the driver to finish all its drawing, and wait for that."""
         self._done(self._exchange(Ask.FINISH, b""))
 
     # The process
@@ -177,7 +177,7 @@ class Served:
         return self._process is not None
 
     def restart(self) -> None:
-        """Discard the failure and all surfaces and contexts; the next request starts a process."""
+        """End the process; forget failure, surfaces and contexts.  A request starts it again."""
         self.close()
         self.finding = None
 
@@ -223,7 +223,7 @@ class Served:
     # Requests and replies
 
     def _most(self) -> int:
-        """Return the number of data bytes that fit into a record."""
+        """Return the largest number of bytes of memory or vertices that one record can carry."""
         self._start()
         return min(self._payload_bytes, wire.LONGEST) - _FIXED_BYTES
 
@@ -232,7 +232,7 @@ class Served:
         self._done(self._exchange(kind, payload))
 
     def _optional(self, record: Record, what: str) -> None:
-        """Send a record.  Raises Unsupported if the driver has no function for it, ``what``."""
+        """Send a request; raises Unsupported (``what``) if the driver has no function for it."""
         kind, _, payload = encode(record)
         reply = self._exchange(kind, payload)
         if reply.tag == Reply.DONE and self._head(wire.DONE, reply) == (wire.UNKNOWN,):
@@ -251,7 +251,7 @@ class Served:
         return written.data
 
     def _done(self, reply: Message) -> None:
-        """Raise Fault if a reply reports a failure of the request."""
+        """Raise Fault if ``reply`` says that the driver failed, RigFailure if it is invalid."""
         if reply.tag != Reply.DONE:
             self._broken(f"record {reply.tag} where DONE was expected")
         (result,) = self._head(wire.DONE, reply)
@@ -273,7 +273,10 @@ class Served:
             self._broken(error.what)
 
     def _exchange(self, tag: int, payload: Payload, before: bytes = b"") -> Message:
-        """Send a record and return the reply; ``before`` is sent ahead of the greeting."""
+        """Send a record and return its reply; raises RigFailure if the driver's process fails.
+
+        ``before`` has the bytes to send ahead of the first record of a connection.
+        """
         if not before:
             self._start()
         assert self._process is not None
@@ -307,7 +310,7 @@ class Served:
     # Failures
 
     def _ended(self, deadline: Deadline) -> Finding:
-        """Return why the process ended."""
+        """Return why the process ended or was killed: timeout, sanitizer report, crash, exit."""
         assert self._process is not None and self._output is not None
         status: int | None = None
         try:
@@ -364,7 +367,9 @@ class NativeDriver(Served):
 
 
 def _environment(library: Path) -> Mapping[str, str]:
-    """Return this process's variables, with this package in the path and any sanitizer needed."""
+    """Return variables for the driver's process: this process's, with this package in PYTHONPATH,
+    and for a sanitizer build LD_PRELOAD and the sanitizer's options.
+    """
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     ours = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}

@@ -1,4 +1,4 @@
-"""Rigs by specification, ``KIND[:ARGUMENT]``, as commands and fixtures take them."""
+"""Opening a rig by its specification, a text ``KIND[:ARGUMENT]`` such as ``native:driver.so``."""
 
 from __future__ import annotations
 

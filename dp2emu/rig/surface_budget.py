@@ -1,4 +1,4 @@
-"""Limits on the surfaces of a driver that does not enforce them itself."""
+"""Limits on the surfaces of rigs: their number, and the total of their bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dp2emu.limits import Limits
 
 
 class SurfaceBudget:
-    """Sizes of surfaces by handle, within limits.  Mutable: surfaces are created and destroyed."""
+    """Counts surfaces and their bytes, and refuses those beyond the limits.  Mutable."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._heap = Heap(limits)
@@ -17,9 +17,9 @@ class SurfaceBudget:
         self._total = 0
 
     def claim(self, desc: SurfaceDesc) -> None:
-        """Count a surface before creation; it replaces one with the same handle.
+        """Count a surface that is about to be created; it replaces one with the same handle.
 
-        A level of another surface needs no memory of its own.
+        A level of another surface counts no bytes.
 
         Raises Fault, which names the limit that is exceeded, and Fault or Unsupported for an
         impossible surface.

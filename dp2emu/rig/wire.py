@@ -1,9 +1,9 @@
-"""The protocol between a served rig and its driver: records, as in a raw driver log.
+"""The protocol between a rig and a driver in another process: records, as in a raw driver log.
 
 Both sides begin with the log's magic, and each record of the rig has one reply.  The rig sends
 records of a log and those of ``Ask``; the driver replies with ANSWER to a call, MEMORY to a read,
-and else with those of ``Reply``.  ``dp2emu/capture/c/dp2stub.h`` implements the driver's side in
-C, ``host`` in Python.
+and a record of ``Reply`` to others.  ``dp2emu/capture/c/dp2stub.h`` implements the driver's side
+in C, ``host`` in Python.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Ask(IntEnum):
 
 
 class Reply(IntEnum):
-    """Tags of the records that only a driver sends to a rig."""
+    """Tags of records that only a driver sends: its greeting, and the result of a request."""
 
     WELCOME = 0x181
     DONE = 0x182
@@ -44,8 +44,8 @@ CORRUPT, UNKNOWN = 0xE0000001, 0xE0000002
 
 HELLO = Head(Struct("version" / DWORD))
 WELCOME = Head(Struct("version" / DWORD, "abi" / DWORD, "payload_bytes" / DWORD))
-"""Payload of WELCOME: ``abi`` is 32 or 64, ``payload_bytes`` the length of the longest payload
-that the driver accepts."""
+"""Payload of the record WELCOME, a driver's greeting: protocol version, ``abi`` (bits of a
+pointer, 32 or 64), and the most bytes that a payload sent to it may have."""
 DONE = Head(Struct("result" / DWORD))
 READ = Head(Struct("handle" / QWORD, "offset" / QWORD, "size" / QWORD))
 MAKE = Head(
@@ -58,15 +58,15 @@ MAKE = Head(
         "dwRGBAlphaBitMask" / DWORD,
     )
 )  # fmt: skip
-"""Payload of MAKE, a surface: its memory, ``bytes`` of its own or at ``offset`` of a parent's, and
-its DDSCAPS and DDPIXELFORMAT."""
+"""Payload of the record MAKE, which creates a surface: size, levels, DDSCAPS, DDPIXELFORMAT, and
+its memory: ``bytes`` bytes, separate or from ``offset`` of surface ``parent`` on."""
 
 LONGEST = 64 << 20
 """Maximum size in bytes of the payload of a record between rig and driver."""
 
 
 class Message(NamedTuple):
-    """A record: its tag, the sender's time in ticks of its clock, its payload."""
+    """A record as sent: its tag, the sender's clock in ticks, and its payload."""
 
     tag: int
     time: int
@@ -74,9 +74,9 @@ class Message(NamedTuple):
 
 
 def receive(take: Callable[[int], bytes]) -> Message:
-    """Return the next record; ``take`` returns the number of bytes asked for, or raises.
+    """Read and return the next record; ``take(n)`` must return exactly n bytes, or raise.
 
-    Raises CaptureError if the record is damaged or too long.
+    Raises CaptureError if the record is damaged or longer than ``LONGEST``.
     """
     head = take(RECORD.size)
     tag, length, time, crc = RECORD.unpack(head)

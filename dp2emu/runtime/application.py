@@ -69,8 +69,8 @@ class Application:
     """A Direct3D 9 or 8 device of an application, over a rig.  Mutable.
 
     ``interface`` is 9 or 8; ``layouts`` has vertex layouts by declaration handle, ``numbered`` the
-    objects of Direct3D 8 by kind and number.  The devices of a rig share ``numbers``; ``record``
-    receives all events but the driver's responses.
+    objects of Direct3D 8 by (kind, number).  The devices of a rig share the counters ``numbers``;
+    ``record`` is called with every event but the driver's responses.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class Application:
     # Lifetime
 
     def release(self, thing: Resource | Program) -> None:
-        """Release the program's last reference; the device may still use the object."""
+        """Note that the application has released an object; it is destroyed once it is unbound."""
         if not isinstance(thing, Resource):
             # Even handles are vertex formats, not objects.
             self._retired |= {thing: None} if thing.handle & 1 else {}
@@ -249,7 +249,7 @@ class Application:
                 yield desc.handle
 
     def _values(self) -> Iterator[Any]:
-        """The values of all settings of the device and of its state blocks."""
+        """Yield the value of every setting, of the device and of each of its state blocks."""
         yield from self.mirror.values()
         for block in self.blocks:
             yield from block.values.values()
@@ -288,7 +288,7 @@ class Application:
             self.mark(root, face, box if level == 0 else None)
 
     def mark(self, texture: Resource, face: int, box: Box | None) -> None:
-        """AddDirtyRect and AddDirtyBox; None is the whole face."""
+        """AddDirtyRect and AddDirtyBox of a texture's face; ``box`` None is the whole face."""
         desc = texture.desc
         texture.add_dirty(face, box)
         if desc is None or desc.kind not in TEXTURES:
@@ -340,8 +340,10 @@ class Application:
             self._update_face(source, target, face)
 
     def _update_face(self, source: Resource, target: Resource, face: int) -> None:
-        """Copy one face level by level, for copies that TEXBLT cannot do: it copies the same
-        rectangle of all faces and does not convert formats.
+        """Copy one face of a texture level by level, as UpdateTexture does.
+
+        Used where the TEXBLT token cannot: it copies the same rectangle of all faces, and converts
+        no formats.
         """
         one, other = source.desc, target.desc
         assert one is not None
@@ -398,7 +400,7 @@ class Application:
         self.wrote(target)
 
     def _fill_blocks(self, target: Resource, box: Box, color: int) -> None:
-        """Fill a surface whose format the driver cannot fill, as through a lock."""
+        """Fill a box by writing its bytes, for formats that the driver cannot fill."""
         assert target.desc is not None
         format = Format(target.desc.format)
         block, (width, height) = block_of(format, color), FORMATS[format].block
@@ -408,8 +410,8 @@ class Application:
         self.store(target, 0, box, Stored(block * (columns * rows)))
 
     def wrote(self, target: Resource) -> None:
-        """Note that a blit wrote a surface: mip levels generated from it are out of date, and the
-        next Lock reads what the GPU wrote.
+        """Record that the GPU wrote a surface: levels generated from it are generated again before
+        the next draw, and the next Lock is a read-back.
         """
         target.root.drawn.add(target.index)
         if target.root.desc is not None:

@@ -79,7 +79,7 @@ class _Waiting(msgspec.Struct):
     data: bytearray | None = None
 
     def same(self, format: int, stride: int, buffer: int) -> bool:
-        """Whether vertices of this format, stride and buffer can go into the same call."""
+        """Whether vertices of this FVF, stride in bytes and buffer may join the collected ones."""
         return (self.format, self.stride, self.buffer) == (format, stride, buffer)
 
 
@@ -131,9 +131,8 @@ class CallDraws:
     def _prepare(
         self, format: int, stride: int, buffer: int, indices: Sequence[int] | None
     ) -> None:
-        """Submit the collected vertices if their format, stride or buffer differs, and reserve
-        bytes of the command buffer for a draw's token, so that it is in the same call as its
-        vertices.
+        """Submit the collected vertices unless the new ones may join them, and reserve room for
+        the draw's token: a token and its vertices must be in one call.
         """
         if not self._waiting.same(format, stride, buffer):
             self._session.flush()
@@ -157,7 +156,7 @@ class CallDraws:
             self._session.commands.emit_counted(tokens.indexed, primitives, (start,), data)
 
     def _take(self) -> CallVertices | None:
-        """Remove and return the vertices of the call being submitted, None if it has no draws."""
+        """Remove and return the vertices collected for this call; None if there are none."""
         waiting = self._waiting
         self._waiting = _Waiting(waiting.format, waiting.stride, waiting.buffer)
         if waiting.count == 0:

@@ -57,8 +57,10 @@ class Chain:
         create: Callable[[int, int, Format, int], SurfaceDesc],
         first: SurfaceDesc | None = None,
     ) -> None:
-        """``create`` makes a render target of width, height, format and samples; ``first`` is an
-        existing back buffer.
+        """Create the front buffer and the back buffers; ``first``, if it exists, is the first of
+        these.
+
+        ``create(width, height, format, samples)`` returns a new render target.
         """
         p, self._session = parameters, session
         made = [first] if first else []

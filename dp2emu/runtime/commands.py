@@ -77,10 +77,10 @@ class CommandBuffer:
             self.flush()
 
     def emit(self, op: Op, items: Sequence[Any] = (), *, head: Any = None) -> None:
-        """Append a token; ``items`` are tuples (numbers for plain indices) in field order.
+        """Append a token; ``items`` has a tuple of fields for each item (a number for an index).
 
         Items that do not fit go into further tokens, each with the same ``head``.  Raises
-        UsageError for tokens with other content than records.
+        UsageError for a token whose content is not a head and items.
         """
         row = TABLE[op]
         if row.tail or row.vertices or (row.item_dtype is not None and row.count(1) != 1):
@@ -96,8 +96,8 @@ class CommandBuffer:
             data = data[room * each :]
 
     def emit_counted(self, op: Op, count: int, head: Any, data: bytes = b"") -> None:
-        """Append a token with ``head`` and records ``data``, for tokens whose n is not the number
-        of records: n is ``count``.
+        """Append a token whose header's n is not the number of its items: n is ``count``, and the
+        bytes ``data`` follow ``head``.
 
         Raises UsageError for an n beyond 16 bits, or data beyond ``capacity``.
         """
@@ -118,8 +118,8 @@ class CommandBuffer:
         self._append(op, b"", data + tail, 1)
 
     def _room(self, fixed: int, each: int) -> int:
-        """The number of items of ``each`` bytes that fit into the buffer behind ``fixed`` bytes,
-        after a flush if none does.
+        """How many items of ``each`` bytes still fit into the buffer after ``fixed`` bytes, at
+        most 65,535; flushes first if not even one fits.
         """
         self.reserve(fixed + each)
         return min((self.capacity - len(self._bytes) - fixed) // each, MAX_ITEMS)

@@ -135,7 +135,7 @@ class Device9(DeviceStates):
         self.set_render_state(RenderState.ZENABLE, z_enable)
 
     def reset(self, back_buffer: SurfaceDesc, depth_buffer: SurfaceDesc | None) -> None:
-        """Reset: bind new first targets and unbind the other colour targets."""
+        """Reset: bind a new target 0 and depth surface, and unbind all other colour targets."""
         for index in sorted(self.targets.keys() - {0}):
             self.set_render_target(index, None)
         self.back_buffer, self.depth_buffer = back_buffer, depth_buffer
@@ -220,9 +220,10 @@ class Device9(DeviceStates):
         self, width: int, height: int, depth: int, format: Format, data: Sequence[bytes] = (), *,
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
-        """CreateVolumeTexture of ``width`` x ``height`` x ``depth`` texels; ``data`` by level,
-        slices from front to back.  ``levels``, ``usage``, ``managed`` and errors as for
-        ``create_texture``.
+        """CreateVolumeTexture of ``width`` x ``height`` x ``depth`` texels.
+
+        ``data`` has the bytes of each level, packed, slices from front to back.  ``levels``,
+        ``usage``, ``managed`` and exceptions are as in ``create_texture``.
         """
         kind = SurfaceKind.VOLUMETEXTURE
         shape = TextureShape(kind, width, height, format, depth, levels, usage, managed)
@@ -252,9 +253,9 @@ class Device9(DeviceStates):
     # Shaders
 
     def create_vertex_declaration(self, elements: Sequence[VertexElement]) -> Declaration:
-        """CreateVertexDeclaration; ``elements`` come without the end.
+        """CreateVertexDeclaration; ``elements`` do not include D3DDECL_END.
 
-        The driver gets declarations and shaders immediately; its Fault means that creation failed.
+        Raises the driver's Fault if it refuses the declaration, which it gets immediately.
         """
         op, records = Op.CREATEVERTEXSHADERDECL, [astuple(element) for element in elements]
         data = pack(dtype_of(D3DVERTEXELEMENT9), records, op)
@@ -514,15 +515,18 @@ class Device9(DeviceStates):
         self.session.destroy_surface(buffer.desc.handle)
 
     def _before_draw(self) -> None:
-        """Generate stale levels and attach palettes of the bound textures, and mark the levels
-        that are generated from the targets as stale.
+        """Prepare the bound textures for a draw: generate their out-of-date levels, attach
+        palettes.
+
+        Levels that are generated from the render targets become out of date.
         """
         self.textures.prepare()
         self.textures.changed(self.targets.values())
 
     def _read_user_memory(self, stride: int) -> None:
-        """Bind the application's vertices (the call's lpVertices) as stream 0, with enough free
-        bytes in the command buffer for the draw's tokens to be in the same call.
+        """Have stream 0 read the call's lpVertices (SETSTREAMSOURCEUM), with ``stride`` in bytes.
+
+        Reserves bytes in the command buffer, so that the draw's tokens are in that call.
         """
         self._before_draw()
         self.session.commands.reserve(_USER_DRAW_BYTES)

@@ -41,7 +41,7 @@ class SurfaceDevice(Protocol):
     target: DrawSurface
 
     def set_lod(self, texture: DrawSurface, level: int) -> None:
-        """Set the most detailed level of a managed texture that draws use."""
+        """SetLOD: ``level`` is the most detailed level of a managed texture that draws use."""
 
 
 class DirectDraw:
@@ -68,7 +68,7 @@ class DirectDraw:
     # Sessions
 
     def session(self, interface: int) -> Session:
-        """A session for a device of a DirectX version."""
+        """A new session (context of the driver), for a device of DirectX 6 or 7: ``interface``."""
         return Session(
             self.rig, context=self._numbers.next_context(), interface=interface,
             command_bytes=COMMAND_BYTES, record=self._record, numbers=self._numbers,
@@ -148,7 +148,7 @@ class DirectDraw:
         self.settle().blit(blt)
 
     def take_over(self, target: DrawSurface, source: DrawSurface) -> None:
-        """Give a texture the palette and colour keys of another, as Load does."""
+        """Set the palette and colour keys of ``source``, if any, on ``target``, as Load does."""
         if source.palette is not None:
             target.palette = source.palette
         if source.source_key is not None:

@@ -37,7 +37,7 @@ _PASSED = (
 
 
 class Effects(msgspec.Struct, frozen=True):
-    """The members of DDBLTFX that drivers receive."""
+    """Members of DDBLTFX for the driver: effects, fill pixel, raster operation, colour keys."""
 
     fx: int = 0
     fill: int = 0
@@ -63,7 +63,9 @@ class Side(msgspec.Struct, frozen=True):
 def blt(
     ddraw: DirectDraw, target: Side, source: Side | None, flags: int, effects: Effects
 ) -> None:
-    """Blt.  Raises Refused for bad rectangles and missing keys, Unsupported for ``_REFUSED``."""
+    """Blt.  Raises Refused for bad rectangles and missing keys, Unsupported for a flag that no
+    Direct3D driver implements.
+    """
     for flag, what in _REFUSED.items():
         if flags & flag:
             raise Unsupported(what)
@@ -92,8 +94,10 @@ def blt_fast(
 def _with_keys(
     target: DrawSurface, source: Side | None, flags: int, effects: Effects
 ) -> tuple[int, Effects]:
-    """(flags, effects) for the driver: colour keys of the surfaces that ``flags`` select become
-    keys of the blit itself, and a fill pixel gets its unused bits.
+    """(flags, effects) for the driver's blit.
+
+    Colour keys of the surfaces, where ``flags`` select them, are passed as keys of the blit, and
+    the bits of a fill pixel that no channel uses are set as ``_stored`` does.
     """
     given, made = effects.source_key, effects.target_key
     if flags & BltFlags.KEYSRC and source is not None:
@@ -108,8 +112,8 @@ def _with_keys(
 
 
 def _stored(target: DrawSurface, fill: int) -> int:
-    """A fill pixel with its unused bits set, as boards fill, or cleared if the target is in system
-    memory, which software fills.
+    """Pixel value ``fill`` with the bits that no channel uses set, as boards fill, or if the
+    target is in system memory cleared, as software fills.
     """
     row = FORMATS[target.format]
     unused = 0 if row.blocked else unused_bits(row)
@@ -123,11 +127,11 @@ def _key(key: ColorKey | None) -> ColorKey:
 
 
 def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
-    """(target, source) rectangles of the smaller blits into which clipping divides a blit.
+    """Yield (target, source) rectangles of the blits that remain of a blit after clipping.
 
-    They are clipped at the rectangles of the clipper and at the bounds of the surface.  Without a
-    clipper a blit to the primary surface is clipped at its bounds, and a blit to any other surface
-    is returned unchanged and unchecked.
+    The target rectangle is clipped to each rectangle of the clipper and to the surface.  Without a
+    clipper a blit to the primary surface is clipped to the surface, and a blit to any other
+    surface is returned unchanged and unchecked.
     """
     area, surface = target.area, target.surface
     read = source.area if source else area
@@ -156,8 +160,10 @@ def _cut(area: Rect, read: Rect, bounds: Rect) -> Iterator[tuple[Rect, Rect]]:
 def _along(
     start: int, end: int, first: int, last: int, clip_start: int, clip_end: int
 ) -> tuple[int, int]:
-    """Along one axis: the part of the source first..last that is stretched onto
-    clip_start..clip_end, a part of the target start..end.  Ends are rounded down; at least one
+    """On one axis: (start, end) of the source pixels for a clipped part of a stretched blit.
+
+    The blit stretches source ``first`` to ``last`` onto target ``start`` to ``end``, and
+    ``clip_start`` to ``clip_end`` is the part of the target.  Ends are rounded down; at least one
     pixel.
     """
     size, given = end - start, last - first
@@ -169,8 +175,8 @@ def _along(
 def _asked(
     target: DrawSurface, piece: Rect, source: Side | None, read: Rect, flags: int, effects: Effects
 ) -> Blt:
-    """The blit for the driver from rectangle ``read`` of the source, if there is one, to rectangle
-    ``piece`` of the target.
+    """The driver's blit from rectangle ``read`` of ``source`` (None for a fill) to rectangle
+    ``piece`` of ``target``.
 
     Raises Refused for negative coordinates.
     """

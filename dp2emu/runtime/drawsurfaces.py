@@ -56,7 +56,7 @@ class Description(msgspec.Struct, frozen=True):
 class Palette(msgspec.Struct, eq=False):
     """IDirectDrawPalette of 256 PALETTEENTRYs.  Mutable: ``version`` counts changes.
 
-    ``number`` is unique; ``alpha`` tells whether peFlags are alpha.
+    ``number`` is the driver's handle; with ``alpha`` the peFlags of entries are alpha values.
     """
 
     number: int
@@ -68,7 +68,7 @@ class Palette(msgspec.Struct, eq=False):
 
 
 class Clipper(msgspec.Struct, eq=False):
-    """IDirectDrawClipper; ``rects`` is None if it clips to a window.  Mutable."""
+    """IDirectDrawClipper; ``rects`` is its clip list, None if it clips to a window.  Mutable."""
 
     rects: tuple[Rect, ...] | None = None
 
@@ -199,7 +199,7 @@ def _usage(caps: int, format: Format) -> int:
 def _create_chain(
     session: Session, asked: Description, format: Format, width: int, height: int
 ) -> DrawSurface:
-    """A surface with the back buffers of its flipping chain."""
+    """Create a surface and its back buffers, each attached to the one before; returns it."""
     if width < 1 or height < 1:
         raise Refused(HResult.DDERR_INVALIDPARAMS, f"a surface of {width} x {height}")
     backs = asked.back_buffers if asked.flags & Described.BACKBUFFERCOUNT else 0
@@ -232,7 +232,7 @@ def _set_unused_bits(session: Session, desc: SurfaceDesc) -> None:
 
 
 def _create_texture(session: Session, asked: Description, format: Format) -> DrawSurface:
-    """The top level of a new texture's first face, with all other levels and faces attached."""
+    """Create a texture; returns the top level of its first face, with the others attached."""
     cube = bool(asked.caps2 & Caps2.CUBEMAP)
     kind = SurfaceKind.CUBETEXTURE if cube else SurfaceKind.TEXTURE
     levels = _level_count(asked)
@@ -264,7 +264,7 @@ def _level_count(asked: Description) -> int:
 def _create_levels(
     session: Session, desc: SurfaceDesc, caps: int, caps2: int, face: int
 ) -> DrawSurface:
-    """The top level of a face, with each level attached to the next larger one."""
+    """Create the levels of a face, each attached to the next larger one; returns the top one."""
     below: DrawSurface | None = None
     for level in reversed(range(desc.levels)):
         sub = Caps2.MIPMAPSUBLEVEL if level else 0

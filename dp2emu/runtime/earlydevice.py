@@ -68,7 +68,7 @@ class DevicePalettes:
         self._attached: dict[int, int] = {}
 
     def attach(self, texture: DrawSurface) -> None:
-        """Send a texture's palette and attach it, if either changed since the last draw."""
+        """Before a draw: send a texture's palette if it changed, and attach it if it is not."""
         palette = texture.palette
         if palette is None or Use.PALETTE not in FORMATS[texture.format].uses:
             return
@@ -221,7 +221,7 @@ class EarlyDevice:
         return self._last_block
 
     def apply_block(self, handle: int) -> None:
-        """ApplyStateBlock."""
+        """ApplyStateBlock of the block with the application's ``handle``."""
         self.settings.apply(handle)
         self.viewport = self.settings.get(Kind.VIEWPORT, ONLY, self.viewport)
         self._block(StateSetOperation.EXECUTE, handle)
@@ -286,9 +286,7 @@ class EarlyDevice:
         self._draws.buffer(primitive, buffer, start, count, indices)
 
     def process(self, made: Span, given: Span, operation: int, flags: int) -> None:
-        """ProcessVertices: transform the vertices ``given`` into ``made`` under the current
-        states.
-        """
+        """ProcessVertices from ``given`` into ``made``, under the device's current states."""
         near, far = depth_range(self.viewport.min_z, self.viewport.max_z)
         view = replace(self.viewport, min_z=near, max_z=far)
         memory, state = self.ddraw.settle(), self.processing_state()
@@ -327,7 +325,7 @@ class EarlyDevice:
             self._palettes.attach(texture)
 
     def _update_depth(self) -> None:
-        """Bind the target again if another depth buffer was attached to it."""
+        """Bind the render target again if another depth buffer was attached to it since."""
         if self.target.depth is not self._depth:
             self._bind_target()
 
@@ -405,7 +403,7 @@ class Device3(EarlyDevice):
     # State
 
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """SetTransform; the driver's projection includes the viewport's clip volume."""
+        """SetTransform; a projection is sent combined with the viewport's clip volume."""
         if kind != _PROJECTION or self._clip == IDENTITY:
             super().set_transform(kind, matrix)
             return
@@ -423,7 +421,7 @@ class Device3(EarlyDevice):
             self.set_material(material.material)
 
     def refresh_material(self, material: EarlyMaterial) -> None:
-        """Send a changed material if it is selected."""
+        """Send a material, whose colours have changed, if it is the current one."""
         if material is self._material:
             self.set_material(material.material)
 

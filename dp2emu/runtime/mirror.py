@@ -19,8 +19,7 @@ REGISTERS = {
     "vertex_floats": 256, "vertex_integers": 16, "vertex_booleans": 16,
     "pixel_floats": 224, "pixel_integers": 16, "pixel_booleans": 16,
 }  # fmt: skip
-"""Number of constant registers of Direct3D 9 by setting name; a setter sets several consecutive
-ones."""
+"""Number of constant registers in Direct3D 9, by the setting name of their kind."""
 
 
 class StateBlock:
@@ -35,8 +34,9 @@ class StateBlock:
 class Mirror:
     """The values of a device's settings as the application set them.  Mutable.
 
-    ``setters`` has the function that sends a setting, by the setting's name; ``default`` returns
-    the initial value of a key.  While a state block is recorded, settings only go into the block.
+    ``setters`` has, by setting name, the function that sends such a setting to the driver;
+    ``default`` is a function that returns the initial value of a key.  While a state block is
+    recorded, settings only go into the block.
     """
 
     def __init__(self, setters: Mapping[str, Setter], default: Callable[[Key], Any]) -> None:
@@ -50,7 +50,10 @@ class Mirror:
         return self._values[key] if key in self._values else self._default(key)
 
     def put(self, *given: Any) -> None:
-        """Set a setting: the parts of its key, then the value, which is sent even if unchanged."""
+        """Set a setting: ``given`` is its key's name and numbers, then its value.
+
+        The value is sent, even if unchanged, or only stored while a state block is recorded.
+        """
         *key, value = given
         if not self._store(tuple(key), value):
             self._send(tuple(key), value)
@@ -64,12 +67,12 @@ class Mirror:
             self._setters[name](first, rows)
 
     def know(self, *given: Any) -> None:
-        """Store the value of a setting that the device itself changed; nothing is sent."""
+        """Store the value of a setting that the device itself has changed; nothing is sent."""
         *key, value = given
         self._values[tuple(key)] = value
 
     def _store(self, key: Key, value: Any) -> bool:
-        """Store a setting; returns whether a recorded block received it."""
+        """Store a value, in the block being recorded if there is one; returns whether there is."""
         if self._recording is not None:
             self._recording.pop(key, None)
             self._recording[key] = value
@@ -82,9 +85,7 @@ class Mirror:
         self._setters[name](*numbers, [value] if name in REGISTERS else value)
 
     def reset(self) -> None:
-        """Send the defaults of all settings that differ from them, and discard a block being
-        recorded.
-        """
+        """Send the initial value of every setting that has another; discard a recorded block."""
         self._recording = None
         for key, value in list(self._values.items()):
             default = self._default(key)
@@ -93,7 +94,7 @@ class Mirror:
         self._values.clear()
 
     def values(self) -> Iterator[Any]:
-        """Every value that was set, including those in a block being recorded."""
+        """Yield the value of each setting, then of each in a state block being recorded."""
         yield from self._values.values()
         yield from (self._recording or {}).values()
 

@@ -115,8 +115,8 @@ class TriPatchInfo(msgspec.Struct, frozen=True):
 
 
 class Rects(msgspec.Struct, frozen=True):
-    """The arguments of ComposeRects: ``sources`` is a buffer of D3DCOMPOSERECTDESC, ``places`` a
-    buffer of ``count`` D3DCOMPOSERECTDESTINATION.
+    """Arguments of ComposeRects: ``sources`` is a vertex buffer of D3DCOMPOSERECTDESC, ``places``
+    one of ``count`` D3DCOMPOSERECTDESTINATION.
     """
 
     sources: SurfaceDesc

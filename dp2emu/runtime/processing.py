@@ -74,8 +74,8 @@ def _lane(
     elements: Mapping[str, Element], name: str, streams: tuple[Stream, ...],
     numbers: NDArray[np.int64],
 ) -> F32:  # fmt: skip
-    """The component ``name``, such as position0.x, of each vertex in ``numbers``; an element that
-    the vertices lack is (0, 0, 0, 1).
+    """The values of input component ``name``, such as position0.x, of each vertex in ``numbers``;
+    for an element that the vertices lack 0, or 1 for w.
     """
     register, component = name.split(".")
     lane = COMPONENTS.index(component)
@@ -86,8 +86,8 @@ def _lane(
 
 
 def _column(element: Element, outputs: Mapping[str, F32], view: Viewport) -> Bytes | None:
-    """The bytes of an output element that is a position or colour, (vertices, bytes); None for
-    other elements.
+    """The bytes, uint8 (vertices, bytes), of an output element that is a position or a colour,
+    converted from the program's ``outputs``; None for other elements.
     """
     if element.usage is DeclUsage.POSITIONT:
         lanes = np.stack([outputs[name] for name in POSITION]).astype(np.float64)
@@ -100,8 +100,9 @@ def _column(element: Element, outputs: Mapping[str, F32], view: Viewport) -> Byt
 
 
 def _color(index: int, outputs: Mapping[str, F32]) -> Bytes:
-    """Colour ``index`` of each vertex as a D3DCOLOR, blue first; the alpha of colour 1 is the fog
-    factor if that was computed.
+    """The bytes blue, green, red, alpha of output colour ``index``, of each vertex.
+
+    The alpha of colour 1 is the fog factor if one was computed.
     """
     lanes = [outputs[f"color{index}.{component}"] for component in "zyxw"]
     if index == 1 and "fog0.x" in outputs:
@@ -173,7 +174,9 @@ def process(
 
 
 def _copied(element: Element, layout: VertexLayout, source: bytes, given: Span) -> Bytes | None:
-    """The bytes of an element in the source vertices, None if they lack it."""
+    """The bytes of the source vertices' element of the same usage, index and type, uint8
+    (vertices, bytes); None if they have none.
+    """
     for other in layout.elements:
         if (other.usage, other.index, other.type) == (element.usage, element.index, element.type):
             rows = np.frombuffer(source, np.uint8).reshape(given.count, -1)
@@ -196,7 +199,7 @@ _SETTERS7: dict[Kind, Callable[[State, int, Any], None]] = {
 
 
 def state_of(settings: Mapping[Key, Any]) -> State:
-    """The driver's state for settings of Direct3D 7, as far as it affects vertices."""
+    """A driver ``State`` with those settings of a Direct3D 7 device that affect vertices."""
     state = State(has_depth=False)
     for (kind, index), value in settings.items():
         if kind in _SETTERS7:
@@ -282,7 +285,7 @@ _SETTERS9: dict[str, Callable[..., None]] = {
 
 
 def _state_of_device(app: Application) -> State:
-    """The driver's state for the settings of a device, as far as it affects vertices."""
+    """A driver ``State`` with those settings of a Direct3D 8 or 9 device that affect vertices."""
     state = State(has_depth=False)
     for name, setter in _SETTERS9.items():
         for _, *numbers in app.mirror.keys(name):

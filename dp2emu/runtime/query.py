@@ -21,7 +21,7 @@ NEVER_ISSUED = 0xDD
 
 
 class QueryState(Enum):
-    """What has happened to a query since its creation (wire format, "Queries")."""
+    """Whether a query was created only, begun, ended, or answered (wire format, "Queries")."""
 
     CREATED = auto()
     BUILDING = auto()

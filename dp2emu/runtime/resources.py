@@ -78,7 +78,7 @@ class Resource:
 
     @property
     def texture(self) -> Texture | None:
-        """The texture to bind, None without memory in the driver."""
+        """The ``Texture`` to bind for draws; None if the driver has no memory for the resource."""
         return Texture(self.desc) if self.desc else None
 
     @property
@@ -104,7 +104,7 @@ class Resource:
             boxes.append(box)
 
     def take_dirty(self) -> dict[int, list[Box]]:
-        """Remove and return the dirty boxes by face."""
+        """Remove and return the dirty boxes, a list by face; faces without any are left out."""
         taken = {face: boxes for face, boxes in self.dirty.items() if boxes}
         self.dirty = {face: [] for face in self.dirty}
         return taken
@@ -123,9 +123,9 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 def clipped(format: Format, whole: Box, box: Box, stored: Stored) -> tuple[Box, Stored] | None:
-    """The part of a locked box inside a level with its bytes, None if it is empty.
+    """The part inside a level of a box that was locked, with its bytes; None if it is empty.
 
-    The runtimes do not check boxes; the bytes start at the box's corner, even outside the level.
+    The runtimes do not check boxes: ``stored`` starts at the corner of ``box``, even outside.
     """
     starts = [max(getattr(each, side) for each in (box, whole)) for side in _STARTS]
     ends = [min(getattr(each, side) for each in (box, whole)) for side in _ENDS]
@@ -156,7 +156,9 @@ def store_pixels(
 def _pieces(
     desc: SurfaceDesc, part: Subresource, box: Box, stored: Stored
 ) -> Iterator[tuple[int, bytes]]:
-    """(offset in memory, bytes) of the rows of a box, or of its slices if rows have no gaps."""
+    """Yield (byte offset in the surface's memory, bytes to store there) for each row of a box, or
+    for each slice if its rows are adjacent in memory.
+    """
     row = FORMATS[Format(desc.format)]
     wide, high = row.block
     left, top = box.left // wide, box.top // high
@@ -195,8 +197,8 @@ Color = tuple[int, int, int, int]
 """Red, green, blue and alpha, 0 to 255."""
 
 _YUV = ((66, 129, 25, 16), (-38, -74, 112, 128), (112, -94, -18, 128))
-"""BT.601 coefficients (r, g, b, offset) of Y, U and V, each of which is
-(r R + g G + b B + 128 >> 8) + offset."""
+"""Coefficients (r, g, b, offset) of Y, U and V by BT.601: each value is (r R + g G + b B + 128 >>
+8) + offset."""
 
 
 def block_of(format: Format, color: int) -> bytes:
@@ -229,14 +231,12 @@ def _bits(channel: Channel, value: int) -> int:
 
 
 def _scaled(value: int, most: int) -> int:
-    """A byte scaled to 0..``most``, rounded to nearest."""
+    """``value`` from 0..255 scaled to 0..``most``, rounded to nearest."""
     return (2 * value * most + 255) // 510
 
 
 def _rgb565(color: Color) -> bytes:
-    """The colour block of DXT formats with one colour: two equal endpoints, and index 0 for all
-    texels.
-    """
+    """The 8 bytes of a DXT colour block whose texels all have one colour."""
     red, green, blue, _ = color
     word = _scaled(red, 31) << 11 | _scaled(green, 63) << 5 | _scaled(blue, 31)
     return struct.pack("<HHI", word, word, 0)
@@ -259,8 +259,8 @@ def _ramp(value: int) -> bytes:
 
 
 def _pair(order: str, color: Color) -> bytes:
-    """The bytes of two pixels of one colour that share chroma; ``order`` has a letter for each
-    byte.
+    """The four bytes of a macropixel, two pixels of one colour that share chroma; ``order`` has a
+    letter (y, u, v, r, g or b) for each byte.
     """
     red, green, blue, _ = color
     y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)

@@ -39,10 +39,10 @@ class Listener(Protocol):
 
     @property
     def data_size(self) -> int:
-        """Size of a response's payload in bytes."""
+        """Size in bytes of the payload of a response to this query."""
 
     def deliver(self, data: bytes) -> bool:
-        """Receive a response, empty if without data; returns False if none was outstanding."""
+        """Receive the payload of a response; returns False if no response was expected."""
 
 
 class UserMemory(NamedTuple):
@@ -84,10 +84,10 @@ def _no_vertices() -> CallVertices | None:
 class Session:
     """A context on a rig, its command buffer and its query ids.  Mutable.
 
-    Create surfaces first, then ``open`` the context.  ``record`` receives every event in order,
-    which makes a session a capture; if ``answers`` is False it does not get the driver's
-    responses.  Sessions on a rig share ``numbers``.  ``vertices`` is called for each submission
-    and returns the vertices that its tokens draw.
+    Create surfaces first, then ``open`` the context.  ``record`` is called with every event in
+    order, so that the records are a capture; if ``answers`` is False it does not get the driver's
+    responses.  Sessions on a rig share the counters ``numbers``.  The function ``vertices`` is
+    called for each submission and returns the vertices that its tokens draw.
     """
 
     def __init__(
@@ -171,7 +171,9 @@ class Session:
         self.rig.write(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """Host read of what the GPU has finished; call ``finish`` first for all of it."""
+        """Read a surface's bytes at once, without waiting for the GPU; call ``finish`` first for
+        the result of all commands.
+        """
         return self.rig.read(handle, offset, size)
 
     def open(self, color: int = 0, depth: int = 0) -> None:
@@ -338,7 +340,7 @@ class Session:
         self._log(records.Observed(call, self.context, query, hr, data, self._now()))
 
     def annotate(self, key: str, text: str) -> None:
-        """Record a remark: ``text`` under a ``key``."""
+        """Record an annotation: ``text`` under the name ``key``."""
         self._log(records.Annotation(key, text, self._now()))
 
     def _log(self, record: Record) -> None:
@@ -351,8 +353,10 @@ class Session:
 
 
 def _behind(commands: bytes, error: Dp2Error, vertices: UserMemory | CallVertices | None) -> bytes:
-    """The commands behind the token that ``error`` refuses; empty if the token's end is unknown or
-    not aligned to a DWORD, as tokens with inline vertices require.
+    """The command bytes after the token that ``error`` refuses.
+
+    Empty if the token's end is unknown, or is not at a multiple of 4: tokens with inline vertices
+    would then be misread.
     """
     if error.offset is None or error.offset >= len(commands):
         return b""

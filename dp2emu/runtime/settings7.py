@@ -50,9 +50,10 @@ _MEMBERS = {
 
 
 class Settings7:
-    """Settings by kind and index, and state blocks.  Mutable.
+    """The states that an application of DirectX 6 or 7 set, by (kind, index), and its state
+    blocks.
 
-    Settings that were never set are not stored; ``get`` takes their default.
+    Settings that were never set are not stored; ``get`` takes their default.  Mutable.
     """
 
     def __init__(self) -> None:
@@ -66,7 +67,7 @@ class Settings7:
         return self._recording is not None
 
     def put(self, kind: Kind, index: int, value: Any) -> None:
-        """Set a value, or add it to the recorded block."""
+        """Store a value as current, or in the state block if one is being recorded."""
         target = self._values if self._recording is None else self._recording
         target[kind, index] = value
 
@@ -75,7 +76,7 @@ class Settings7:
         return self._values.get((kind, index), default)
 
     def pending(self, kind: Kind, index: int, default: Any) -> Any:
-        """The value of a setting in the block being recorded, else its current value."""
+        """The value of a setting in the block being recorded; without one, its current value."""
         recorded = self._recording or {}
         return recorded.get((kind, index), self.get(kind, index, default))
 
@@ -112,7 +113,9 @@ class Settings7:
             block[key] = self._values.get(key)
 
     def apply(self, handle: int) -> None:
-        """ApplyStateBlock; a predefined block also restores the defaults that it captured."""
+        """ApplyStateBlock: set the values in a block; a predefined block also resets to their
+        defaults those of its states that had never been set when it was captured.
+        """
         block, type = self._find(handle)
         if type is not None:
             for key in [key for key in self._values if _MEMBERS[type](key)]:

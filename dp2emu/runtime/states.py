@@ -41,7 +41,7 @@ z."""
 
 
 class Lights:
-    """The lights of a device, created in the driver with their first use.  Mutable."""
+    """Sets a device's lights; a light is created in the driver when it is first used.  Mutable."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -136,9 +136,7 @@ class DeviceStates:
         self._lights.set(index, light)
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """LightEnable number ``index``, or disable it unless ``enable``; a light that was never
-        set is a white directional one along z.
-        """
+        """LightEnable number ``index``, on or off; a light never set becomes ``DEFAULT_LIGHT``."""
         self._lights.enable(index, enable)
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:

@@ -32,7 +32,8 @@ _TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
 """Number of the texture stage state by which the runtime binds a texture (wire format, "Texture
 stages and samplers")."""
 _PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
-"""Flags of the SETPALETTE token by palettised format: only P8 takes its alpha from the palette."""
+"""Flags of the SETPALETTE token by format: a P8 texture takes alpha from its palette, A8P8 does
+not."""
 
 _NEEDS = {
     Usage.RENDERTARGET: Use.TARGET,
@@ -45,7 +46,7 @@ _NEEDS = {
     Usage.QUERY_VERTEXTEXTURE: Use.TEXTURE,
     Usage.QUERY_WRAPANDMIP: Use.TEXTURE,
 }
-"""The use that a format must support for CheckDeviceFormat to accept a flag, by D3DUSAGE flag."""
+"""By D3DUSAGE flag, the use that a format must have for CheckDeviceFormat to accept the flag."""
 
 _BUFFERS = {
     SurfaceKind.VERTEXBUFFER: frozenset({Format.VERTEXDATA}),
@@ -97,7 +98,10 @@ class TextureShape(msgspec.Struct, frozen=True):
 
 
 class Textures:
-    """The textures of a session.  Mutable: bindings, stale levels, handles, palettes."""
+    """The textures of a session: what is bound, generated levels that are out of date, palettes.
+
+    Mutable.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -164,7 +168,7 @@ class Textures:
         return self._surfaces[key]
 
     def bind(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture, a stage state of the wire (wire format, "Texture stages and samplers")."""
+        """SetTexture, sent as a stage state (wire format, "Texture stages and samplers")."""
         if texture is None:
             self._bound.pop(stage, None)
         else:
@@ -195,14 +199,16 @@ class Textures:
         self._stale.discard(handle)
 
     def changed(self, surfaces: Iterable[SurfaceDesc]) -> None:
-        """Mark the levels generated from surfaces that the GPU writes as stale."""
+        """Mark levels generated from these surfaces, which the GPU writes, as out of date."""
         for surface in surfaces:
             owner = surface.parent or surface.handle
             if owner in self._filters:
                 self._stale.add(owner)
 
     def prepare(self) -> None:
-        """Generate the stale levels of bound textures and attach the current palette to them."""
+        """Before a draw: generate the out-of-date levels of bound textures, and attach the current
+        palette to those of a palettised format.
+        """
         for texture in self._bound.values():
             if texture.desc.handle in self._stale:
                 self._generate(texture.desc.handle)
@@ -227,7 +233,7 @@ class Textures:
         self._palette = number
 
     def has_palette(self, number: int) -> bool:
-        """Whether a palette was ever set."""
+        """Whether the entries of palette ``number`` were ever set."""
         return number in self._sent_palettes
 
     def _attach(self, desc: SurfaceDesc) -> None:
@@ -256,10 +262,11 @@ def _generated(shape: TextureShape) -> bool:
 
 
 def _levels(shape: TextureShape, *, generated: bool) -> int:
-    """The number of levels of a new texture; one if generated levels are asked for and not
-    available.
+    """The number of levels that a new texture gets.
 
-    Raises Refused for a size without texels or with cut blocks, and for too many levels.
+    With D3DUSAGE_AUTOGENMIPMAP it is the whole chain if the driver generates levels
+    (``generated``), else one.  Raises Refused for a size without texels or with cut blocks, and
+    for too many levels.
     """
     sides = shape.width, shape.height, shape.depth
     width, height = FORMATS[shape.format].block

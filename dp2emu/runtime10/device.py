@@ -37,7 +37,7 @@ CORE_LAYER = 1
 
 
 class Functions(Protocol):
-    """A driver's device, as the runtime uses it: the DDI functions that it implements."""
+    """Interface of the device that a driver creates: its DDI functions, by name."""
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -57,9 +57,7 @@ class Adapter(Protocol):
 
 
 class Handle(msgspec.Struct, frozen=True, eq=False):
-    """An object of the driver; ``memory``, which the runtime allocated, is where the driver keeps
-    it.
-    """
+    """A driver's object; ``memory``, allocated by the runtime, holds the driver's data of it."""
 
     memory: bytearray
 
@@ -122,8 +120,8 @@ class Device:
     # Objects
 
     def make(self, noun: str, description: Any) -> Handle:
-        """Create an object; ``noun`` is its name in the DDI functions, as in Create...;
-        ``description`` is the structure that they take.
+        """Create an object by the DDI functions CalcPrivate``noun``Size and Create``noun``, which
+        take the structure ``description``.
         """
         memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
         self.call(f"Create{noun}", description, memory, 0)

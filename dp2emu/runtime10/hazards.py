@@ -23,7 +23,7 @@ _STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
 
 
 class _Range(msgspec.Struct, frozen=True, eq=False):
-    """Part of a resource: half-open ranges of levels and slices; the defaults cover all of it."""
+    """Part of a resource: levels and array slices, each as (first, end); by default all of it."""
 
     resource: bytearray
     levels: tuple[int, int] = (0, _ALL)
@@ -38,10 +38,7 @@ class _Range(msgspec.Struct, frozen=True, eq=False):
 
 
 class HazardTracker:
-    """The inputs and outputs bound to a device.  Mutable: calls change them.
-
-    Outputs are keyed by the function that binds them.
-    """
+    """Records which resources are bound as inputs and as outputs of a device.  Mutable."""
 
     def __init__(self) -> None:
         self._vertices: dict[int, bytearray] = {}
@@ -115,8 +112,8 @@ class HazardTracker:
         yield entry, (start, views, *rest)
 
     def _written_by(self, setter: str, parts: list[_Range]) -> Iterator[Call]:
-        """Record ``parts`` as the outputs that the function ``setter`` binds; yields the calls
-        that unbind overlapping inputs.
+        """Record ``parts`` as what is bound by the output-binding function ``setter``; yields
+        calls that unbind inputs overlapping any output.
         """
         self._outputs[setter] = parts
         for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:

@@ -122,13 +122,13 @@ class Query:
         return self.kind.layout.size
 
     def begin(self) -> None:
-        """Begin; ignored for events and timestamps."""
+        """Begin; not sent to the driver for types without a Begin, events and timestamps."""
         if self.kind.begins:
             self._driver.call("QueryBegin", self.memory)
             self.state = State.BUILDING
 
     def end(self) -> None:
-        """End."""
+        """End; a type that has Begin ignores a second End without a Begin."""
         if not self.kind.begins or self.state is not State.ENDED:
             self._driver.call("QueryEnd", self.memory)
             self.state = State.ENDED
@@ -167,7 +167,7 @@ class Query:
         return dict(zip(names, values, strict=False))
 
     def release(self) -> None:
-        """Release."""
+        """Release: destroy the driver's query."""
         self._driver.call("DestroyQuery", self.memory)
 
     def _ask(self, memory: bytearray | None, size: int, flags: int) -> Data:

@@ -51,12 +51,12 @@ class Code(msgspec.Struct, frozen=True):
 
     @property
     def signatures(self) -> Signatures:
-        """The signatures passed to the driver."""
+        """Input and output signature as DDI entries, which a driver is passed with the shader."""
         return Signatures(tuple(_entries(self.inputs)), tuple(_entries(self.outputs)))
 
     @property
     def tessellation_signatures(self) -> TessellationSignatures:
-        """The signatures passed to the driver for hull and domain shaders."""
+        """Input, output and patch constant signature as DDI entries, for hull, domain shaders."""
         return TessellationSignatures(*self.signatures, tuple(_entries(self.patch_constants)))
 
 

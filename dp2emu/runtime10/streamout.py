@@ -45,11 +45,12 @@ def stream_output_desc(
     strides: Sequence[int],
     rasterized: int,
 ) -> StreamOutputShader | StreamOutputShader11:
-    """The DDI description of a shader with stream output.
+    """The DDI structure with which a driver creates a shader with stream output.
 
-    ``code`` of a vertex or domain shader means no geometry shader.  Direct3D 10 has a single
-    stride, 0 if entries are in several slots, and rasterizes its single stream.  Raises Refused
-    (E_INVALIDARG) for outputs that the shader lacks and for invalid declarations.
+    ``code`` is a geometry shader; a vertex or domain shader stands for none, and its outputs are
+    streamed.  Direct3D 10 has one stride, 0 if entries are in several slots, and rasterizes its
+    only stream.  Raises Refused (E_INVALIDARG) for outputs that the shader lacks and for invalid
+    declarations.
     """
     program = code.program if _stage(code) is Stage.GEOMETRY else None
     entries = tuple(entry for each in declared for entry in _entries(code, each))

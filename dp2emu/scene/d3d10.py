@@ -89,8 +89,8 @@ _DIALECT = Dialect(
 class Player10(Player[Device]):
     """A Direct3D 10 or 11 device with the objects of a scene.  Mutable.
 
-    ``shaders`` is the folder of compiled shaders; ``predicate`` the last arguments of
-    SetPredication.
+    ``shaders`` is the folder of compiled shaders, ``predicate`` the predicate and value of the
+    last SetPredication.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Player10(Player[Device]):
         self.predicate: tuple[str | None, int] = None, 0
 
     def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
-        """Make an object.  A failure has no effect until the object is used."""
+        """Create an object; True always, as a failure is raised only when the object is used."""
         try:
             self.resources[name] = maker(self, fields)
             fields.finish()
@@ -134,7 +134,7 @@ class Player10(Player[Device]):
         return True
 
     def finish(self) -> None:
-        """Read all render targets."""
+        """Add a picture of each texture that can be a render target to the results."""
         self.device.call("SetPredication", None, 0)  # a predicate may suppress copies
         for name, resource in self.resources.items():
             if (
@@ -154,7 +154,7 @@ class Player10(Player[Device]):
             self.results.add_file(f".{file_name(name)}.png", encode_png(pixels))
 
     def handle(self, value: object) -> bytearray | None:
-        """Read an object's name or null: returns the driver's handle of the object, or None."""
+        """Convert an object's name to the driver's handle of the object, and null to None."""
         return None if value is None else self.find(Handle)(value).memory
 
 
@@ -165,8 +165,8 @@ _STREAM_TARGETS = 4
 _SLOT = whole(0, 127)
 _DATA_SIZE = whole(-1, 1 << 16)
 _STAGES = {"VS": "Vs", "PS": "Ps", "GS": "Gs", "HS": "Hs", "DS": "Ds", "CS": "Cs"}
-"""By the prefix of a shader stage in names of Direct3D functions (``VS``): that in names of driver
-functions (``Vs``)."""
+"""Prefix of a shader stage in names of DDI functions (``Vs``), by its prefix in names of the
+application's functions (``VS``)."""
 
 _HANDLE = PlayerReader(lambda player: player.handle)
 _HANDLES = PlayerReader(lambda player: list_of(player.handle))
@@ -175,7 +175,7 @@ _RESOURCE = named(Resource)
 
 
 def _initial_count(value: object) -> int:
-    """The initial value of a view's hidden counter; -1 keeps the counter."""
+    """Read the initial value of an append buffer's hidden counter; -1 means: do not change it."""
     return INT(value) & KEEP
 
 
@@ -193,7 +193,7 @@ def _entry(entry: str, /, **arguments: Argument) -> Action:
 
 
 def _acting(entry: str, /, **arguments: Argument) -> Action:
-    """An operation that calls the driver's function ``entry``, which accepts no null handles."""
+    """An operation that calls DDI function ``entry``; Refused if an argument's value is null."""
 
     def act(device: Device, *values: Any) -> None:
         device.call(entry, *map(_given, values))
@@ -202,14 +202,14 @@ def _acting(entry: str, /, **arguments: Argument) -> Action:
 
 
 def _given(handle: Any) -> Any:
-    """Return ``handle``.  Raises Refused (E_INVALIDARG) if it is None."""
+    """Return ``handle``; raises Refused (E_INVALIDARG) for None, null in the scene file."""
     if handle is None:
         raise Refused(Result.E_INVALIDARG, "the object is null")
     return handle
 
 
 def _unused(handles: list[Any], slots: int) -> int:
-    """The number of slots that ``handles`` leave unused.  Raises Refused for too many handles."""
+    """``slots`` less the number of ``handles``.  Raises Refused if that is negative."""
     if len(handles) > slots:
         raise Refused(Result.E_INVALIDARG, f"{len(handles)} targets, at most {slots} are possible")
     return slots - len(handles)
@@ -284,7 +284,9 @@ def _get_data_once(player: Player10, fields: Fields) -> None:
 
 
 def _add_step(player: Player10, found: Data, size: int, memory: bytes) -> None:
-    """Add the outcome of a GetData to the results; ``modified`` is 1 if it returned data."""
+    """Add a GetData call to the list ``steps`` of the results: its HRESULT, and ``memory``, the
+    application's buffer after it.  ``modified`` is 1 if the call returned data, else 0.
+    """
     player.document["steps"].append(
         {
             "call": player.index,
@@ -311,7 +313,9 @@ def _get_predication(player: Player10, fields: Fields) -> None:
 
 
 def _binding(entry: str, argument: str) -> Action:
-    """An operation that binds one object to a slot of a shader stage, by function ``entry``."""
+    """An operation that binds one object to a slot of a shader stage: JSON keys ``Slot`` and
+    ``argument``, DDI function ``entry``.
+    """
 
     def act(device: Device, slot: int, handle: Any) -> None:
         device.call(entry, slot, (handle,))
@@ -420,12 +424,12 @@ _MAX_LOD = 1000.0
 
 
 def _hex_of(player: Player10) -> Callable[[object], bytes | None]:
-    """A reader of hexadecimal data or null."""
+    """A function that reads a string of hexadecimal digits as bytes, and null as None."""
     return optional(lambda value: player.data({"hex": value}))
 
 
 def _code_of(player: Player10) -> Callable[[object], Code]:
-    """A reader of names of compiled shaders, each a JSON file in the player's folder."""
+    """A function that reads the shader of a name from its JSON file in ``player.shaders``."""
 
     def read(value: object) -> Code:
         name = file_name(value)

@@ -78,7 +78,7 @@ from dp2emu.scene.values import (
 )
 
 FINAL = "final"
-"""Label of the picture taken at the end; its file has no label in its name."""
+"""Label of the back buffer's picture at the end of a scene; no file name contains it."""
 
 _DIALECT = Dialect(
     kind="type",
@@ -137,9 +137,10 @@ class Player9(Player[Device9]):
         self._pictured = 0
 
     def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
-        """Make a resource; False if the driver refused it.
+        """Create a resource by ``maker``; True if the scene goes on, False if the driver failed.
 
-        What the runtime refuses is a failed call, and so is every operation that uses it.
+        If the runtime refuses the creation, it is a failed call, and so is every later operation
+        that uses the resource.
         """
 
         def act(player: Player9, fields: Fields) -> None:
@@ -165,7 +166,7 @@ class Player9(Player[Device9]):
         self.driver.finish()
 
     def position(self) -> tuple[int, int]:
-        """Call and offset of the next token that the runtime writes."""
+        """(number of the D3dDrawPrimitives2 call, byte offset in it) of the next token."""
         return self.device.session.position
 
     def surface(self, value: object) -> SurfaceDesc:
@@ -182,7 +183,7 @@ class Player9(Player[Device9]):
         return self.device.textures.surface(texture, level, *face)
 
     def query(self, value: object) -> tuple[str, Query | None]:
-        """Read the name of a query: the name, and the query, None if its creation was refused."""
+        """Read a query's name: returns (name, query), the latter None if creation was refused."""
         name = text(value)
         lost = name in self.resources and self.resources[name] is None
         return name, None if lost else self.find(Query)(name)
@@ -202,7 +203,9 @@ class Player9(Player[Device9]):
         self.driver.observe(surface.handle, lambda seen: self._add_image(label, seen))
 
     def _add_image(self, label: str, surface: Surface) -> None:
-        """Add a PNG, or the bytes of the surface without padding if PNG has no such format."""
+        """Add a picture file to the results: a PNG, or for formats that PNG lacks the surface's
+        bytes without padding.
+        """
         suffix = "" if label == FINAL else f".{label}"
         row = COLOR.get(surface.format)
         if row is not None and not row.floating:
@@ -248,7 +251,7 @@ _ISSUE_FLAGS = {"BEGIN": Issue.BEGIN, "END": Issue.END}
 
 
 def _named_or_null(kind: type) -> PlayerReader:
-    """A reader of names of resources of one type, or null."""
+    """Converts the name of a resource of type ``kind`` to the resource, and null to None."""
     return PlayerReader(lambda player: optional(player.find(kind)))
 
 
@@ -271,7 +274,7 @@ def _clear_flags(value: object) -> int:
 
 
 def _issue_flags(value: object) -> tuple[str, Issue]:
-    """Read BEGIN, END or both: returns the text in lower case, and the flags."""
+    """Read ``"BEGIN"``, ``"END"`` or ``"BEGIN|END"``: returns (that text in lower case, flags)."""
     flags = Issue(0)
     for name in text(value).split("|"):
         if name not in _ISSUE_FLAGS:
@@ -281,7 +284,7 @@ def _issue_flags(value: object) -> tuple[str, Issue]:
 
 
 def _patch_info(build: Callable[..., Any], count: int) -> Callable[[object], Any]:
-    """A reader of lists of ``count`` numbers, a basis and a degree, which ``build`` gets."""
+    """Reads a list of ``count`` integers, a basis and a degree, and passes these to ``build``."""
 
     def read(value: object) -> Any:
         *numbers, basis, degree = listing(value, count + 2)
@@ -301,7 +304,9 @@ def _resource_type(value: object) -> SurfaceKind:
 
 
 def _states(setter: Callable[..., None], enum: type[Any], **place: Argument) -> Action:
-    """An operation that sets several states of a stage or sampler, or of the device."""
+    """An operation that calls ``setter`` for each (state of ``enum``, value) of a JSON object,
+    after the numbers (such as a stage) in the keys of ``place``.
+    """
 
     def act(device: Device9, *values: Any) -> None:
         *numbers, pairs = values
@@ -312,12 +317,14 @@ def _states(setter: Callable[..., None], enum: type[Any], **place: Argument) -> 
 
 
 def _constants(setter: Callable[..., None], read: Callable[[object], Any]) -> Action:
-    """An operation that sets constant registers by ``setter``; ``read`` reads each value."""
+    """An operation that calls ``setter`` with a first register and a list of values, each of which
+    ``read`` converts from JSON.
+    """
     return calling(setter, start=UINT, values=list_of(read))
 
 
 def _set_light(device: Device9, index: int, *values: Any) -> None:
-    """SetLight and LightEnable."""
+    """SetLight with the members of D3DLIGHT9 in order, then LightEnable of that light."""
     *others, attenuation, theta, phi = values
     members = (*others, *attenuation, theta, phi)
     device.set_light(index, Light(*members))
@@ -338,9 +345,10 @@ def _issue(player: Player9, fields: Fields) -> None:
 
 
 def _polling(poll: Callable[..., QueryData], **options: Argument) -> Action:
-    """An operation that asks a query for its result, which is null for a refused query.
+    """An operation that calls ``poll`` and stores the query's result by the operation's label.
 
-    ``poll`` gets the query, the buffer size and the ``options``.
+    ``poll`` gets the query, the buffer size and the values of ``options``.  For a query that could
+    not be created the result is null.
     """
 
     def act(player: Player9, fields: Fields) -> None:
@@ -362,9 +370,8 @@ def _polling(poll: Callable[..., QueryData], **options: Argument) -> Action:
 
 
 def _asking(function: Callable[..., Any], /, key: str = "value", **arguments: Argument) -> Action:
-    """An operation that adds the result of ``function`` to the section ``values``.
-
-    The result is 0 if the function raises Refused.
+    """An operation that stores what ``function`` returns under ``key`` in the section ``values``,
+    by the operation's label; 0 if the function raises Refused.
     """
 
     def act(player: Player9, fields: Fields) -> None:
@@ -380,7 +387,9 @@ def _asking(function: Callable[..., Any], /, key: str = "value", **arguments: Ar
 
 
 def _about_adapter(function: Callable[[], Any]) -> Action:
-    """An operation, with any arguments, that adds the result of ``function`` to ``values``."""
+    """An operation that adds what ``function`` returns to the section ``values`` of the results,
+    and ignores its other keys.
+    """
 
     def act(player: Player9, fields: Fields) -> None:
         fields.ignore_others()
@@ -390,9 +399,9 @@ def _about_adapter(function: Callable[[], Any]) -> Action:
 
 
 def _query_support(device: Device9, kind: QueryType | None) -> Any:
-    """CreateQuery without a query: 1 if type ``kind`` exists, else Refused.
+    """1 if the driver announces query type ``kind``; else raises Refused (D3DERR_NOTAVAILABLE).
 
-    Without a type, 0 or 1 for all types by name.
+    For None: 1 or 0 for every query type, by its name.
     """
     announced = device.query_types()
     if kind is None:
@@ -546,9 +555,10 @@ def _target(create: Callable[..., SurfaceDesc]) -> Action:
 
 
 def _texture(create: Callable[..., Texture], kind: SurfaceKind, *sides: str) -> Action:
-    """A function that creates a texture with ``create``; ``sides`` are the keys of its extents.
+    """A function that creates a scene's texture by ``create``; ``sides`` are the JSON keys of its
+    width, height and depth.
 
-    The texture's data are a list of levels, for a cube such a list for each face.
+    The JSON value ``data`` is a list of levels, for a cube such a list for each face.
     """
     cube = kind is SurfaceKind.CUBETEXTURE
 
@@ -568,9 +578,7 @@ def _texture(create: Callable[..., Texture], kind: SurfaceKind, *sides: str) -> 
 
 
 def _pixels(kind: SurfaceKind, format: Format, size: list[int], *, chain: bool) -> int:
-    """The memory of a texture in pixels of four bytes; with ``chain`` the memory of all levels
-    it could have.
-    """
+    """A texture's memory in units of 4 bytes, rounded up; with ``chain`` that of all levels."""
     width, height, depth = (*size, 1)[:3]
     levels = full_chain(width, height, depth) if chain else 1
     desc = SurfaceDesc(0, kind, width, height, format, depth=depth, levels=levels)
@@ -586,7 +594,9 @@ def _shader(create: Callable[..., Any]) -> Action:
 
 
 def _query(player: Player9, fields: Fields) -> Query | None:
-    """Create a query; None if the driver refuses it.  Adds the outcome to ``values``."""
+    """CreateQuery: returns the query, None if it is refused.  Adds the HRESULT and the data size
+    in bytes to the section ``values``.
+    """
     kind = fields.take("query", member(QueryType))
     query, hr = None, int(HResult.S_OK)
     try:

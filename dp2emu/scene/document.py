@@ -55,7 +55,9 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 class Scene9(Scene, frozen=True):
-    """A Direct3D 9 scene.  ``samples`` is 1 without multisampling."""
+    """A Direct3D 9 scene.  ``samples`` is 1 without multisampling, ``depth`` None without a depth
+    surface; ``read_back`` asks for a picture of the back buffer at the end.
+    """
 
     width: int
     height: int
@@ -66,7 +68,7 @@ class Scene9(Scene, frozen=True):
 
 
 class Scene10(Scene, frozen=True):
-    """A Direct3D 10 or 11 scene."""
+    """A Direct3D 10 or 11 scene; ``api`` is the interface that it uses."""
 
     api: Api
 

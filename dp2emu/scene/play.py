@@ -1,4 +1,4 @@
-"""Play scenes from their files to their results."""
+"""Functions that play a scene file and write its results: pictures, JSON, a capture."""
 
 from __future__ import annotations
 
@@ -39,13 +39,14 @@ def play_scene(
 ) -> SceneResult:
     """Play a scene (``source``: a file, or its content) and write its results below ``out``.
 
-    Files: ``category/name.json``, ``category/name.png`` and a picture for each label; for
-    Direct3D 10 and 11 those of ``play_scene10``.  ``capture`` saves the session as a sealed
-    capture; ``timing`` and ``options`` are the driver's; ``command_bytes`` is the size of the
-    command buffer, which decides how commands are split over calls and must hold the largest of
-    them; ``scenario`` adds events, and its timing and size take precedence.  What the emulator
-    lacks, or the driver refuses, is in the result's ``problems``, and no files are written.
-    Raises SceneError for a file that is not a scene, and OSError.
+    Files: ``category/name.json``, ``category/name.png`` and a picture for each label; for Direct3D
+    10 and 11 those of ``play_scene10``.  ``capture`` is the path of a sealed capture of the
+    session to write; ``timing`` and ``options`` are the driver's.  ``command_bytes`` is the size
+    of the command buffer: it decides how commands are split over calls and must hold the largest
+    of them.  ``scenario`` adds events; its timing and command buffer size take precedence.  If the
+    emulator lacks a feature or the driver refuses an operation, that is in the result's
+    ``problems`` and no files are written.  Raises SceneError for a file that is not a scene, and
+    OSError.
     """
     scenario = scenario or Scenario()
     driver = scenario.driver(options, timing)
@@ -104,7 +105,7 @@ def _play10(
 
 @contextmanager
 def _errors_in(source: _Source) -> Iterator[None]:
-    """Add the name of the scene file to errors."""
+    """A context that adds the scene file's name to a Dp2Error raised in it."""
     try:
         yield
     except Dp2Error as error:
@@ -113,7 +114,7 @@ def _errors_in(source: _Source) -> Iterator[None]:
 
 @contextmanager
 def _recording(capture: Path | str | None) -> Iterator[Callable[[Record], None] | None]:
-    """A function that writes to a new capture file, closed at the end; None without a file."""
+    """Create a capture file; yields the function that appends records, None without a file."""
     if capture is None:
         yield None
     else:

@@ -29,7 +29,7 @@ and the JSON object of the operation or resource."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An operation or resource of a scene that failed for good.
+    """A failure of an operation or resource that ended a scene.
 
     ``command`` is the index of the operation, -1 for the device or a resource; ``where`` describes
     it in words; ``error`` is the error of the runtime or the driver, with call and offset.
@@ -58,9 +58,10 @@ class SceneResult(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct):
-    """The results so far.  Mutable: the player fills the sections of ``document``.
+    """The results of a scene so far.  Mutable: the player fills the sections of ``document``.
 
-    ``name`` begins all file names; ``files`` maps names of further files to their content.
+    ``name`` begins the names of all files; ``document`` becomes the JSON file, ``files`` has the
+    contents of the other files (pictures) by name.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Results(msgspec.Struct):
     files: dict[str, bytes] = msgspec.field(default_factory=dict)
 
     def add_file(self, suffix: str, content: bytes) -> str:
-        """Add a file and return its name."""
+        """Store a file to be written later; returns its name: ``name``, then ``suffix``."""
         file = self.name + suffix
         self.files[file] = content
         return file
@@ -84,31 +85,31 @@ class Results(msgspec.Struct):
 
 
 def hr_text(hr: int) -> str:
-    """An HRESULT as scene results spell it."""
+    """An HRESULT as in scene results: ``0x`` and eight hexadecimal digits."""
     return f"0x{hr & 0xFFFFFFFF:08x}"
 
 
 class Dialect(NamedTuple):
-    """JSON keys and runtime errors that differ between Direct3D 9 and Direct3D 10 scenes."""
+    """What differs between Direct3D 9 and 10 scenes: JSON keys, nouns for messages, exceptions."""
 
     kind: str
-    """JSON key of a resource's kind, ``type`` or ``op``."""
+    """JSON key whose value says what a resource is, ``type`` or ``op``."""
     name: str
-    """JSON key of a resource's name, ``id`` or ``name``."""
+    """JSON key of the name by which operations refer to a resource, ``id`` or ``name``."""
     operation: str
-    """The noun by which error messages call an operation of a scene."""
+    """The noun for an operation of a scene in error messages: "command" or "call"."""
     failed: tuple[str, str]
-    """JSON keys, in the results, of the index and the name of a failed operation."""
+    """JSON keys, in the results, of a failed operation's index and of its name."""
     refused: type[Fault]
-    """The runtime's error for a failed operation, after which the scene goes on."""
+    """The runtime's exception for an operation that fails; it is recorded, the scene goes on."""
     problems: tuple[type[Dp2Error], ...]
-    """Errors that end the scene."""
+    """Exceptions of an operation that end the scene and are recorded as a ``Problem``."""
     nouns: Mapping[type, str]
     """The noun by which error messages call a resource, by the type of the resource."""
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """A resource whose creation failed; its use raises ``error``."""
+    """Stands for a resource whose creation failed: ``error`` is raised when the scene uses it."""
 
     error: Dp2Error
 
@@ -137,7 +138,8 @@ class Player(ABC, Generic[_Device]):
     ) -> SceneResult:
         """Play a scene and write its results into ``folder``, unless it ended early.
 
-        ``makers`` and ``operations`` are the tables of resources and operations by kind.
+        ``makers`` has the function that creates a resource by the resource's kind, ``operations``
+        the function that performs an operation by its ``op``.
         """
         done = self._perform_all(scene, makers, operations)
         files = self.results.write(folder) if done else ()
@@ -172,21 +174,21 @@ class Player(ABC, Generic[_Device]):
 
     @abstractmethod
     def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
-        """Make a resource; False if the scene cannot go on without it."""
+        """Create a resource by ``maker``, stored as ``name``; False if the scene cannot go on."""
 
     def start(self) -> None:
-        """Prepare the device for the first operation."""
+        """Called before the first operation, as for BeginScene; does nothing by default."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Complete the work of the device and take the last pictures."""
+        """Called after the last operation, to end the scene and take its last pictures."""
 
     def position(self) -> tuple[int, int]:
-        """Call and offset of the next token that the runtime writes."""
+        """(D3dDrawPrimitives2 call number, byte offset in it) of the next token; (0, 0) here."""
         return 0, 0
 
     def perform(self, name: str, fields: Fields, action: Action) -> bool:
-        """Perform an operation; False if the scene has to end after it.
+        """Perform an operation; True if the scene goes on after it, False if an error ends it.
 
         Raises SceneError for an operation that breaks the schema.
         """
@@ -206,7 +208,9 @@ class Player(ABC, Generic[_Device]):
         return True
 
     def _note(self, error: Dp2Error) -> None:
-        """Add a problem to the operation that wrote the token with the error."""
+        """Record an error as a ``Problem`` of the operation that wrote the token at the error's
+        call and offset; without these, of the latest operation.
+        """
         found = len(self._marks) - 1
         if error.call is not None and error.offset is not None:
             place = (error.call, error.offset, 1 << 62, "")  # after all marks of that offset
@@ -215,9 +219,11 @@ class Player(ABC, Generic[_Device]):
         self.problems.append(Problem(index, where, error))
 
     def find(self, kind: type[_T]) -> Callable[[object], _T]:
-        """A reader that returns the resource of type ``kind`` with a name.
+        """A function that converts a resource's name to the resource, which must be of type
+        ``kind``.
 
-        It raises SceneError for other names, and the error of a resource's creation.
+        It raises SceneError for other names, and the stored error if the resource's creation
+        failed.
         """
 
         def read(value: object) -> _T:
@@ -233,9 +239,10 @@ class Player(ABC, Generic[_Device]):
         return read
 
     def claim_pixels(self, count: int) -> None:
-        """Count pixels (of four bytes at most) before they are allocated.
+        """Add ``count`` pixels, of at most four bytes, that are about to be allocated to the
+        scene's total.
 
-        Raises UsageError if the scene has too many.
+        Raises UsageError if the total exceeds ``SURFACE_PIXELS``.
         """
         self.pixels += count
         if self.pixels > SURFACE_PIXELS:
@@ -250,14 +257,14 @@ def _row(fields: Fields, key: str, table: Mapping[str, Action]) -> tuple[str, Ac
 
 
 def calling(function: Callable[..., Any], /, **arguments: Argument) -> Action:
-    """An action that calls ``function`` with the device and the values of ``arguments``."""
+    """An action that calls ``function`` with the device and the values read by ``arguments``."""
     return lambda player, fields: function(player.device, *fields.take_all(arguments, player))
 
 
 def named(kind: type) -> PlayerReader:
-    """A reader that returns the player's resource of type ``kind`` with a name."""
+    """Converts the name of a resource of type ``kind`` to the resource (``Player.find``)."""
     return PlayerReader(lambda player: player.find(kind))
 
 
 DATA = PlayerReader(lambda player: player.data)
-"""Argument type of data objects in operations: bytes that count against the scene's size limit."""
+"""Reader of data objects in operations; their bytes count against the scene's size limit."""

@@ -1,7 +1,7 @@
 """Typed readers of scene files: objects, numbers, SDK names, rectangles, binary data.
 
-A reader takes a JSON value and returns a Python value.  It raises SceneError for a value it does
-not accept, and checks sizes before it allocates memory.
+A reader is a function that takes a parsed JSON value and returns a Python value.  It raises
+SceneError for a value it does not accept, and checks sizes before it allocates memory.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ Reader = Callable[[object], Any]
 
 
 class PlayerReader(NamedTuple):
-    """A reader of scene values that needs the scene's player, for example to look up a resource by
-    name; ``of(player)`` returns the function that converts a JSON value.
+    """A reader that needs the player of the scene, for example to look up a resource by name.
+
+    ``of(player)`` returns the function that converts a JSON value.
     """
 
     of: Callable[[Any], Reader]
 
 
 class Default(NamedTuple):
-    """A reader, ``read``, of a key that may be missing; a missing key has the value ``value``."""
+    """How to read an optional key: a function for its value, and what stands for a missing key."""
 
     read: Reader | PlayerReader
     value: Any
@@ -57,10 +58,9 @@ Argument = Reader | PlayerReader | Default
 
 
 class Fields:
-    """A JSON object, read key by key; ``where`` begins its error messages.  Mutable: it records
-    which keys were read.
+    """A JSON object whose values are read by key.  Mutable: it records which keys were read.
 
-    Raises SceneError if ``value`` is not an object.
+    ``where`` begins its error messages.  Raises SceneError if ``value`` is not an object.
     """
 
     def __init__(self, value: object, where: str) -> None:
@@ -102,7 +102,7 @@ class Fields:
         self._unread.difference_update(keys)
 
     def ignore_others(self) -> None:
-        """Accept any further keys: the schema does not list them."""
+        """Mark all keys as read: ``finish`` then accepts those that the schema does not list."""
         self._unread.clear()
 
     def finish(self) -> None:
@@ -159,17 +159,17 @@ def listing(value: object, count: int | None = None) -> list[object]:
 def list_of(
     read: Callable[[object], _T], count: int | None = None
 ) -> Callable[[object], list[_T]]:
-    """A reader of lists of values that ``read`` accepts, exactly ``count`` unless that is None."""
+    """A reader of lists whose elements ``read`` accepts; exactly ``count`` of them unless None."""
     return lambda value: [read(entry) for entry in listing(value, count)]
 
 
 def floats(count: int) -> Callable[[object], tuple[float, ...]]:
-    """A reader of lists of ``count`` numbers."""
+    """A function that reads a JSON list of exactly ``count`` numbers as floats."""
     return lambda value: tuple(list_of(floating, count)(value))
 
 
 def whole(low: int, high: int) -> Callable[[object], int]:
-    """A reader of integers from ``low`` to ``high``."""
+    """A function that reads a JSON integer from ``low`` to ``high``; else it raises SceneError."""
 
     def read(value: object) -> int:
         if type(value) is not int or not low <= value <= high:
@@ -214,7 +214,7 @@ def _constant(part: str) -> int:
 
 
 def member(enum: type[_E]) -> Callable[[object], _E]:
-    """A reader of members of ``enum``: a name without its prefix, or any DWORD with a value."""
+    """A function that reads a member of ``enum``: its name, or a DWORD that equals its value."""
 
     def read(value: object) -> _E:
         if isinstance(value, str) and value in enum.__members__:
@@ -228,12 +228,12 @@ def member(enum: type[_E]) -> Callable[[object], _E]:
 
 
 def optional(read: Callable[[object], _T]) -> Callable[[object], _T | None]:
-    """A reader of null, or a value that ``read`` accepts."""
+    """A function that reads null as None, and any other JSON value as ``read`` does."""
     return lambda value: None if value is None else read(value)
 
 
 def record(build: Callable[..., _T], /, **arguments: Argument) -> Callable[[object], _T]:
-    """A reader of objects with the keys of ``arguments``; ``build`` gets the values in order."""
+    """A function that reads a JSON object by keys, and passes the values in order to ``build``."""
 
     def read(value: object) -> _T:
         fields = Fields(value, build.__name__)
@@ -259,7 +259,7 @@ def rect(value: object) -> tuple[int, int, int, int]:
 
 
 def states(enum: type[_E]) -> Callable[[object], list[tuple[_E, int]]]:
-    """A reader of objects of state names and DWORDs, as pairs in the order written."""
+    """A function that reads a JSON object from state names to DWORDs as (state, value) pairs."""
 
     def read(value: object) -> list[tuple[_E, int]]:
         if not isinstance(value, dict):
@@ -277,14 +277,14 @@ def _state_value(name: str, value: object) -> int:
 
 
 class DataReader:
-    """Reader of data objects with a total size limit.  Mutable: it counts the bytes returned."""
+    """Converts data objects to bytes.  Mutable: ``left`` is how many bytes it may still return."""
 
     def __init__(self, limit: int = DATA_BYTES) -> None:
         self.limit = self.left = limit
 
     def __call__(self, value: object) -> bytes:
-        """The bytes of ``{"hex"}``, ``{"b64"}``, ``{"b64z"}``, ``{"u16"}``, ``{"u32"}`` or
-        ``{"layout", "rows"}``.
+        """The bytes of a data object: ``{"hex": ...}``, or with key ``b64``, ``b64z``, ``u16`` or
+        ``u32``, or keys ``layout`` and ``rows``.
         """
         if isinstance(value, dict) and set(value) == {"layout", "rows"}:
             data = _packed_rows(value["layout"], value["rows"])
@@ -340,7 +340,7 @@ _CODINGS: dict[str, Callable[[object, int], bytes]] = {
 
 
 def _field_bits(bits: int) -> Callable[[object], bytes]:
-    """A reader of fields of 8 or 16 bits: signed or unsigned, stored as their low bits."""
+    """A function that reads an integer of 8 or 16 ``bits``, signed or not, as its bytes."""
     read = whole(-(1 << (bits - 1)), (1 << bits) - 1)
     return lambda value: (read(value) & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
 
@@ -371,6 +371,6 @@ def _packed_rows(layout: object, rows: object) -> bytes:
 
 
 def _shown(value: object) -> str:
-    """A value for an error message: at most 60 characters, however deep or long it is."""
+    """The ``repr`` of a value for an error message, shortened to at most 60 characters."""
     shown = reprlib.repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -40,7 +40,7 @@ from dp2emu.text.commands import CallTokens
 from dp2emu.text.contexts import Contexts
 
 _RAW_CONTEXT = 2
-"""Context id of ``Bench.submit``; the device has context 1."""
+"""Id of the context that ``Bench.submit`` uses; the ``Device9`` of a bench has context 1."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -90,20 +90,21 @@ class Setup(msgspec.Struct, frozen=True):
             yield Bench(rig, tape, self.width, self.height, size)
 
     def adapter(self) -> Adapter:
-        """A checking adapter of the Direct3D 10/11 interface."""
+        """A new emulated Direct3D 10/11 adapter that checks that runtime rules are kept."""
         scenario = self.loaded()
         model = parse_timing(self.timing) if self.timing else None
         return scenario.adapter(engine(self.engine), model, checking=True)
 
 
 def _record_timing(tape: Tape, scenario: Scenario, name: str) -> None:
-    """Record the name of the timing model for replays, unless it is scripted."""
+    """Record the timing model's name for replays, unless a script or scenario sets times."""
     if not scenario.deliveries and not name.startswith("scripted"):
         tape.write(Annotation(TIMING, name))
 
 
 class Bench:
-    """``rig`` with a Direct3D 9 ``device`` and direct DrawPrimitives2 calls, recorded on ``tape``.
+    """A ``rig`` with a Direct3D 9 ``device`` and direct DrawPrimitives2 calls, recorded on
+    ``tape``.
 
     The device has a target of ``width`` x ``height`` pixels.  ``submit`` uses a second context
     with the same targets, so its query ids do not collide with the device's.  Mutable: calls
@@ -153,9 +154,10 @@ class Bench:
         return answer
 
     def ask(self, commands: bytes | None = None, **more: Any) -> dict[int, bytes]:
-        """Submit ``commands``, which must succeed; returns the answered payloads by query id.
+        """Submit ``commands``, which must succeed; returns response payloads by query id.
 
-        Raises ResponseError for an answer that breaks the protocol, AssertionError for a failure.
+        Raises ResponseError for a response that breaks the protocol, AssertionError for a failed
+        call.
         """
         answer = self.submit(commands, **more)
         assert answer.ddrval == 0, str(answer.fault or hex(answer.ddrval))
@@ -180,7 +182,8 @@ class Bench:
         return Shot(rgba(words, COLOR[Format(desc.format)].format), f"surface {desc.handle}")
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the tape as a capture, with pending commands as calls without answers at its end.
+        """Write the tape as a capture, ending with the commands not submitted yet, as calls
+        without answers.
 
         Raises OSError.
         """

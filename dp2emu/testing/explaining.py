@@ -21,8 +21,8 @@ _LONGEST = 1 << 16
 """Maximum length of compared byte strings that are explained as tokens; pytest explains longer
 ones."""
 _ANSWER = 4
-"""Length of byte strings that are not decoded: four bytes, as most query payloads have, would also
-decode as a token without items."""
+"""Bytes of this length are explained as a number, not as tokens: most query payloads have four
+bytes, which could also be a token without items."""
 
 
 def explain(left: object, right: object, folder: Path | None = None) -> list[str] | None:
@@ -42,12 +42,12 @@ def explain(left: object, right: object, folder: Path | None = None) -> list[str
 
 
 def response_text(data: bytes) -> list[str]:
-    """A response buffer as lines."""
+    """Lines of text for the responses in a response buffer."""
     return _lines(response_lines(data, 0, Contexts()))
 
 
 def token_text(commands: bytes) -> list[str]:
-    """Command bytes from the start of a buffer as lines; invalid tokens as hexadecimal."""
+    """Lines of text for the tokens in ``commands``; bytes that are no token as hexadecimal."""
     call = Call(0, dwCommandLength=len(commands), commands=commands)
     return _lines(command_lines(call, Contexts()))
 

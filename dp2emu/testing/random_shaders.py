@@ -43,7 +43,8 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, V2_X, V3_0, VERSIONS, Stage, V
 
 RGB, ALPHA = 0b0111, 0b1000
 _MASKS = {Op.CRS: 0b0111, Op.SINCOS: 0b0011, Op.M4x3: 0b0111, Op.M3x3: 0b0111, Op.M3x2: 0b0011}
-"""Write mask of all components that an instruction computes, by opcode, if fewer than four."""
+"""Largest write mask of an instruction by opcode, for opcodes that compute fewer than four
+components."""
 
 _COORDINATE_MASKS = {
     Op.TEXCOORD: (0b0011, 0b0111, FULL_MASK),
@@ -68,11 +69,10 @@ class Chance:
 
 
 class RandomOperands(msgspec.Struct, Chance):
-    """Random operands and instructions, valid anywhere in a shader of one version.
+    """Makes random operands and instructions that are valid in a shader of one version.
 
-    Mutable, because the usable registers depend on the position.  ``known`` has the registers of
-    files that must be declared, defined or labelled first; ``blocks`` are the openers of the
-    enclosing blocks.
+    Mutable: ``known`` has, for files whose registers must be declared, defined or be labels, those
+    that may be used here; ``blocks`` has the opcodes that opened the enclosing blocks.
     """
 
     rng: Random
@@ -81,7 +81,9 @@ class RandomOperands(msgspec.Struct, Chance):
     blocks: list[Op] = msgspec.field(default_factory=list)
 
     def count(self, file: File) -> int:
-        """Number of registers of ``file`` in the shader's version, or of those declared so far."""
+        """Number of registers of ``file`` that may be used: all of the version, or if the file
+        needs declarations, those declared so far.
+        """
         known = self.known.get(file)
         return BY_FILE[file].count(self.version) if known is None else len(known)
 
@@ -124,7 +126,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Register(file, self.rng.randrange(self.count(file) - rows + 1))
 
     def destination(self, op: Op, letter: str, mask: int | None = None) -> Destination:
-        """A random destination; most texture operations write all components."""
+        """A random destination operand of kind ``letter``; ``mask`` replaces its random mask."""
         register = self.register(destination_files(letter, self.version))
         if register.file is File.ADDR:
             return Destination(register, self._address_mask())
@@ -148,14 +150,14 @@ class RandomOperands(msgspec.Struct, Chance):
         return self.rng.choice(choices) if choices else FULL_MASK
 
     def mask(self, op: Op) -> int:
-        """A random write mask."""
+        """A random write mask, within the components that ``op`` can write."""
         if self.version.is_ps_1_x and self.version.level < V1_4:
             return self.rng.choice((RGB, ALPHA, FULL_MASK))
         allowed = _MASKS.get(op, FULL_MASK)
         return self.rng.randrange(1 << 4) & allowed or allowed
 
     def source(self, letter: str, rows: int = 1) -> Source:
-        """A random source."""
+        """A random source operand of kind ``letter``: the first of ``rows`` registers to read."""
         register = self.register(source_files(letter), rows)
         return Source(
             register,
@@ -293,9 +295,8 @@ def generate(
 
 
 def _setup(chooser: RandomOperands) -> Iterator[Instruction]:
-    """Random constants and declarations, whose registers are recorded in ``chooser.known``.
-
-    In files that need declarations, instructions use only the recorded registers.
+    """Random constant definitions and declarations; the registers that they declare are added to
+    ``chooser.known``, so that instructions use no others.
     """
     yield from _constants(chooser)
     for file in _DECLARED:
@@ -341,7 +342,7 @@ def _declarations(chooser: RandomOperands, file: File) -> Iterator[Instruction]:
 
 
 def _packed(chooser: RandomOperands, file: File) -> tuple[int, ...]:
-    """Random masks of the one or more declarations of a register of ``file``."""
+    """Random write masks for the declarations of one register: one, or two that share it."""
     choices = [(FULL_MASK,), (0b0011,), (0b0011, 0b0100), (0b0111, 0b1000)]
     return chooser.rng.choice(choices if file in (File.OUTPUT, File.INPUT) else choices[:1])
 
@@ -392,7 +393,7 @@ def _result(chooser: RandomOperands) -> Instruction:
 
 
 def _block(chooser: RandomOperands, length: int, loops: int) -> Iterator[Instruction]:
-    """Instructions and blocks; loops nest at most ``loops`` deep."""
+    """``length`` random instructions or nested blocks; loops nest at most ``loops`` deep."""
     plain = [*_ops(chooser, Group.ARITHMETIC), *_ops(chooser, Group.TEXTURE), Op.NOP]
     around = sum(op in _LOOPS for op in chooser.blocks)
     openers = [op for op in _BLOCKS if op not in _LOOPS or around < loops]
@@ -408,7 +409,9 @@ def _block(chooser: RandomOperands, length: int, loops: int) -> Iterator[Instruc
 
 
 def _nested(chooser: RandomOperands, opener: Op, loops: int) -> Iterator[Instruction]:
-    """A block with its opener and closer, and sometimes an else."""
+    """A random block: instruction ``opener``, content, for an if sometimes else, the closing
+    opcode.  Loops nest at most ``loops`` deep.
+    """
     yield chooser.instruction(opener)
     chooser.blocks.append(opener)
     yield from _block(chooser, 1 + chooser.rng.randrange(4), loops)
@@ -424,7 +427,7 @@ def _ops(chooser: RandomOperands, group: Group) -> list[Op]:
 
 
 def _early(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
-    """ps_1_0 to ps_1_3: up to four texture operations, then arithmetic."""
+    """A ps_1_0 to ps_1_3 shader: up to four texture operations, ``length`` arithmetic steps."""
     singles = [(op,) for op in _ops(chooser, Group.TEXTURE) if op not in _IN_MATRICES]
     matrices = [rows for rows in _MATRICES if all(chooser.can(op) for op in rows)]
     stages, stage = chooser.count(File.TEXTURE), 0
@@ -439,7 +442,7 @@ def _early(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
 
 
 def _phases(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
-    """ps_1_4: one phase or two, texture operations first in each."""
+    """A ps_1_4 shader of one or two phases, each with texture operations first."""
     if chooser.chance(2):
         yield from _sampled(chooser, (Op.TEX, Op.TEXCOORD), "t")
         yield from _pairs(chooser, length // 2)
@@ -452,7 +455,10 @@ def _phases(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
 def _sampled(
     chooser: RandomOperands, ops: tuple[Op, ...], coordinates: str
 ) -> Iterator[Instruction]:
-    """Texture operations of a phase; ``coordinates`` is the operand letter of texld's source."""
+    """Random texture operations out of ``ops``, at the start of a ps_1_4 phase.
+
+    ``coordinates`` is the operand letter (kind of register) of the source of texld.
+    """
     for _ in range(chooser.rng.randrange(_PHASE_TEXTURES)):
         op = chooser.rng.choice(ops)
         instruction = chooser.instruction(op)
@@ -466,7 +472,9 @@ def _at(instruction: Instruction, register: Register) -> Instruction:
 
 
 def _pairs(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
-    """Arithmetic, some of it in pairs of a colour and an alpha instruction."""
+    """``length`` random arithmetic steps: single instructions, or pairs in which one writes the
+    colour and a co-issued one the alpha.
+    """
     ops = _ops(chooser, Group.ARITHMETIC)
     alone = [*ops, Op.NOP]
     for _ in range(length):
@@ -481,7 +489,7 @@ def _pairs(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
 def _oddly(
     groups: Iterable[tuple[Instruction, tuple[int, ...]]], chooser: RandomOperands
 ) -> Iterator[tuple[int, ...]]:
-    """The words of instructions, with random reserved bits, and comments between them."""
+    """The DWORDs of each instruction, with random reserved bits, and of comments between them."""
     rng = chooser.rng
     for instruction, words in groups:
         if chooser.chance(6):

@@ -42,15 +42,16 @@ from dp2emu.shader.sm4.versions import V4_1, V5_0, VERSIONS, Stage, Version
 from dp2emu.testing.random_shaders import FLOATS, RARE_FLOATS, Chance
 
 TEMPS = 12
-"""Number of temporaries for random operands; loop counters use the next ones."""
+"""Number of temporary registers for random operands; loop counters have numbers from this on."""
 
 ARRAYS = 2
 ROWS = 4
-"""Number of four-component rows of each array, constant buffer and immediate constant buffer."""
+"""Size, in four-component rows, of each register array and constant buffer of a program."""
 
 SLOTS = 3
 PORTS = 4
-"""Number of input registers, of output registers, and of vertices of an input primitive."""
+"""Number of input registers, of output registers and of vertices per input primitive that random
+programs use."""
 
 LABELS = 2
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
@@ -75,10 +76,10 @@ _WORDS = (0, 1, 2, 3, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF)
 
 
 class RandomOperands(msgspec.Struct, Chance):
-    """Random operands and instructions, valid anywhere in a program of one version.
+    """Makes random operands and instructions that are valid in a program of one version.
 
-    Mutable: it records the memory that operands name, for declarations.  ``memory`` has the
-    dimensions of resources, views and shared memory by register number; ``avoid`` has opcodes
+    Mutable: ``memory`` records the resources, views and shared memory that operands use, for
+    declarations: their dimensions, by file, in order of register number.  ``avoid`` has opcodes
     that are never used.
     """
 
@@ -126,7 +127,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return View(dimension, stride, (self.rng.choice(list(ReturnType)),) * 4)
 
     def operand(self, op: Op, letter: str) -> Operand:
-        """A random operand of opcode ``op``, of the kind that its table gives by ``letter``."""
+        """A random operand of ``op``; ``letter``, from the opcode table, gives its kind."""
         fit = _fitting(op, letter, self.version)
         if letter in _MEMORY_LETTERS:
             return self._memory_operand(op, letter, fit)
@@ -176,7 +177,9 @@ class RandomOperands(msgspec.Struct, Chance):
         return Selection.SWIZZLE, tuple(self.rng.randrange(4) for _ in range(4))
 
     def _indices(self, file: File, *, plain: bool = False) -> tuple[Index, ...]:
-        """Indices within declared bounds, some with a run-time part unless ``plain``."""
+        """Random indices of a register of ``file``, inside its declared size; some also have a
+        relative part unless ``plain``.
+        """
         bank = bank_of(file, self.version.stage)
         sizes = _SIZES.get(file, (PORTS,) * len(bank.limits))
         places = enumerate(sizes)
@@ -195,7 +198,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Index(number, scalar)
 
     def immediate(self, file: File, letter: str) -> Operand:
-        """A random immediate of one or four components."""
+        """A random immediate operand of 1 or 4 components; ``letter`` f or i gives the type."""
         long = file is File.IMMEDIATE64
         alone = self.chance(2)
         count = (2 if long else 1) if alone else 4
@@ -205,7 +208,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Operand(file, (), Selection.SWIZZLE, (0, 1, 2, 3), words=words)
 
     def word(self, letter: str = "s") -> int:
-        """A random word: a float for ``f``, an integer for ``i``, else either."""
+        """A random 32-bit word: float bits for letter ``f``, an integer for ``i``, else any."""
         numbers = {"f": FLOATS, "i": _WORDS}.get(letter, FLOATS + _WORDS)
         return self.rng.choice(numbers * 4 + RARE_FLOATS + (self.rng.getrandbits(32),))
 
@@ -225,7 +228,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return Operand(file, (Index(number),), Selection.SWIZZLE, swizzle)
 
     def _can_be(self, file: File, dimension: Dimension) -> bool:
-        """Whether memory of a file may be declared with a dimension in this version."""
+        """Whether a register of ``file`` may be declared with resource dimension ``dimension``."""
         if file is File.RASTERIZER:
             return dimension in _MULTISAMPLED
         if file is File.SHARED_MEMORY:
@@ -236,7 +239,9 @@ class RandomOperands(msgspec.Struct, Chance):
         return dimension is not Dimension.TEXTURECUBEARRAY or self.version.level >= V4_1
 
     def _memory(self, file: File, dimensions: list[Dimension]) -> int:
-        """The number of a known or new register of ``file`` with one of ``dimensions``."""
+        """A random register number of ``file``, one in use with one of ``dimensions`` or a new
+        one, which is recorded in ``memory``.
+        """
         known = self.memory[file]
         old = [number for number, each in enumerate(known) if each in dimensions]
         limit = BY_FILE[file].limits[0]
@@ -246,7 +251,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return len(known) - 1
 
     def scalar(self) -> Operand:
-        """A random component of a temporary."""
+        """An operand that reads one random component of a random temporary register."""
         return Operand(
             File.TEMP,
             (Index(self.rng.randrange(TEMPS)),),
@@ -257,13 +262,13 @@ class RandomOperands(msgspec.Struct, Chance):
 
 @cache
 def _fitting(op: Op, letter: str, version: Version) -> tuple[File, ...]:
-    """The register files of a version that are allowed for an operand of kind ``letter``."""
+    """The register files of a version that an operand of ``op`` of kind ``letter`` may be in."""
     allowed = files(op, letter)
     return tuple(file for file in File if file in allowed and BY_FILE[file].exists(version))
 
 
 def declared_memory(chooser: RandomOperands) -> Iterator[tuple[File, int, Dimension]]:
-    """The resources, views and shared memory that operands name, as (file, number, dimension)."""
+    """Yield (file, register number, dimension) of resources, views and shared memory in use."""
     for file in (File.RESOURCE, File.UAV, File.SHARED_MEMORY):
         for number, dimension in enumerate(chooser.memory[file]):
             yield file, number, dimension
@@ -279,13 +284,14 @@ _PLACED = OPENERS | {
     Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT, Op.BREAK, Op.BREAKC,
     Op.CONTINUE, Op.CONTINUEC, Op.CALL, Op.CALLC, Op.LABEL, Op.RET, Op.HS_DECLS, *_PHASES,
 }  # fmt: skip
-"""Opcodes that are valid only in certain positions, such as ELSE and RET."""
+"""Opcodes of flow control and phases, such as ELSE and RET, which are valid only in certain
+positions."""
 
 _XYZW = (0, 1, 2, 3)
 _SPECIAL = frozenset({File.INPUT, File.OUTPUT})
 _BINDINGS = {op for op in Op if op.row.declares and op.row.declares <= BINDINGS}
 _MADE = _BINDINGS | {Op.CUSTOMDATA, Op.DCL_TEMPS, Op.DCL_INDEXABLETEMP}
-"""Declarations that are not chosen at random: bindings, temporaries and custom data."""
+"""Opcodes of declarations that follow from the instructions: bindings, temporaries, constants."""
 
 _NAMES = {
     (Stage.VERTEX, Op.DCL_INPUT_SGV): (SystemValue.VERTEX_ID, SystemValue.INSTANCE_ID),
@@ -321,13 +327,13 @@ def generate(
 
 
 def _program(chooser: RandomOperands, length: int) -> list[Instruction]:
-    """A program of one phase; declarations are derived from the instructions."""
+    """A random shader without phases, of about ``length`` instructions after its declarations."""
     body = list(_routines(chooser, length))
     return [*_shared(chooser), *_declarations(chooser), *_temporaries(chooser), *body]
 
 
 def _hull(chooser: RandomOperands, length: int) -> list[Instruction]:
-    """A hull program: resources, then its phases."""
+    """A random hull shader: declarations for all phases, then each phase with its own."""
     bodies: list[Instruction] = []
     for marker in _PHASES:
         body = list(_routines(chooser, length // len(_PHASES)))
@@ -359,7 +365,7 @@ def _block(
 
 @cache
 def _drawn(version: Version, avoid: frozenset[Op]) -> tuple[Op, ...]:
-    """Opcodes of a version that are valid in every position after the declarations."""
+    """Opcodes of a version, except ``avoid``, that are valid anywhere behind declarations."""
     chooser = RandomOperands(Random(0), version, avoid)
     return tuple(
         op for op in Op if op.row.declares is None and op not in _PLACED and chooser.can(op)
@@ -376,7 +382,9 @@ def _if(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instructio
 
 
 def _loop(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instruction]:
-    """A random loop that counts in a temporary which nothing else writes."""
+    """A random loop of a few turns; nothing in its body writes its counter, a temporary register.
+    ``depth`` is the number of enclosing loops.
+    """
     counter = (Index(TEMPS + depth),)
     written = Operand(File.TEMP, counter, Selection.MASK, (0,))
     read = Operand(File.TEMP, counter, Selection.SELECT, (0,))
@@ -417,7 +425,7 @@ def _number(value: int) -> Operand:
 
 
 def _shared(chooser: RandomOperands) -> Iterator[Instruction]:
-    """Declarations of constants, samplers and the memory that operands name."""
+    """Declarations of constants, samplers and the resources, views and shared memory in use."""
     rng = chooser.rng
     constants = tuple(chooser.word() for _ in range(4 * ROWS))
     immediate = Declaration(custom=CustomClass.IMMEDIATE_CONSTANT_BUFFER)
@@ -459,8 +467,8 @@ def _temporaries(chooser: RandomOperands) -> Iterator[Instruction]:
 
 
 def _declarations(chooser: RandomOperands) -> Iterator[Instruction]:
-    """Random declarations that the version has, except those in ``_MADE``: bindings, temporaries
-    and custom data.
+    """Random declarations of inputs, outputs and other registers and properties: every opcode of
+    the version that declares, except those in ``_MADE``.
     """
     for op in Op:
         if op.row.declares is None or op in _MADE or not op.row.exists(chooser.version):
@@ -471,7 +479,9 @@ def _declarations(chooser: RandomOperands) -> Iterator[Instruction]:
 
 
 def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]:
-    """The operand of a declaration ``op`` of register ``number``; nothing if it has none."""
+    """Yield the operand of declaration ``op``: register ``number`` of a random file; yields
+    nothing for a declaration without operands.
+    """
     if not op.row.operands:
         return
     known = [file for file in File if file in files(op, "D")]
@@ -489,7 +499,7 @@ def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]
 def _declared(
     chooser: RandomOperands, op: Op, operands: tuple[Operand, ...], **known: Any
 ) -> Instruction:
-    """A declaration with the attributes ``known``, and random values of its other attributes."""
+    """Declaration ``op`` of ``operands`` with attributes ``known``; random ones for others."""
     wanted = {part.name for part in parts_of(op)}
     values = {name: value for name, value in known.items() if name in wanted}
     for name in sorted(wanted - values.keys()):
@@ -499,7 +509,7 @@ def _declared(
 
 
 def _value(chooser: RandomOperands, op: Op, name: str) -> Any:
-    """A random value of a declaration's attribute."""
+    """A random value for the attribute ``name`` of declaration ``op``."""
     if name == "name":
         return chooser.rng.choice(
             _NAMES.get((chooser.version.stage, op), (SystemValue.UNDEFINED,))

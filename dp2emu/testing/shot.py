@@ -41,7 +41,7 @@ class Shot:
         write_file(path, encode_png(self.pixels))
 
     def like(self, other: Shot, allowance: Allowance) -> bool:
-        """Whether the difference is within ``allowance``."""
+        """Whether the differences between two pictures are within ``allowance``."""
         return compare_images(self.pixels, other.pixels, allowance.tolerance).within(allowance)
 
     def __eq__(self, other: object) -> bool:
@@ -58,10 +58,11 @@ class Shot:
 
 
 class Goldens:
-    """Golden files in ``folder``; with ``update`` they are written before they are read.
+    """The files in ``folder`` with the expected results of tests.
 
-    A test asserts that its result equals ``text`` or ``picture`` of the same name, so pytest
-    explains a difference as for any other comparison.
+    A test asserts that its result equals ``text`` or ``picture`` of a file, so pytest explains a
+    difference as for any other comparison.  With ``update`` the result is first written to the
+    file.
     """
 
     def __init__(self, folder: Path, *, update: bool = False) -> None:
@@ -69,22 +70,27 @@ class Goldens:
         self.update = update
 
     def text(self, name: str, found: str) -> str:
-        """The text of a golden file, which is ``found`` itself when files are updated.
+        """The text in golden file ``name``; with ``update``, ``found`` is written to it first.
 
         Raises UsageError for a missing file.
         """
         return self._path(name, lambda path: write_file(path, found.encode())).read_text("utf-8")
 
     def picture(self, name: str, found: Shot, allowance: Allowance = EXACT) -> Shot:
-        """The golden picture, or ``found`` itself if it is within the allowance of it.
+        """The picture in golden file ``name``; ``found`` itself if they differ within
+        ``allowance``.
 
-        Raises UsageError for a missing file.
+        With ``update``, ``found`` is written first.  Raises UsageError for a missing file.
         """
         golden = Shot.load(self._path(name, found.save))
         return found if found.like(golden, allowance) else golden
 
     def _path(self, name: str, write: Callable[[Path], None]) -> Path:
-        """The path of an existing golden file, which ``write`` updates if wanted."""
+        """The path of golden file ``name``; with ``update``, ``write`` is called to write it
+        first.
+
+        Raises UsageError for a missing file, and for one outside of the folder.
+        """
         path = self.folder / name
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise UsageError(f"golden {name!r} is outside of {self.folder}")

@@ -1,7 +1,8 @@
 """The interval that the documents allow for each pipeline statistic of a list of draws.
 
-Source: Direct3D 10/11 DDI, "Pipeline statistics" and "Topologies", and its table of four
-triangles.  Everything is exact: counts are integers and clipping is done in fractions.
+Source: Direct3D 10/11 DDI, "Pipeline statistics" and "Topologies", with the table of counts for
+four example triangles.  Counts are integers and clipping is done in fractions, so nothing is
+rounded.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Ranges(NamedTuple):
 
     @classmethod
     def of(cls, **fields: Interval) -> Self:
-        """Ranges of the named fields; all others are 0."""
+        """The intervals of ``fields`` by name, and 0 to 0 for every other statistic."""
         return cls(**{name: fields.get(name, Interval(0, 0)) for name in cls._fields})
 
     def outside(self, found: Statistics) -> list[str]:
@@ -75,11 +76,11 @@ class Depth(Enum):
 
 
 class Tessellated(msgspec.Struct, frozen=True):
-    """The output of the tessellator for an instance of a draw.
+    """The output of the tessellator for one instance of a draw.
 
-    ``points`` counts the domain points of all patches, each once per patch, and ``primitives``
-    their primitives of ``corners`` vertices; both are 0 for culled patches.  ``outlines`` are the
-    corner positions by primitive; None leaves clipping undetermined.
+    ``points`` counts the domain points of all patches, and ``primitives`` their primitives, which
+    have ``corners`` vertices; culled patches have neither.  ``outlines`` has, for each primitive,
+    its corners' positions; None if unknown, so that any result of clipping is allowed.
     """
 
     points: int = 0
@@ -89,13 +90,13 @@ class Tessellated(msgspec.Struct, frozen=True):
 
 
 class GeometryOutput(msgspec.Struct, frozen=True):
-    """The output of a geometry shader for an instance of a draw.
+    """The output of a geometry shader for one instance of a draw.
 
-    ``adjacent``: it declares adjacent vertices.  It runs ``instances`` times per primitive.
-    ``primitives`` counts its whole output primitives of all streams, ``drawn`` those of the
-    rasterized stream (None: all), ``broken`` its strips without a whole primitive.  ``outlines``
-    are the corner positions of the drawn primitives, of ``corners`` each; None leaves clipping
-    undetermined.
+    ``adjacent``: its input has adjacent vertices.  It runs ``instances`` times per primitive.
+    ``primitives`` counts the whole primitives that it puts out to all streams, ``drawn`` those to
+    the rasterized stream (None: all), ``broken`` its strips too short for a primitive.
+    ``outlines`` has the positions of the ``corners`` corners of each drawn primitive; None if
+    unknown, so that any result of clipping is allowed.
     """
 
     adjacent: bool = False
@@ -108,7 +109,7 @@ class GeometryOutput(msgspec.Struct, frozen=True):
 
     @property
     def entering(self) -> int:
-        """Number of whole primitives in the rasterized stream."""
+        """Number of whole primitives in the rasterized stream, which enter the clipper."""
         return self.primitives if self.drawn is None else self.drawn
 
 
@@ -117,11 +118,11 @@ class Case(msgspec.Struct, frozen=True):
 
     ``topology`` is a D3D10_DDI_PRIMITIVE_TOPOLOGY.  ``vertices`` is the vertex count of a draw
     without indices; ``indices`` are the values read in order, of which ``cut`` ends a strip.
-    ``positions`` are by vertex number, equal for all instances; None leaves clipping undetermined.
-    ``passed`` and ``failed`` count pixels at the depth and stencil tests.  ``depth`` is None
-    without a pixel shader.  ``culls``: triangles may be culled by their winding.  ``streams``:
-    primitives stream out without a geometry shader, which may count as a pass-through one.
-    ``tessellation`` and ``geometry`` are the output of these stages, None without them.
+    ``positions`` has positions by vertex number, for all instances; None allows any result of
+    clipping.  ``passed`` and ``failed`` count pixels at the depth and stencil tests.  ``depth`` is
+    None without a pixel shader.  ``culls``: triangles may be culled by their winding.
+    ``streams``: there is stream output without a geometry shader, which may count as a geometry
+    shader's.  ``tessellation`` and ``geometry`` are the output of these stages, None without them.
     """
 
     topology: int
@@ -169,8 +170,9 @@ def _of_dispatch(dispatch: Dispatched) -> Ranges:
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """A topology: vertices of the first and of each further primitive, with adjacent vertices
-    (``size``, ``step``) and without (``core``, ``core_step``).
+    """Number of vertices that the first primitive of a topology takes, and each further one.
+
+    ``size`` and ``step`` count adjacent vertices too, ``core`` and ``core_step`` do not.
     """
 
     size: int
@@ -179,21 +181,21 @@ class _Shape(msgspec.Struct, frozen=True):
     core_step: int
 
     def primitives(self, vertices: int) -> int:
-        """Number of whole primitives in a run of ``vertices``."""
+        """Number of whole primitives that ``vertices`` vertices of one strip or list form."""
         return (vertices - self.size) // self.step + 1 if vertices >= self.size else 0
 
     def used(self, vertices: int) -> int:
-        """Number of vertices in the whole primitives of a run of ``vertices``."""
+        """Number of vertices, of ``vertices`` in one strip or list, that whole primitives use."""
         count = self.primitives(vertices)
         return self.size + (count - 1) * self.step if count else 0
 
     def needed(self, vertices: int) -> int:
-        """Number of vertices, except adjacent ones, in the whole primitives of a run."""
+        """Number of vertices, except adjacent ones, in whole primitives of a strip or list."""
         count = self.primitives(vertices)
         return self.core + (count - 1) * self.core_step if count else 0
 
     def corners(self, primitive: int) -> list[int]:
-        """Indices, within a run, of the vertices of a primitive, except adjacent vertices."""
+        """Corners of primitive number ``primitive``, as indices in its strip or list."""
         first = primitive * self.step
         if self.size == self.core:
             return list(range(first, first + self.core))
@@ -220,11 +222,11 @@ _SHAPES = {
         for topology in range(_PATCH_1, _PATCH_32 + 1)
     },
 }
-"""Vertex counts of primitives by D3D10_DDI_PRIMITIVE_TOPOLOGY: points, lines, triangles, both with
+"""``_Shape`` by D3D10_DDI_PRIMITIVE_TOPOLOGY: points, lines, triangles, lines and triangles with
 adjacency, patches."""
 
 _STRIPS = frozenset({3, 5, 11, 13})
-"""Topologies (D3D10_DDI_PRIMITIVE_TOPOLOGY) in which an index can end a strip."""
+"""D3D10_DDI_PRIMITIVE_TOPOLOGY values of strips, which the cut index ends."""
 
 
 def _of_draw(draw: Case) -> Ranges:
@@ -256,7 +258,7 @@ def _reads_adjacent(draw: Case) -> bool:
 def _after_vertices(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> dict[str, Interval]:
-    """Intervals of one instance's statistics of hull, domain and geometry shader and clipper."""
+    """Intervals of all statistics of one instance from hull shader to clipper, by name."""
     divided = _divided(draw, primitives)
     if draw.tessellation is not None:
         primitives = Interval(draw.tessellation.primitives, draw.tessellation.primitives)
@@ -264,9 +266,10 @@ def _after_vertices(
 
 
 def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
-    """Intervals of hull shader invocations (one a patch) and of domain shader invocations.
+    """Intervals of HSInvocations and DSInvocations; empty without tessellation.
 
-    The domain shader runs at least once a point, and at most once a corner of each primitive.
+    The hull shader runs once per patch; the domain shader at least once per domain point, at most
+    once per corner of each primitive.
     """
     made = draw.tessellation
     if made is None:
@@ -278,7 +281,9 @@ def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
 def _after_division(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> dict[str, Interval]:
-    """Intervals of the statistics of one instance's geometry shader and clipper."""
+    """Intervals of GSInvocations, GSPrimitives, CInvocations and CPrimitives of one instance;
+    ``primitives`` is how many primitives reach the geometry shader.
+    """
     geometry = draw.geometry
     if geometry is None:
         return {
@@ -297,7 +302,7 @@ def _after_division(
 
 
 def _entering(draw: Case, primitives: Interval) -> Interval:
-    """Number of primitives that enter the clipper; at least 0 for patches without tessellation."""
+    """The interval of CInvocations: ``primitives``; from 0 for patches without tessellation."""
     open_ = draw.topology >= _PATCH_1 and draw.tessellation is None
     return Interval(0 if open_ else primitives.low, primitives.high)
 
@@ -305,7 +310,7 @@ def _entering(draw: Case, primitives: Interval) -> Interval:
 def _without_geometry(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> Interval:
-    """Number of primitives that leave the clipper if the draw has no geometry shader."""
+    """The interval of CPrimitives for one instance of a draw without a geometry shader."""
     made = draw.tessellation
     if made is not None:
         return _of_outlines(draw, made.outlines, made.primitives, made.corners)
@@ -315,7 +320,7 @@ def _without_geometry(
 
 
 def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
-    """Number of primitives that leave the clipper if the draw has a geometry shader."""
+    """The interval of CPrimitives for one instance of a draw with a geometry shader."""
     whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
     return whole.plus(Interval(0, geometry.broken))
 
@@ -323,7 +328,9 @@ def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
 def _of_outlines(
     draw: Case, outlines: Sequence[Sequence[Position]] | None, primitives: int, corners: int
 ) -> Interval:
-    """Number of primitives that leave the clipper, from ``outlines`` if that is not None."""
+    """The interval of CPrimitives for primitives with these corner positions; with ``outlines``
+    None, of ``primitives`` primitives with ``corners`` corners.
+    """
     if outlines is None:
         return Interval(0, primitives * (_PIECES if corners == _TRIANGLE else 1))
     total = Interval(0, 0)
@@ -349,7 +356,7 @@ def _checked(draw: Case) -> _Shape:
 
 
 def _runs(draw: Case, shape: _Shape) -> Iterator[list[int]]:
-    """The vertex numbers of a draw, a list for each run between strip cuts."""
+    """The vertex numbers of a draw in order, as one list for each strip between cut indices."""
     if draw.indices is None:
         yield list(range(draw.vertices))
         return
@@ -364,14 +371,15 @@ def _runs(draw: Case, shape: _Shape) -> Iterator[list[int]]:
 
 
 def _cuts(draw: Case, runs: Sequence[list[int]]) -> int:
-    """Number of strip cuts; the documents leave open whether they count as vertices."""
+    """Number of cut indices in a draw; documents leave open whether they count as vertices."""
     return 0 if draw.indices is None else len(draw.indices) - sum(map(len, runs))
 
 
 def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Interval) -> Interval:
-    """Vertex shader invocations, from a perfect vertex cache to none.
+    """The interval of VSInvocations: at least one for each distinct vertex, at most one for each
+    corner of each primitive.
 
-    The documents' table allows a triangle list without indices the minimum of a strip.
+    For triangle lists without indices the minimum is that of a strip, as a table in the source.
     """
     distinct: set[int] = set()
     uncached = 0
@@ -399,13 +407,13 @@ def _pixels(draw: Case) -> Interval:
 
 
 _PIECES = 7
-"""Maximum number of triangles after clipping one at six planes: a polygon of nine corners."""
+"""Largest number of triangles that a triangle becomes when clipped at six planes."""
 
 
 def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
-    """Number of primitives that leave the clipper, for any size of the guard band.
+    """The interval of CPrimitives if no geometry shader or tessellator runs, for any guard band.
 
-    Up to ``partial`` incomplete primitives may be counted too.
+    ``partial`` is the number of incomplete primitives, which may be counted too.
     """
     total = Interval(0, partial)
     for run in runs:
@@ -440,13 +448,15 @@ def _position(positions: Sequence[Position], corner: int) -> Position:
 _Plane = tuple[int, int, int, int]
 _DEPTH: tuple[_Plane, ...] = ((0, 0, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
 _SIDES: tuple[_Plane, ...] = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
-"""Left, right, bottom and top clip plane: factors of x y z w, whose sum is not negative inside."""
+"""Left, right, bottom and top clip plane as factors of x, y, z, w; a vertex is inside if the sum
+of the products is 0 or more."""
 
 _Corner = tuple[Fraction, ...]
 
 
 def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
-    """Number of primitives left of one clipped at ``planes``; n corners are n - 2 triangles.
+    """Number of primitives that remain of a primitive clipped at ``planes``; of triangles, those
+    of the remaining polygon.
 
     Degenerate triangles and lines may or may not be counted.
     """
@@ -457,12 +467,15 @@ def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
 
 
 def _count(left: int, size: int) -> int:
-    """Number of primitives if clipping one of ``size`` corners left ``left`` corners."""
+    """Number of primitives if clipping leaves ``left`` of a primitive's ``size`` corners.
+
+    A polygon counts as a fan of triangles; a point or line is whole or gone.
+    """
     return max(left - 2, 0) if size == _TRIANGLE else int(left >= size)
 
 
 def _cut(corners: list[_Corner], plane: _Plane) -> list[_Corner]:
-    """Clip a polygon, line or point at a plane (Sutherland-Hodgman)."""
+    """The corners left of a polygon, line or point clipped at a plane (Sutherland-Hodgman)."""
     inside: list[_Corner] = []
     for number, corner in enumerate(corners):
         before = corners[number - 1]

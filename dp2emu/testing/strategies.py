@@ -37,7 +37,7 @@ OPS: tuple[int, ...] = tuple(sorted(TABLE))
 
 
 class Commands(bytes):
-    """Command bytes whose ``repr`` is their text.
+    """DrawPrimitives2 command bytes whose ``repr`` is their tokens as text.
 
     >>> Commands(bytes([0x5B, 0, 1, 0, 7, 0, 0, 0, 1, 0, 0, 0]))
     ISSUEQUERY
@@ -188,7 +188,7 @@ def device_states(draw: st.DrawFn, *, most: int = 6, stages: int = 8) -> Command
 
 
 def render_states() -> st.SearchStrategy[Commands]:
-    """A RENDERSTATE token with a value as in ``device_states``."""
+    """A RENDERSTATE token with one state and a valid value (see ``device_states``)."""
     return st.sampled_from(list(RenderState)).flatmap(_render_state)
 
 

@@ -33,7 +33,8 @@ from dp2emu.runtime.responses import parse_responses
 from dp2emu.testing.strategies import timings
 
 OpenRig = Callable[[Timing], Rig]
-"""A function that opens a new rig; only the emulator uses the timing model."""
+"""A function that opens a new rig; its parameter is the timing model, which only the emulator
+uses."""
 
 LENGTHS: Mapping[QueryType, int] = MappingProxyType(
     {QueryType.EVENT: 4, QueryType.OCCLUSION: 4, QueryType.VCACHE: 16, QueryType.TIMESTAMP: 8}
@@ -41,7 +42,7 @@ LENGTHS: Mapping[QueryType, int] = MappingProxyType(
 """Size in bytes of an answer's payload by query type, for the types that random traffic uses."""
 
 SIZES = (4, 8, 16, 19, 20, 24, 28, 32, 40, 41, 64, 100)
-"""Sizes in bytes of command surfaces that are too small for most answers."""
+"""Sizes in bytes of the small command surfaces, in which most answers do not fit."""
 
 _IDS = st.integers(0, 3)
 _TARGET, _COMMANDS, _TINY = 1, 2, 10
@@ -58,9 +59,10 @@ class _Owed(msgspec.Struct):
 
 
 class QueryTraffic(RuleBasedStateMachine):
-    """The model and the rules of random traffic; ``query_traffic`` makes subclasses for rigs.
+    """A Hypothesis state machine: rules send random draws and query tokens to a rig, and check its
+    answers against a model.  Mutable: rules change the model.
 
-    Mutable: rules change the model.
+    ``query_traffic`` makes a subclass for a rig.
     """
 
     open_rig: ClassVar[OpenRig]
@@ -87,7 +89,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS, kind=st.integers(0, len(LENGTHS) - 1))
     def creates(self, query: int, kind: int) -> None:
-        """CREATEQUERY; a live id is replaced."""
+        """CREATEQUERY of a random id; a query that has this id is replaced."""
         chosen = self.kinds[kind % len(self.kinds)]
         self._forget(query)
         self._live[query] = chosen
@@ -95,7 +97,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS)
     def deletes(self, query: int) -> None:
-        """DELETEQUERY, refused for an unknown id."""
+        """DELETEQUERY of a random id; the driver must refuse it if there is no such query."""
         commands = _token(Op.DELETEQUERY, query)
         if query not in self._live:
             self._refused(commands)
@@ -106,7 +108,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS, flags=st.sampled_from([0, _BEGIN, _END, _BEGIN | _END]))
     def issues(self, query: int, flags: int) -> None:
-        """ISSUEQUERY, refused for an unknown id."""
+        """ISSUEQUERY of a random id; the driver must refuse it if there is no such query."""
         commands = _token(Op.ISSUEQUERY, query, flags)
         if query not in self._live:
             self._refused(commands)
@@ -126,7 +128,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, len(SIZES) - 1))
     def polls_with_a_tiny_buffer(self, number: int) -> None:
-        """Poll with a small surface: answers that do not fit stay pending."""
+        """Submit an empty call with a small buffer: answers that do not fit stay pending."""
         answer = self._call(buffer=_TINY + number)
         assert answer.ddrval == HResult.D3D_OK, answer
         size = len(answer.response)
@@ -135,7 +137,7 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @rule(query=_IDS)
     def fails_after_an_issue(self, query: int) -> None:
-        """A failing call executes its valid tokens, and returns and loses no answers."""
+        """Submit an END and an invalid token: the call fails after the END, without a response."""
         if query not in self._live:
             return
         self._end(query)
@@ -147,12 +149,12 @@ class QueryTraffic(RuleBasedStateMachine):
 
     @invariant()
     def answers_are_owed_once(self) -> None:
-        """A query has at most one pending answer, for its last issue."""
+        """Invariant: a query has at most one pending answer, that to its last END."""
         queries = [entry.query for entry in self._owed]
         assert len(set(queries)) == len(queries), f"owed twice: {queries}"
 
     def teardown(self) -> None:
-        """At the end all answers have been returned."""
+        """At the end: wait for the GPU, check that no answer is missing, and close the rig."""
         if self._rig is None:
             return
         try:
@@ -184,7 +186,7 @@ class QueryTraffic(RuleBasedStateMachine):
         self._owed.append(_Owed(query, self._live[query], pixels))
 
     def _check(self, answer: Answer) -> None:
-        """Check that each answer is the oldest pending one of its type, with the right value."""
+        """Check that each response is to the oldest pending query of its type, with its value."""
         assert answer.dwErrorOffset == len(answer.response), answer
         found = parse_responses(answer.response, self._size_of)
         for record in found.records:
@@ -231,16 +233,16 @@ class QueryTraffic(RuleBasedStateMachine):
 
 
 STEPS = settings(stateful_step_count=25, deadline=None)
-"""Default Hypothesis settings of the state machine."""
+"""Default Hypothesis settings of ``query_traffic``: 25 steps a run, no deadline."""
 
 
 def query_traffic(
     open_rig: OpenRig, *, kinds: tuple[QueryType, ...] = QueryTraffic.kinds, how: settings = STEPS
 ) -> type[unittest.TestCase]:
-    """A test case for pytest or unittest that runs the state machine on rigs from ``open_rig``.
+    """A test case for pytest or unittest that sends random query traffic to rigs of ``open_rig``.
 
-    ``kinds`` are the driver's query types, out of ``LENGTHS``; ``how`` are Hypothesis settings.
-    A rig with ``close`` is closed after each run.
+    ``kinds`` are the query types to use, out of ``LENGTHS``; ``how`` are Hypothesis settings.  If
+    the rig has a method ``close``, that is called after each run.
     """
     members = {"open_rig": staticmethod(open_rig), "kinds": kinds}
     machine: Any = type("QueryTrafficOnRig", (QueryTraffic,), members)

@@ -324,10 +324,10 @@ def get_data(program: Program, call: Arguments) -> None:
 
 
 def _observed(call: Arguments, query: Query) -> bytes:
-    """The bytes that GetData returned, at most dwSize.
+    """The bytes that GetData wrote to the program's buffer, at most dwSize.
 
-    The tracer writes a datum at its full size even if the program's buffer was shorter; bytes
-    behind the buffer's end are unrelated memory.
+    The tracer records the result at its full size even if the buffer was shorter; bytes beyond the
+    buffer's end are unrelated memory.
     """
     size = min(call.integer("dwSize"), query.data_size)
     if size <= 0 or not call.has("pData"):

@@ -70,7 +70,7 @@ def set_fvf(program: Program, call: Arguments) -> None:
 
 
 def code_of(call: Arguments) -> list[int]:
-    """Shader code as DWORDs."""
+    """The DWORDs of a call's argument pFunction, shader code."""
     data = call.blob("pFunction")
     return list(struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4]))
 
@@ -251,7 +251,7 @@ def draw_tri_patch(program: Program, call: Arguments) -> None:
 
 
 def _curve(call: Arguments, name: str) -> tuple[Basis, Degree]:
-    """Basis and degree in a patch description argument; Direct3D 8 names the degree Order."""
+    """(basis, degree) in the patch description ``name``; Direct3D 8 calls the degree Order."""
     found = call.struct(name)
     degree = "Degree" if "Degree" in found.signature.members else "Order"
     basis, order = members(found, ("Basis", degree), integer)

@@ -92,7 +92,9 @@ def hand_out(program: Program, call: Arguments, name: str, app: Application, thi
 def picture(
     call: Arguments, app: Application, kind: PictureKind, resource: Resource, index: int = 0
 ) -> None:
-    """Record that the call shows or reads subresource ``index`` of a resource."""
+    """Record that at this call the program saw subresource ``index`` of a resource: ``kind`` says
+    whether it was presented or read back.
+    """
     desc = resource.root.desc
     if desc is not None:
         app.session.picture(call.number, kind, desc.handle, resource.index + index)

@@ -20,8 +20,7 @@ _ROOTS = "IDirect3D IDirect3D2 IDirect3D3"
 _DEVICES = "IDirect3DDevice2 IDirect3DDevice3"
 _EXECUTED = "execute buffers are not recorded"
 TEXTURE, MATERIAL = "texture", "material"
-"""The first parts of keys of ``Program.handles``: the application names textures and materials by
-a handle."""
+"""First parts of keys of ``Program.handles``, for objects that the program names by a number."""
 _FORMATS = {1: 0x112, 2: 0x1E2, 3: 0x1C4}
 """Flexible vertex format (FVF) by D3DVERTEXTYPE number: of D3DVERTEX, D3DLVERTEX and
 D3DTLVERTEX."""

@@ -50,8 +50,8 @@ def _calls(interfaces: str, name: str, act: str, says: str, *readers: Reader) ->
 
 
 def _struct(read: Callable[..., Any], name: str) -> Reader:
-    """A reader (function and argument name) that applies ``read`` to the structure that the
-    argument ``name`` points to.
+    """(function, ``name``), where the function takes a traced call and that name, and converts by
+    ``read`` the structure that the argument ``name`` points to.
     """
 
     def found(call: Arguments, name: str) -> Any:

@@ -39,7 +39,7 @@ def bind_argument(program: Program, call: Arguments, name: str, thing: object) -
 
 
 def _retire(program: Program, thing: object) -> None:
-    """Destroy an object if no address is bound to it."""
+    """Destroy an object in the driver if the program has no address of it any more."""
     if program.objects.addresses(thing):
         return
     if isinstance(thing, DrawSurface) and thing.root and not thing.destroyed:

@@ -293,8 +293,8 @@ def flip(program: Program, call: Arguments) -> None:
 
 
 def _show(program: Program, call: Arguments, source: DrawSurface | None) -> None:
-    """Record what a frame shows: the last device's render target, or ``source`` if there is no
-    device.
+    """Record that a frame was shown: the newest device's render target, or without devices
+    ``source``.
     """
     devices = program.ddraw.devices
     shown = devices[-1].target if devices else source
