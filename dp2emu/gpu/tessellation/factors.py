@@ -35,14 +35,18 @@ _ABOVE_ONE = np.float32(1 + 2**-17)
 """Tessellation factors above this round to more than 1 in units of 1/65536."""
 
 _RING = np.float32(1 + 2**-16)
-"""Inside factor just above 1: the least, in odd partitioning, of a patch with an inner ring."""
+"""Least inside factor, in odd partitioning, of a patch with any factor above 1: so little above 1
+that the patch has an inner ring of points."""
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
-"""Least points across a patch's inside, if an even and if an odd number of segments crosses it."""
+"""Least number of points across a patch's inside, if that has an even, an odd number of
+segments."""
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Factors of rows of points, ``fixed`` in 1/65536; ``odd``: the number of segments is odd."""
+    """Tessellation factors of rows of points, in 1/65536 (``fixed``), and whether a row has an
+    ``odd`` number of segments.
+    """
 
     fixed: I64
     odd: Mask
@@ -52,7 +56,9 @@ class Rows(msgspec.Struct, frozen=True):
 
     @property
     def half(self) -> I64:
-        """Half of each factor, plus half a segment if a segment is in the middle of the row."""
+        """Half of each tessellation factor, in 1/65536, plus half a segment if a segment lies in
+        the middle of the row.
+        """
         half: I64 = (self.fixed + 1) // 2
         # A factor of 1 that counts as even has two segments.
         return half + np.where(self.odd | (half == HALF), HALF, 0)
@@ -65,7 +71,7 @@ class Rows(msgspec.Struct, frozen=True):
 
     @property
     def ranks(self) -> I64:
-        """Number of points of half a row without its middle point or segment."""
+        """Number of segments in half of each row, not counting one in the row's middle."""
         ceiling: I64 = -(-self.half // ONE)
         return ceiling - self.odd
 
@@ -84,7 +90,9 @@ class Factors(msgspec.Struct, frozen=True):
 
     @property
     def inside_points(self) -> I64:
-        """Points across the inside, shape (insides, n), at least enough for one ring."""
+        """Number of points across the inside of each patch, shape (insides, n): at least 3, or 4
+        if the number of segments is odd, so that an inner ring exists.
+        """
         return np.maximum(self.inside.points, np.where(self.inside.odd, _LEAST_ODD, _LEAST_EVEN))
 
     def part(self, chosen: I64) -> Factors:
@@ -121,7 +129,9 @@ def factors_of(domain: Domain, partitioning: Partitioning, edges: F32, inside: F
 
 
 def _isoline_factors(drawn: I64, partitioning: Partitioning, edges: F32) -> Factors:
-    """Factors of isolines; the density is an integer under any partitioning."""
+    """Factors of isoline patches, whose indices are ``drawn``, from ``edges``: line density, which
+    is rounded up to an integer under any partitioning, and line detail.
+    """
     integer = Partitioning.PARTITIONING_INTEGER
     density = _rows(integer, _clamped(edges[:1], *_RANGES[integer]))
     detail = _rows(partitioning, _clamped(edges[1:], *_RANGES[partitioning]))
@@ -155,7 +165,7 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
 # neighbour, the split point.
 
 _SEGMENTS = 2 * 65
-"""Length of ``_RECIPROCALS`` and ``_REMAINDERS``: more than the segments that any row has."""
+"""Length of the tables indexed by a row's number of segments: greater than any such number."""
 
 _RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
 """From number of segments n to 1 / n in units of 1/65536, rounded (0 for n = 0)."""
@@ -165,7 +175,7 @@ _REMAINDERS = np.array([n & ~(1 << n.bit_length() >> 1) for n in range(_SEGMENTS
 """From number of segments n to n with its highest set bit cleared."""
 
 _NO_SPLIT = _SEGMENTS
-"""Split point for whole factors, which move no point: greater than all point numbers."""
+"""Result of ``_split`` for whole factors, which move no point: greater than all point numbers."""
 
 
 def position_of(rows: Rows, point: I64) -> I64:
@@ -186,8 +196,8 @@ def position_of(rows: Rows, point: I64) -> I64:
 
 
 def _lerped(rows: Rows, half: I64, point: I64) -> I64:
-    """Positions of points of the first half of rows, interpolated between those for the whole
-    factor below and those for the one above.
+    """Positions, in 1/65536, of points in the first half of rows: interpolated between those under
+    the next lower and the next higher whole factor.
     """
     floor, ceiling, fraction = half // ONE, -(-half // ONE), half % ONE
     lower = point - (point > _split(rows, floor, fraction))
@@ -197,7 +207,9 @@ def _lerped(rows: Rows, half: I64, point: I64) -> I64:
 
 
 def _split(rows: Rows, floor: I64, fraction: I64) -> I64:
-    """Number of the last point before the one that the next higher whole factor adds."""
+    """In the first half of each row, the number of the last point before the one that the next
+    higher whole factor adds; ``_NO_SPLIT`` for a whole factor.
+    """
     split: I64 = 2 * _REMAINDERS[floor - rows.odd] + 1
     split = np.where(rows.odd & (floor == 1), 0, split)
     return np.where(fraction == 0, _NO_SPLIT, split)
