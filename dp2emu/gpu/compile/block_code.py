@@ -27,13 +27,12 @@ from dp2emu.shader.types import Type
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A pair of rows of a primitive, from row ``y`` (even) on.
+    """A pair of pixel rows of a primitive: ``y``, which is even, and y + 1.
 
-    ``bounds`` has the columns of each sample and, if samples are covered separately, of the centre
-    last.  ``ways`` are the vertical distances from the anchor to each sample in memory order,
-    ``down`` those to the pixel centre in quad order; ``planes`` are the varyings' planes at these
-    rows, ``depths`` those of z by sample.  ``free`` is the mask of lanes that are not clipped in
-    z.
+    ``bounds`` are the columns covered by each sample and, if these differ, by the centre last.
+    ``ways`` are vertical distances from corner 0 to each sample, in memory order, ``down`` those
+    to the centre, in quad order; ``planes`` have the varyings at these rows, ``depths`` z by
+    sample.  ``free`` is the mask of lanes that z does not clip.
     """
 
     primitive: Primitive
@@ -48,11 +47,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """A block of a row from column ``x`` on, in memory order.
+    """A block of a pair of pixel rows, from column ``x`` on, in memory order.
 
-    ``inside`` is the coverage by sample (and at the centre, as ``Row.bounds``), ``masks`` are the
-    fragments by sample, ``depths`` their z, ``ways`` the horizontal distances from the anchor to
-    each sample, ``central`` those to the pixel centre.
+    ``inside`` are coverage masks by sample (then of the centre, as in ``Row.bounds``), ``masks``
+    those of the fragments to draw, ``depths`` their z.  ``ways`` are the horizontal distances from
+    corner 0 to each sample, ``central`` those to the pixel centre.
     """
 
     row: Row
@@ -78,7 +77,7 @@ class Blocks:
         self.places = POSITIONS[key.samples] if key.by_sample else (CENTRE,) * key.samples
 
     def argument(self, type: str, name: str) -> str:
-        """Load a word of the arguments."""
+        """Load the kernel argument ``name``."""
         return self.w.word(type, "%arguments", self.layout.arguments[name])
 
     def finish(self) -> None:
@@ -111,7 +110,11 @@ class Blocks:
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the drawing of a pair of rows between two columns (i32) that include all bounds."""
+        """Emit the drawing of the pixel rows ``y`` and y + 1 between the columns ``ends``, i32.
+
+        ``bounds`` has the covered columns of each sample, ``coverage`` that of an antialiased
+        line.
+        """
         w = self.w
         centre = primitive.down(y, w.memory)
         ways = [self._offset(centre, down) for _, down in self.places]
@@ -130,8 +133,8 @@ class Blocks:
             self._block(row, x)
 
     def _prefetch_below(self, y: str, ends: tuple[str, str]) -> None:
-        """Prefetch depth where the next rows probably begin and end: depth-only triangles mostly
-        wait for it.
+        """Prefetch depth of the next two rows at the columns ``ends``, where these probably begin
+        and end.
         """
         if self.depth is not None:
             below = self.w(f"add i32 {y}, {PAIR}")
@@ -177,7 +180,7 @@ class Blocks:
         return masks
 
     def _kept(self, row: Row, x: str, mask: str, z: str) -> str:
-        """The lanes of ``mask`` that are neither clipped in z nor stippled away."""
+        """The lanes of ``mask`` that neither clipping of ``z`` to 0..1 nor the stipple drops."""
         w = self.w
         if self.key.clipped:
             (within,) = emitted(w, inside_depth, None, [(Type.F64, z)])
@@ -241,7 +244,9 @@ class Blocks:
             self._write(spot, passed, shaded)
 
     def _count_runs(self, spot: Spot) -> None:
-        """On multisampled targets, emit the count of program runs for all fragments."""
+        """On multisampled targets, emit the addition of the program's runs for all fragments of a
+        block to the count ``invocations``.
+        """
         if len(spot.masks) > 1:
             run = spot.masks if self.key.each else [union(self.w, spot.masks)]
             self._count("invocations", run)

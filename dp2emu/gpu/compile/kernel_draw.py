@@ -74,11 +74,11 @@ def drawing(
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """Draws of one state by a kernel.
+    """Draws of one state by compiled kernels.
 
-    ``templates`` are arguments by plan and uniforms, one for each thread; ``plans`` are for
-    triangles, ``span_plans`` for primitives given as spans.  ``levels`` tells, by the names of
-    their varyings, whether the last triangles had no perspective.
+    ``templates`` are prepared arguments by plan and uniforms, one for each thread; ``plans`` are
+    the kernels that set up triangles themselves, ``span_plans`` those for spans that the reference
+    computes.  ``levels``: by names of varyings, whether the last triangles had no perspective.
     """
 
     region: Rect
@@ -117,8 +117,8 @@ class Drawing(msgspec.Struct, frozen=True):
         plan.setup.compile_ahead()
 
     def seems_level(self, draw: Draw, names: tuple[str, ...]) -> bool:
-        """Whether triangles probably have no perspective, judging by earlier ones or by the draw's
-        first.
+        """Whether triangles probably have no perspective: those of the last large draw with these
+        varyings had none or, without such a draw, the first triangle has none.
         """
         if draw.pipeline.vertex is not None:
             return False
@@ -128,8 +128,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return found
 
     def compile_ahead(self, plan: Plan, draw: Draw) -> None:
-        """Compile a kernel in the background if setup takes long enough meanwhile; otherwise wait
-        until the amount of work is known.
+        """Begin to compile a kernel in the background if the draw has ``MANY`` primitives or setup
+        is not compiled yet; otherwise do nothing until the amount of work is known.
         """
         if draw.input.count >= MANY or not plan.setup.has_code:
             plan.kernel.compile_ahead(Effort.FAIR)
@@ -173,7 +173,9 @@ class Drawing(msgspec.Struct, frozen=True):
         return work
 
     def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
-        """The plan of triangles with varyings ``names``, without perspective if ``level``."""
+        """The kernel plan, cached, for triangles with these varyings; without perspective if
+        ``level``.
+        """
         key = names, level, bool(draw.raster.stipple)
         found = self.plans.get(key)
         if found is None:
@@ -183,14 +185,14 @@ class Drawing(msgspec.Struct, frozen=True):
         return found
 
     def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
-        """A plan of triangles that exists already, with or without perspective; None if there is
-        none.
+        """A cached kernel plan for triangles with varyings ``names``, whether for perspective or
+        not; None if there is no such plan yet.
         """
         keys = ((names, level, bool(draw.raster.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
-        """The plan of points with varyings ``names``, which are constant over a point."""
+        """The kernel plan for points with varyings ``names``, which are constant over a point."""
         biased = bool(draw.pipeline.depth.bias_all and draw.pipeline.depth.bias)
         return self._new_span_plan(draw, False, False, names, (), biased, False)
 
@@ -278,7 +280,9 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
 
     def thread_arguments(self, plan: Plan, draw: Draw, given: Arguments, worker: int) -> Arguments:
-        """The arguments for another thread, whose programs have memory of their own."""
+        """A copy of the arguments ``given`` for thread number ``worker``, with program bindings
+        that no other thread uses.
+        """
         return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 
     def argument_template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:

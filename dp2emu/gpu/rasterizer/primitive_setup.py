@@ -69,7 +69,9 @@ class _Corners(msgspec.Struct, frozen=True):
         return _Corners(self.geometry.part(chosen), self.x[:, chosen], self.y[:, chosen])
 
     def take(self, corner: I64, primitive: I64) -> _Corners:
-        """Primitives formed of corners ``corner`` of primitives ``primitive``, shape (3, m)."""
+        """New primitives: corner c of number m is corner ``corner[c, m]`` of ``primitive[c,
+        m]``.
+        """
         geometry = self.geometry
         vertices = Vertices(
             geometry.vertices.position[:, corner, primitive],
@@ -83,7 +85,10 @@ class _Corners(msgspec.Struct, frozen=True):
 
 
 def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
-    """Primitives of a draw with frames and spans, but for those with a NaN or infinite x or y."""
+    """Set up primitives of a draw: plane frames, and spans within ``region``.
+
+    Primitives with a NaN or infinite x or y are dropped.
+    """
     x, y = (snap(axis) for axis in geometry.vertices.position[:2])
     corners = _Corners(geometry, x, y)
     finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
@@ -120,7 +125,9 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
 def _covered(
     draw: Draw, corners: _Corners, cover: Cover, region: Rect, reach: F64 | int = 0
 ) -> Iterator[Spans]:
-    """Spans of primitives, with sample runs if D3DRS_MULTISAMPLEANTIALIAS applies."""
+    """Spans of primitives by the function ``cover``, which extend at most ``reach`` grid units
+    beyond their corners in y; with sample runs if D3DRS_MULTISAMPLEANTIALIAS applies.
+    """
     pipeline = draw.pipeline
     if pipeline.samples == 1 or not pipeline.raster.multisample:
         return cover(slice(None), CENTRE)
@@ -149,7 +156,9 @@ def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) ->
 
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:
-    """Lines or points ``parts`` with facing, count and depth gradient of their triangles."""
+    """Lines or points ``parts`` with the facing, triangle count and depth gradient of ``solid``;
+    ``triangle`` is the index there of the triangle that each belongs to.
+    """
     tilt = None if solid.tilt is None else solid.tilt[triangle]
     return replace(parts, front=solid.front[triangle], triangles=solid.triangles, tilt=tilt)
 

@@ -51,13 +51,15 @@ def fits_int64(x: F64, y: F64) -> Mask:
 
 
 def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """First pixel centre at or after a coordinate, clamped to ``low``..``high``."""
+    """First pixel whose centre is at or after a grid coordinate, clamped to ``low``..``high``."""
     centre: F64 = np.clip(np.ceil(grid / ONE), low, high)
     return centre
 
 
 def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """One past the last pixel centre at or before a coordinate, clamped to ``low``..``high``."""
+    """One past the last pixel whose centre is at or before a grid coordinate, clamped to
+    ``low``..``high``.
+    """
     centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)
     return centre
 
@@ -122,7 +124,7 @@ class Fragments(msgspec.Struct, frozen=True):
 
 
 def in_order(fast: Spans, slow: list[Spans]) -> Spans:
-    """Spans of int64 and of Python integer arithmetic, merged in drawing order."""
+    """Merge the spans ``fast`` and ``slow``, stably sorted by primitive number."""
     if not slow:
         return fast
     parts = (fast, *slow)

@@ -41,9 +41,10 @@ class RowSink(Protocol):
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the shading of two rows, of which ``y`` is the upper.
+        """Emit the shading of the pixel rows ``y`` and y + 1 of a primitive.
 
-        ``bounds`` are those of each sample, ``ends`` their lowest left and highest right, i32.
+        ``bounds`` has the covered columns for each sample, ``ends`` their lowest left and highest
+        right, i32; ``coverage`` is that of an antialiased line, if any.
         """
 
 
