@@ -178,7 +178,9 @@ class Meter(msgspec.Struct, frozen=True):
 
 
 def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
-    """Wrap ``rest`` to check and count its pixels; the result raises Exceeded before it draws."""
+    """Wrap the function ``rest``, which draws primitives, so that its pixels are counted; the
+    wrapper raises Exceeded, before it draws, if the budget may not be enough.
+    """
     if budget is None:
         return rest
 

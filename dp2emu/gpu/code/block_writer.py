@@ -67,7 +67,7 @@ class Code(Writer):
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """Emit the body under an i1 condition."""
+        """Emit the body of the ``with`` block, executed only if the i1 ``condition`` is set."""
         inside, after = self.fresh_label(), self.fresh_label()
         self.do(f"br i1 {condition}, label {inside}, label {after}")
         self.label(inside)
@@ -82,7 +82,9 @@ class Code(Writer):
 
     @contextmanager
     def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
-        """Emit the body for every ``step``-th number from ``first`` to below ``end``."""
+        """Emit the ``with`` block's body as a loop over every ``step``-th number in
+        ``first``..``end`` - 1.
+        """
         number = self.variable(type, first)
         test, inside, after = (self.fresh_label() for _ in range(3))
         self.do(f"br label {test}")

@@ -150,10 +150,8 @@ def is_triangles(draw: Draw) -> bool:
 
 
 def _differences(pipeline: Pipeline) -> bool:
-    """Whether a pixel program takes differences within quads of values that depend on which
-    samples are covered.
-
-    Such values in helper lanes depend on which of a quad's pixels are shaded together.
+    """Whether a pixel program takes differences within quads of values that depend on coverage,
+    such as those at centroids: in helper lanes these depend on which pixels are shaded together.
     """
     quads = in_quads(pipeline.pixel, pipeline.samplers)
     return quads and _differs(pipeline.pixel, pipeline.samples > 1)
@@ -184,8 +182,8 @@ def reason(pipeline: Pipeline) -> str | None:
 
 @lru_cache(maxsize=1 << 10)
 def _differs(program: ir.Program, multisampled: bool) -> bool:
-    """Whether differences within quads may depend on coverage or, if ``multisampled``, on values
-    at centroids.  A condition of an If or a Loop that may depend on them counts as a yes.
+    """Whether a program takes differences within quads of a value that may depend on coverage or,
+    if ``multisampled``, on centroids; or has an If or a Loop whose condition may.
     """
     names = [port.name for port in program.inputs]
     central = {name for name in names if name == COVERAGE_PORT}

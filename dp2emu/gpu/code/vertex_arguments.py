@@ -128,10 +128,10 @@ EMITTING = (
     "chosen", "corners", "varying_count", "varyings", "single", "polygons", "most",
 )  # fmt: skip
 """Words for the output of visible primitives.  ``chosen`` receives an i32 for each primitive: its
-number, and bit 31 if it has to be clipped.  ``corners`` is 1, 2 or 3.  ``varyings`` has
-``VARYING`` words for each; ``single`` is 1 if they are interpolated as floats, 0 as doubles.
-``polygons`` is memory for two polygons of ``most`` corners, a word for each row and one for the
-edge that begins there."""
+number, and bit 31 if it has to be clipped.  ``corners`` is the number of corners, 1 to 3.
+``varyings`` has ``VARYING`` words for each varying; ``single`` is 1 if they are interpolated as
+floats, 0 as doubles.  ``polygons`` is memory for two polygons of ``most`` corners, each with a
+word for each row of vertex data and one for the edge flag."""
 
 VARYING = ("row", "mode")
 SMOOTH, FLAT, WRAPPED, WHOLE = range(4)

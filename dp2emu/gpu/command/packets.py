@@ -319,7 +319,9 @@ class CopyBytes(msgspec.Struct, frozen=True, eq=False):
 
 
 class Write(msgspec.Struct, frozen=True, eq=False):
-    """Write ``data`` of the command to a part: its blocks, tightly packed by row and slice."""
+    """Write ``data`` to a part: pixels or compressed blocks, without gaps between rows and
+    slices.
+    """
 
     target: Part
     data: bytes

@@ -148,8 +148,8 @@ def snapshot(counters: Counters, time: int) -> Snapshot:
 
 
 class Observes(IntFlag):
-    """Flags of what a query observes that is expensive to model; such a model runs only while a
-    query observes it.
+    """Flags for what a query observes besides counters: the vertex cache, the heap.  Such a model
+    costs much and runs only while a query observes it.
     """
 
     NOTHING = 0
@@ -161,7 +161,7 @@ class Receiver(Protocol):
     """The front end that receives the reports of its queries."""
 
     def receive(self, report: Report) -> None:
-        """Accept a report that has become visible to the host; it may be superseded."""
+        """Accept a report that the host can see now; the query may have been reissued since."""
 
 
 class Outcome(NamedTuple):

@@ -52,7 +52,9 @@ class Arguments(msgspec.Struct):
     program: U64 | None = None
 
     def with_programs_of(self, other: Arguments) -> Arguments:
-        """A copy for another thread, with the programs of ``other``."""
+        """A copy of the arguments in which the bindings of programs are those of ``other``, so
+        that another thread can use it.
+        """
         words = self.words.copy()
         words[self.layout.programs] = other.words[self.layout.programs]
         return Arguments(self.layout, words, [self, other], self.depth, other.bindings)

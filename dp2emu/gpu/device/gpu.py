@@ -129,7 +129,7 @@ class Gpu:
         self._seen: Snapshot | None = None
 
     def begin_call(self) -> None:
-        """Start the budget of another call."""
+        """Reset the counts of work and of queued draws that limit a single call."""
         self.budget.call, self.budget.draws = NOTHING_SPENT, 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
@@ -497,14 +497,14 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
 # observes it, and only draws follow.  Draws that may raise an error never wait.
 
 TEMPLATES = 64
-"""Maximum number of batch templates (``BatchTemplate``) cached for an output record; one more
-clears the cache."""
+"""Maximum number of batch templates (``BatchTemplate``) cached for one set of draw targets (an
+``OutputBindings`` object); one more clears the cache."""
 _MOST = 1 << 10
 """Maximum number of primitives of a draw that may join a batch of small draws."""
 
 
 class _Never(Enum):
-    """The cache entry of draws that cannot be batched, instead of a template."""
+    """Cache entry, in place of a template, that marks draws which cannot be batched."""
 
     NEVER = auto()
 
@@ -538,7 +538,7 @@ class DrawBatch:
 
     @property
     def full(self) -> bool:
-        """Whether the batch has no room for another draw."""
+        """Whether the batch has its maximum number of draws."""
         return self._compiled is not None and self._compiled.full
 
     def settle(self, count: Callable[[Draw, Work], None], alone: Callable[[Draw], None]) -> int:
@@ -567,7 +567,9 @@ class DrawBatch:
         return draws
 
     def _template(self, draw: Draw) -> BatchTemplate | None:
-        """The template of a draw, compiled when the second draw of its kind comes."""
+        """The cached template for draws of this state and about this count; None, for now or
+        forever, if there is none.  It is created for the second such draw.
+        """
         known = self._templates.of((draw.output,), dict)
         key = (
             draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
@@ -584,7 +586,9 @@ class DrawBatch:
         return None if found is _Never.NEVER else found
 
     def _new_template(self, draw: Draw) -> BatchTemplate | _Never | None:
-        """A template for draws like this one; None if no kernel has drawn one yet."""
+        """A new template for draws of this state; NEVER if they cannot be batched; None if no
+        kernel has drawn one of them yet.
+        """
         from dp2emu.gpu.code.kernel_key import fills_triangles
         from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
         from dp2emu.gpu.compile.point_setup import sets_up

@@ -25,7 +25,9 @@ LONGEST = 1 << 48
 
 
 class Cost(NamedTuple):
-    """Busy ticks of a packet by unit; units work one after the other."""
+    """Ticks in which each unit of the GPU is busy with a packet; ``Overlap`` tells how many of the
+    units work at the same time.
+    """
 
     vertex_memory: int = 0
     vertex_compute: int = 0
@@ -86,10 +88,9 @@ class Timing(msgspec.Struct, frozen=True):
     """A timing model.
 
     ``call(number, length)``: host ticks of the n-th call, with ``length`` command bytes.
-    ``cost(number, work)``: busy ticks of the n-th packet that does work.
-    ``delivery(kind, number)``: ticks from the end of a query on the GPU until the host can see
-    the n-th report of that query type.  ``free``: packets take no time, so their work need not be
-    known to go on.
+    ``cost(number, work)``: busy ticks of the n-th packet that does work.  ``delivery(kind,
+    number)``: ticks from the end of a query on the GPU until the host can see the n-th report of
+    that query type.  ``free``: no packet takes time, so draws may be batched.
     """
 
     name: str

@@ -36,7 +36,9 @@ def idle(report: Report) -> Usage:
 
 
 def used(report: Report, rate: tuple[int, int], *counters: str) -> Usage:
-    """The share of a peak rate that was used; ``rate`` is (amount, ticks)."""
+    """Share used of a peak ``rate``, (amount, ticks): the sum of the changes of ``counters``, as a
+    part of the amount that the rate allows in the ticks of the interval.
+    """
     return total(report, *counters) * rate[1], report.ticks * rate[0]
 
 

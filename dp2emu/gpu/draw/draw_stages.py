@@ -83,8 +83,8 @@ _setups: IdentityCache[DrawSetup] = IdentityCache()
 
 
 def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-    """The set-up of a draw, cached by the identity of its state, but not if it models a texture
-    cache, reads copies of its targets or refers to bindings of this draw.
+    """The targets, textures and kernel of a draw, cached by the identity of its state unless it
+    models a texture cache, samples its own targets or fetches by ``units``.
     """
     if cache is not None:
         return DrawSetup.of(draw, cache, run, threads)
@@ -557,8 +557,8 @@ class _Stages(msgspec.Struct, frozen=True):
         return joined(parts).part(np.argsort(order, kind="stable"))
 
     def _stacks(self, here: Sites) -> PixelGroups:
-        """The fragments grouped by pixel or sample; each fragment of a single primitive is its own
-        group.
+        """Group the fragments by the pixel or sample that they write, so that those of one group
+        are processed in order; fragments of a single primitive are all in groups of one.
         """
         if here.one_primitive:
             return depth_test.single_fragment_groups(len(here.x))

@@ -65,7 +65,9 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
 
 
 def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:
-    """Run the vertex program for a mesh whose corners number vertices or indices."""
+    """Run the vertex program for all corners of a mesh, which are positions in the index buffer
+    (or vertex numbers without one) -> the mesh with its vertices.
+    """
     assert draw.post_vertex is not None
     mesh = mesh if draw.post_vertex.reads_beside else without_adjacent(mesh)
     numbers = vertex_numbers(draw.input.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)

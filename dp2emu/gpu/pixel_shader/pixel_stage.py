@@ -424,7 +424,9 @@ def _sample(shading: Shading, sites: Sites) -> Lanes:
 
 
 def _number(shading: Shading, sites: Sites) -> Lanes:
-    """Number of the primitive in the draw, or in its instance."""
+    """For each fragment, the number of its primitive in the draw or, if instanced, the
+    instance.
+    """
     return shading.numbers[sites.spans.primitive][sites.span]
 
 

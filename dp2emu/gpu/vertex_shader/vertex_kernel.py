@@ -147,7 +147,7 @@ _SOURCE = struct.Struct(f"={len(SOURCE)}q")
 def _bound(
     program: Program, draw: Draw, sampler: Sampler | None, fetcher: Fetcher | None
 ) -> tuple[Bindings, int]:
-    """Bindings of a vertex program, and their address."""
+    """Bindings of a vertex program for a draw, and the address of their words."""
     if not layout_of(program).callees:
         return bound_uniforms(draw.vertex.uniforms, program)
     bindings = Bindings(target(), sampler, fetcher)
@@ -194,7 +194,7 @@ def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
 
 
 def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
-    """``SOURCE`` words of a frame's elements."""
+    """The ``SOURCE`` words, as bytes, that locate each of a frame's elements in ``streams``."""
     read = (
         (element, streams[element.stream] if element.stream < len(streams) else None)
         for element in frame.elements

@@ -145,7 +145,7 @@ end:
 
 
 def batch_module(target: Target) -> str:
-    """Return the LLVM text of the module."""
+    """Return the LLVM text of the module with the function ``batches``, the lane loop."""
     return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME, ZEROS=ZEROS)
 
 

@@ -168,7 +168,9 @@ class Bindings(msgspec.Struct):
 
 
 class _UniformWords(NamedTuple):
-    """Binding words of a program's uniform files, all others 0, and the arrays they point to."""
+    """All binding words of a program, of which only those of uniform files are set and the others
+    are 0; and the arrays that they point to.
+    """
 
     words: Words
     kept: tuple[Lanes, ...]

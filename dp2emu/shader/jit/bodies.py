@@ -169,7 +169,7 @@ class _Body:
             self.w.do(f"store {self.w.vector(self.types[key])} {value}, ptr {self.memory[key]}")
 
     def join_state(self) -> dict[Key, str]:
-        """Return the variables whose values are still known where control flow joins."""
+        """Return values of variables that are not in memory, which hold on every path."""
         return {key: value for key, value in self.current.items() if key not in self.memory}
 
     # Masks

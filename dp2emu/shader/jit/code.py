@@ -46,7 +46,7 @@ class CodeSource(msgspec.Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, text: str, name: str) -> CodeSource:
-        """Make a source of literal text, which is its own record."""
+        """Make a source of literal LLVM text, by which the object cache identifies it."""
         return cls(text, lambda: text, name)
 
     def good(self) -> Code:

@@ -133,7 +133,7 @@ def _run(
 
 
 def _spread(array: Lanes, width: int, lanes: int) -> Lanes:
-    """Return a contiguous array; a uniform value as a full vector."""
+    """Return an item for each lane, contiguous in memory; or a uniform item ``width`` times."""
     return np.ascontiguousarray(array) if len(array) == lanes else np.repeat(array, width)
 
 
@@ -198,7 +198,7 @@ def _run_region(
 
 
 def slot_port(slot: int) -> str:
-    """Return the name of a region's port for a slot."""
+    """Return the name of the port by which a region receives or returns a slot."""
     return f"slot#{slot}"
 
 
@@ -237,7 +237,7 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         return (*done, *self.region(tuple(waiting)))
 
     def split_nested(self, statement: ir.Statement) -> ir.Statement:
-        """Return a statement with its nested blocks split."""
+        """Return an If or a Loop with its blocks split into regions; others unchanged."""
         if isinstance(statement, ir.If):
             then, otherwise = self.block(statement.then), self.block(statement.otherwise)
             return replace(statement, then=then, otherwise=otherwise)

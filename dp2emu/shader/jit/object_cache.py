@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 CACHE_BYTES = 64 << 20
-"""Size limit in bytes of all compiled objects in the cache folder; one has some kilobytes."""
+"""Size limit, in bytes, of the cache folder; a compiled object takes some kilobytes."""
 _SUFFIX = ".object"
 _SCANS_PER_LIMIT = 64
 """Number of scans of the cache folder while as many bytes are written as the cache may hold."""
@@ -162,7 +162,9 @@ def source_stamps() -> str | None:
 
 
 def folder_stamps(folder: Path | str) -> Iterator[str]:
-    """Yield a line per module in a folder.  Raises OSError if it is no folder."""
+    """Yield path, size and modification time, a line of text, of each Python module in a folder
+    and its subfolders.  Raises OSError if it is no folder.
+    """
     with os.scandir(folder) as found:
         for entry in found:
             if entry.is_dir():

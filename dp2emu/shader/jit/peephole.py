@@ -111,7 +111,7 @@ def whole_numbers(program: ir.Program) -> frozenset[int]:
 
 
 def _is_small(statement: ir.Assign) -> bool:
-    """Whether the result is an integer of at most ``BITS`` bits by a mask or a shift."""
+    """Whether a statement masks or shifts its operand so that at most ``BITS`` bits are left."""
     last = statement.operands[-1]
     if not isinstance(last, ir.Constant):
         return False
@@ -191,8 +191,8 @@ _SIGN_HIDING: dict[str, Callable[[ir.Operand], bool]] = {
     "min": _is(lambda value: value < 0),
     "max": _is(lambda value: value > 0),
 }
-"""By operation: whether a second operand makes the result the same for a first operand of +0 and
-of -0."""
+"""From operation to function: whether this other operand makes the result for an operand of +0
+equal to that for -0."""
 Read = Callable[[ir.Operand], str]
 """Function that returns the name of an operand's value."""
 _NO_INPUTS: InputRanges = MappingProxyType({})

@@ -261,4 +261,4 @@ _RULES: dict[str, Callable[..., Range | None]] = {
 }
 """By operation: function from the ranges of the operands to the range of the result."""
 _PARTIAL = ("fract", "saturate", "select", "dselect", "min", "max", "dmin", "dmax")
-"""Operations whose operands may have unknown ranges."""
+"""Operations whose result may have a known range even if an operand's range is unknown (None)."""

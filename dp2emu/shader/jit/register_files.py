@@ -26,7 +26,7 @@ offset is in range exactly if the sum, read as unsigned, is."""
 
 
 class RegisterFiles(msgspec.Struct, frozen=True):
-    """The files of a program and their places in the bindings."""
+    """Writer of loads and stores of a program's files; binding words have their addresses."""
 
     w: Writer
     files: dict[str, ir.File]
@@ -56,8 +56,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self._typed(file, self._gathered(file, address, index))
 
     def load_two(self, name: str, address: ir.Address, one: str, other: str) -> tuple[str, str]:
-        """Load by two indices that are usually consecutive, as a pair of adjacent words if all
-        lanes' are.
+        """Load the scalars at indices ``one`` and ``other``, by one load if consecutive in all
+        lanes.
         """
         file, w = self.files[name], self.w
         type, offset = self._vector(file), f"splat (i32 {address.offset})"
@@ -85,14 +85,14 @@ class RegisterFiles(msgspec.Struct, frozen=True):
             self.w.do(f"store {type} {value}, ptr {place}")
 
     def _gathered(self, file: ir.File, address: ir.Address, index: str) -> str:
-        """Gather a scalar per lane, 0 out of range."""
+        """For each lane, load the scalar at its own index, 0 where that is out of range."""
         place, inside = self._place(file, address, index)
         place = place if file.uniform else self._columns(place)
         return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
 
     def _words_of_two(self, file: ir.File, places: str) -> list[str]:
-        """Load two adjacent scalars per lane, from index ``places`` on, by one 64-bit load each ->
-        the vector of the first scalars and the vector of the second.
+        """For each lane, load the scalar at its index in ``places`` and the next one, by one
+        64-bit load -> the vector of the first scalars and the vector of the second.
         """
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)
@@ -108,8 +108,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return [each if type == w.i else w(f"bitcast {w.i} {each} to {type}") for each in pairs]
 
     def _words_at(self, start: str, held: str, lanes: list[int]) -> str:
-        """Load a 64-bit word for each of ``lanes``, half of all lanes, as an I32 vector; ``held``
-        is the address of the lanes' scalar indices.
+        """Load a 64-bit word for each of ``lanes``, which are half of all lanes, as an I32 vector;
+        ``held`` is the address of an array with every lane's index.
         """
         w, type = self.w, f"<{len(lanes)} x i64>"
         words = "poison"
@@ -147,8 +147,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
 
     def _row(self, file: ir.File, number: int) -> str:
-        """Return the address of scalar ``number`` of a file; in a local file, a vector with each
-        lane's scalar is there.
+        """Return the address of scalar ``number`` of a uniform file, or of the vector with each
+        lane's scalar ``number`` of a local file.
         """
         size = 4 if file.uniform else self.w.target.row
         return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
@@ -190,8 +190,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.word("i64", self.layout.files[file.name] + 1)
 
     def _columns(self, place: str) -> str:
-        """Return the word indices of rows ``place`` of a local file, each lane having its own
-        column.
+        """Return the word index of each lane's scalar number ``place`` in a local file, which
+        stores for each number a vector of all lanes' scalars.
         """
         w, width = self.w, self.w.target.width
         row = w(f"mul {w.i} {place}, splat (i32 {width})")
@@ -299,7 +299,9 @@ def _all_blocks(statements: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.State
 
 
 def _address(load: ir.Load, made: _Made) -> _Address | None:
-    """Return the terms of the index of a load, None if it has another form."""
+    """Return the slots common and step if the index of a load has the form (common + step) >> 2,
+    with step a multiple of 4; otherwise None.
+    """
     index = load.address.index
     if index is None or load.address.stride != 1 or load.address.offset < 0:
         return None

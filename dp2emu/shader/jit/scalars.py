@@ -249,7 +249,7 @@ class Code:
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
-        """Emit the body under a condition."""
+        """Emit the body of the ``with`` block, executed only if the i1 is set."""
         then, after = self.w.fresh_label(), self.w.fresh_label()
         self._branch(condition, then, after)
         self.w.label(then)
@@ -259,7 +259,7 @@ class Code:
 
     @contextmanager
     def unless(self, condition: Value) -> Iterator[None]:
-        """Emit the body under a negated condition."""
+        """Emit the body of the ``with`` block, executed only if the i1 is not set."""
         with self.when(condition ^ 1):
             yield
 

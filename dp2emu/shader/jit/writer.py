@@ -56,8 +56,8 @@ end:
   ret void
 }
 """
-"""A memset for rows of four lanes or more.  LLVM's intrinsic may call a library function, which an
-object would have to be linked with."""
+"""LLVM text of the function ``zeros``, which clears a multiple of 16 bytes.  LLVM's own memset
+could call a library function, which an object would have to be linked with."""
 
 
 class Writer:
@@ -139,7 +139,7 @@ class Writer:
         return self(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     def shuffle(self, value: str, lanes: tuple[int, ...]) -> str:
-        """Permute the lanes within each quad of a float vector."""
+        """In each quad of a float vector, replace lane i by the quad's lane ``lanes[i]``."""
         first = range(0, self.target.width, len(lanes))
         order = ", ".join(f"i32 {base + lane}" for base in first for lane in lanes)
         return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
