@@ -209,8 +209,8 @@ def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
 
 
 def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
-    """Pixels from the least to the greatest of each primitive's three coordinates, with one more
-    at each end, within ``low`` to ``high``.
+    """For each primitive, pixels from the least to the greatest of three coordinates on one axis,
+    with one more at each end, within ``low`` to ``high``.
     """
     wide = np.where(np.isnan(lanes), np.float64(low), lanes.astype(np.float64))
     first = np.clip(np.floor(wide.min(axis=0)) - 1, low, high).astype(np.int64)

@@ -30,8 +30,8 @@ kernel for it."""
 
 
 class ColorKey(msgspec.Struct, frozen=True):
-    """What a kernel's text depends on of a colour target; ``whole``: all bits of its pixels are
-    written.
+    """Properties of a colour target that a kernel's text depends on; ``whole``: all bits of its
+    pixels are written.
     """
 
     number: int
@@ -42,8 +42,8 @@ class ColorKey(msgspec.Struct, frozen=True):
 
 
 class DepthKey(msgspec.Struct, frozen=True):
-    """What a kernel's text depends on of a depth-stencil buffer; ``written``: depth is written,
-    ``stores``: depth or stencil may change.
+    """Properties of a depth-stencil buffer that a kernel's text depends on; ``written``: depth is
+    written, ``stores``: depth or stencil may change.
     """
 
     format: AnyFormat
@@ -203,8 +203,8 @@ def _differs(program: ir.Program, multisampled: bool) -> bool:
 
 
 def _spread(statement: ir.Statement, tainted: set[int], files: set[str]) -> None:
-    """Add the slots and files that a statement computes from tainted ones to ``tainted`` and
-    ``files``.
+    """If a statement reads a slot in ``tainted`` or a file in ``files``, add the slots or the file
+    that it writes to these sets.
     """
     dependent = _reads(statement, tainted)
     if isinstance(statement, ir.Store) and dependent:

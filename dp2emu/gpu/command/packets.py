@@ -328,7 +328,7 @@ class Write(msgspec.Struct, frozen=True, eq=False):
 
 
 class WriteBytes(msgspec.Struct, frozen=True, eq=False):
-    """Write ``data`` of the command to a buffer; the range is in bounds."""
+    """Write ``data`` at byte ``offset`` of a buffer; the range is in bounds."""
 
     target: Surface
     offset: int

@@ -36,7 +36,7 @@ class Epoch:
         self.passed[key] = self.passed.get(key, 0) + passed
 
     def until(self, end: Epoch) -> dict[tuple[int, int], int]:
-        """Samples that passed by target, from the start of this epoch to the start of another."""
+        """Samples that passed, by target, from the start of this epoch to the start of ``end``."""
         totals: dict[tuple[int, int], int] = {}
         epoch: Epoch | None = self
         while epoch is not None and epoch is not end:
@@ -165,7 +165,7 @@ class Receiver(Protocol):
 
 
 class Outcome(NamedTuple):
-    """The result of a predicate, and the time from which it is visible."""
+    """The result of a predicate, and the tick from which it is visible."""
 
     holds: bool
     visible: int
@@ -210,7 +210,7 @@ class QuerySlot:
 class Report(NamedTuple):
     """A finished query: the snapshots at both ends, and the tick at which the host can see it.
 
-    ``heap`` has a row per ``SurfaceKind`` if the slot observes the heap.
+    ``heap`` has a ``HeapUse`` for each ``SurfaceKind`` if the query observes the heap.
     """
 
     slot: QuerySlot
@@ -233,7 +233,7 @@ class Report(NamedTuple):
 
     @property
     def ticks(self) -> int:
-        """The length of the interval in ticks."""
+        """Number of ticks between the begin and the end of the query."""
         return self.end.time - self.begin.time
 
     def samples(self) -> int:

@@ -42,8 +42,8 @@ WORTH = 1 << 15
 
 
 class Bands(msgspec.Struct, frozen=True):
-    """A division of the rows from ``top`` to below ``bottom`` into bands: row numbers of one band
-    are equal but for the low ``shift`` bits.
+    """Bands of the pixel rows from ``top`` to below ``bottom``: two rows are in the same band if
+    their numbers are equal without the low ``shift`` bits.
     """
 
     top: int
@@ -228,8 +228,8 @@ def level() -> tuple[str, Writer]:
 
 
 def _listed() -> tuple[str, Writer]:
-    """Write the function ``listed``: append triangles of an item to the lists of the bands that
-    they touch.
+    """Write the function ``listed``: append numbers of an item's triangles to the lists of all
+    bands that they touch.
     """
     k = Code("listed", ("ptr worker", "ptr job", "ptr item", "i64 first", "i64 end"))
     h, j, item = (ArgumentWords.of(k, names, k[base]) for names, base in
@@ -392,8 +392,8 @@ class Items:
 
     @classmethod
     def whole(cls, given: Arguments, bands: Bands) -> Items:
-        """A single item of all primitives of ``given``, which are set up already and listed in
-        every band.
+        """A single item with all primitives of ``given``, which are set up already; the list of
+        every band has all of them.
         """
         items = cls(1, bands)
         records, count, numbers = (int(given.words[given.layout.arguments[name]])
@@ -422,8 +422,8 @@ class Items:
     ) -> None:  # fmt: skip
         """Assemble and set up all items on the given workers.
 
-        ``amounts`` are the primitives of an item, those of a block, the number of the first one,
-        and the number of all.
+        ``amounts`` are the number of primitives in an item, that in a block, the number of the
+        first primitive, and the number of all primitives.
         """
         gathering, setting_up = vertices().best(), plan.setup.best()
         code = gathering.code.address, setting_up.code.address

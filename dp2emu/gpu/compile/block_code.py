@@ -168,7 +168,7 @@ class Blocks:
         )
 
     def _samples(self, inside: Sequence[str]) -> list[str]:
-        """The coverage of each sample, masked by D3DRS_MULTISAMPLEMASK."""
+        """Coverage mask of each sample; samples off in D3DRS_MULTISAMPLEMASK cover nothing."""
         w, samples = self.w, self.key.samples
         if samples == 1:
             return list(inside)
@@ -268,7 +268,7 @@ class Blocks:
                 self._write(spot, masks, shaded)
 
     def _alive(self, masks: Sequence[str], shaded: Sequence[Shaded]) -> list[str]:
-        """The masks of lanes that neither the program nor alpha drops, by sample."""
+        """The masks of lanes that neither the program nor an alpha test drops, by sample."""
         w, samples = self.w, range(len(masks))
         if self.key.each:
             found = [alive_after(w, self.key, each, self.reference, [sample])[0]
@@ -293,8 +293,8 @@ class Blocks:
         return self.depth(spot.x, row.y, self._depths(spot, written), masks, back)
 
     def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
-        """The depths to test by sample, doubles: the program's if it writes depth, otherwise the
-        plane's.
+        """The depths to test by sample, doubles: the program's if it writes depth, otherwise the z
+        of the primitive's plane.
         """
         w, key = self.w, self.key
         ends = [self._splat("double", f"depth.{end}") for end in ("low", "high")]
@@ -320,7 +320,7 @@ class Blocks:
     # Shading
 
     def _shaded(self, spot: Spot) -> list[Shaded]:
-        """The program's results by sample, of one run or of one for each sample."""
+        """Emit one run of the program, or one for each sample -> its results by sample."""
         key, row = self.key, spot.row
         same = self.w.quads == self.w.memory
         along = spot.central if same else row.primitive.along(spot.x, self.w.quads)
@@ -361,8 +361,8 @@ class Blocks:
         return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
 
     def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
-        """The distances from the anchor to centroids: the pixel centre if covered, else the first
-        covered sample.
+        """Distances from corner 0 to the centroid of each pixel: its centre if covered, else its
+        first covered sample.
         """
         w = self.w
         dx, dy = ZERO, ZERO

@@ -60,7 +60,7 @@ class Arguments(msgspec.Struct):
         return Arguments(self.layout, words, [self, other], self.depth, other.bindings)
 
     def set_up_from(self, corners: SetupInput) -> None:
-        """Set the words of the corners that triangles are set up from."""
+        """Set the arguments to the corners from which triangles are set up."""
         first = self.layout.arguments["records"]
         self.words[first : first + len(corners.words)] = corners.words
         self.kept.append(corners)
@@ -96,7 +96,7 @@ class SetupInput(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The argument words of records and corners, from ``records`` on."""
+        """Values of the kernel arguments from ``records`` to ``in.numbers``."""
         return (
             address(self.records), len(self.numbers), address(self.position),
             address(self.varyings), self.position.strides[0], self.position.strides[1],

@@ -58,7 +58,8 @@ def drawing(
     threads: int,
     names: tuple[str, ...],
 ) -> Drawing | None:
-    """The kernel drawing of a draw's state; None if no kernel is compiled for its pipeline.
+    """The object that draws with compiled kernels in a draw's state; None if no kernel is compiled
+    for its pipeline.
 
     ``names`` are the varyings that its primitives may have.
     """
@@ -251,8 +252,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.counted(plan.key, draw, results.tolist(), before)
 
     def prepare(self, plan: Plan, samples: int) -> None:
-        """Ensure that a kernel has code for this many samples; for a second large draw also
-        optimise all code that it runs.
+        """Ensure that a kernel has code, compiled with more effort for many ``samples``; for a
+        second large draw also optimise all code that it runs.
         """
         if samples >= HEAVY and plan.kernel.has_code:
             for function in (plan.kernel, plan.setup, band_function(), vertices()):
@@ -286,8 +287,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 
     def argument_template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
-        """Arguments with targets and programs set, which draws copy; each thread, by number
-        ``worker``, has its own.
+        """Kernel arguments with targets and programs set, from which those of a draw are copied;
+        the thread with number ``worker`` has its own.
         """
         key = id(plan), id(uniforms)
         found = self.templates.get(key, [])
@@ -312,7 +313,7 @@ class Drawing(msgspec.Struct, frozen=True):
         return template
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
-        """Add the work in a kernel's counts to ``before``."""
+        """Convert a kernel's counts to work, and add it to ``before``."""
         fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:

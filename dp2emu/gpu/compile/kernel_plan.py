@@ -43,7 +43,7 @@ class Writes(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, colors: tuple[ColorTarget, ...], depth: DepthTarget | None) -> Writes:
-        """The properties of a draw's targets."""
+        """The properties of the targets ``colors`` and ``depth``."""
         found = tuple((color.number, color.row, color.whole) for color in colors)
         return cls(found, None if depth is None else (depth.row, depth.writes))
 

@@ -34,8 +34,8 @@ ROWS = 1 << 10
 
 
 def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
-    """Whether primitives are points of one size without sprite coordinates, on single samples;
-    ``names`` are the varyings that they may have.
+    """Whether primitives are points of one size without sprite coordinates, on targets with one
+    sample per pixel; ``names`` are the varyings that they may have.
     """
     pipeline = draw.pipeline
     offset = pipeline.depth.bias_of_float or pipeline.depth.bias_clamp

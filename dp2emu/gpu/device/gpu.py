@@ -382,7 +382,7 @@ class Gpu:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
 
     def _charge_moved(self, work: Work) -> None:
-        """Charge a fill or copy, and count its bytes against the work budget."""
+        """Make the units busy for a fill or copy, and count its bytes against the work budget."""
         self.budget.moved(work)
         self._charge(work)
 
@@ -404,8 +404,8 @@ class Gpu:
         self._seen = None
 
     def _snapshot_for(self, slot: QuerySlot) -> Snapshot:
-        """A snapshot of the counters that a query observes; one of the whole GPU's counters is
-        reused until they change.
+        """A snapshot of the counters that a query observes, those of its context or of the whole
+        GPU; the latter is reused until a count changes.
         """
         if slot.counters is not None:
             return snapshot(slot.counters, self._free)

@@ -21,7 +21,7 @@ from dp2emu.inputs import read_file
 TICKS_PER_SECOND = 1_000_000_000
 
 LONGEST = 1 << 48
-"""Maximum number of GPU ticks (three days) that a timing model may return for one step."""
+"""Maximum number of ticks (three days) that a timing model may give a call, packet or delivery."""
 
 
 class Cost(NamedTuple):

@@ -352,7 +352,7 @@ def _draw_chunk(
     draw: Draw,
     assembled: Geometry,
 ) -> Work:
-    """Draw assembled primitives by the stages after geometry."""
+    """Draw primitives by the reference stages that follow clipping -> their work."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_test.depth_planes(draw, primitives)
     sampler = StageSampler(texturing, Stage.PIXEL)

@@ -380,7 +380,9 @@ def _is_cut(draw: Draw) -> bool:
 
 
 class Strips(NamedTuple):
-    """Position of the first index of each strip of a draw, and its primitives, at least 1."""
+    """For each strip of a draw: position of its first index, and number of primitives (at least
+    1).
+    """
 
     starts: I64
     counts: I64

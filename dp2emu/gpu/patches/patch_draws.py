@@ -157,8 +157,8 @@ def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
 
 
 def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[Domain, list[int]]]:
-    """Tessellated domains for all triangles of an N-patch draw, each with the numbers of the
-    triangles whose edges have its numbers of segments.
+    """Groups of triangles of an N-patch draw whose edges have equal numbers of segments: the
+    tessellated domain, and the indices of the triangles.
     """
     groups: dict[tuple[float, ...], list[int]] = {}
     segments = _segments(fineness, at_corners, sequence.shape)

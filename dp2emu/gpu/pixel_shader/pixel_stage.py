@@ -330,7 +330,9 @@ def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
 
 
 def _evaluated(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
-    """Bits of an input register of the fragments ``lanes``, evaluated at the offset ``way``."""
+    """Bits of input ``register`` (x, y, z, w) of the fragments ``lanes``, evaluated at their
+    positions plus ``way``, in pixels.
+    """
     there = sites.part(lanes.astype(np.int64)).moved(way)
     names = [f"v{register}.{component}" for component in COMPONENTS]
     found = _interpolated(shading, there, names)

@@ -274,7 +274,7 @@ def placed(
     names: tuple[str, ...],
     edges: Mask | None = None,
 ) -> Geometry:
-    """Clipped primitives in screen coordinates.
+    """Clip primitives and map them to the screen.
 
     ``outputs`` are vertex program outputs by port, ``corner`` vertex numbers, shape (3, n).
     """

@@ -40,7 +40,7 @@ _FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
 inside of.  A vertex with a NaN distance from a strict plane counts as not finite."""
 _VIEW = ("view_x", "half_width", "view_y", "half_height", "min_z", "z_range", "centre")
 CUT = 1 << 31
-"""Bit set beside a visible primitive's number, in the list ``chosen``, if it needs clipping."""
+"""Bit that marks, in the list ``chosen`` of visible primitives, those that need clipping."""
 NAME = "emit_cut"
 _PLACE = 4
 """Number of position components (x, y, z and w) at the start of a corner's stored doubles."""
@@ -135,7 +135,7 @@ def _bits(k: Code, x: Value, y: Value, z: Value, w: Value) -> Value:
 
 
 class Projection:
-    """Writer of the viewport transform, whose numbers are loaded once."""
+    """Writer of the viewport transform; emits loads of the viewport's words once, when created."""
 
     def __init__(self, k: Code, w: ArgumentWords) -> None:
         self.code = k
@@ -383,8 +383,8 @@ def _between() -> tuple[str, Writer]:
 
 
 def _plane() -> tuple[str, Writer]:
-    """Write the function ``plane``: clip a polygon at a plane -> number of corners, -1 for a full
-    buffer.
+    """Write the function ``plane``: clip a polygon at a plane -> its number of corners, -1 if
+    there is no room for them.
     """
     k = Code("plane", ("ptr words", "ptr from", "ptr to", "i64 count", "i64 plane"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)

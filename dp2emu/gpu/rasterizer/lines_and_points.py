@@ -257,7 +257,7 @@ def point_spans(
 
 
 def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
-    """First pixel and one past the last pixel on one axis, clamped to ``low``..``high``."""
+    """First pixel and one past the last, clamped to ``low``..``high``, of a point on one axis."""
     # Terms are integers: sums below 2**53 are exact, and larger ones far outside of any surface.
     first = np.ceil((2 * centre - size) / (2 * ONE))
     after = np.ceil((2 * centre + size) / (2 * ONE))

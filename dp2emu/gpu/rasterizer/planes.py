@@ -133,7 +133,7 @@ class Sites(msgspec.Struct, frozen=True):
 
     @property
     def y(self) -> I64:
-        """Pixel rows."""
+        """Pixel row of each fragment."""
         return self.spans.y[self.span]
 
     @property
@@ -161,7 +161,7 @@ class Sites(msgspec.Struct, frozen=True):
 
 
 def sites(frame: Frame, fragments: Fragments) -> Sites:
-    """Sites of fragments in the frames of their primitives."""
+    """Fragments with their distances from corner 0, which ``frame`` has for each primitive."""
     spans = fragments.spans
     dx = fragments.x - frame.x0[spans.primitive][fragments.span]
     dy = spans.y - frame.y0[spans.primitive]

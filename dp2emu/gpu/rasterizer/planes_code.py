@@ -32,7 +32,7 @@ class Primitive(msgspec.Struct, frozen=True):
         return w(f"load {type}, ptr {w.place(self.address, str(WORD * word))}, align 8")
 
     def flag(self, bit: int) -> str:
-        """An i1: whether a bit of the flags is set."""
+        """Whether ``bit`` of the record's word FLAGS is set, an i1."""
         w = self.code
         found = w(f"and i64 {self.integer(FLAGS)}, {bit}")
         return w(f"icmp ne i64 {found}, 0")

@@ -149,7 +149,7 @@ def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -
 
 
 def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
-    """A point for each corner at which a drawn edge begins."""
+    """Points in place of triangles: one for each corner at which a drawn edge begins."""
     triangle, start = np.nonzero(corners.geometry.edge_mask.T)
     points = corners.take(np.stack((start,) * 3), np.stack((triangle,) * 3))
     return _of_triangles(_points(draw, points, region), solid, triangle)

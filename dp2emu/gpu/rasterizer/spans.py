@@ -153,6 +153,6 @@ def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:
 
 
 def fragments(spans: Spans) -> Fragments:
-    """All pixels of spans."""
+    """All pixels of spans, one after the other."""
     span, step = expand(spans.right - spans.left)
     return Fragments(spans, span, spans.left[span] + step)

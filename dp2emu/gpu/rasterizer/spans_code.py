@@ -60,7 +60,7 @@ def spans(blocks: RowSink) -> None:
 
 
 def _item(w: Code, base: str, number: str) -> str:
-    """An item of an int64 array, as an i32."""
+    """Load item ``number`` of the int64 array at ``base``, as an i32."""
     place = w(f"getelementptr i64, ptr {base}, i64 {number}")
     return w(f"trunc i64 {w(f'load i64, ptr {place}')} to i32")
 

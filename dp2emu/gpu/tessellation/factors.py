@@ -148,7 +148,9 @@ def _clamped(factors: F32, least: F32 | float, most: float) -> F32:
 
 
 def _rows(partitioning: Partitioning, factors: F32) -> Rows:
-    """Factors in fixed point, rounded half to even; float64 holds the products exactly."""
+    """Convert float32 factors to 1/65536, rounded half to even; exact, as the products are
+    float64.
+    """
     whole = partitioning in _WHOLE
     rounded = np.ceil(factors) if whole else factors
     fixed = np.rint(rounded.astype(np.float64) * ONE).astype(np.int64)

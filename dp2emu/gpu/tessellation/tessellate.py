@@ -374,7 +374,9 @@ def _trapezoid(walk: _Walk, points: int) -> Iterator[Triangle]:
 
 @cache
 def strip(points: int, *, mirrored: bool) -> I64:
-    """Triangles between two rows of ``points`` each; ``mirrored`` flips the middle diagonal."""
+    """Triangles, as corner codes, between rows of ``points``; ``mirrored`` flips the middle
+    diagonal.
+    """
     return _array(_strip(_Walk(), points, mirrored=mirrored))
 
 

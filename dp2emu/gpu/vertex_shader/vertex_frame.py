@@ -197,9 +197,9 @@ WORD = 8
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
 _ALIGNMENT = 64
 _FEWEST = 16
-"""Least number of corners that the memory of a compiled draw's vertex data is made for."""
+"""Least capacity of an argument frame, in corners of primitives."""
 FRAMES = 256
-"""Most ``Frame`` objects, prepared vertex stage arguments, that a thread keeps for reuse."""
+"""Maximum number of argument frames (``Frame``) that a thread keeps for reuse."""
 
 
 class _Arena:

@@ -151,7 +151,7 @@ def batch_module(target: Target) -> str:
 
 @lru_cache
 def batch_loop(target: Target) -> TieredFunction:
-    """Return the lane loop for a target."""
+    """Return the compiled lane loop (function ``batches``) for a target, cached."""
     return TieredFunction(CodeSource(target, partial(batch_module, target), NAME), FUNCTION_TYPE)
 
 

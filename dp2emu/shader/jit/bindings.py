@@ -82,7 +82,7 @@ class Bindings(msgspec.Struct):
         return made
 
     def _filled(self, program: Program, read: _UniformWords) -> Words:
-        """Return the words of uniform files, completed with those of the run's local files and
+        """Return ``read``, the words of uniform files, completed with those of local files and
         callees.
         """
         layout = layout_of(program)

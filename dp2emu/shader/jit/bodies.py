@@ -50,8 +50,8 @@ _QUAD = {
     ir.Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
     ir.Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
 }
-"""By axis of a derivative: for each lane of a quad, the lane that its difference subtracts from,
-and the lane that it subtracts."""
+"""By axis of a derivative, 0 or 1: for each lane of a quad, the lanes of the minuend and of the
+subtrahend of its difference."""
 
 
 def body(
@@ -120,7 +120,7 @@ class _Body:
         self.length = 0
 
     def emit(self, active: str) -> None:
-        """Emit the function."""
+        """Emit the whole function for the lanes in the mask ``active``."""
         for key in _assigned_in_blocks(self.program.statements) - self.unmasked:
             self.place(key)
         self.files.clear()

@@ -33,7 +33,7 @@ class Effort(Enum):
 class CodeSource(msgspec.Struct, frozen=True, dict=True):
     """A module of LLVM text, generated on demand, that exports the function ``name``.
 
-    Equal records must generate equal texts, and ``repr`` of a record must be complete and
+    Equal values of ``record`` must generate equal texts, and their ``repr`` must be complete and
     identical in every process, since it enters the object cache's key.  ``first`` generates a text
     that compiles faster, used for all efforts but GOOD.
     """
@@ -114,7 +114,7 @@ def compiled(
 def body_source(
     program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
 ) -> CodeSource:
-    """Return the source of a program's body."""
+    """Return the ``CodeSource`` of the function of a program (``bodies.body``)."""
 
     def text() -> str:
         return module(body(program, arguments, target=target, masked=masked, name=_BODY))

@@ -119,7 +119,7 @@ def _run(
     masks: list[Mask],
     wanted: list[Lanes],
 ) -> None:
-    """Run the lane loop; ``wanted`` has the outputs and, last, the mask of live lanes."""
+    """Run the lane loop, which stores outputs and, last, the mask of live lanes to ``wanted``."""
     lanes = len(wanted[-1])
     inputs = [_spread(array, target.width, lanes) for array in (*given, *masks)]
     rooms = [np.empty((len(each) + 1) * target.row, np.uint8) for each in (inputs, wanted)]
@@ -209,7 +209,7 @@ def split_regions(program: ir.Program) -> tuple[ir.Statement, ...]:
 
 
 def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
-    """Return how many operands read each slot."""
+    """Return, by slot number, the number of operands that read the slot."""
     return Counter(
         each.number
         for statement in ir.walk(statements)
@@ -219,7 +219,7 @@ def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
 
 
 class _RegionSplitter(msgspec.Struct, frozen=True):
-    """Splits the statements of a program; ``reads`` counts the reads of each slot."""
+    """Splits statements into regions and others; ``reads`` counts the reads of each slot."""
 
     program: ir.Program
     reads: Counter[int]
@@ -261,7 +261,7 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         )
 
     def region(self, statements: tuple[ir.Statement, ...]) -> Iterable[ir.Statement]:
-        """Return a region of statements, or the statements themselves if they are too few."""
+        """Return a compilable region of statements, or, if too few, the statements as they are."""
         inside = list(ir.walk(statements))
         if len(inside) < LEAST_REGION and not any(isinstance(each, ir.Loop) for each in inside):
             return statements

@@ -79,7 +79,7 @@ def layout_of(program: Program) -> BindingLayout:
 
 
 def within(file: File, address: Address) -> bool:
-    """Whether an address is constant and in range."""
+    """Whether an address in a file is constant and within the file."""
     return address.index is None and 0 <= address.offset < file.size
 
 

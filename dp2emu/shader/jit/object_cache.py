@@ -125,7 +125,8 @@ def _digest(key: str, code: bytes) -> bytes:
 
 
 def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
-    """Whether a path is of the kind, owned by this user and writable by no other.
+    """Whether ``is_kind`` is true of a path's mode, and the path is this user's and writable by no
+    other.
 
     Without user ids the platform's cache folder is trusted.
     """

@@ -22,8 +22,8 @@ from dp2emu.shader.types import Type
 # is the correctly rounded quotient for every integer below 2^16 and every n up to 16.
 
 BITS = 16
-"""The most bits of an integer code whose division by 2^n - 1 (a UNORM or SNORM conversion) the
-rules optimise, and the largest n."""
+"""Maximum n for which the rules optimise division by 2^n - 1 (as in UNORM and SNORM conversions),
+and maximum number of bits of the dividend."""
 _LARGEST = (1 << BITS) - 1
 _DIVISORS = {
     ir.Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1
@@ -91,7 +91,7 @@ def divisor(operand: ir.Operand) -> int | None:
 
 @identity_cached()
 def made_once(program: ir.Program) -> dict[int, ir.Assign]:
-    """Return the assignment of each slot with a single assignment."""
+    """Return the assignment of each slot that is assigned only once, by slot number."""
     statements = [*ir.walk(program.statements)]
     places = Counter(slot for statement in statements for slot in ir.written(statement))
     return {s.slot: s for s in statements if isinstance(s, ir.Assign) and places[s.slot] == 1}
@@ -273,8 +273,8 @@ def _byte(facts: Facts, value: ir.Operand) -> tuple[ir.Operand, int] | None:
 
 
 def _fraction_code(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Emit the conversion of a fraction to a code without saturating the result; None unless the
-    largest code is a constant below 2^31.
+    """Emit floor(c * largest + 0.5) as an integer, with c the operand clamped to 0..1; None unless
+    ``largest`` is a constant from 1 to below 2^31.
     """
     value, largest = statement.operands[0], number_of(statement.operands[1])
     if largest is None or not 1 <= largest < 2**31:
@@ -338,8 +338,8 @@ def _convert(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Emit a plain product for mulz if the result cannot differ: for a square, or for some
-    products with a constant; None otherwise.
+    """Emit a plain product for mulz (0 if an operand is 0) where the result cannot differ: for a
+    square, and for some products with a constant; None otherwise.
     """
     x, y = statement.operands
     factor = number_of(y) or number_of(x)

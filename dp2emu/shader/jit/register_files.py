@@ -33,7 +33,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
     layout: BindingLayout
 
     def word(self, type: str, number: int) -> str:
-        """Load a word of the bindings."""
+        """Load word ``number`` of the program's bindings."""
         place = self.w(f"getelementptr i64, ptr %bindings, i64 {number}")
         return self.w(f"load {type}, ptr {place}")
 
@@ -123,7 +123,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
     def store(
         self, name: str, address: ir.Address, index: str | None, value: str, active: str | None
     ) -> None:
-        """Store a scalar per active lane; None means all."""
+        """Store a scalar of each active lane to a file; ``active`` None means all lanes."""
         file, w = self.files[name], self.w
         if file.type is Type.BOOL:
             value = w(f"zext {w.b} {value} to {w.i}")
@@ -143,7 +143,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w.f if file.type is Type.F32 else self.w.i
 
     def _typed(self, file: ir.File, words: str) -> str:
-        """Convert a file's words to the slot's type."""
+        """Convert words of a file to its type: those of BOOL to a mask."""
         return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
 
     def _row(self, file: ir.File, number: int) -> str:
@@ -154,7 +154,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
 
     def _fixed(self, file: ir.File, number: int) -> str:
-        """Load a scalar at a constant index in range."""
+        """Load scalar ``number`` of a file, which is in range, for all lanes."""
         row, stored = self._row(file, number), _STORED[file.type]
         if not file.uniform:
             return self.w(f"load {self._vector(file)}, ptr {row}, align 4")

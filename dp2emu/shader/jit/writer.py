@@ -145,7 +145,7 @@ class Writer:
         return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
 
     def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
-        """Shuffle two vectors by lane numbers, those of y's lanes following those of x's."""
+        """Shuffle two vectors: lane numbers count the lanes of ``x``, then those of ``y``."""
         order = ", ".join(f"i32 {lane}" for lane in lanes)
         picks = f"<{len(lanes)} x i32> <{order}>"
         return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
