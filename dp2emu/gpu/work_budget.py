@@ -29,7 +29,7 @@ from dp2emu.shader.ir import Loop, Program, Statement, blocks
 _WIDEST_INSTRUCTION = 16
 """Maximum number of statements that one shader instruction in a loop is translated to."""
 _USUAL_COST = 1 << 12
-"""Statements that a program is assumed to execute in a check before its cost is known."""
+"""Number of statements that a program is assumed to execute while its cost is not known."""
 
 
 class Costs(NamedTuple):

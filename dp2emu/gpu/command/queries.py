@@ -148,8 +148,8 @@ def snapshot(counters: Counters, time: int) -> Snapshot:
 
 
 class Observes(IntFlag):
-    """Flags for what a query observes besides counters: the vertex cache, the heap.  Such a model
-    costs much and runs only while a query observes it.
+    """Flags for what a query observes besides counters: the vertex cache, the heap.  The model of
+    each costs much, and runs only while a query observes it.
     """
 
     NOTHING = 0

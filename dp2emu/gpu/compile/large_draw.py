@@ -101,7 +101,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return work
 
     def _batch(self, start: int, meter: Meter) -> tuple[int, Work]:
-        """Draw a batch of primitives from ``start`` on -> its end and its work."""
+        """Draw a batch of primitives from ``start`` on -> one past its last, and its work."""
         level = self.drawing.seems_level(self.draw, self.plan.names)
         batch = self._set_up(start, meter.most(), level=level)
         results = batch.items.each("what")

@@ -152,8 +152,8 @@ def at_samples(here: Sites, samples: int, mask: int) -> Sites:
 
 
 def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
-    """Merge fragments that ``at_samples`` made of samples to one for each pixel, at the pixel's
-    centre; also returns, for each of the former, the index of its pixel among the latter.
+    """Merge fragments that ``at_samples`` returned, one for each sample, to one for each pixel, at
+    the pixel's centre; also returns the index of each former fragment's pixel.
     """
     spans = here.spans.part(slice(0, len(here.spans) // samples))
     places, columns = _places(here, samples)

@@ -200,8 +200,8 @@ def _fetch(w: Code, records: Records, base: str, number: str) -> None:
 
 
 class _Triangle:
-    """Writer of the loop over the pixel rows of one triangle, from i64 row ``ends[0]`` to below
-    ``ends[1]``.  Mutable.
+    """Writer of the loop over those pixel rows of one triangle that lie between two i64 bounds.
+    Mutable.
     """
 
     def __init__(

@@ -39,8 +39,7 @@ _RING = np.float32(1 + 2**-16)
 that the patch has an inner ring of points."""
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
-"""Least number of points across a patch's inside, if that has an even, an odd number of
-segments."""
+"""Least number of points across a patch's inside, for an even and an odd number of segments."""
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -148,8 +147,8 @@ def _clamped(factors: F32, least: F32 | float, most: float) -> F32:
 
 
 def _rows(partitioning: Partitioning, factors: F32) -> Rows:
-    """Convert float32 factors to 1/65536, rounded half to even; exact, as the products are
-    float64.
+    """Convert float32 factors to 1/65536, rounded half to even; where ``partitioning`` allows only
+    whole factors, they are rounded up first.
     """
     whole = partitioning in _WHOLE
     rounded = np.ceil(factors) if whole else factors

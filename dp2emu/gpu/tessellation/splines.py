@@ -22,8 +22,8 @@ from dp2emu.d3d.enums import Basis
 from dp2emu.gpu.arrays import F64, I64
 
 _CATMULL_ROM = {1: (1, 1, 1), 2: (1, 1, 2), 3: (0, 0, 1)}
-"""By level 1 to 3 of the Catmull-Rom pyramid: (first, less, width); the level interpolates its
-point i at (t + first - less * i) / width."""
+"""From level of the Catmull-Rom pyramid to (first, less, width): the level interpolates its point
+i with a = (t + first - less * i) / width."""
 
 
 def _bezier(degree: int, level: int, point: int) -> tuple[int, int]:

@@ -68,8 +68,7 @@ class Component(msgspec.Struct, frozen=True):
 
 
 StreamSource = Component | int | None
-"""Where a vertex input comes from: a fetched component, constant bits or, None, the vertex
-number."""
+"""Source of a vertex input: a fetched component, constant bits, or None for the vertex number."""
 
 ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
 """Bits that replace components a vertex lacks: zero, the float 1.0, and the integer 1."""

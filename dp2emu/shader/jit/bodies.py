@@ -50,8 +50,8 @@ _QUAD = {
     ir.Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
     ir.Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
 }
-"""By axis of a derivative, 0 or 1: for each lane of a quad, the lanes of the minuend and of the
-subtrahend of its difference."""
+"""By axis of a derivative (x or y, fine or coarse): for each lane of a quad, the lanes of the
+minuend and of the subtrahend of its difference."""
 
 
 def body(
@@ -428,4 +428,4 @@ _NARROW: dict[type[ir.Statement], Callable[[_Body, Any, str], str]] = {
     ir.Loop: _loop,
     ir.Break: _break,
 }
-"""Emitter of each kind of statement that may narrow the active lanes; it returns the new mask."""
+"""From type of a statement that may disable lanes to its emitter, which returns the new mask."""

@@ -82,7 +82,7 @@ class CodeSource(msgspec.Struct, frozen=True, dict=True):
         return Code(running, running.address)
 
     def _lookup(self, key: str) -> bytes | None:
-        """Return code from the object cache that this process can run."""
+        """Return code from the object cache that this process can run, None if there is none."""
         code = object_cache().get(key)
         return code if code is None or images_supported() or not is_image(code) else None
 
@@ -123,6 +123,6 @@ def body_source(
 
 
 def prepare() -> None:
-    """Warm up the object cache and source stamps ahead of the first draw."""
+    """Find the object cache's folder and read the source stamps ahead of the first draw."""
     object_cache()
     source_stamps()

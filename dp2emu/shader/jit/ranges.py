@@ -63,7 +63,7 @@ _ANY_NUMBER = Range(-_INFINITE, _INFINITE, nan=True, minus=True)
 def ranges(
     program: ir.Program, sampled: SampleRanges = _NOTHING, inputs: InputRanges = _NOTHING
 ) -> SlotRanges:
-    """Return the ranges of slots with a single assignment, extended to the initial 0."""
+    """Return the ranges of slots assigned once, extended by their initial 0, by slot number."""
     return _ranges(program, tuple(sampled.items()), tuple(inputs.items()))
 
 
