@@ -82,8 +82,8 @@ class Code(Writer):
 
     @contextmanager
     def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
-        """Emit the ``with`` block's body as a loop over every ``step``-th number in
-        ``first``..``end`` - 1.
+        """Emit the ``with`` block as a loop over each ``step``-th number from ``first`` to below
+        ``end``.
         """
         number = self.variable(type, first)
         test, inside, after = (self.fresh_label() for _ in range(3))

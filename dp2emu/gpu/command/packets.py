@@ -319,9 +319,7 @@ class CopyBytes(msgspec.Struct, frozen=True, eq=False):
 
 
 class Write(msgspec.Struct, frozen=True, eq=False):
-    """Write ``data`` to a part: pixels or compressed blocks, without gaps between rows and
-    slices.
-    """
+    """Write ``data`` to a part: pixels or compressed blocks, no gaps between rows and slices."""
 
     target: Part
     data: bytes

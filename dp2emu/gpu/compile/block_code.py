@@ -110,10 +110,8 @@ class Blocks:
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the drawing of the pixel rows ``y`` and y + 1 between the columns ``ends``, i32.
-
-        ``bounds`` has the covered columns of each sample, ``coverage`` that of an antialiased
-        line.
+        """Emit the drawing of the rows ``y`` and y + 1 between the columns ``ends``; ``bounds``
+        has the covered columns of each sample, ``coverage`` that of an antialiased line.
         """
         w = self.w
         centre = primitive.down(y, w.memory)

@@ -52,9 +52,7 @@ class Arguments(msgspec.Struct):
     program: U64 | None = None
 
     def with_programs_of(self, other: Arguments) -> Arguments:
-        """A copy of the arguments in which the bindings of programs are those of ``other``, so
-        that another thread can use it.
-        """
+        """A copy for another thread, with the program bindings of ``other``."""
         words = self.words.copy()
         words[self.layout.programs] = other.words[self.layout.programs]
         return Arguments(self.layout, words, [self, other], self.depth, other.bindings)

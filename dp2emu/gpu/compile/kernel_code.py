@@ -96,9 +96,7 @@ def rows(blocks: Blocks) -> str:
 
 
 def _lanes(w: Code, at: int) -> str:
-    """Load a column for each of two rows from byte ``at`` of ``runs``, and spread them over the
-    lanes.
-    """
+    """Load the columns of two rows from byte ``at`` of ``runs``, spread over the rows' lanes."""
     pair = w(f"load {_COLUMNS}, ptr {w.place('%runs', str(at))}, align 4")
     return w.picked(_COLUMNS, pair, "poison", w.memory.rows)
 

@@ -174,7 +174,7 @@ class Drawing(msgspec.Struct, frozen=True):
         return work
 
     def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
-        """The kernel plan, cached, for triangles with these varyings; without perspective if
+        """The cached kernel plan for triangles with varyings ``names``, without perspective if
         ``level``.
         """
         key = names, level, bool(draw.raster.stipple)
@@ -281,8 +281,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
 
     def thread_arguments(self, plan: Plan, draw: Draw, given: Arguments, worker: int) -> Arguments:
-        """A copy of the arguments ``given`` for thread number ``worker``, with program bindings
-        that no other thread uses.
+        """A copy of the arguments for thread ``worker``, with program bindings that only it
+        uses.
         """
         return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 

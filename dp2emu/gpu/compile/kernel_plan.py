@@ -73,9 +73,7 @@ def _sampled(program: Program) -> tuple[SampleCallee, ...]:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A compiled kernel, its key and data layout, and the triangle ``setup`` that makes its
-    records.
-    """
+    """A compiled kernel, its key and data layout, and the triangle ``setup`` for its records."""
 
     key: Key
     layout: Layout
@@ -100,8 +98,8 @@ def triangle_plan(
     level: bool,
     stippled: bool,
 ) -> Plan:
-    """The cached kernel and layout for filled triangles with varyings ``lanes``; ``level``: the
-    triangles have no perspective.
+    """The cached kernel plan for filled triangles with varyings ``lanes``, which have no
+    perspective if ``level``.
     """
     raster, state = pipeline.raster, pipeline.depth
     names = [name for name in varyings_of(pipeline.pixel) if name in lanes]

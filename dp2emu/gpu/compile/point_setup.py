@@ -196,9 +196,7 @@ def _points() -> tuple[str, Writer]:
 def _point(
     k: Code, w: ArgumentWords, n: Value, centre: tuple[Value, Value], state: dict[str, Variable]
 ) -> None:
-    """Emit the set-up of point n, whose centre is finite: record, spans, and totals in
-    ``state``.
-    """
+    """Emit the set-up of point n, whose centre is finite: record, spans and ``state`` totals."""
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
     size = p.double("size")
     sides = []

@@ -66,9 +66,7 @@ class DrawSetup(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-        """The targets, textures and kernel of a draw.  Raises Unsupported for unimplemented
-        state.
-        """
+        """Targets, textures and kernel of a draw.  Raises Unsupported for unimplemented state."""
         targets, texturing = Targets.of(draw, run), Texturing.of(draw, cache, run)
         if name_of(run) == REFERENCE:
             return cls(targets, texturing, None)

@@ -380,9 +380,7 @@ def _is_cut(draw: Draw) -> bool:
 
 
 class Strips(NamedTuple):
-    """For each strip of a draw: position of its first index, and number of primitives (at least
-    1).
-    """
+    """For each strip of a draw: position of its first index, and primitives in it, at least 1."""
 
     starts: I64
     counts: I64

@@ -165,9 +165,7 @@ def _registers(lanes: Mapping[str, Lanes], name: str, corners: I64, registers: i
 
 
 def _fill(found: Registers, lanes: Mapping[str, Lanes], name: str, corners: I64) -> None:
-    """Copy lanes of the ports ``name`` + register number, at vertices ``corners``, to
-    ``found``.
-    """
+    """Copy lanes of ports ``name`` + register number, at vertices ``corners``, to ``found``."""
     for register in range(found.shape[2]):
         for component, letter in enumerate(COMPONENTS):
             lane = lanes.get(f"{name}{register}.{letter}")

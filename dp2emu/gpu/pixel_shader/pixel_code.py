@@ -142,9 +142,7 @@ class Site(msgspec.Struct):
         return self.primitive.at(name, row, self.central[0])
 
     def rhw(self, way: Way | None) -> str:
-        """Emit the factor of planes in perspective at distances ``way``: 1 / divisor, or 1.0
-        without.
-        """
+        """Emit the factor of perspective planes at distances ``way``: 1 / divisor, else 1.0."""
         if way not in self.reciprocals:
             w = self.primitive.code
             found = w.variable(w.d, ONES)

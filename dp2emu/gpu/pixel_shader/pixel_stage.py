@@ -330,8 +330,8 @@ def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
 
 
 def _evaluated(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
-    """Bits of input ``register`` (x, y, z, w) of the fragments ``lanes``, evaluated at their
-    positions plus ``way``, in pixels.
+    """Components x, y, z and w of input ``register``, as int32 bits, for the fragments ``lanes``,
+    evaluated at their positions plus ``way``, in pixels.
     """
     there = sites.part(lanes.astype(np.int64)).moved(way)
     names = [f"v{register}.{component}" for component in COMPONENTS]
@@ -426,9 +426,7 @@ def _sample(shading: Shading, sites: Sites) -> Lanes:
 
 
 def _number(shading: Shading, sites: Sites) -> Lanes:
-    """For each fragment, the number of its primitive in the draw or, if instanced, the
-    instance.
-    """
+    """For each fragment, the number of its primitive in the draw or, if instanced, instance."""
     return shading.numbers[sites.spans.primitive][sites.span]
 
 

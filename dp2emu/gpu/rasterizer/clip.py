@@ -254,9 +254,7 @@ class Geometry(msgspec.Struct, frozen=True):
 
     @property
     def edge_mask(self) -> Mask:
-        """Mask, shape (3, n), of the edges that a wireframe draws; all true if ``edges`` is
-        None.
-        """
+        """Mask, shape (3, n), of edges that a wireframe draws; all true if ``edges`` is None."""
         shape = self.vertices.position.shape[1:]
         return np.ones(shape, np.bool_) if self.edges is None else self.edges
 

@@ -173,7 +173,7 @@ def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
 
 
 def smooth(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
-    """The two pixels of an antialiased line in column ``step`` (row, if ``steep``), with
+    """The two pixels of an antialiased line in column (if ``steep``, row) ``step``, and
     coverage.
     """
     (a_along, a_across), b_along, centre = a, b[0], step * ONE

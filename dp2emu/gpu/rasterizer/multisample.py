@@ -169,9 +169,7 @@ def pixel_count(here: Sites, samples: int, chosen: Mask | None) -> int:
 
 
 def _places(here: Sites, samples: int) -> tuple[I64, int]:
-    """Number that is unique to the span and pixel of each sample's fragment, span * columns + x,
-    and the number of columns.
-    """
+    """Unique number of each fragment's span and pixel, span * columns + x; number of columns."""
     spans = len(here.spans) // samples
     x = here.x // samples
     columns = int(x.max(initial=0)) + 1

@@ -52,9 +52,7 @@ def triangle_frame(x: F64, y: F64, area: F64) -> Frame:
 
 
 def corner_ways(b: Builder, key: None, c0: Value, c1: Value, c2: Value) -> list[Value]:
-    """Formula: corner 0 on one axis, and corners 1 and 2 relative to it, in pixels; from grid
-    units.
-    """
+    """Formula: corner 0, and corners 1 and 2 relative to it, in pixels, from grid coordinates."""
     first, second, third = (corner / float(ONE) for corner in (c0, c1, c2))
     return [first, second - first, third - first]
 

@@ -59,9 +59,7 @@ class Primitive(msgspec.Struct, frozen=True):
         return way if own == lanes else w.picked(type, way, "poison", (*range(len(own)),) * ROWS)
 
     def row(self, plane: str, dy: str) -> str:
-        """Values of a plane in corner 0's column, at distances ``dy`` from it: value + ddy *
-        dy.
-        """
+        """Values of a plane in corner 0's column, at distances ``dy``: value + ddy * dy."""
         at = self.layout.planes[plane]
         return self._along(self.splat(at), self.splat(at + 2), dy)
 

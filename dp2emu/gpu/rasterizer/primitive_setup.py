@@ -69,7 +69,7 @@ class _Corners(msgspec.Struct, frozen=True):
         return _Corners(self.geometry.part(chosen), self.x[:, chosen], self.y[:, chosen])
 
     def take(self, corner: I64, primitive: I64) -> _Corners:
-        """New primitives: corner c of number m is corner ``corner[c, m]`` of ``primitive[c,
+        """New primitives: corner c of number m is ``corner[c, m]`` of primitive ``primitive[c,
         m]``.
         """
         geometry = self.geometry
@@ -85,9 +85,8 @@ class _Corners(msgspec.Struct, frozen=True):
 
 
 def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
-    """Set up primitives of a draw: plane frames, and spans within ``region``.
-
-    Primitives with a NaN or infinite x or y are dropped.
+    """Primitives with their plane frames and their spans within ``region``; those with a NaN or
+    infinite x or y are dropped.
     """
     x, y = (snap(axis) for axis in geometry.vertices.position[:2])
     corners = _Corners(geometry, x, y)

@@ -57,7 +57,7 @@ def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
 
 
 def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """One past the last pixel whose centre is at or before a grid coordinate, clamped to
+    """One past the last pixel whose centre is at or before a coordinate, within
     ``low``..``high``.
     """
     centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)

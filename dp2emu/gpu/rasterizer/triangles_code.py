@@ -200,9 +200,7 @@ def _fetch(w: Code, records: Records, base: str, number: str) -> None:
 
 
 class _Triangle:
-    """Writer of the loop over those pixel rows of one triangle that lie between two i64 bounds.
-    Mutable.
-    """
+    """Writer of the loop over one triangle's pixel rows, between two i64 bounds.  Mutable."""
 
     def __init__(
         self, w: Code, samples: tuple[Offset, ...], corners: Sequence[Pair], ends: Pair
@@ -297,9 +295,7 @@ class _Triangle:
 
 
 def _by_row(w: Code, rows: Sequence[str]) -> str:
-    """Vector of i32 in MEMORY lane order: a lane of the upper pixel row has ``rows[0]``, one of
-    the lower row ``rows[1]``.
-    """
+    """Vector of i32, MEMORY order: ``rows[0]`` in lanes of the upper row, else ``rows[1]``."""
     pair = "<2 x i32>"
     both = w(f"insertelement {pair} poison, i32 {rows[0]}, i32 0")
     both = w(f"insertelement {pair} {both}, i32 {rows[1]}, i32 1")

@@ -43,7 +43,7 @@ _LEAST_EVEN, _LEAST_ODD = 3, 4
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Tessellation factors of rows of points, in 1/65536 (``fixed``), and whether a row has an
+    """Tessellation factors of rows of points, ``fixed`` in 1/65536, and whether each row has an
     ``odd`` number of segments.
     """
 
@@ -55,9 +55,7 @@ class Rows(msgspec.Struct, frozen=True):
 
     @property
     def half(self) -> I64:
-        """Half of each tessellation factor, in 1/65536, plus half a segment if a segment lies in
-        the middle of the row.
-        """
+        """Half of each factor, in 1/65536, plus half a segment if the row has a middle segment."""
         half: I64 = (self.fixed + 1) // 2
         # A factor of 1 that counts as even has two segments.
         return half + np.where(self.odd | (half == HALF), HALF, 0)

@@ -92,9 +92,8 @@ class Tessellator(msgspec.Struct, frozen=True):
         return Tessellation(factors.patches[owner], u, v, corners, factors.patches[patch])
 
     def _points_or_lines(self, lengths: I64, owner: I64) -> tuple[I64, I64]:
-        """Point numbers of points, shape (1, n), or of segments of line strips, shape (2, n), and
-        the patch of each; ``owner`` is the patch of each point, ``lengths`` are the points of each
-        strip.
+        """Point numbers of points, shape (1, n), or of segments of line strips of ``lengths``
+        points, shape (2, n), and the patch of each; ``owner`` is the patch of each point.
         """
         if self.output is OutputPrimitive.OUTPUT_POINT:
             return np.arange(len(owner))[None], owner
@@ -323,9 +322,7 @@ class _Walk:
         return self.outer - 2, self.outer, self.inner
 
     def advance_both(self) -> tuple[int, int]:
-        """Step along both rows -> corner codes of the inner and the outer point before the
-        step.
-        """
+        """Step along both rows -> corner codes of the inner and outer point before the step."""
         self.inner += 2
         self.outer += 2
         return self.inner - 2, self.outer - 2
@@ -374,8 +371,8 @@ def _trapezoid(walk: _Walk, points: int) -> Iterator[Triangle]:
 
 @cache
 def strip(points: int, *, mirrored: bool) -> I64:
-    """Triangles, as corner codes, between rows of ``points``; ``mirrored`` flips the middle
-    diagonal.
+    """Triangles, as corner codes, between rows of ``points``; ``mirrored``: middle diagonal
+    flipped.
     """
     return _array(_strip(_Walk(), points, mirrored=mirrored))
 

@@ -54,9 +54,7 @@ class Mesh(msgspec.Struct, frozen=True):
         return replace(self, vertices=vertices, corners=place.reshape(self.corners.shape))
 
     def lanes(self, port: str, corner: int) -> Lanes | None:
-        """Values of a port at a corner of each primitive, shape (n,); None if vertices lack the
-        port.
-        """
+        """Values of a port at a corner of each primitive, shape (n,); None if vertices lack it."""
         found = self.vertices.get(port)
         return None if found is None else found[self.corners[corner]]
 

@@ -400,9 +400,7 @@ class _Layout:
         )
 
     def _lanes(self, sources: int) -> I64:
-        """For each component to fetch, its ``LANE`` words; the ``SOURCE`` words of the streams are
-        at address ``sources``.
-        """
+        """The ``LANE`` words of each component to fetch; ``SOURCE`` words are at ``sources``."""
         places = {e: sources + n * len(SOURCE) * WORD for n, e in enumerate(self.plan.elements)}
         rows = [
             (places[c.element], c.word, c.left, c.right, c.mode, double(c.scale), row)

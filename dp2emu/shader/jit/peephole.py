@@ -214,7 +214,7 @@ class Facts(msgspec.Struct, frozen=True):
     def of(
         cls, program: ir.Program, sampled: SampleRanges, inputs: InputRanges = _NO_INPUTS
     ) -> Facts:
-        """Analyse a program; ``sampled`` and ``inputs`` are known ranges of callees' results and
+        """Analyse a program; ``sampled``, ``inputs``: known ranges of callees' results and
         inputs.
         """
         return cls(
