@@ -63,10 +63,10 @@ class Key(msgspec.Struct, frozen=True):
     depths have one bias; ``sloped``: each primitive has a depth bias in its record.
     ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
 
-    ``late``: depth is tested after the program.  ``ahead``: a late test is computed before the
-    program, which blocks without visible fragments skip; depth is still stored after it.
+    ``late``: depth is tested after the program.  ``ahead``: this test is computed before the
+    program instead, to skip blocks without visible fragments; depth is stored after it.
 
-    ``each``: the program runs for each sample; ``moved``: samples lie beside the pixel centre.
+    ``each``: the program runs for each sample; ``moved``: samples are off the pixel centre.
     ``drops``: the program or alpha to coverage drops fragments that passed the tests, which run
     before it.  ``quads``: the program takes differences within quads.
 

@@ -172,7 +172,7 @@ class Outcome(NamedTuple):
 
 
 class QuerySlot:
-    """A query of the GPU: its begin snapshot and its report FIFO.  Mutable: a register.
+    """A query of the GPU: its begin snapshot and its report FIFO.  Mutable: queries change it.
 
     ``kind`` is the FIFO: reports of one kind become visible in the order they were issued.
     ``owner`` receives the reports; ``key`` tells it which query it is.  ``counters`` are those of

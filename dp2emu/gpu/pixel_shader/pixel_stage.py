@@ -113,12 +113,12 @@ LANES = 1 << 15
 class Shading(msgspec.Struct, frozen=True):
     """A pixel program and the planes of its inputs.
 
-    ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
-    are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` the plane
-    of the true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
-    ``numbers`` are primitive numbers in the draw.  ``run`` is the engine.
-    ``sample`` is the sample that the program runs for, if it runs per sample.
-    ``moved_bytes`` collects the bytes of unordered access.
+    ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw, taken as 1
+    for a primitive without perspective; ``plain`` are planes of the varyings themselves.
+    ``depth`` is the plane of z and ``rhw`` the plane of unchanged rhw, where the program reads
+    them; ``front`` is +1 or -1 for each primitive.  ``numbers`` are primitive numbers in the draw.
+    ``run`` is the engine.  ``sample`` is the sample that the program runs for, if it runs per
+    sample.  ``moved_bytes`` collects the bytes of unordered access.
     """
 
     program: Program

@@ -178,7 +178,7 @@ _NO_SPLIT = _SEGMENTS
 
 
 def position_of(rows: Rows, point: I64) -> I64:
-    """Positions, in 1/65536, of the points numbered ``point`` on rows of the same shape.
+    """Positions, in 1/65536, of the points numbered ``point`` on ``rows``, arrays of one shape.
 
     The second half of a row mirrors the first, so that it is the same from both ends.
     """

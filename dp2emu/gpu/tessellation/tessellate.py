@@ -1,7 +1,7 @@
 """Domain points and primitives of tessellated patches (SM4-5 tokens, "Tessellation").
 
-Coordinates are integers in units of 1/65536.  All patches are tessellated at once, and none
-depends on its place among them.
+Coordinates are integers in units of 1/65536.  All patches are tessellated at once, and the
+result for one does not depend on the others.
 """
 
 from __future__ import annotations
@@ -424,8 +424,8 @@ each parameter above it."""
 
 
 class _SeamRows(msgspec.Struct, frozen=True):
-    """For each seam, the row of points along one of its edges, which is a part of a ring: point i
-    of the row is point number ``start`` + (``at`` + i * ``step``) mod ``around`` of all points.
+    """For each seam, the row of points on one side of it, which is a part of a ring: point i of
+    the row is point number ``start`` + (``at`` + i * ``step``) mod ``around`` of all points.
     ``folded``: the ring has no width; its second half is the first half backwards.
     """
 

@@ -79,7 +79,8 @@ class VertexPlan(msgspec.Struct, frozen=True):
 
     ``sources`` feed the inputs of the program or, without one, position and varyings.  ``names``
     are the varyings, ``modes`` how corners of a primitive share them.  ``depth``: z is clipped.
-    ``own_planes`` and ``culls`` count clip distances without a plane, and cull distances.
+    ``own_planes`` and ``culls`` are the numbers of clip and cull distances that the program
+    writes in Direct3D 10.
     """
 
     program: Program | None
