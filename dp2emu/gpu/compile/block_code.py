@@ -186,7 +186,7 @@ class Blocks:
         return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
 
     def _stippled(self, y: str, x: str) -> str:
-        """The mask of lanes whose bits of the stipple pattern are set; the highest is leftmost."""
+        """The mask of lanes where the stipple pattern is 1; a word's highest bit is leftmost."""
         w = self.w
         base, rows = self.argument("ptr", "stipple"), self.argument("i32", "stipple.rows")
         words = []

@@ -43,8 +43,8 @@ items shade fewer shared vertices twice."""
 BLOCK = 1 << 10
 """Maximum number of triangles assembled and set up at once, a multiple of 8."""
 SHARES = 4
-"""Number of groups of primitives for each thread that large indexed draws are divided into, if
-group size limits allow."""
+"""Number of items for each thread that large indexed draws are divided into, as far as the limits
+of item size allow."""
 BATCH_BYTES = 32 << 20
 """Size limit, in bytes, of the triangle records that threads make before they draw them
 together."""

@@ -64,7 +64,7 @@ QUEUE_BYTES = 64 << 20
 before the host waits as well."""
 
 _SUPERSEDED_KEPT = 1 << 14
-"""Number of superseded query reports that may be queued besides the wanted ones."""
+"""Maximum number of queued reports of queries that have been issued again since."""
 DRAWING: frozenset[type[Packet]] = frozenset((
     Draw, packets.IndirectDraw, packets.Dispatch, packets.Clear, packets.ClearUnordered,
     packets.Copy, packets.Blit, packets.CopyBytes, packets.Compose, packets.GenerateLevels,
@@ -440,7 +440,7 @@ class Gpu:
         self._cache_watchers.discard(slot)
 
     def _keep(self, report: Report) -> None:
-        """Queue a report until it is visible; drop superseded reports when there are many."""
+        """Queue a report until it is visible; if many are queued, drop those not ``wanted``."""
         heappush(self._reports, (report.visible, self._sequence, report))
         self._sequence += 1
         if len(self._reports) > self._reports_kept:
@@ -567,8 +567,8 @@ class DrawBatch:
         return draws
 
     def _template(self, draw: Draw) -> BatchTemplate | None:
-        """The cached template for draws of this state and about this count; None, for now or
-        forever, if there is none.  It is created for the second such draw.
+        """The cached template for draws of this state and a similar count, created for the second
+        one; None if there is none yet, or such draws cannot be batched.
         """
         known = self._templates.of((draw.output,), dict)
         key = (

@@ -53,7 +53,9 @@ class Overlap(msgspec.Struct, frozen=True):
             raise UsageError(f"{self.units} parallel units that overlap by {self.percent} %")
 
     def length(self, cost: Cost) -> int:
-        """The ticks of a packet: between the longest unit's and the sum of all units'."""
+        """The ticks of a packet, from the sum of its units' ticks down to those of the longest
+        unit.
+        """
         vertices = cost.vertex_memory + cost.vertex_compute
         pixels = cost.pixel_memory + cost.pixel_compute
         geometry = cost.geometry_memory + cost.geometry_compute

@@ -22,7 +22,7 @@ def total(report: Report, *counters: str) -> int:
 
 
 def busy(report: Report, *counters: str) -> Usage:
-    """The ticks that ``counters`` of busy time counted, as a part of the ticks of the interval."""
+    """The ticks in which the units of ``counters`` were busy, as a part of the interval."""
     return total(report, *counters), report.ticks
 
 

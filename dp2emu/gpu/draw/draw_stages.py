@@ -430,7 +430,7 @@ class _Stages(msgspec.Struct, frozen=True):
         return target.bytes_moved(dropped, 0)
 
     def _stippled(self, here: Sites) -> Mask:
-        """The mask of fragments on set bits of the stipple pattern, the highest being leftmost."""
+        """The mask of fragments where the stipple pattern is 1; the highest bit is leftmost."""
         rows = np.array(self.draw.raster.stipple, np.uint32)
         shift = 31 - here.x // self.samples % 32
         found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0

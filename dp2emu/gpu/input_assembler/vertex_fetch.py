@@ -148,8 +148,8 @@ def fetch(
 def sources_of(
     layout: VertexLayout, names: Iterable[str], attributes: tuple[Attribute, ...] = ()
 ) -> tuple[Element, dict[str, tuple[Element, int]]]:
-    """The element that is the position of transformed vertices; and from name of each varying that
-    they have to its element and component number.
+    """The element that is the position of transformed vertices; and, for each varying that the
+    vertices have, from its name to element and component number.
 
     Raises Unsupported for untransformed vertices.
     """

@@ -46,7 +46,7 @@ class Routine(msgspec.Struct, frozen=True):
     sampled: SampleRanges = msgspec.field(default_factory=dict)
 
     def text(self, target: Target, *, inline: bool, paired: bool = True) -> tuple[str, Writer]:
-        """Header and text of the function."""
+        """Header and body of the program's LLVM function."""
         names = self.arguments or tuple(port.name for port in self.program.inputs)
         header, text = body(
             self.program, names,

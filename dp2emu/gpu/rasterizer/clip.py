@@ -83,7 +83,7 @@ def user_distance(
     c: Value,
     d: Value,
 ) -> tuple[Value]:
-    """Formula: distance of a point in clip space from a plane of the user."""
+    """Formula: distance of a point in clip space from the user clip plane a, b, c, d."""
     return (((a * x + b * y) + c * z) + d * w,)
 
 

@@ -54,8 +54,8 @@ Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
 
 
 def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
-    """For each primitive, at least the number of rows of ``region`` that it covers if it extends
-    ``reach`` grid units beyond its corners' ``y``, shape (corners, n).
+    """Upper bounds of the numbers of rows that primitives cover, which extend at most ``reach``
+    grid units beyond their corners' ``y``, shape (corners, n).
     """
     top = first_centre(y.min(axis=0) - reach - HALF, region.top, region.bottom)
     bottom = after_centre(y.max(axis=0) + reach + HALF, region.top, region.bottom)

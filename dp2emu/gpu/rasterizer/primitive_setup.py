@@ -156,7 +156,7 @@ def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) ->
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:
     """Lines or points ``parts`` with the facing, triangle count and depth gradient of ``solid``;
-    ``triangle`` is the index there of the triangle that each belongs to.
+    ``triangle`` is the index in ``solid`` of the triangle that each belongs to.
     """
     tilt = None if solid.tilt is None else solid.tilt[triangle]
     return replace(parts, front=solid.front[triangle], triangles=solid.triangles, tilt=tilt)

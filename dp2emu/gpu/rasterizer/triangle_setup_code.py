@@ -190,7 +190,7 @@ class Setup:
         return self._corners_at(base, str(POSITION.index(name)), first)
 
     def _corners_at(self, base: str, row: str, first: str) -> Triple:
-        """A row of vertex data at the three corners of a group's triangles, doubles."""
+        """Row ``row`` of the doubles at ``base``, at the corners of a group's triangles."""
         w = self.w
         lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {row}"))
         stride, found = self.argument("i64", "in.corner"), []
@@ -210,7 +210,7 @@ class Setup:
     # Triangles
 
     def _triangles(self, first: str) -> _Found:
-        """Emit the set-up of ``TOGETHER`` triangles from number ``first`` on -> their masks."""
+        """Emit the set-up of ``TOGETHER`` triangles from ``first`` on -> their masks and areas."""
         w = self.w
         x, y = (self._snapped(name, first) for name in "xy")
         fits = self._each([self._within(each, EXACT_LIMIT) for each in (*x, *y)])

@@ -133,8 +133,8 @@ class Lanes(msgspec.Struct, frozen=True):
 
 class _Edge(msgspec.Struct, frozen=True):
     """An edge function in the current row, divided by ``divisor``, its change per pixel: quotient
-    and remainder (``rest``), their steps per row, and i1 values: the edge bounds the left, the
-    right side of the triangle.
+    and remainder (``rest``), their steps per row; and whether the edge bounds the ``left`` or
+    ``right`` side of the triangle, i1.
     """
 
     quotient: Variable

@@ -35,8 +35,8 @@ _ABOVE_ONE = np.float32(1 + 2**-17)
 """Tessellation factors above this round to more than 1 in units of 1/65536."""
 
 _RING = np.float32(1 + 2**-16)
-"""Least inside factor, in odd partitioning, of a patch with any factor above 1: so little above 1
-that the patch has an inner ring of points."""
+"""Least inside factor, in odd partitioning, of a patch with any factor above 1: above 1 too,
+though only just, so that the patch has an inner ring of points."""
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
 """Least number of points across a patch's inside, for an even and an odd number of segments."""

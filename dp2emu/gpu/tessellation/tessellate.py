@@ -312,12 +312,12 @@ class _Walk:
         self.outer = 1
 
     def advance_inner(self) -> Triangle:
-        """Step to the next inner point -> the triangle between the step and the outer point."""
+        """Step along the inner row -> triangle of the two inner points and the outer point."""
         self.inner += 2
         return self.inner - 2, self.outer, self.inner
 
     def advance_outer(self) -> Triangle:
-        """Step to the next outer point -> the triangle between the step and the inner point."""
+        """Step along the outer row -> triangle of the two outer points and the inner point."""
         self.outer += 2
         return self.outer - 2, self.outer, self.inner
 
@@ -514,7 +514,7 @@ def _inside(rings: Rings) -> I64:
 
 
 def _upright(rings: Rings) -> Mask:
-    """For each ring of a quad, whether its patch has no fewer points inside along v than u."""
+    """For each ring of a quad, whether its patch has at least as many points along v as u."""
     across = rings.factors.inside_points
     found: Mask = (across[1] >= across[0])[rings.patch]
     return found

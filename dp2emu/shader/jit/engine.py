@@ -157,10 +157,10 @@ reference engine executes shorter ones."""
 
 
 class Region(msgspec.Struct, frozen=True):
-    """Statements that are executed by running ``program``.
+    """Statements that are executed by running ``program``, in which each slot is named by
+    ``slot_port``.
 
-    The program has an input for each slot of ``given`` and an output for each slot of ``made``,
-    named by ``slot_port``.
+    The program has an input for each slot number in ``given`` and an output for each in ``made``.
     """
 
     program: ir.Program

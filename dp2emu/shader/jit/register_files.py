@@ -250,7 +250,7 @@ class LoadPair(msgspec.Struct, frozen=True):
 _Made = dict[int, ir.Statement]
 """The defining statement of each slot that is assigned once, by slot number."""
 _Address = tuple[ir.Slot, ir.Slot]
-"""Slots common and step of a load's index (common + step) >> 2, where step is a multiple of 4."""
+"""Slots (common, step) of a load whose index is (common + step) >> 2; step is a multiple of 4."""
 
 
 @identity_cached()
@@ -299,8 +299,8 @@ def _all_blocks(statements: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.State
 
 
 def _address(load: ir.Load, made: _Made) -> _Address | None:
-    """Return the slots common and step if the index of a load has the form (common + step) >> 2,
-    with step a multiple of 4; otherwise None.
+    """Return the slots (common, step) if a load's index is (common + step) >> 2, with step a
+    multiple of 4; otherwise None.
     """
     index = load.address.index
     if index is None or load.address.stride != 1 or load.address.offset < 0:
