@@ -64,7 +64,7 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 class Blocks:
-    """Writes the text of a kernel.  Mutable: the text grows."""
+    """Writer of a kernel's LLVM text from coverage to pixels.  Mutable: the text grows."""
 
     def __init__(self, w: Code, key: Key, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout

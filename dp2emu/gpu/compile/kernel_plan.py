@@ -54,8 +54,8 @@ include them; otherwise they stay separate functions, compiled once for all kern
 
 
 def samplers_of(program: Program, sampler: Sampler) -> Samplers:
-    """Pairs of sample callee and sampler program that become part of a program's kernel: none if
-    there are more than ``FEW`` callees, and only programs of at most ``SHORT`` statements.
+    """Pairs of sample callee and sampler program that become part of a program's kernel: those of
+    at most ``SHORT`` statements; none if the program has more than ``FEW`` callees.
     """
     asked = _sampled(program)
     bind = getattr(sampler, "bound", None)

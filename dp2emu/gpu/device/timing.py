@@ -53,9 +53,7 @@ class Overlap(msgspec.Struct, frozen=True):
             raise UsageError(f"{self.units} parallel units that overlap by {self.percent} %")
 
     def length(self, cost: Cost) -> int:
-        """The ticks of a packet, from the sum of its units' ticks down to those of the longest
-        unit.
-        """
+        """The ticks of a packet: at most the sum of its units', at least the longest unit's."""
         vertices = cost.vertex_memory + cost.vertex_compute
         pixels = cost.pixel_memory + cost.pixel_compute
         geometry = cost.geometry_memory + cost.geometry_compute

@@ -251,7 +251,7 @@ def _rest_of(draw: Draw, assembled: Geometry, executors: _Executors) -> Work:
 
 
 def _drawn(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
-    """Execute a draw without stages between its vertex program and clipping, part by part."""
+    """Execute, by instance, a draw without stages between its vertex program and clipping."""
     work: Work | None = None
     for part in _parts(draw):
         done = _draw_part(part, texturing, executors)
@@ -437,7 +437,7 @@ class _Stages(msgspec.Struct, frozen=True):
         return found
 
     def _alive(self, here: Sites, shaded: Shaded) -> Mask:
-        """The mask of fragments that neither the program nor alpha drops."""
+        """The mask of fragments that neither the program nor an alpha test drops."""
         pipeline, alive = self.draw.pipeline, shaded.alive
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:

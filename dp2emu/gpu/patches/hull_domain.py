@@ -43,7 +43,7 @@ POINTS = 1 << 15
 MOST_POINTS = 1 << 26
 """Most domain points (tessellated vertices) of one instance of a draw; more raises Unsupported."""
 MOST_EMITTED = 1 << 27
-"""Largest number of vertices that a geometry program may emit for domain points."""
+"""Limit on the vertices that a geometry program may emit for the domain points of one instance."""
 
 _NOTHING = Mesh({}, np.zeros((3, 0), np.int64), Topology10.TRIANGLELIST, np.zeros(0, np.int64))
 _TOPOLOGIES = {1: Topology10.POINTLIST, 2: Topology10.LINELIST, 3: Topology10.TRIANGLELIST}
@@ -80,7 +80,9 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 
 def _most(draw: Draw) -> int:
-    """Most domain points of an instance of a draw; a geometry program may lower it."""
+    """Most domain points of an instance of a draw; fewer if its geometry program emits many
+    vertices.
+    """
     geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:
         return MOST_POINTS

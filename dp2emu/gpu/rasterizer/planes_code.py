@@ -64,8 +64,8 @@ class Primitive(msgspec.Struct, frozen=True):
         return self._along(self.splat(at), self.splat(at + 2), dy)
 
     def at(self, plane: str, row: str, dx: str) -> str:
-        """Values of a plane at distances ``dx`` from corner 0, by the values ``row`` of the same
-        pixel rows in corner 0's column: row + ddx * dx.
+        """Values of a plane at distances ``dx`` from corner 0, given the values ``row`` of the
+        same pixel rows in corner 0's column: row + ddx * dx.
         """
         return self._along(row, self.splat(self.layout.planes[plane] + 1), dx)
 

@@ -31,7 +31,7 @@ Limit = int | I64
 """A bound in pixels: a number for all primitives, or an array with one for each."""
 
 EXACT_LIMIT = 1 << 29
-"""Grid coordinates up to here (two million pixels) keep every product below 2**62."""
+"""Greatest grid coordinate (two million pixels) for which every product stays below 2**62."""
 
 
 def snap(position: F32 | F64) -> F64:
@@ -74,8 +74,8 @@ BATCH = 1 << 17
 
 
 class SampleRuns(msgspec.Struct, frozen=True):
-    """Sample coverage of spans: sample s covers left[s] <= x < right[s], and the last run is of
-    pixel centres; int64, shape (samples + 1, n).
+    """Sample coverage of spans: sample s covers left[s] <= x < right[s]; the last item is for the
+    pixel centre; int64, shape (samples + 1, n).
     """
 
     left: I64

@@ -107,7 +107,7 @@ def run_for(
 
 
 def _rows(array: Lanes) -> list[Lanes]:
-    """Return an array as rows of a body: a 64-bit one as copies of its low and high words."""
+    """Return the rows of an array in a body: of a 64-bit one, copies of low and high words."""
     return [array] if array.itemsize < 8 else list(array.view(np.int32).reshape(-1, 2).T.copy())
 
 
