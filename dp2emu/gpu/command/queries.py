@@ -36,7 +36,9 @@ class Epoch:
         self.passed[key] = self.passed.get(key, 0) + passed
 
     def until(self, end: Epoch) -> dict[tuple[int, int], int]:
-        """Samples that passed, by target, from the start of this epoch to the start of ``end``."""
+        """Number of samples that passed, by target, from the start of this epoch to that of
+        ``end``.
+        """
         totals: dict[tuple[int, int], int] = {}
         epoch: Epoch | None = self
         while epoch is not None and epoch is not end:

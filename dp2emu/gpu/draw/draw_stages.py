@@ -251,7 +251,9 @@ def _rest_of(draw: Draw, assembled: Geometry, executors: _Executors) -> Work:
 
 
 def _drawn(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
-    """Execute, by instance, a draw without stages between its vertex program and clipping."""
+    """Execute a draw, one instance after the other, without stages that follow its vertex
+    program.
+    """
     work: Work | None = None
     for part in _parts(draw):
         done = _draw_part(part, texturing, executors)

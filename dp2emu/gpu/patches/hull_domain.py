@@ -80,8 +80,8 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 
 def _most(draw: Draw) -> int:
-    """Most domain points of an instance of a draw; fewer if its geometry program emits many
-    vertices.
+    """Most domain points of an instance of a draw; a geometry program with much output lowers
+    it.
     """
     geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:

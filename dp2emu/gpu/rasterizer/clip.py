@@ -316,7 +316,9 @@ def shortest_way(b: Builder, key: None, first: Value, other: Value) -> tuple[Val
 
 
 def wraps(name: str, wrap: tuple[int, ...]) -> bool:
-    """Whether a varying is a wrapping texture coordinate, by ``RasterState.wrap``."""
+    """Whether a varying is a texture coordinate that wraps, by the bits of
+    ``RasterState.wrap``.
+    """
     register, _, component = name.rpartition(".")
     number = register.removeprefix("texcoord")
     if number == register or int(number) >= len(wrap):
