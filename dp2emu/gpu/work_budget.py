@@ -29,7 +29,7 @@ from dp2emu.shader.ir import Loop, Program, Statement, blocks
 _WIDEST_INSTRUCTION = 16
 """Maximum number of statements that one shader instruction in a loop is translated to."""
 _USUAL_COST = 1 << 12
-"""Statements that a program is assumed to execute in a check before its cost is known."""
+"""Number of statements that a program is assumed to execute while its cost is not known."""
 
 
 class Costs(NamedTuple):
@@ -178,7 +178,9 @@ class Meter(msgspec.Struct, frozen=True):
 
 
 def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
-    """Wrap ``rest`` to check and count its pixels; the result raises Exceeded before it draws."""
+    """Wrap the function ``rest``, which draws primitives, so that its pixels are counted; the
+    wrapper raises Exceeded, before it draws, if the budget may not be enough.
+    """
     if budget is None:
         return rest
 
@@ -207,8 +209,8 @@ def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
 
 
 def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
-    """Pixels from the least to the greatest of each primitive's three coordinates, with one more
-    at each end, within ``low`` to ``high``.
+    """For each primitive, pixels from the least to the greatest of three coordinates on one axis,
+    with one more at each end, within ``low`` to ``high``.
     """
     wide = np.where(np.isnan(lanes), np.float64(low), lanes.astype(np.float64))
     first = np.clip(np.floor(wide.min(axis=0)) - 1, low, high).astype(np.int64)

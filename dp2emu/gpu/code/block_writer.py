@@ -67,7 +67,7 @@ class Code(Writer):
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """Emit the body under an i1 condition."""
+        """Emit the body of the ``with`` block, executed only if the i1 ``condition`` is set."""
         inside, after = self.fresh_label(), self.fresh_label()
         self.do(f"br i1 {condition}, label {inside}, label {after}")
         self.label(inside)
@@ -82,7 +82,9 @@ class Code(Writer):
 
     @contextmanager
     def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
-        """Emit the body for every ``step``-th number from ``first`` to below ``end``."""
+        """Emit the ``with`` block as a loop over each ``step``-th number from ``first`` to below
+        ``end``.
+        """
         number = self.variable(type, first)
         test, inside, after = (self.fresh_label() for _ in range(3))
         self.do(f"br label {test}")
@@ -113,11 +115,11 @@ class Code(Writer):
         return self(f"select i1 {self(f'icmp slt {type} {x}, {y}')}, {type} {x}, {type} {y}")
 
     def both(self, x: str, y: str) -> str:
-        """The intersection of two masks."""
+        """Emit the intersection of two lane masks."""
         return self(f"and {self.b} {x}, {y}")
 
     def either(self, x: str, y: str) -> str:
-        """The union of two masks."""
+        """Emit the union of two lane masks."""
         return self(f"or {self.b} {x}, {y}")
 
     def population(self, mask: str) -> str:
@@ -198,7 +200,7 @@ def numbers(type: str, lanes: tuple[int, ...]) -> str:
 
 
 def union(w: Code, masks: Sequence[str]) -> str:
-    """The union of masks."""
+    """Emit the union of all lane masks in ``masks``."""
     return reduce(w.either, masks)
 
 
@@ -214,8 +216,8 @@ word of the sample, with a lane for each pixel."""
 
 
 class Words(msgspec.Struct, frozen=True):
-    """The memory of a target: address ``base``, ``pitch`` bytes (an i64) in a row, ``samples`` of
-    ``size`` bytes in a pixel.
+    """The memory of a render target: address ``base``, ``pitch`` bytes (an i64) in a row of
+    pixels, and ``samples`` of ``size`` bytes in a pixel.
     """
 
     code: Code
@@ -253,7 +255,7 @@ class Words(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A block of a target with its top left pixel at ``start``."""
+    """Writer of loads and stores of a pixel block, whose top left pixel is at ``start``."""
 
     words: Words
     start: str

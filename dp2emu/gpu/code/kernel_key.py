@@ -30,8 +30,8 @@ kernel for it."""
 
 
 class ColorKey(msgspec.Struct, frozen=True):
-    """What a kernel's text depends on of a colour target; ``whole``: all bits of its pixels are
-    written.
+    """Properties of a colour target that a kernel's text depends on; ``whole``: all bits of its
+    pixels are written.
     """
 
     number: int
@@ -42,8 +42,8 @@ class ColorKey(msgspec.Struct, frozen=True):
 
 
 class DepthKey(msgspec.Struct, frozen=True):
-    """What a kernel's text depends on of a depth-stencil buffer; ``written``: depth is written,
-    ``stores``: depth or stencil may change.
+    """Properties of a depth-stencil buffer that a kernel's text depends on; ``written``: depth is
+    written, ``stores``: depth or stencil may change.
     """
 
     format: AnyFormat
@@ -63,10 +63,10 @@ class Key(msgspec.Struct, frozen=True):
     depths have one bias; ``sloped``: each primitive has a depth bias in its record.
     ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
 
-    ``late``: depth is tested after the program.  ``ahead``: a late test is computed before the
-    program, which blocks without visible fragments skip; depth is still stored after it.
+    ``late``: depth is tested after the program.  ``ahead``: this test is computed before the
+    program instead, to skip blocks without visible fragments; depth is stored after it.
 
-    ``each``: the program runs for each sample; ``moved``: samples lie beside the pixel centre.
+    ``each``: the program runs for each sample; ``moved``: samples are off the pixel centre.
     ``drops``: the program or alpha to coverage drops fragments that passed the tests, which run
     before it.  ``quads``: the program takes differences within quads.
 
@@ -150,10 +150,8 @@ def is_triangles(draw: Draw) -> bool:
 
 
 def _differences(pipeline: Pipeline) -> bool:
-    """Whether a pixel program takes differences within quads of values that depend on which
-    samples are covered.
-
-    Such values in helper lanes depend on which of a quad's pixels are shaded together.
+    """Whether a pixel program takes differences within quads of values that depend on coverage,
+    such as those at centroids: in helper lanes these depend on which pixels are shaded together.
     """
     quads = in_quads(pipeline.pixel, pipeline.samplers)
     return quads and _differs(pipeline.pixel, pipeline.samples > 1)
@@ -184,8 +182,8 @@ def reason(pipeline: Pipeline) -> str | None:
 
 @lru_cache(maxsize=1 << 10)
 def _differs(program: ir.Program, multisampled: bool) -> bool:
-    """Whether differences within quads may depend on coverage or, if ``multisampled``, on values
-    at centroids.  A condition of an If or a Loop that may depend on them counts as a yes.
+    """Whether a program takes differences within quads of a value that may depend on coverage or,
+    if ``multisampled``, on centroids; or has an If or a Loop whose condition may.
     """
     names = [port.name for port in program.inputs]
     central = {name for name in names if name == COVERAGE_PORT}
@@ -205,8 +203,8 @@ def _differs(program: ir.Program, multisampled: bool) -> bool:
 
 
 def _spread(statement: ir.Statement, tainted: set[int], files: set[str]) -> None:
-    """Add the slots and files that a statement computes from tainted ones to ``tainted`` and
-    ``files``.
+    """If a statement reads a slot in ``tainted`` or a file in ``files``, add the slots or the file
+    that it writes to these sets.
     """
     dependent = _reads(statement, tainted)
     if isinstance(statement, ir.Store) and dependent:

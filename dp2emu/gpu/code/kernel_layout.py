@@ -68,14 +68,15 @@ strides of the first two axes in bytes."""
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
 
 ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list")
-"""Names of the arguments of all kernels, in order: numbers, the spans, the bindings of the pixel
-program, the constants of setup, and the i32 numbers of the ``count`` triangles to draw."""
+"""Names of the arguments of all kernels, in order: ``INTEGERS``, ``DOUBLES``, arrays of spans, and
+addresses: bindings of the pixel program, constants of triangle setup, and ``list``, the i32
+numbers of the ``count`` triangles to draw."""
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Where a kernel finds its words: ``planes`` and ``arguments`` are word numbers by name,
-    ``corners`` the record's word where the corners begin, ``size`` the words of a record;
-    ``programs`` are the arguments that are bindings of programs.
+    """Where a kernel finds its data: number of each argument's word and of each plane's first word
+    in a record, by name; ``corners``, the record's word where triangle corners begin; ``size``,
+    the words of a record; ``programs``, the argument words that are addresses of program bindings.
     """
 
     planes: dict[str, int]
@@ -147,9 +148,9 @@ TRIANGLES = (
 )  # fmt: skip
 """Names of the words that the argument ``setup`` points to for triangles: the largest distance of
 a sample from its pixel's centre in grid units; the flag to set if z is outside 0 to 1 (CLIPPED or
-0); words of a record; its word where the corners begin; its word of the divisor's plane, or 0;
-address and number of the planes' ``SETUP_PLANE`` words; the code of the kernel's front (its
-coverage part), or 0 if the kernel is one function."""
+0); the number of words of a record; the numbers of its words where the corners and the plane of
+the divisor begin, 0 without divisor; address and number of the ``SETUP_PLANE`` entries; address of
+the kernel's front (its coverage part), or 0 if the kernel is one function."""
 
 SETUP_PLANE = ("row", "word", "kind")
 """Names of the words that tell setup how to make a plane: row of the corners' positions or
@@ -158,8 +159,8 @@ FLAT, BY_RHW, PLACED = 1, 2, 4
 """Flag bits that tell triangle setup how to make a plane: the plane is constant; it is the plane
 of a varying multiplied by 1 / w; its values are a component of positions, not a varying."""
 _PLACED = {DEPTH: 2, RHW: 3}
-"""Component number (2 is z, 3 is 1 / w) in the corners' positions, by name of the plane that is
-made from it."""
+"""From name of a plane to the component of the corners' positions that it interpolates (2 is z, 3
+is 1 / w)."""
 
 
 def table_of(
@@ -168,7 +169,7 @@ def table_of(
     flat: Container[str],
     divided: Container[str] = (),
 ) -> I64:
-    """The ``SETUP_PLANE`` words of each plane of a record.
+    """The ``SETUP_PLANE`` words for each plane of a record but the divisor's, shape (planes, 3).
 
     ``words`` are the planes' word numbers by name, ``lanes`` the names of the rows of varyings;
     planes named in ``flat`` are constant, those in ``divided`` multiplied by 1 / w.

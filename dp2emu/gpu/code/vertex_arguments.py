@@ -21,27 +21,27 @@ class ArgumentWords(msgspec.Struct, frozen=True):
         return cls(code, code["words"] if base is None else base, places)
 
     def integer(self, name: str) -> Value:
-        """Load a word as i64."""
+        """Emit a load of the word ``name`` as an i64."""
         return self._load("i64", name)
 
     def integers(self, *names: str) -> list[Value]:
-        """Load several words as i64."""
+        """Emit loads of the words ``names`` as i64."""
         return [self.integer(name) for name in names]
 
     def pointer(self, name: str) -> Value:
-        """Load a word as an address."""
+        """Emit a load of the word ``name`` as an address."""
         return self._load("ptr", name)
 
     def pointers(self, *names: str) -> list[Value]:
-        """Load several words as addresses."""
+        """Emit loads of the words ``names`` as addresses."""
         return [self.pointer(name) for name in names]
 
     def double(self, name: str) -> Value:
-        """Load a word as a double."""
+        """Emit a load of the word ``name`` as a double."""
         return self._load("double", name)
 
     def set(self, name: str, value: Value) -> None:
-        """Store an i64 to a word."""
+        """Emit a store of an i64 to the word ``name``."""
         self.code.store(value, self.base, self.places[name])
 
     def _load(self, type: str, name: str) -> Value:
@@ -128,10 +128,10 @@ EMITTING = (
     "chosen", "corners", "varying_count", "varyings", "single", "polygons", "most",
 )  # fmt: skip
 """Words for the output of visible primitives.  ``chosen`` receives an i32 for each primitive: its
-number, and bit 31 if it has to be clipped.  ``corners`` is 1, 2 or 3.  ``varyings`` has
-``VARYING`` words for each; ``single`` is 1 if they are interpolated as floats, 0 as doubles.
-``polygons`` is memory for two polygons of ``most`` corners, a word for each row and one for the
-edge that begins there."""
+number, and bit 31 if it has to be clipped.  ``corners`` is the number of corners, 1 to 3.
+``varyings`` has ``VARYING`` words for each varying; ``single`` is 1 if they are interpolated as
+floats, 0 as doubles.  ``polygons`` is memory for two polygons of ``most`` corners, each with a
+word for each row of vertex data and one for the edge flag."""
 
 VARYING = ("row", "mode")
 SMOOTH, FLAT, WRAPPED, WHOLE = range(4)

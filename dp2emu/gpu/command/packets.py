@@ -319,14 +319,14 @@ class CopyBytes(msgspec.Struct, frozen=True, eq=False):
 
 
 class Write(msgspec.Struct, frozen=True, eq=False):
-    """Write ``data`` of the command to a part: its blocks, tightly packed by row and slice."""
+    """Write ``data`` to a part: pixels or compressed blocks, no gaps between rows and slices."""
 
     target: Part
     data: bytes
 
 
 class WriteBytes(msgspec.Struct, frozen=True, eq=False):
-    """Write ``data`` of the command to a buffer; the range is in bounds."""
+    """Write ``data`` at byte ``offset`` of a buffer; the range is in bounds."""
 
     target: Surface
     offset: int

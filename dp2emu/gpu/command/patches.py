@@ -113,10 +113,10 @@ class Fineness(msgspec.Struct, frozen=True):
 
 
 class KeptPatch(msgspec.Struct, eq=False):
-    """Control points of a patch with a handle, kept for later draws: by vertex element, float64 of
-    shape (4, n).
+    """Control points of a patch with a handle, stored for later draws: by vertex element, float64
+    of shape (4, n).
 
-    Mutable: the draw that brings the control points fills it when it executes.
+    Mutable: the draw whose streams have the control points fills it when it executes.
     """
 
     control: Mapping[Element, F64] = msgspec.field(default_factory=dict)

@@ -98,7 +98,7 @@ class GeometryStage(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def words(self) -> frozenset[int]:
-        """The numbers of the output words of all streams."""
+        """Numbers of the program's output words that belong to any output stream."""
         return frozenset(word for stream in self.streams for _, word in stream.ports)
 
 

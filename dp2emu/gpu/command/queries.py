@@ -36,7 +36,9 @@ class Epoch:
         self.passed[key] = self.passed.get(key, 0) + passed
 
     def until(self, end: Epoch) -> dict[tuple[int, int], int]:
-        """Samples that passed by target, from the start of this epoch to the start of another."""
+        """Number of samples that passed, by target, from the start of this epoch to that of
+        ``end``.
+        """
         totals: dict[tuple[int, int], int] = {}
         epoch: Epoch | None = self
         while epoch is not None and epoch is not end:
@@ -148,8 +150,8 @@ def snapshot(counters: Counters, time: int) -> Snapshot:
 
 
 class Observes(IntFlag):
-    """Flags of what a query observes that is expensive to model; such a model runs only while a
-    query observes it.
+    """Flags for what a query observes besides counters: the vertex cache, the heap.  The model of
+    each costs much, and runs only while a query observes it.
     """
 
     NOTHING = 0
@@ -161,18 +163,18 @@ class Receiver(Protocol):
     """The front end that receives the reports of its queries."""
 
     def receive(self, report: Report) -> None:
-        """Accept a report that has become visible to the host; it may be superseded."""
+        """Accept a report that the host can see now; the query may have been reissued since."""
 
 
 class Outcome(NamedTuple):
-    """The result of a predicate, and the time from which it is visible."""
+    """The result of a predicate, and the tick from which it is visible."""
 
     holds: bool
     visible: int
 
 
 class QuerySlot:
-    """A query of the GPU: its begin snapshot and its report FIFO.  Mutable: a register.
+    """A query of the GPU: its begin snapshot and its report FIFO.  Mutable: queries change it.
 
     ``kind`` is the FIFO: reports of one kind become visible in the order they were issued.
     ``owner`` receives the reports; ``key`` tells it which query it is.  ``counters`` are those of
@@ -210,7 +212,7 @@ class QuerySlot:
 class Report(NamedTuple):
     """A finished query: the snapshots at both ends, and the tick at which the host can see it.
 
-    ``heap`` has a row per ``SurfaceKind`` if the slot observes the heap.
+    ``heap`` has a ``HeapUse`` for each ``SurfaceKind`` if the query observes the heap.
     """
 
     slot: QuerySlot
@@ -233,7 +235,7 @@ class Report(NamedTuple):
 
     @property
     def ticks(self) -> int:
-        """The length of the interval in ticks."""
+        """Number of ticks between the begin and the end of the query."""
         return self.end.time - self.begin.time
 
     def samples(self) -> int:

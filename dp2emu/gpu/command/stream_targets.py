@@ -18,7 +18,7 @@ STREAM_TARGETS = 4
 class Filled(msgspec.Struct, eq=False):
     """The number of bytes that stream output has written to a buffer.
 
-    Mutable: a register, which draws advance when they execute.
+    Mutable: draws increase it when they execute.
     """
 
     size: int = 0

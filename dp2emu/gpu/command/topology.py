@@ -55,8 +55,8 @@ TOPOLOGIES: dict[Topology, Numbering] = {
     # Patches have one corner: only later stages make primitives of them.
     **{patch: Numbering(1, n, 0, (n, n, n), (0, 0, 0)) for patch, n in PATCHES.items()},
 }
-"""The rule (``Numbering``) for the vertex numbers of primitives, by topology; it leaves out
-adjacent vertices."""
+"""From topology to the rule by which primitive i gets its vertex numbers, without adjacent
+vertices."""
 
 CORNERS: dict[Topology, int] = {topology: row.distinct for topology, row in TOPOLOGIES.items()}
 """Number of distinct corners of a primitive, by topology: 1 for points, 2 for lines, 3 for

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 
 class Streams(NamedTuple):
-    """Primitives by stream of a geometry shader: ``written`` to buffers, and ``needed``: those
-    that would have been written with enough room.
+    """Numbers of primitives by stream of a geometry shader: ``written`` to buffers, and
+    ``needed``: those that would have been written with enough room.
     """
 
     written: tuple[int, ...] = (0, 0, 0, 0)
@@ -16,7 +16,7 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, stream: int, written: int, needed: int) -> Streams:
-        """The counts of one stream, 0 for the others."""
+        """The counts of stream number ``stream``, with 0 for the other streams."""
         counts = ([count if n == stream else 0 for n in range(4)] for count in (written, needed))
         return cls(*map(tuple, counts))
 

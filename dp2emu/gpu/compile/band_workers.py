@@ -42,8 +42,8 @@ WORTH = 1 << 15
 
 
 class Bands(msgspec.Struct, frozen=True):
-    """A division of the rows from ``top`` to below ``bottom`` into bands: row numbers of one band
-    are equal but for the low ``shift`` bits.
+    """Bands of the pixel rows from ``top`` to below ``bottom``: two rows are in the same band if
+    their numbers are equal without the low ``shift`` bits.
     """
 
     top: int
@@ -88,14 +88,14 @@ ITEM = (
     "taken", "triangles", "made", "area",
 )  # fmt: skip
 """Words of an item, a group of primitives.  ``counts`` has an i64 for each band: how many
-primitives are in its list of i32 numbers; lists are ``list_step`` bytes apart.  ``what`` is the
-result of setup, ``level`` 1 if no triangle has perspective.  ``taken`` primitives are on the
+primitives are in its list of i32 numbers; lists are ``list_step`` bytes apart.  ``what`` is READY,
+ALONE or TILTED, ``level`` 1 if no triangle has perspective.  ``taken`` primitives are on the
 screen, ``triangles`` are left after culling, ``made`` have records; ``area`` is doubled, in
 pixels."""
 
 READY, ALONE, TILTED = 0, 1, 2
-"""Results of setting up an item: it can be drawn; it has to be drawn alone; or it has perspective,
-and the job's ``setup`` is code for triangles without."""
+"""Results of setting up an item: the workers can draw it; it must be drawn without them, since it
+has triangles to clip or too large ones; or it has perspective, but ``setup`` expects none."""
 
 # The code of the workers:
 #
@@ -142,8 +142,8 @@ def _worker_loop() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """Write the function ``gathered``: assemble an item -> the number of its triangles on the
-    screen, or -1 if some must be clipped.
+    """Write the function ``gathered``: assemble the triangles of an item -> the number of those on
+    the screen, or -1 if one must be clipped, in which case the item is not set up.
     """
     k = Code("gathered", ("ptr worker", "ptr job", "i64 number"), "i64")
     h, j = ArgumentWords.of(k, WORKER, k["worker"]), ArgumentWords.of(k, JOB, k["job"])
@@ -163,8 +163,8 @@ def _gathered() -> tuple[str, Writer]:
 
 
 def _made() -> tuple[str, Writer]:
-    """Write the function ``made``: set up the triangles of an item (a group), block by block ->
-    READY, ALONE or TILTED.
+    """Write the function ``made``: set up the ``count`` visible triangles of an item, block by
+    block -> the greatest result of a block: READY, ALONE or TILTED.
     """
     k = Code("made", ("ptr worker", "ptr job", "ptr item", "i64 count"), "i64")
     j, item = ArgumentWords.of(k, JOB, k["job"]), ArgumentWords.of(k, ITEM, k["item"])
@@ -186,8 +186,8 @@ def _made() -> tuple[str, Writer]:
 
 
 def _set_up() -> tuple[str, Writer]:
-    """Write the function ``set_up``: set up a block of triangles and list them by band -> the
-    result, such as READY.
+    """Write the function ``set_up``: set up a block of triangles and list them by band -> READY;
+    ALONE if one is too large; or TILTED if one has perspective that ``setup`` does not expect.
     """
     k = Code("set_up", ("ptr worker", "ptr job", "ptr item", "i64 count"), "i64")
     h, j, item = (ArgumentWords.of(k, names, k[base]) for names, base in
@@ -228,8 +228,8 @@ def level() -> tuple[str, Writer]:
 
 
 def _listed() -> tuple[str, Writer]:
-    """Write the function ``listed``: append triangles of an item to the lists of the bands that
-    they touch.
+    """Write the function ``listed``: append numbers of an item's triangles to the lists of all
+    bands that they touch.
     """
     k = Code("listed", ("ptr worker", "ptr job", "ptr item", "i64 first", "i64 end"))
     h, j, item = (ArgumentWords.of(k, names, k[base]) for names, base in
@@ -392,8 +392,8 @@ class Items:
 
     @classmethod
     def whole(cls, given: Arguments, bands: Bands) -> Items:
-        """A single item of all primitives of ``given``, which are set up already and listed in
-        every band.
+        """A single item with all primitives of ``given``, which are set up already; the list of
+        every band has all of them.
         """
         items = cls(1, bands)
         records, count, numbers = (int(given.words[given.layout.arguments[name]])
@@ -422,8 +422,8 @@ class Items:
     ) -> None:  # fmt: skip
         """Assemble and set up all items on the given workers.
 
-        ``amounts`` are the primitives of an item, those of a block, the number of the first one,
-        and the number of all.
+        ``amounts`` are the number of primitives in an item, that in a block, the number of the
+        first primitive, and the number of all primitives.
         """
         gathering, setting_up = vertices().best(), plan.setup.best()
         code = gathering.code.address, setting_up.code.address

@@ -53,8 +53,9 @@ OWN = DRAW[: DRAW.index("bindings") + 1]
 """Names of the argument words of vertex stages whose values differ between draws of a batch."""
 
 ROW = ("template", "sources", "program", *OWN)
-"""Names of the words of a batched draw.  ``sources`` are ``vertex_arguments.SOURCE`` words of its
-elements, ``program`` the binding words of its pixel program."""
+"""Names of the words that describe a batched draw.  ``template`` is the address of its
+``TEMPLATE`` words, ``sources`` that of its ``vertex_arguments.SOURCE`` words, ``program`` that of
+the binding words of its pixel program."""
 
 LEVELS = ("kernel", "setup", "arguments", "size")
 COUNTS = ("draws", "primitives", "extra", "clipped", "triangles", *RESULTS)
@@ -63,23 +64,23 @@ TEMPLATE = (
     "words", "into", "source_words", "pieces", "lanes", "shaded", "top", "bottom", "samples",
     *(f"{name}{level}" for level in range(2) for name in LEVELS), *COUNTS,
 )  # fmt: skip
-"""Names of the words of a template.  ``words`` are those of the vertex stages, ``into`` is the
-place of their ``source_words`` words of sources; a clipped primitive has at most ``pieces``.
-``lanes`` is the number of varyings; ``shaded`` is 1 if 1 / w is not checked for perspective.
-``kernel0`` is for primitives with perspective and ``kernel1`` for triangles without, 0 if not
-chosen yet; ``size`` is the words of a record.  ``COUNTS`` accumulate."""
+"""Names of the words of a template.  ``words`` are those of the vertex stages; ``into`` is the
+address to copy a draw's ``source_words`` words of sources to; a clipped primitive becomes at most
+``pieces``.  ``lanes`` is the number of varyings; ``shaded`` is 1 if 1 / w is not checked for
+perspective.  ``kernel0`` is for primitives with perspective, ``kernel1`` for triangles without, 0
+if not chosen yet; ``size`` is the words of a record.  ``COUNTS`` accumulate."""
 
 ROOM = (
     "vertices", "cutting",
     "lanes", "lane_room", "numbers", "number_room", "records", "record_room",
 )  # fmt: skip
-"""Names of the words that all draws of a batch share: the functions of the vertex stages,
-``cutting`` (clipping) being 0 until it is compiled; and memory for doubles, i64 and records, with
-sizes in words."""
+"""Names of the words that all draws of a batch share: addresses of the functions ``vertices`` and
+``cutting`` (clipping; 0 until it is compiled); and memory for doubles, i64 and records, each with
+its size in words."""
 
 DONE, ALONE, PLANNED = 0, 1, 2
-"""Results of a batched draw: it is drawn; it has to be drawn alone; or it waits for a kernel:
-PLANNED plus 1 for the kernel of triangles without perspective, otherwise plus 0."""
+"""Results of a batched draw: it is drawn; it has to be drawn outside of the batch; or, PLANNED
+plus 0 or 1, the template lacks the kernel ``kernel0`` or ``kernel1`` that it needs."""
 
 # The compiled function:
 #
@@ -118,10 +119,10 @@ def _copied() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """Write the function ``gathered``: assemble a draw -> the number of its triangles on the
-    screen, or -1 to draw it alone.
+    """Write the function ``gathered``: assemble and clip a draw -> the number of its triangles on
+    the screen, or -1 if memory or clipping code is missing, so that it must leave the batch.
 
-    ``capacity`` receives the distance between rows of corners.
+    ``capacity`` receives the distance between rows of corners, in doubles.
     """
     k = Code("gathered", ("ptr template", "ptr room", "ptr capacity"), "i64")
     b, m = ArgumentWords.of(k, TEMPLATE, k["template"]), ArgumentWords.of(k, ROOM, k["room"])
@@ -147,8 +148,8 @@ def _gathered() -> tuple[str, Writer]:
 
 
 def _painted() -> tuple[str, Writer]:
-    """Write the function ``painted``: set up and draw triangles by a kernel -> the result, ALONE
-    if they are too large.
+    """Write the function ``painted``: set up and draw triangles by a kernel -> DONE, or ALONE if
+    one is too large, or all cover so much that threads should share them.
     """
     k = Code(
         "painted", ("ptr template", "ptr room", "ptr level", "i64 count", "i64 capacity"), "i64"
@@ -185,7 +186,9 @@ def _painted() -> tuple[str, Writer]:
 
 
 def _drawn() -> tuple[str, Writer]:
-    """Write the function ``drawn``: draw a row of a batch -> the result, such as DONE."""
+    """Write the function ``drawn``: draw the draw that a row of ``ROW`` words describes -> DONE,
+    ALONE, or PLANNED plus the number of the missing kernel.
+    """
     k = Code("drawn", ("ptr row", "ptr room"), "i64")
     r = ArgumentWords.of(k, ROW, k["row"])
     template, capacity = r.pointer("template"), k.room("i64")
@@ -218,8 +221,8 @@ def _drawn() -> tuple[str, Writer]:
 def _count(
     template: ArgumentWords, row: ArgumentWords, vertices: ArgumentWords, clipped: Value
 ) -> None:
-    """Add a draw to the template's counts that no kernel makes: draws, primitives, triangles added
-    by clipping, and primitives left by it.
+    """Add a draw to those counts of its template that its kernel does not count: draws,
+    primitives, triangles added by clipping, and primitives left by clipping (``clipped``).
     """
     one = template.code.constant("i64", 1)
     added = one, row.integer("count"), vertices.integer("extra"), clipped
@@ -252,9 +255,9 @@ _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 class BatchTemplate(msgspec.Struct, eq=False):
     """What the batched draws of one state share.  Mutable: kernels are added and replaced.
 
-    ``like`` is a draw of that state without vertices, ``base`` a plan of its kernels;
-    ``arguments`` have bindings that serve the programs of every kernel.  ``words`` are those of
-    ``TEMPLATE``, at the address ``place``.
+    ``like`` is a draw of that state without vertices, ``base`` a kernel plan of that state;
+    ``arguments`` have program bindings that serve all its kernels.  ``words`` are those of
+    ``TEMPLATE``, at address ``place``; ``levels`` has plan and arguments of kernel 0 and 1.
     """
 
     like: Draw
@@ -319,7 +322,9 @@ class BatchTemplate(msgspec.Struct, eq=False):
             self.words[TEMPLATE.index(name)] = value
 
     def learn(self, level: int) -> None:
-        """Add the kernel for primitives with perspective; if ``level`` is 1, for those without."""
+        """Add the kernel for primitives with perspective or, if ``level`` is 1, for those without,
+        so that batched draws can use it.
+        """
         plan = self.base
         if not self.draws_points:
             plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
@@ -404,7 +409,7 @@ class BatchTemplate(msgspec.Struct, eq=False):
 
 
 class _Placed(msgspec.Struct, frozen=True):
-    """An array of words and its address."""
+    """An array of 64-bit words and the address of its data."""
 
     words: NDArray[Any]
     place: int
@@ -415,7 +420,9 @@ def _placed(words: NDArray[Any]) -> _Placed:
 
 
 class BatchRun:
-    """A batch of at most ``ROWS`` draws.  Mutable."""
+    """A batch of at most ``ROWS`` draws, the ``ROW`` words of each, and the templates and memory
+    that they use.  Mutable: draws are added and drawn.
+    """
 
     def __init__(self) -> None:
         self.memory = Memory()
@@ -439,8 +446,8 @@ class BatchRun:
     def add(self, template: BatchTemplate, draw: Draw, waiting: int) -> None:
         """Add a draw to the batch, behind the ``waiting`` draws that are not executed yet.
 
-        The caller keeps its objects alive until it is drawn.  Rows left behind by an error are
-        overwritten.
+        The caller keeps ``draw`` alive until it is drawn.  Words of later draws, which an error
+        has left in the batch, are overwritten.
         """
         if not waiting and self._count:
             self._begin()
@@ -450,8 +457,8 @@ class BatchRun:
         self._count = place + 1
 
     def perform(self, waiting: int) -> int | None:
-        """Draw the ``waiting`` draws -> the number of one that must be drawn alone before the next
-        call; None if all are drawn.
+        """Draw the first ``waiting`` draws -> None if all are drawn; otherwise the number in the
+        batch of one that the caller must draw before the next call.
         """
         self._count = min(self._count, self._done + waiting)
         rows, room, why = address(self._rows), address(self._room), address(self._why)
@@ -483,7 +490,7 @@ class BatchRun:
             yield template.like, *template.take()
 
     def _begin(self) -> None:
-        """Start again with an empty batch, without draws."""
+        """Forget all draws of the batch, drawn or not."""
         self._kept.clear()
         self._done = self._count = 0
 

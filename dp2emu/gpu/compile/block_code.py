@@ -27,13 +27,12 @@ from dp2emu.shader.types import Type
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A pair of rows of a primitive, from row ``y`` (even) on.
+    """A pair of pixel rows of a primitive: ``y``, which is even, and y + 1.
 
-    ``bounds`` has the columns of each sample and, if samples are covered separately, of the centre
-    last.  ``ways`` are the vertical distances from the anchor to each sample in memory order,
-    ``down`` those to the pixel centre in quad order; ``planes`` are the varyings' planes at these
-    rows, ``depths`` those of z by sample.  ``free`` is the mask of lanes that are not clipped in
-    z.
+    ``bounds`` are the columns covered by each sample and, if these differ, by the centre last.
+    ``ways`` are vertical distances from corner 0 to each sample, in memory order, ``down`` those
+    to the centre, in quad order; ``planes`` have the varyings at these rows, ``depths`` z by
+    sample.  ``free`` is the mask of lanes that z does not clip.
     """
 
     primitive: Primitive
@@ -48,11 +47,11 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """A block of a row from column ``x`` on, in memory order.
+    """A block of a pair of pixel rows, from column ``x`` on, in memory order.
 
-    ``inside`` is the coverage by sample (and at the centre, as ``Row.bounds``), ``masks`` are the
-    fragments by sample, ``depths`` their z, ``ways`` the horizontal distances from the anchor to
-    each sample, ``central`` those to the pixel centre.
+    ``inside`` are coverage masks by sample (then of the centre, as in ``Row.bounds``), ``masks``
+    those of the fragments to draw, ``depths`` their z.  ``ways`` are the horizontal distances from
+    corner 0 to each sample, ``central`` those to the pixel centre.
     """
 
     row: Row
@@ -65,7 +64,7 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 class Blocks:
-    """Writes the text of a kernel.  Mutable: the text grows."""
+    """Writer of a kernel's LLVM text from coverage to pixels.  Mutable: the text grows."""
 
     def __init__(self, w: Code, key: Key, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
@@ -78,7 +77,7 @@ class Blocks:
         self.places = POSITIONS[key.samples] if key.by_sample else (CENTRE,) * key.samples
 
     def argument(self, type: str, name: str) -> str:
-        """Load a word of the arguments."""
+        """Load the kernel argument ``name``."""
         return self.w.word(type, "%arguments", self.layout.arguments[name])
 
     def finish(self) -> None:
@@ -111,7 +110,9 @@ class Blocks:
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the drawing of a pair of rows between two columns (i32) that include all bounds."""
+        """Emit the drawing of the rows ``y`` and y + 1 between the columns ``ends``; ``bounds``
+        has the covered columns of each sample, ``coverage`` that of an antialiased line.
+        """
         w = self.w
         centre = primitive.down(y, w.memory)
         ways = [self._offset(centre, down) for _, down in self.places]
@@ -130,8 +131,8 @@ class Blocks:
             self._block(row, x)
 
     def _prefetch_below(self, y: str, ends: tuple[str, str]) -> None:
-        """Prefetch depth where the next rows probably begin and end: depth-only triangles mostly
-        wait for it.
+        """Prefetch depth of the next two rows at the columns ``ends``, where these probably begin
+        and end.
         """
         if self.depth is not None:
             below = self.w(f"add i32 {y}, {PAIR}")
@@ -165,7 +166,7 @@ class Blocks:
         )
 
     def _samples(self, inside: Sequence[str]) -> list[str]:
-        """The coverage of each sample, masked by D3DRS_MULTISAMPLEMASK."""
+        """Coverage mask of each sample; samples off in D3DRS_MULTISAMPLEMASK cover nothing."""
         w, samples = self.w, self.key.samples
         if samples == 1:
             return list(inside)
@@ -177,7 +178,7 @@ class Blocks:
         return masks
 
     def _kept(self, row: Row, x: str, mask: str, z: str) -> str:
-        """The lanes of ``mask`` that are neither clipped in z nor stippled away."""
+        """The lanes of ``mask`` that neither clipping of ``z`` to 0..1 nor the stipple drops."""
         w = self.w
         if self.key.clipped:
             (within,) = emitted(w, inside_depth, None, [(Type.F64, z)])
@@ -185,7 +186,7 @@ class Blocks:
         return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
 
     def _stippled(self, y: str, x: str) -> str:
-        """The mask of lanes whose bits of the stipple pattern are set; the highest is leftmost."""
+        """The mask of lanes where the stipple pattern is 1; a word's highest bit is leftmost."""
         w = self.w
         base, rows = self.argument("ptr", "stipple"), self.argument("i32", "stipple.rows")
         words = []
@@ -241,7 +242,9 @@ class Blocks:
             self._write(spot, passed, shaded)
 
     def _count_runs(self, spot: Spot) -> None:
-        """On multisampled targets, emit the count of program runs for all fragments."""
+        """On multisampled targets, emit the addition of the program's runs for all fragments of a
+        block to the count ``invocations``.
+        """
         if len(spot.masks) > 1:
             run = spot.masks if self.key.each else [union(self.w, spot.masks)]
             self._count("invocations", run)
@@ -263,7 +266,7 @@ class Blocks:
                 self._write(spot, masks, shaded)
 
     def _alive(self, masks: Sequence[str], shaded: Sequence[Shaded]) -> list[str]:
-        """The masks of lanes that neither the program nor alpha drops, by sample."""
+        """The masks of lanes that neither the program nor an alpha test drops, by sample."""
         w, samples = self.w, range(len(masks))
         if self.key.each:
             found = [alive_after(w, self.key, each, self.reference, [sample])[0]
@@ -288,8 +291,8 @@ class Blocks:
         return self.depth(spot.x, row.y, self._depths(spot, written), masks, back)
 
     def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
-        """The depths to test by sample, doubles: the program's if it writes depth, otherwise the
-        plane's.
+        """The depths to test by sample, doubles: the program's if it writes depth, otherwise the z
+        of the primitive's plane.
         """
         w, key = self.w, self.key
         ends = [self._splat("double", f"depth.{end}") for end in ("low", "high")]
@@ -315,7 +318,7 @@ class Blocks:
     # Shading
 
     def _shaded(self, spot: Spot) -> list[Shaded]:
-        """The program's results by sample, of one run or of one for each sample."""
+        """Emit one run of the program, or one for each sample -> its results by sample."""
         key, row = self.key, spot.row
         same = self.w.quads == self.w.memory
         along = spot.central if same else row.primitive.along(spot.x, self.w.quads)
@@ -356,8 +359,8 @@ class Blocks:
         return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
 
     def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
-        """The distances from the anchor to centroids: the pixel centre if covered, else the first
-        covered sample.
+        """Distances from corner 0 to the centroid of each pixel: its centre if covered, else its
+        first covered sample.
         """
         w = self.w
         dx, dy = ZERO, ZERO

@@ -52,13 +52,13 @@ class Arguments(msgspec.Struct):
     program: U64 | None = None
 
     def with_programs_of(self, other: Arguments) -> Arguments:
-        """A copy for another thread, with the programs of ``other``."""
+        """A copy for another thread, with the program bindings of ``other``."""
         words = self.words.copy()
         words[self.layout.programs] = other.words[self.layout.programs]
         return Arguments(self.layout, words, [self, other], self.depth, other.bindings)
 
     def set_up_from(self, corners: SetupInput) -> None:
-        """Set the words of the corners that triangles are set up from."""
+        """Set the arguments to the corners from which triangles are set up."""
         first = self.layout.arguments["records"]
         self.words[first : first + len(corners.words)] = corners.words
         self.kept.append(corners)
@@ -94,7 +94,7 @@ class SetupInput(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The argument words of records and corners, from ``records`` on."""
+        """Values of the kernel arguments from ``records`` to ``in.numbers``."""
         return (
             address(self.records), len(self.numbers), address(self.position),
             address(self.varyings), self.position.strides[0], self.position.strides[1],

@@ -84,7 +84,7 @@ def front(w: Code, key: FrontKey) -> None:
 
 
 def rows(blocks: Blocks) -> str:
-    """Write the text that draws pairs of rows -> the header of the function."""
+    """Write the function ``rows``, which draws a pair of pixel rows -> its header."""
     w, key = blocks.w, blocks.key
     bounds = [
         Bounds(_lanes(w, 16 * number), _lanes(w, 16 * number + 8))
@@ -96,7 +96,7 @@ def rows(blocks: Blocks) -> str:
 
 
 def _lanes(w: Code, at: int) -> str:
-    """Load two columns from byte ``at`` of ``runs``, as lanes in memory order."""
+    """Load the columns of two rows from byte ``at`` of ``runs``, spread over the rows' lanes."""
     pair = w(f"load {_COLUMNS}, ptr {w.place('%runs', str(at))}, align 4")
     return w.picked(_COLUMNS, pair, "poison", w.memory.rows)
 
@@ -138,7 +138,7 @@ def text_in_two(key: Key, target: Target) -> str:
 
 
 def _routines(blocks: Blocks, *, paired: bool = True) -> Iterator[tuple[str, Writer]]:
-    """The functions that the text of a kernel calls."""
+    """Functions that a kernel calls: blend, sampler and pixel programs, header and text."""
     key, target = blocks.key, blocks.w.target
     for routine in blocks.coloring.routines.values():
         yield routine.text(target, inline=key.samples == 1)
@@ -175,7 +175,7 @@ def target_of(key: Key) -> Target:
 
 @lru_cache(maxsize=1 << 10)
 def kernel(key: Key) -> TieredFunction:
-    """The kernel of a key; for triangles its first code is in two functions.
+    """The compiled kernel for a key, cached; for triangles its first code is in two functions.
 
     It is called with the addresses of arguments and results, the first row and one past the last.
     """

@@ -58,7 +58,8 @@ def drawing(
     threads: int,
     names: tuple[str, ...],
 ) -> Drawing | None:
-    """The kernel drawing of a draw's state; None if no kernel is compiled for its pipeline.
+    """The object that draws with compiled kernels in a draw's state; None if no kernel is compiled
+    for its pipeline.
 
     ``names`` are the varyings that its primitives may have.
     """
@@ -74,11 +75,11 @@ def drawing(
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """Draws of one state by a kernel.
+    """Draws of one state by compiled kernels.
 
-    ``templates`` are arguments by plan and uniforms, one for each thread; ``plans`` are for
-    triangles, ``span_plans`` for primitives given as spans.  ``levels`` tells, by the names of
-    their varyings, whether the last triangles had no perspective.
+    ``templates`` are prepared arguments by plan and uniforms, one for each thread; ``plans`` are
+    the kernels that set up triangles themselves, ``span_plans`` those for spans that the reference
+    computes.  ``levels``: by names of varyings, whether the last triangles had no perspective.
     """
 
     region: Rect
@@ -117,8 +118,8 @@ class Drawing(msgspec.Struct, frozen=True):
         plan.setup.compile_ahead()
 
     def seems_level(self, draw: Draw, names: tuple[str, ...]) -> bool:
-        """Whether triangles probably have no perspective, judging by earlier ones or by the draw's
-        first.
+        """Whether triangles probably have no perspective: those of the last large draw with these
+        varyings had none or, without such a draw, the first triangle has none.
         """
         if draw.pipeline.vertex is not None:
             return False
@@ -128,8 +129,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return found
 
     def compile_ahead(self, plan: Plan, draw: Draw) -> None:
-        """Compile a kernel in the background if setup takes long enough meanwhile; otherwise wait
-        until the amount of work is known.
+        """Begin to compile a kernel in the background if the draw has ``MANY`` primitives or setup
+        is not compiled yet; otherwise do nothing until the amount of work is known.
         """
         if draw.input.count >= MANY or not plan.setup.has_code:
             plan.kernel.compile_ahead(Effort.FAIR)
@@ -173,7 +174,9 @@ class Drawing(msgspec.Struct, frozen=True):
         return work
 
     def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
-        """The plan of triangles with varyings ``names``, without perspective if ``level``."""
+        """The cached kernel plan for triangles with varyings ``names``, without perspective if
+        ``level``.
+        """
         key = names, level, bool(draw.raster.stipple)
         found = self.plans.get(key)
         if found is None:
@@ -183,14 +186,14 @@ class Drawing(msgspec.Struct, frozen=True):
         return found
 
     def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
-        """A plan of triangles that exists already, with or without perspective; None if there is
-        none.
+        """A cached kernel plan for triangles with varyings ``names``, whether for perspective or
+        not; None if there is no such plan yet.
         """
         keys = ((names, level, bool(draw.raster.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
-        """The plan of points with varyings ``names``, which are constant over a point."""
+        """The kernel plan for points with varyings ``names``, which are constant over a point."""
         biased = bool(draw.pipeline.depth.bias_all and draw.pipeline.depth.bias)
         return self._new_span_plan(draw, False, False, names, (), biased, False)
 
@@ -249,8 +252,8 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.counted(plan.key, draw, results.tolist(), before)
 
     def prepare(self, plan: Plan, samples: int) -> None:
-        """Ensure that a kernel has code for this many samples; for a second large draw also
-        optimise all code that it runs.
+        """Ensure that a kernel has code, compiled with more effort for many ``samples``; for a
+        second large draw also optimise all code that it runs.
         """
         if samples >= HEAVY and plan.kernel.has_code:
             for function in (plan.kernel, plan.setup, band_function(), vertices()):
@@ -278,12 +281,14 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
 
     def thread_arguments(self, plan: Plan, draw: Draw, given: Arguments, worker: int) -> Arguments:
-        """The arguments for another thread, whose programs have memory of their own."""
+        """A copy of the arguments for thread ``worker``, with program bindings that only it
+        uses.
+        """
         return given.with_programs_of(self.argument_template(plan, draw.pixel.uniforms, worker))
 
     def argument_template(self, plan: Plan, uniforms: Uniforms, worker: int = 0) -> Arguments:
-        """Arguments with targets and programs set, which draws copy; each thread, by number
-        ``worker``, has its own.
+        """Kernel arguments with targets and programs set, from which those of a draw are copied;
+        the thread with number ``worker`` has its own.
         """
         key = id(plan), id(uniforms)
         found = self.templates.get(key, [])
@@ -308,7 +313,7 @@ class Drawing(msgspec.Struct, frozen=True):
         return template
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
-        """Add the work in a kernel's counts to ``before``."""
+        """Convert a kernel's counts to work, and add it to ``before``."""
         fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:

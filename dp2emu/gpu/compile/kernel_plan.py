@@ -34,8 +34,8 @@ _Color = tuple[int, FormatRow, bool]
 
 
 class Writes(msgspec.Struct, frozen=True):
-    """The properties of targets in a kernel's key; ``depth`` is the format, and whether depth or
-    stencil may change.
+    """Properties of a draw's targets that kernels depend on: ``colors``, and of ``depth`` the
+    format and whether depth or stencil may change.
     """
 
     colors: tuple[_Color, ...]
@@ -43,7 +43,7 @@ class Writes(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, colors: tuple[ColorTarget, ...], depth: DepthTarget | None) -> Writes:
-        """The properties of a draw's targets."""
+        """The properties of the targets ``colors`` and ``depth``."""
         found = tuple((color.number, color.row, color.whole) for color in colors)
         return cls(found, None if depth is None else (depth.row, depth.writes))
 
@@ -54,7 +54,9 @@ include them; otherwise they stay separate functions, compiled once for all kern
 
 
 def samplers_of(program: Program, sampler: Sampler) -> Samplers:
-    """The sampler programs that become part of a program's kernel."""
+    """Pairs of sample callee and sampler program that become part of a program's kernel: those of
+    at most ``SHORT`` statements; none if the program has more than ``FEW`` callees.
+    """
     asked = _sampled(program)
     bind = getattr(sampler, "bound", None)
     if not asked or bind is None:
@@ -71,7 +73,7 @@ def _sampled(program: Program) -> tuple[SampleCallee, ...]:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A kernel with its layout, and the triangle setup for it."""
+    """A compiled kernel, its key and data layout, and the triangle ``setup`` for its records."""
 
     key: Key
     layout: Layout
@@ -96,7 +98,9 @@ def triangle_plan(
     level: bool,
     stippled: bool,
 ) -> Plan:
-    """The plan of triangles with varyings ``lanes``; ``level``: they have no perspective."""
+    """The cached kernel plan for filled triangles with varyings ``lanes``, which have no
+    perspective if ``level``.
+    """
     raster, state = pipeline.raster, pipeline.depth
     names = [name for name in varyings_of(pipeline.pixel) if name in lanes]
     flat = frozenset(name for name in names if is_flat(name, raster.flat))
@@ -119,7 +123,7 @@ def triangle_plan(
 
 @lru_cache(maxsize=1 << 10)
 def cached_plan(key: Key) -> Plan:
-    """The kernel plan of a key."""
+    """The kernel, layout and triangle setup for a key, cached."""
     return Plan(key, layout_of(key), kernel(key), setup(setup_key(key)))
 
 

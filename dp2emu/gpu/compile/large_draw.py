@@ -38,13 +38,13 @@ from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
 
 EACH, MOST_EACH = 1 << 10, 1 << 12
-"""Triangles of an item without indices, and the most with indices: larger items shade fewer shared
-vertices twice."""
+"""Number of triangles in an item of an unindexed draw, and the maximum for an indexed one: larger
+items shade fewer shared vertices twice."""
 BLOCK = 1 << 10
 """Maximum number of triangles assembled and set up at once, a multiple of 8."""
 SHARES = 4
-"""Number of groups of primitives for each thread that large indexed draws are divided into, if
-group size limits allow."""
+"""Number of items for each thread that large indexed draws are divided into, as far as the limits
+of item size allow."""
 BATCH_BYTES = 32 << 20
 """Size limit, in bytes, of the triangle records that threads make before they draw them
 together."""
@@ -57,9 +57,11 @@ work."""
 
 
 class LargeDraw(msgspec.Struct, frozen=True):
-    """A draw of many triangles, executed in batches of items, which are runs of triangles.
-    ``alone`` draws a range of primitives without a batch: items that must be clipped or are too
-    large, and the rest of a draw whose work budget is too small for a batch.
+    """A draw of many triangles, executed in batches, which are divided into items for several
+    threads.
+
+    ``alone`` draws a range of primitives without a batch: those of an item that must be clipped or
+    are too large, and the last ones if the work budget is too small for a batch.
     """
 
     drawing: Drawing
@@ -71,7 +73,8 @@ class LargeDraw(msgspec.Struct, frozen=True):
     def of(
         cls, drawing: Drawing, draw: Draw, names: tuple[str, ...], alone: Alone
     ) -> LargeDraw | None:
-        """The large draw of a draw with varyings ``names``, or those of them that it has.
+        """Prepare ``draw`` for execution as a large draw, with those varyings of ``names`` that it
+        has.
 
         None if it has no triangles or no rows, if a vertex program calls back, or while code for
         large draws is still being compiled.
@@ -98,7 +101,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return work
 
     def _batch(self, start: int, meter: Meter) -> tuple[int, Work]:
-        """Draw a batch of primitives from ``start`` on -> its end and its work."""
+        """Draw a batch of primitives from ``start`` on -> one past its last, and its work."""
         level = self.drawing.seems_level(self.draw, self.plan.names)
         batch = self._set_up(start, meter.most(), level=level)
         results = batch.items.each("what")
@@ -120,7 +123,9 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return start + batch.count, work
 
     def _set_up(self, start: int, most: int, *, level: bool) -> _Batch:
-        """Set up a batch of at most ``most`` primitives, without perspective if ``level``."""
+        """Set up a batch of at most ``most`` primitives from ``start`` on, by code for triangles
+        without perspective if ``level``.
+        """
         drawing, draw = self.drawing, self.draw
         plan = drawing.triangle_plan(draw, self.plan.names, level)
         drawing.compile_ahead(plan, draw)
@@ -178,7 +183,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
 
 
 class _Batch(msgspec.Struct, frozen=True):
-    """A set-up batch of a large draw: ``count`` primitives, ``each`` of them an item."""
+    """A batch of a large draw that is set up: ``count`` primitives in items of ``each``."""
 
     drawing: Drawing
     draw: Draw

@@ -34,8 +34,8 @@ ROWS = 1 << 10
 
 
 def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
-    """Whether primitives are points of one size without sprite coordinates, on single samples;
-    ``names`` are the varyings that they may have.
+    """Whether primitives are points of one size without sprite coordinates, on targets with one
+    sample per pixel; ``names`` are the varyings that they may have.
     """
     pipeline = draw.pipeline
     offset = pipeline.depth.bias_of_float or pipeline.depth.bias_clamp
@@ -86,8 +86,8 @@ def text() -> str:
 
 
 def _edge() -> tuple[str, Writer]:
-    """Write the function ``edge``: the first pixel at or after a place in half grid units, clamped
-    to limits.
+    """Write the function ``edge``: the first pixel whose centre is at or after the coordinate
+    ``twice``, in half grid units, clamped to ``low``..``high``.
     """
     k = Code("edge", ("double twice", "i64 low", "i64 high"), "i64")
     low, high = (k[name].signed("double") for name in ("low", "high"))
@@ -99,8 +99,8 @@ def _edge() -> tuple[str, Writer]:
 
 
 def _planes() -> tuple[str, Writer]:
-    """Write the function ``planes``: make the planes of a point; NaN and infinite values have NaN
-    slopes.
+    """Write the function ``planes``: store the planes of point n in its record, constant over the
+    point; the slopes of a NaN or infinite value are NaN.
     """
     k = Code("planes", ("ptr words", "ptr record", "i64 n"))
     w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
@@ -126,7 +126,9 @@ def _planes() -> tuple[str, Writer]:
 
 
 def _record() -> tuple[str, Writer]:
-    """Write the function ``record``: make record number ``made``, of point n at x and y."""
+    """Write the function ``record``: store primitive record number ``made`` for the point with
+    number n, at the grid coordinates x and y.
+    """
     k = Code("record", ("ptr words", "i64 made", "i64 n", "double x", "double y"))
     w = ArgumentWords.of(k, kernel_layout.ARGUMENTS)
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
@@ -151,8 +153,8 @@ def _record() -> tuple[str, Writer]:
 
 
 def _rows() -> tuple[str, Writer]:
-    """Write the function ``rows``: append spans of record ``owner`` from span ``at`` on, one for
-    each row.
+    """Write the function ``rows``: store a span for each row from ``top`` to below ``bottom``,
+    from span number ``at`` on; ``owner`` is the number of the point's record.
     """
     k = Code("rows", ("ptr words", "i64 owner", "i64 at", "i64 left", "i64 right", "i64 top",
                       "i64 bottom"))  # fmt: skip
@@ -194,7 +196,7 @@ def _points() -> tuple[str, Writer]:
 def _point(
     k: Code, w: ArgumentWords, n: Value, centre: tuple[Value, Value], state: dict[str, Variable]
 ) -> None:
-    """Set up point n, whose centre is finite."""
+    """Emit the set-up of point n, whose centre is finite: record, spans and ``state`` totals."""
     p = ArgumentWords.of(k, POINTS, w.pointer("setup"))
     size = p.double("size")
     sides = []

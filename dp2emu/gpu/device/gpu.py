@@ -64,7 +64,7 @@ QUEUE_BYTES = 64 << 20
 before the host waits as well."""
 
 _SUPERSEDED_KEPT = 1 << 14
-"""Number of superseded query reports that may be queued besides the wanted ones."""
+"""Maximum number of queued reports of queries that have been issued again since."""
 DRAWING: frozenset[type[Packet]] = frozenset((
     Draw, packets.IndirectDraw, packets.Dispatch, packets.Clear, packets.ClearUnordered,
     packets.Copy, packets.Blit, packets.CopyBytes, packets.Compose, packets.GenerateLevels,
@@ -129,7 +129,7 @@ class Gpu:
         self._seen: Snapshot | None = None
 
     def begin_call(self) -> None:
-        """Start the budget of another call."""
+        """Reset the counts of work and of queued draws that limit a single call."""
         self.budget.call, self.budget.draws = NOTHING_SPENT, 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
@@ -382,7 +382,7 @@ class Gpu:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
 
     def _charge_moved(self, work: Work) -> None:
-        """Charge a fill or copy, and count its bytes against the work budget."""
+        """Make the units busy for a fill or copy, and count its bytes against the work budget."""
         self.budget.moved(work)
         self._charge(work)
 
@@ -404,8 +404,8 @@ class Gpu:
         self._seen = None
 
     def _snapshot_for(self, slot: QuerySlot) -> Snapshot:
-        """A snapshot of the counters that a query observes; one of the whole GPU's counters is
-        reused until they change.
+        """A snapshot of the counters that a query observes, those of its context or of the whole
+        GPU; the latter is reused until a count changes.
         """
         if slot.counters is not None:
             return snapshot(slot.counters, self._free)
@@ -440,7 +440,7 @@ class Gpu:
         self._cache_watchers.discard(slot)
 
     def _keep(self, report: Report) -> None:
-        """Queue a report until it is visible; drop superseded reports when there are many."""
+        """Queue a report until it is visible; if many are queued, drop those not ``wanted``."""
         heappush(self._reports, (report.visible, self._sequence, report))
         self._sequence += 1
         if len(self._reports) > self._reports_kept:
@@ -497,14 +497,14 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
 # observes it, and only draws follow.  Draws that may raise an error never wait.
 
 TEMPLATES = 64
-"""Maximum number of batch templates (``BatchTemplate``) cached for an output record; one more
-clears the cache."""
+"""Maximum number of batch templates (``BatchTemplate``) cached for one set of draw targets (an
+``OutputBindings`` object); one more clears the cache."""
 _MOST = 1 << 10
 """Maximum number of primitives of a draw that may join a batch of small draws."""
 
 
 class _Never(Enum):
-    """The cache entry of draws that cannot be batched, instead of a template."""
+    """Cache entry, in place of a template, that marks draws which cannot be batched."""
 
     NEVER = auto()
 
@@ -538,7 +538,7 @@ class DrawBatch:
 
     @property
     def full(self) -> bool:
-        """Whether the batch has no room for another draw."""
+        """Whether the batch has its maximum number of draws."""
         return self._compiled is not None and self._compiled.full
 
     def settle(self, count: Callable[[Draw, Work], None], alone: Callable[[Draw], None]) -> int:
@@ -567,7 +567,9 @@ class DrawBatch:
         return draws
 
     def _template(self, draw: Draw) -> BatchTemplate | None:
-        """The template of a draw, compiled when the second draw of its kind comes."""
+        """The cached template for draws of this state and a similar count, created for the second
+        one; None if there is none yet, or such draws cannot be batched.
+        """
         known = self._templates.of((draw.output,), dict)
         key = (
             draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
@@ -584,7 +586,9 @@ class DrawBatch:
         return None if found is _Never.NEVER else found
 
     def _new_template(self, draw: Draw) -> BatchTemplate | _Never | None:
-        """A template for draws like this one; None if no kernel has drawn one yet."""
+        """A new template for draws of this state; NEVER if they cannot be batched; None if no
+        kernel has drawn one of them yet.
+        """
         from dp2emu.gpu.code.kernel_key import fills_triangles
         from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
         from dp2emu.gpu.compile.point_setup import sets_up

@@ -21,11 +21,13 @@ from dp2emu.inputs import read_file
 TICKS_PER_SECOND = 1_000_000_000
 
 LONGEST = 1 << 48
-"""Maximum number of GPU ticks (three days) that a timing model may return for one step."""
+"""Maximum number of ticks (three days) that a timing model may give a call, packet or delivery."""
 
 
 class Cost(NamedTuple):
-    """Busy ticks of a packet by unit; units work one after the other."""
+    """Ticks in which each unit of the GPU is busy with a packet; ``Overlap`` tells how many of the
+    units work at the same time.
+    """
 
     vertex_memory: int = 0
     vertex_compute: int = 0
@@ -51,7 +53,7 @@ class Overlap(msgspec.Struct, frozen=True):
             raise UsageError(f"{self.units} parallel units that overlap by {self.percent} %")
 
     def length(self, cost: Cost) -> int:
-        """The ticks of a packet: between the longest unit's and the sum of all units'."""
+        """The ticks of a packet: at most the sum of its units', at least the longest unit's."""
         vertices = cost.vertex_memory + cost.vertex_compute
         pixels = cost.pixel_memory + cost.pixel_compute
         geometry = cost.geometry_memory + cost.geometry_compute
@@ -86,10 +88,9 @@ class Timing(msgspec.Struct, frozen=True):
     """A timing model.
 
     ``call(number, length)``: host ticks of the n-th call, with ``length`` command bytes.
-    ``cost(number, work)``: busy ticks of the n-th packet that does work.
-    ``delivery(kind, number)``: ticks from the end of a query on the GPU until the host can see
-    the n-th report of that query type.  ``free``: packets take no time, so their work need not be
-    known to go on.
+    ``cost(number, work)``: busy ticks of the n-th packet that does work.  ``delivery(kind,
+    number)``: ticks from the end of a query on the GPU until the host can see the n-th report of
+    that query type.  ``free``: no packet takes time, so draws may be batched.
     """
 
     name: str

@@ -22,7 +22,7 @@ def total(report: Report, *counters: str) -> int:
 
 
 def busy(report: Report, *counters: str) -> Usage:
-    """The ticks that ``counters`` of busy time counted, as a part of the ticks of the interval."""
+    """The ticks in which the units of ``counters`` were busy, as a part of the interval."""
     return total(report, *counters), report.ticks
 
 
@@ -36,7 +36,9 @@ def idle(report: Report) -> Usage:
 
 
 def used(report: Report, rate: tuple[int, int], *counters: str) -> Usage:
-    """The share of a peak rate that was used; ``rate`` is (amount, ticks)."""
+    """Share used of a peak ``rate``, (amount, ticks): the sum of the changes of ``counters``, as a
+    part of the amount that the rate allows in the ticks of the interval.
+    """
     return total(report, *counters) * rate[1], report.ticks * rate[0]
 
 

@@ -66,7 +66,7 @@ class DrawSetup(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-        """The set-up of a draw.  Raises Unsupported for state that is not implemented."""
+        """Targets, textures and kernel of a draw.  Raises Unsupported for unimplemented state."""
         targets, texturing = Targets.of(draw, run), Texturing.of(draw, cache, run)
         if name_of(run) == REFERENCE:
             return cls(targets, texturing, None)
@@ -83,8 +83,8 @@ _setups: IdentityCache[DrawSetup] = IdentityCache()
 
 
 def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-    """The set-up of a draw, cached by the identity of its state, but not if it models a texture
-    cache, reads copies of its targets or refers to bindings of this draw.
+    """The targets, textures and kernel of a draw, cached by the identity of its state unless it
+    models a texture cache, samples its own targets or fetches by ``units``.
     """
     if cache is not None:
         return DrawSetup.of(draw, cache, run, threads)
@@ -251,7 +251,9 @@ def _rest_of(draw: Draw, assembled: Geometry, executors: _Executors) -> Work:
 
 
 def _drawn(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
-    """Execute a draw without stages between its vertex program and clipping, part by part."""
+    """Execute a draw, one instance after the other, without stages that follow its vertex
+    program.
+    """
     work: Work | None = None
     for part in _parts(draw):
         done = _draw_part(part, texturing, executors)
@@ -352,7 +354,7 @@ def _draw_chunk(
     draw: Draw,
     assembled: Geometry,
 ) -> Work:
-    """Draw assembled primitives by the stages after geometry."""
+    """Draw primitives by the reference stages that follow clipping -> their work."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_test.depth_planes(draw, primitives)
     sampler = StageSampler(texturing, Stage.PIXEL)
@@ -430,14 +432,14 @@ class _Stages(msgspec.Struct, frozen=True):
         return target.bytes_moved(dropped, 0)
 
     def _stippled(self, here: Sites) -> Mask:
-        """The mask of fragments on set bits of the stipple pattern, the highest being leftmost."""
+        """The mask of fragments where the stipple pattern is 1; the highest bit is leftmost."""
         rows = np.array(self.draw.raster.stipple, np.uint32)
         shift = 31 - here.x // self.samples % 32
         found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0
         return found
 
     def _alive(self, here: Sites, shaded: Shaded) -> Mask:
-        """The mask of fragments that neither the program nor alpha drops."""
+        """The mask of fragments that neither the program nor an alpha test drops."""
         pipeline, alive = self.draw.pipeline, shaded.alive
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
@@ -557,8 +559,8 @@ class _Stages(msgspec.Struct, frozen=True):
         return joined(parts).part(np.argsort(order, kind="stable"))
 
     def _stacks(self, here: Sites) -> PixelGroups:
-        """The fragments grouped by pixel or sample; each fragment of a single primitive is its own
-        group.
+        """Group the fragments by the pixel or sample that they write, so that those of one group
+        are processed in order; fragments of a single primitive are all in groups of one.
         """
         if here.one_primitive:
             return depth_test.single_fragment_groups(len(here.x))

@@ -65,7 +65,9 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
 
 
 def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:
-    """Run the vertex program for a mesh whose corners number vertices or indices."""
+    """Run the vertex program for all corners of a mesh, which are positions in the index buffer
+    (or vertex numbers without one) -> the mesh with its vertices.
+    """
     assert draw.post_vertex is not None
     mesh = mesh if draw.post_vertex.reads_beside else without_adjacent(mesh)
     numbers = vertex_numbers(draw.input.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)
@@ -88,8 +90,8 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
 
 
 STAGES: tuple[Callable[[Draw, StageRun, Flow], Flow], ...] = (divided, emitted, stored)
-"""The stages after the vertex program in order: tessellation, geometry program, stream output;
-each passes meshes on unchanged if the draw lacks it."""
+"""Functions of the stages after the vertex program, in order: tessellation, geometry program,
+stream output; each passes meshes on unchanged if the draw lacks its stage."""
 
 
 def meshes(draw: Draw, running: StageRun) -> Flow:
@@ -113,7 +115,8 @@ def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[
 
 
 def _routed(draw: Draw, mesh: Mesh) -> Iterator[tuple[Draw, Mesh]]:
-    """Split primitives by target slice and viewport.
+    """Split a mesh by target slice and viewport -> for each part, a draw that has these, and a
+    mesh.
 
     Order is kept within a slice, and between viewports that overlap.
     """
@@ -139,8 +142,8 @@ def _apart(rects: Sequence[Rect]) -> bool:
 
 
 def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
-    """The layer or viewport number that each primitive selects; 0 if it selects none or is out of
-    range.
+    """For each primitive, the number of the layer or viewport that it selects; 0 if it selects
+    none or one that is not in ``known``.
     """
     if numbers is None:
         return np.zeros(mesh.count, np.int64)

@@ -106,7 +106,9 @@ def _streams(stage: GeometryStage, outputs: Mapping[str, Lanes]) -> Iterator[Mes
 
 
 def _each(outputs: Mapping[str, Lanes], name: str, limit: int) -> I32:
-    """Output word ``name`` of each vertex that invocations may emit, shape (lanes, limit)."""
+    """Output ``name`` of each vertex that invocations may emit, shape (lanes, limit): the port
+    ``emit0.NAME`` for the first vertex, and so on.
+    """
     return np.stack([outputs[f"emit{vertex}.{name}"] for vertex in range(limit)], axis=1)
 
 

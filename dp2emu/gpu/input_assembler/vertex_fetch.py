@@ -148,7 +148,8 @@ def fetch(
 def sources_of(
     layout: VertexLayout, names: Iterable[str], attributes: tuple[Attribute, ...] = ()
 ) -> tuple[Element, dict[str, tuple[Element, int]]]:
-    """The position of transformed vertices, and element and component of each varying.
+    """The element that is the position of transformed vertices; and, for each varying that the
+    vertices have, from its name to element and component number.
 
     Raises Unsupported for untransformed vertices.
     """
@@ -379,7 +380,7 @@ def _is_cut(draw: Draw) -> bool:
 
 
 class Strips(NamedTuple):
-    """Position of the first index of each strip of a draw, and its primitives, at least 1."""
+    """For each strip of a draw: position of its first index, and primitives in it, at least 1."""
 
     starts: I64
     counts: I64

@@ -43,7 +43,7 @@ POINTS = 1 << 15
 MOST_POINTS = 1 << 26
 """Most domain points (tessellated vertices) of one instance of a draw; more raises Unsupported."""
 MOST_EMITTED = 1 << 27
-"""Largest number of vertices that a geometry program may emit for domain points."""
+"""Limit on the vertices that a geometry program may emit for the domain points of one instance."""
 
 _NOTHING = Mesh({}, np.zeros((3, 0), np.int64), Topology10.TRIANGLELIST, np.zeros(0, np.int64))
 _TOPOLOGIES = {1: Topology10.POINTLIST, 2: Topology10.LINELIST, 3: Topology10.TRIANGLELIST}
@@ -80,7 +80,9 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 
 def _most(draw: Draw) -> int:
-    """Most domain points of an instance of a draw; a geometry program may lower it."""
+    """Most domain points of an instance of a draw; a geometry program with much output lowers
+    it.
+    """
     geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:
         return MOST_POINTS
@@ -155,7 +157,9 @@ def _hull(
 
 
 def _registers(lanes: Mapping[str, Lanes], name: str, corners: I64, registers: int) -> Registers:
-    """Registers of patches' points, from lanes of ports ``name`` + number; 0 without a port."""
+    """Registers of patches' control points, the vertices ``corners``, shape (points, patches),
+    from the lanes of the ports ``name`` + register number; 0 without a port.
+    """
     points, patches = corners.shape
     found = np.zeros((patches, points, registers, 4), np.int32)
     _fill(found, lanes, name, corners)
@@ -163,7 +167,7 @@ def _registers(lanes: Mapping[str, Lanes], name: str, corners: I64, registers: i
 
 
 def _fill(found: Registers, lanes: Mapping[str, Lanes], name: str, corners: I64) -> None:
-    """Store lanes of ports ``name`` + register number to registers, in place."""
+    """Copy lanes of ports ``name`` + register number, at vertices ``corners``, to ``found``."""
     for register in range(found.shape[2]):
         for component, letter in enumerate(COMPONENTS):
             lane = lanes.get(f"{name}{register}.{letter}")
@@ -199,7 +203,7 @@ def _inputs(bound: StageProgram, lanes: Mapping[str, Lanes]) -> dict[str, Lanes]
 
 
 def _point_inputs(bound: StageProgram, mesh: Mesh, count: int) -> dict[str, Lanes]:
-    """Inputs of a control point phase, ``count`` lanes a patch."""
+    """Input lanes of a control point phase: for each patch, one for each output control point."""
     patches, points = np.arange(mesh.count, dtype=np.int32), np.arange(count, dtype=np.int32)
     return _inputs(bound, {
         "patch.x": np.repeat(patches, count),
@@ -209,7 +213,7 @@ def _point_inputs(bound: StageProgram, mesh: Mesh, count: int) -> dict[str, Lane
 
 
 def _constant_inputs(bound: StageProgram, mesh: Mesh, instance: int) -> dict[str, Lanes]:
-    """Inputs of an instance of a patch constant phase, a lane a patch."""
+    """Input lanes of one instance of a patch constant phase: one lane for each patch."""
     return _inputs(bound, {
         "patch.x": np.arange(mesh.count, dtype=np.int32),
         "phase_instance.x": np.array([instance], np.int32),

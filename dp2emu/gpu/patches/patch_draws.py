@@ -157,8 +157,8 @@ def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
 
 
 def _alike(fineness: Fineness, at_corners: Lanes, sequence: I64) -> list[tuple[Domain, list[int]]]:
-    """Tessellated domains for all triangles of an N-patch draw, each with the numbers of the
-    triangles whose edges have its numbers of segments.
+    """Groups of triangles of an N-patch draw whose edges have equal numbers of segments: the
+    tessellated domain, and the indices of the triangles.
     """
     groups: dict[tuple[float, ...], list[int]] = {}
     segments = _segments(fineness, at_corners, sequence.shape)
@@ -206,7 +206,7 @@ def _lanes_of(lanes: Lanes, usage: DeclUsage, otherwise: F64) -> F64:
 
 
 def _element_of(lanes: Lanes, usage: DeclUsage) -> Element | None:
-    """The element of a usage with index 0 and method DEFAULT, which is fetched; None if absent."""
+    """The element with this usage, index 0 and method DEFAULT; None if ``lanes`` lacks it."""
     wanted = usage, 0, DeclMethod.DEFAULT
     return next((e for e in lanes if (e.usage, e.index, e.method) == wanted), None)
 
@@ -317,7 +317,9 @@ def _control_points(corners: F64, normals: F64) -> F64:
 
 
 def _quadratic(corners: F64, normals: F64, linear: F64) -> F64:
-    """Quadratic normals at the vertices, shape (3, triangles, vertices)."""
+    """Unit normals at the tessellated vertices, shape (3, triangles, vertices), interpolated
+    quadratically between normals at the corners and the middles of the edges.
+    """
     total = np.zeros((3, corners.shape[2], linear.shape[1]))
     for corner in range(3):
         total = total + normals[:, corner, :, None] * (linear[corner] * linear[corner])
@@ -328,7 +330,9 @@ def _quadratic(corners: F64, normals: F64, linear: F64) -> F64:
 
 
 def _between(start: F64, end: F64, normal: F64, other: F64) -> F64:
-    """Quadratic normal at the middle of an edge from ``start``, with ``normal``, to ``end``."""
+    """Unit normal at the middle of an N-patch's edge from ``start``, with ``normal``, to ``end``,
+    with the normal ``other``: their sum, reflected at the plane perpendicular to the edge.
+    """
     edge, both = end - start, normal + other
     square = _dot(edge, edge)
     lean = np.where(square > 0, 2 * _dot(edge, both) / square, 0.0)

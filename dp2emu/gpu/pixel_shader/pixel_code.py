@@ -46,7 +46,7 @@ class Routine(msgspec.Struct, frozen=True):
     sampled: SampleRanges = msgspec.field(default_factory=dict)
 
     def text(self, target: Target, *, inline: bool, paired: bool = True) -> tuple[str, Writer]:
-        """Header and text of the function."""
+        """Header and body of the program's LLVM function."""
         names = self.arguments or tuple(port.name for port in self.program.inputs)
         header, text = body(
             self.program, names,
@@ -78,7 +78,7 @@ NOTHING = (Lane(ZERO),) * 4
 
 
 def sampling(samplers: Samplers) -> list[Routine]:
-    """One ``Routine`` for each sampler program of ``samplers``."""
+    """A function of the kernel's module (``Routine``) for each sampler program of ``samplers``."""
     return [
         Routine(f"sampler{number}", program, ports(asked.kind, asked.lod))
         for number, (asked, program) in enumerate(samplers)
@@ -107,12 +107,13 @@ class Shaded(msgspec.Struct, frozen=True):
 
 
 class Site(msgspec.Struct):
-    """Positions of the lanes of a block.  Mutable: 1 / rhw is computed when it is first read.
+    """Positions at which inputs of a block's lanes are evaluated.  Mutable: 1 / rhw is computed
+    when first read.
 
-    ``central`` are the pixels' centres, for which ``rows`` has planes evaluated along y;
-    ``covered`` the centroids and ``sampled`` the sample that the program runs for, None where they
-    are the centres.  ``sample`` is its number, ``coverage`` the bits of covered samples, I32.
-    ``unclamped``: the program reads z without a clamp to 0..1.
+    ``central`` are the pixels' centres, ``covered`` the centroids, ``sampled`` the sample with
+    number ``sample``, for which the program runs; the last two are None where they are the
+    centres.  ``rows`` are planes at the centres' y; ``coverage`` has a bit for each covered
+    sample, I32.  ``unclamped``: the program reads z without a clamp to 0..1.
     """
 
     primitive: Primitive
@@ -134,14 +135,14 @@ class Site(msgspec.Struct):
         return self.covered if port.startswith(CENTROID) or is_color(port) else None
 
     def plane(self, name: str, way: Way | None = None) -> str:
-        """Values of a plane at a position, doubles."""
+        """Values of a plane, doubles, at distances ``way`` from corner 0, or at pixel centres."""
         if way is not None:
             return self.primitive.at(name, self.primitive.row(name, way[1]), way[0])
         row = self.rows.get(name) or self.primitive.row(name, self.central[1])
         return self.primitive.at(name, row, self.central[0])
 
     def rhw(self, way: Way | None) -> str:
-        """Factor of planes in perspective: 1 / divisor, or 1 without perspective."""
+        """Emit the factor of perspective planes at distances ``way``: 1 / divisor, else 1.0."""
         if way not in self.reciprocals:
             w = self.primitive.code
             found = w.variable(w.d, ONES)
@@ -207,14 +208,16 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
 
 
 def _read(w: Code, *factors: str, whole: bool = False) -> str:
-    """Program input from a plane's value, times 1 / rhw if it is in perspective: float32, or int32
-    if ``whole``.
+    """Emit a program input, the product of ``factors`` (a plane's value and, in perspective, 1 /
+    rhw): float32, or int32 if ``whole``.
     """
     return emitted(w, read_plane, whole, [(Type.F64, each) for each in factors])[0]
 
 
 class Shader(msgspec.Struct, frozen=True):
-    """The pixel program of a kernel, with a pointer to its ``bindings``."""
+    """Writer of the pixel program's inputs and call; ``bindings`` is the LLVM name of a pointer to
+    the program's binding words.
+    """
 
     code: Code
     key: Key

@@ -113,12 +113,12 @@ LANES = 1 << 15
 class Shading(msgspec.Struct, frozen=True):
     """A pixel program and the planes of its inputs.
 
-    ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
-    are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` the plane
-    of the true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
-    ``numbers`` are primitive numbers in the draw.  ``run`` is the engine.
-    ``sample`` is the sample that the program runs for, if it runs per sample.
-    ``moved_bytes`` collects the bytes of unordered access.
+    ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw, taken as 1
+    for a primitive without perspective; ``plain`` are planes of the varyings themselves.
+    ``depth`` is the plane of z and ``rhw`` the plane of unchanged rhw, where the program reads
+    them; ``front`` is +1 or -1 for each primitive.  ``numbers`` are primitive numbers in the draw.
+    ``run`` is the engine.  ``sample`` is the sample that the program runs for, if it runs per
+    sample.  ``moved_bytes`` collects the bytes of unordered access.
     """
 
     program: Program
@@ -330,7 +330,9 @@ def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
 
 
 def _evaluated(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
-    """Bits of an input register of the fragments ``lanes``, evaluated at the offset ``way``."""
+    """Components x, y, z and w of input ``register``, as int32 bits, for the fragments ``lanes``,
+    evaluated at their positions plus ``way``, in pixels.
+    """
     there = sites.part(lanes.astype(np.int64)).moved(way)
     names = [f"v{register}.{component}" for component in COMPONENTS]
     found = _interpolated(shading, there, names)
@@ -424,7 +426,7 @@ def _sample(shading: Shading, sites: Sites) -> Lanes:
 
 
 def _number(shading: Shading, sites: Sites) -> Lanes:
-    """Number of the primitive in the draw, or in its instance."""
+    """For each fragment, the number of its primitive in the draw or, if instanced, instance."""
     return shading.numbers[sites.spans.primitive][sites.span]
 
 

@@ -83,7 +83,7 @@ def user_distance(
     c: Value,
     d: Value,
 ) -> tuple[Value]:
-    """Formula: distance of a point in clip space from a plane of the user."""
+    """Formula: distance of a point in clip space from the user clip plane a, b, c, d."""
     return (((a * x + b * y) + c * z) + d * w,)
 
 
@@ -126,8 +126,10 @@ class Clipped(msgspec.Struct, frozen=True):
 
 
 class _Polygons(msgspec.Struct, frozen=True):
-    """Polygons in clipping: lanes of shape (rows, k, n), of which the first ``count`` corners are
-    valid; ``edges`` marks the corners at which a drawn edge of the primitive begins.
+    """n polygons in clipping: each has room for k corners, of which the first ``count`` are valid.
+
+    ``lanes``, shape (rows, k, n), are position, varyings and distances; ``edges``, shape (k, n),
+    marks the corners at which an edge of the original primitive begins.
     """
 
     lanes: F64
@@ -175,7 +177,9 @@ def _fixed(number: int) -> Distance:
 
 
 def _pieces(polygons: _Polygons, corners: int) -> tuple[F64, Mask, I64, int]:
-    """Divide polygons -> lanes, edges and polygon number of each primitive; triangles added."""
+    """Divide polygons into triangles (or keep lines or points) -> lanes, drawn edges and polygon
+    number of each primitive; and the number of triangles added.
+    """
     pieces = np.maximum(polygons.count - corners + 1, 0)
     which, step = expand(pieces)
     if corners == 3:
@@ -250,7 +254,7 @@ class Geometry(msgspec.Struct, frozen=True):
 
     @property
     def edge_mask(self) -> Mask:
-        """``edges``, all of them true for None."""
+        """Mask, shape (3, n), of edges that a wireframe draws; all true if ``edges`` is None."""
         shape = self.vertices.position.shape[1:]
         return np.ones(shape, np.bool_) if self.edges is None else self.edges
 
@@ -268,7 +272,7 @@ def placed(
     names: tuple[str, ...],
     edges: Mask | None = None,
 ) -> Geometry:
-    """Clipped primitives in screen coordinates.
+    """Clip primitives and map them to the screen.
 
     ``outputs`` are vertex program outputs by port, ``corner`` vertex numbers, shape (3, n).
     """
@@ -312,7 +316,9 @@ def shortest_way(b: Builder, key: None, first: Value, other: Value) -> tuple[Val
 
 
 def wraps(name: str, wrap: tuple[int, ...]) -> bool:
-    """Whether a varying is a wrapping texture coordinate, by ``RasterState.wrap``."""
+    """Whether a varying is a texture coordinate that wraps, by the bits of
+    ``RasterState.wrap``.
+    """
     register, _, component = name.rpartition(".")
     number = register.removeprefix("texcoord")
     if number == register or int(number) >= len(wrap):

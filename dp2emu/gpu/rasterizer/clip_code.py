@@ -40,24 +40,26 @@ _FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
 inside of.  A vertex with a NaN distance from a strict plane counts as not finite."""
 _VIEW = ("view_x", "half_width", "view_y", "half_height", "min_z", "z_range", "centre")
 CUT = 1 << 31
-"""Bit set beside a visible primitive's number, in the list ``chosen``, if it needs clipping."""
+"""Bit that marks, in the list ``chosen`` of visible primitives, those that need clipping."""
 NAME = "emit_cut"
 _PLACE = 4
 """Number of position components (x, y, z and w) at the start of a corner's stored doubles."""
 
 
 def projection_functions() -> list[tuple[str, Writer]]:
-    """Functions ``place``, ``choose`` and ``screened`` with their callees."""
+    """Write the functions ``place``, which projects and tests vertices, ``choose``, which lists
+    visible primitives, and ``screened``, which does both for transformed vertices.
+    """
     return [_distances(), _place(), _choose(), _screened()]
 
 
 def gather_functions() -> list[tuple[str, Writer]]:
-    """Function ``emit`` with its callees."""
+    """Write ``emit``, which gathers the corners of visible primitives, and its callees."""
     return [_joined(), _edge(), _edges(), _column(), _varyings(), _screen(), _numbers(), _emit()]
 
 
 def clip_text() -> str:
-    """Module of the function ``emit_cut``."""
+    """LLVM module of the function ``emit_cut``, which clips and gathers visible primitives."""
     return module(
         _joined(), _edge(), _away(), _copied(), _between(), _plane(), _corner(),
         _planes(), _vertex(), _piece(), _pieces(), _cut(), _emit_cut(),
@@ -133,7 +135,7 @@ def _bits(k: Code, x: Value, y: Value, z: Value, w: Value) -> Value:
 
 
 class Projection:
-    """Writer of the viewport transform, whose numbers are loaded once."""
+    """Writer of the viewport transform; emits loads of the viewport's words once, when created."""
 
     def __init__(self, k: Code, w: ArgumentWords) -> None:
         self.code = k
@@ -381,8 +383,8 @@ def _between() -> tuple[str, Writer]:
 
 
 def _plane() -> tuple[str, Writer]:
-    """Write the function ``plane``: clip a polygon at a plane -> number of corners, -1 for a full
-    buffer.
+    """Write the function ``plane``: clip a polygon at a plane -> its number of corners, -1 if
+    there is no room for them.
     """
     k = Code("plane", ("ptr words", "ptr from", "ptr to", "i64 count", "i64 plane"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
@@ -427,8 +429,8 @@ def _corner() -> tuple[str, Writer]:
 
 
 def _planes() -> tuple[str, Writer]:
-    """Write the function ``planes``: clip the first polygon buffer at all planes -> number of
-    corners, -1 for a full buffer.
+    """Write the function ``planes``: clip the polygon in polygon buffer 0 at all planes -> its
+    number of corners, -1 if a buffer is too small.
 
     ``side`` receives the number of the buffer, 0 or 1, that has the result.
     """
@@ -496,8 +498,8 @@ def _piece() -> tuple[str, Writer]:
 
 
 def _pieces() -> tuple[str, Writer]:
-    """Write the function ``pieces``: store a polygon as a fan, or a line or point, from output
-    ``at`` on -> the next output.
+    """Write the function ``pieces``: store a clipped polygon as a fan of triangles, or a line or
+    point, as output primitives from ``at`` on -> the next free number, -1 if the output is full.
     """
     k = Code("pieces", ("ptr words", "ptr polygon", "i64 count", "i64 number", "i64 at"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)
@@ -522,8 +524,8 @@ def _pieces() -> tuple[str, Writer]:
 
 
 def _cut() -> tuple[str, Writer]:
-    """Write the function ``cut``: clip a primitive unless it is ``whole`` and store it -> the next
-    output, -1 if full.
+    """Write the function ``cut``: store a primitive, clipped unless ``whole`` is true, as output
+    primitives from number ``at`` on -> the next free number, -1 if a buffer is full.
     """
     k = Code("cut", ("ptr words", "i64 number", "i1 whole", "i64 at"), "i64")
     w = ArgumentWords.of(k, VERTEX_WORDS)

@@ -104,5 +104,5 @@ def depth_read(b: Builder, unclamped: bool, z: Value) -> tuple[Value]:
 
 
 def inside_depth(b: Builder, key: None, z: Value) -> tuple[Value]:
-    """Formula: whether z is within 0..1, where depth clipping leaves fragments."""
+    """Formula: whether z is within 0..1, so that depth clipping keeps the fragment."""
     return ((z >= 0.0) & (z <= 1.0),)

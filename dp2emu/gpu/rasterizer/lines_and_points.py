@@ -47,11 +47,12 @@ _FAR = 1 << 40
 Point = tuple[Any, Any]
 """One end of a line: its coordinate along the line's longer axis and that across, 1/256 pixel."""
 Hits = tuple[tuple[Any, Any], ...]
-"""Pairs of a pixel's number in a column (row of a steep line) and its coverage, 0 to 1."""
+"""Pairs of a pixel's row in a column (steep lines: column in a row) and its coverage, 0 to 1."""
 Rule = Callable[[Point, Point, Any, Any, Any], Hits]
-"""Line rule: ends, column (row), whether steep, whether the last pixel is drawn -> hits.
+"""Function that tells which pixels a line draws in one column (of a steep line: in one row).
 
-Arguments are arrays of bools, and of int64 or Python integers."""
+Parameters: start and end, number of the column, whether steep, whether the end pixel is drawn;
+bools, and int64 or Python integers.  Returns pixels and coverage."""
 
 
 def line_spans(
@@ -107,8 +108,8 @@ class _Lines(msgspec.Struct, frozen=True):
     pattern: LinePattern
 
     def crossing(self, line: int, first: int, after: int) -> tuple[int, int]:
-        """First and number of the columns (rows) in ``first`` <= n < ``after`` in which a line of
-        any size can have pixels of the region.
+        """First and number of the columns (rows) in ``first`` <= n < ``after`` in which a line can
+        have pixels of the region, in Python integers: the line may be too long for int64.
         """
         (a_along, b_along), (a_across, b_across) = integers(self.x, line), integers(self.y, line)
         low, high = self.region.top - 1, self.region.bottom + 1
@@ -172,7 +173,9 @@ def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
 
 
 def smooth(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
-    """The two pixels of an antialiased line in a column, and their coverage."""
+    """The two pixels of an antialiased line in column (if ``steep``, row) ``step``, and
+    coverage.
+    """
     (a_along, a_across), b_along, centre = a, b[0], step * ONE
     _, run, rise = _slope(a, b)
     crossing = a_across * run + (centre - a_along) * rise
@@ -196,7 +199,9 @@ def _slope(a: Point, b: Point) -> tuple[Any, Any, Any]:
 
 
 def diamond_exit(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
-    """The pixel whose diamond a line exits in a column; coverage 0 if it exits none."""
+    """The pixel whose diamond the line from ``a`` to ``b`` exits in column ``step`` (row, if
+    ``steep``); coverage 0 if it exits none.  ``last``: it also draws the pixel that it ends in.
+    """
     (a_along, a_across), (b_along, b_across) = a, b
     centre = step * ONE
     forward, run, rise = _slope(a, b)
@@ -252,7 +257,7 @@ def point_spans(
 
 
 def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
-    """First pixel and one past the last pixel on one axis, clamped to ``low``..``high``."""
+    """First pixel and one past the last, clamped to ``low``..``high``, of a point on one axis."""
     # Terms are integers: sums below 2**53 are exact, and larger ones far outside of any surface.
     first = np.ceil((2 * centre - size) / (2 * ONE))
     after = np.ceil((2 * centre + size) / (2 * ONE))

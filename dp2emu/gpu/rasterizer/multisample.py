@@ -48,14 +48,14 @@ POSITIONS: dict[int, tuple[Offset, ...]] = {
 """From samples per pixel to their offsets (x, y) from the pixel's centre, 1/256 pixel, y down."""
 
 Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
-"""Function: primitive numbers and a sample offset -> spans at that sample.
+"""Function: (primitive numbers, sample offset) -> spans of these primitives at that sample.
 
-Spans number the primitives by their places in the first argument."""
+``primitive`` of such a span is an index into the numbers, not a primitive number."""
 
 
 def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
-    """Upper bound of the number of rows that each primitive covers: ``reach`` grid units around
-    ``y``, shape (corners, n).
+    """Upper bounds of the numbers of rows that primitives cover, which extend at most ``reach``
+    grid units beyond their corners' ``y``, shape (corners, n).
     """
     top = first_centre(y.min(axis=0) - reach - HALF, region.top, region.bottom)
     bottom = after_centre(y.max(axis=0) + reach + HALF, region.top, region.bottom)
@@ -74,9 +74,10 @@ def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
 
 
 def _together(found: list[list[Spans]], chosen: I64) -> Spans:
-    """Merge spans of every sample and, last, the centre to one for each row of a primitive.
+    """Merge spans of each sample and, last, of the centre (the items of ``found``) to one span for
+    each row of a primitive.
 
-    ``chosen`` are the numbers of the primitives, by the number that spans in ``found`` have.
+    ``primitive`` of a span in ``found`` is an index into ``chosen``, which has primitive numbers.
     """
     parts = [spans for at in found for spans in at]
     sizes = [sum(map(len, at)) for at in found]
@@ -151,8 +152,8 @@ def at_samples(here: Sites, samples: int, mask: int) -> Sites:
 
 
 def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
-    """Distinct pixels of fragments of ``at_samples``, at their centres, and the pixel number of
-    each fragment.
+    """Merge fragments that ``at_samples`` returned, one for each sample, to one for each pixel, at
+    the pixel's centre; also returns the index of each former fragment's pixel.
     """
     spans = here.spans.part(slice(0, len(here.spans) // samples))
     places, columns = _places(here, samples)
@@ -168,7 +169,7 @@ def pixel_count(here: Sites, samples: int, chosen: Mask | None) -> int:
 
 
 def _places(here: Sites, samples: int) -> tuple[I64, int]:
-    """Pixel number, span * columns + x, of each fragment, and the number of columns."""
+    """Unique number of each fragment's span and pixel, span * columns + x; number of columns."""
     spans = len(here.spans) // samples
     x = here.x // samples
     columns = int(x.max(initial=0)) + 1

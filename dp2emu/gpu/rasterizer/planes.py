@@ -52,7 +52,7 @@ def triangle_frame(x: F64, y: F64, area: F64) -> Frame:
 
 
 def corner_ways(b: Builder, key: None, c0: Value, c1: Value, c2: Value) -> list[Value]:
-    """Formula: pixel coordinate of corner 0 and offsets of corners 1 and 2, of grid values."""
+    """Formula: corner 0, and corners 1 and 2 relative to it, in pixels, from grid coordinates."""
     first, second, third = (corner / float(ONE) for corner in (c0, c1, c2))
     return [first, second - first, third - first]
 
@@ -108,9 +108,8 @@ def reciprocal(b: Builder, key: None, x: Value) -> tuple[Value]:
 
 
 def read_plane(b: Builder, whole: bool, value: Value, *divided: Value) -> tuple[Value]:
-    """Formula: pixel program input of a plane's value, in perspective times 1 / rhw.
-
-    ``whole``: an I32, which constant planes hold exactly.
+    """Formula: pixel program input from the value of its plane, times the factors ``divided``,
+    such as 1 / rhw; an I32 if ``whole``, otherwise an F32.
     """
     for factor in divided:
         value = value * factor
@@ -118,10 +117,10 @@ def read_plane(b: Builder, whole: bool, value: Value, *divided: Value) -> tuple[
 
 
 class Sites(msgspec.Struct, frozen=True):
-    """Fragments with their positions in their primitive's frame.
+    """Fragments and their distances ``dx`` and ``dy``, in pixels, from corner 0 of their
+    primitive.
 
-    ``span`` numbers, ``x`` and ``dx`` have a lane a fragment, ``dy`` a lane a span; dx and dy are
-    the distances from corner 0 in pixels.
+    ``span`` (span numbers), ``x`` and ``dx`` have a lane a fragment, ``dy`` a lane a span.
     """
 
     spans: Spans
@@ -132,7 +131,7 @@ class Sites(msgspec.Struct, frozen=True):
 
     @property
     def y(self) -> I64:
-        """Pixel rows."""
+        """Pixel row of each fragment."""
         return self.spans.y[self.span]
 
     @property
@@ -149,7 +148,7 @@ class Sites(msgspec.Struct, frozen=True):
         return computed(along, None, row[self.span], across[self.span], self.dx)[0]
 
     def moved(self, way: F64) -> Sites:
-        """Sites moved by an offset in pixels, shape (2, n)."""
+        """Fragments with ``way``, pixels, shape (2, n), added to their distances from corner 0."""
         spans = replace(self.spans, runs=None).part(self.span)
         dy = self.dy[self.span] + way[1]
         return Sites(spans, np.arange(len(self.x)), self.x, self.dx + way[0], dy)
@@ -160,7 +159,7 @@ class Sites(msgspec.Struct, frozen=True):
 
 
 def sites(frame: Frame, fragments: Fragments) -> Sites:
-    """Sites of fragments in the frames of their primitives."""
+    """Fragments with their distances from corner 0, which ``frame`` has for each primitive."""
     spans = fragments.spans
     dx = fragments.x - frame.x0[spans.primitive][fragments.span]
     dy = spans.y - frame.y0[spans.primitive]

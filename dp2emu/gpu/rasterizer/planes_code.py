@@ -20,11 +20,11 @@ class Primitive(msgspec.Struct, frozen=True):
     address: str
 
     def splat(self, word: int) -> str:
-        """The double in a word of the record, in all lanes."""
+        """Load word number ``word`` of the record as a double, broadcast to all lanes."""
         return self.code.spread("double", self._word("double", word))
 
     def integer(self, word: int) -> str:
-        """The i64 in a word of the record."""
+        """Load word number ``word`` of the record as an i64."""
         return self._word("i64", word)
 
     def _word(self, type: str, word: int) -> str:
@@ -32,7 +32,7 @@ class Primitive(msgspec.Struct, frozen=True):
         return w(f"load {type}, ptr {w.place(self.address, str(WORD * word))}, align 8")
 
     def flag(self, bit: int) -> str:
-        """An i1: whether a bit of the flags is set."""
+        """Whether ``bit`` of the record's word FLAGS is set, an i1."""
         w = self.code
         found = w(f"and i64 {self.integer(FLAGS)}, {bit}")
         return w(f"icmp ne i64 {found}, 0")
@@ -46,9 +46,8 @@ class Primitive(msgspec.Struct, frozen=True):
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
-        """Distances of lanes from the coordinate in word ``anchor``.
-
-        Not a formula, since vectors may be narrower.
+        """Distances, in pixels, of lanes from the coordinate in record word ``anchor``; ``first``
+        plus the lane's number in ``lanes`` is its column or row.
         """
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
@@ -60,12 +59,14 @@ class Primitive(msgspec.Struct, frozen=True):
         return way if own == lanes else w.picked(type, way, "poison", (*range(len(own)),) * ROWS)
 
     def row(self, plane: str, dy: str) -> str:
-        """Values of a plane in corner 0's column, ``dy`` rows from it: value + ddy * dy."""
+        """Values of a plane in corner 0's column, at distances ``dy``: value + ddy * dy."""
         at = self.layout.planes[plane]
         return self._along(self.splat(at), self.splat(at + 2), dy)
 
     def at(self, plane: str, row: str, dx: str) -> str:
-        """Values of a plane at lanes, from those of ``row``: row + ddx * dx."""
+        """Values of a plane at distances ``dx`` from corner 0, given the values ``row`` of the
+        same pixel rows in corner 0's column: row + ddx * dx.
+        """
         return self._along(row, self.splat(self.layout.planes[plane] + 1), dx)
 
     def _along(self, *operands: str) -> str:
@@ -74,11 +75,11 @@ class Primitive(msgspec.Struct, frozen=True):
 
 
 def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
-    """Column or row numbers of lanes, i32."""
+    """Column or row number of each lane: the i32 ``first`` plus the lane's offset in ``lanes``."""
     count = len(lanes)
     return w(f"add <{count} x i32> {w.spread('i32', first, count)}, {numbers('i32', lanes)}")
 
 
 def offset(w: Code, way: str, grid: int, one: int) -> str:
-    """Distances, doubles, plus ``grid`` / ``one`` pixels."""
+    """Emit the distances ``way``, doubles in pixels, plus the constant ``grid`` / ``one``."""
     return w(f"fadd {w.d} {way}, splat (double {number(grid / one)})")

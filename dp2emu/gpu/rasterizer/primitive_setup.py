@@ -69,7 +69,9 @@ class _Corners(msgspec.Struct, frozen=True):
         return _Corners(self.geometry.part(chosen), self.x[:, chosen], self.y[:, chosen])
 
     def take(self, corner: I64, primitive: I64) -> _Corners:
-        """Primitives formed of corners ``corner`` of primitives ``primitive``, shape (3, m)."""
+        """New primitives: corner c of number m is ``corner[c, m]`` of primitive ``primitive[c,
+        m]``.
+        """
         geometry = self.geometry
         vertices = Vertices(
             geometry.vertices.position[:, corner, primitive],
@@ -83,7 +85,9 @@ class _Corners(msgspec.Struct, frozen=True):
 
 
 def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
-    """Primitives of a draw with frames and spans, but for those with a NaN or infinite x or y."""
+    """Primitives with their plane frames and their spans within ``region``; those with a NaN or
+    infinite x or y are dropped.
+    """
     x, y = (snap(axis) for axis in geometry.vertices.position[:2])
     corners = _Corners(geometry, x, y)
     finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
@@ -120,7 +124,9 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
 def _covered(
     draw: Draw, corners: _Corners, cover: Cover, region: Rect, reach: F64 | int = 0
 ) -> Iterator[Spans]:
-    """Spans of primitives, with sample runs if D3DRS_MULTISAMPLEANTIALIAS applies."""
+    """Spans of primitives by the function ``cover``, which extend at most ``reach`` grid units
+    beyond their corners in y; with sample runs if D3DRS_MULTISAMPLEANTIALIAS applies.
+    """
     pipeline = draw.pipeline
     if pipeline.samples == 1 or not pipeline.raster.multisample:
         return cover(slice(None), CENTRE)
@@ -142,14 +148,16 @@ def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -
 
 
 def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
-    """A point for each corner at which a drawn edge begins."""
+    """Points in place of triangles: one for each corner at which a drawn edge begins."""
     triangle, start = np.nonzero(corners.geometry.edge_mask.T)
     points = corners.take(np.stack((start,) * 3), np.stack((triangle,) * 3))
     return _of_triangles(_points(draw, points, region), solid, triangle)
 
 
 def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primitives:
-    """Lines or points ``parts`` with facing, count and depth gradient of their triangles."""
+    """Lines or points ``parts`` with the facing, triangle count and depth gradient of ``solid``;
+    ``triangle`` is the index in ``solid`` of the triangle that each belongs to.
+    """
     tilt = None if solid.tilt is None else solid.tilt[triangle]
     return replace(parts, front=solid.front[triangle], triangles=solid.triangles, tilt=tilt)
 

@@ -31,7 +31,7 @@ Limit = int | I64
 """A bound in pixels: a number for all primitives, or an array with one for each."""
 
 EXACT_LIMIT = 1 << 29
-"""Grid coordinates up to here (two million pixels) keep every product below 2**62."""
+"""Greatest grid coordinate (two million pixels) for which every product stays below 2**62."""
 
 
 def snap(position: F32 | F64) -> F64:
@@ -51,13 +51,15 @@ def fits_int64(x: F64, y: F64) -> Mask:
 
 
 def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """First pixel centre at or after a coordinate, clamped to ``low``..``high``."""
+    """First pixel whose centre is at or after a grid coordinate, clamped to ``low``..``high``."""
     centre: F64 = np.clip(np.ceil(grid / ONE), low, high)
     return centre
 
 
 def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
-    """One past the last pixel centre at or before a coordinate, clamped to ``low``..``high``."""
+    """One past the last pixel whose centre is at or before a coordinate, within
+    ``low``..``high``.
+    """
     centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)
     return centre
 
@@ -72,8 +74,8 @@ BATCH = 1 << 17
 
 
 class SampleRuns(msgspec.Struct, frozen=True):
-    """Sample coverage of spans: sample s covers left[s] <= x < right[s], and the last run is of
-    pixel centres; int64, shape (samples + 1, n).
+    """Sample coverage of spans: sample s covers left[s] <= x < right[s]; the last item is for the
+    pixel centre; int64, shape (samples + 1, n).
     """
 
     left: I64
@@ -122,7 +124,7 @@ class Fragments(msgspec.Struct, frozen=True):
 
 
 def in_order(fast: Spans, slow: list[Spans]) -> Spans:
-    """Spans of int64 and of Python integer arithmetic, merged in drawing order."""
+    """Merge the spans ``fast`` and ``slow``, stably sorted by primitive number."""
     if not slow:
         return fast
     parts = (fast, *slow)
@@ -151,6 +153,6 @@ def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:
 
 
 def fragments(spans: Spans) -> Fragments:
-    """All pixels of spans."""
+    """All pixels of spans, one after the other."""
     span, step = expand(spans.right - spans.left)
     return Fragments(spans, span, spans.left[span] + step)

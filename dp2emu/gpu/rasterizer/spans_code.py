@@ -41,9 +41,10 @@ class RowSink(Protocol):
         ends: tuple[str, str],
         coverage: str | None = None,
     ) -> None:
-        """Emit the shading of two rows, of which ``y`` is the upper.
+        """Emit the shading of the pixel rows ``y`` and y + 1 of a primitive.
 
-        ``bounds`` are those of each sample, ``ends`` their lowest left and highest right, i32.
+        ``bounds`` has the covered columns for each sample, ``ends`` their lowest left and highest
+        right, i32; ``coverage`` is that of an antialiased line, if any.
         """
 
 
@@ -59,7 +60,7 @@ def spans(blocks: RowSink) -> None:
 
 
 def _item(w: Code, base: str, number: str) -> str:
-    """An item of an int64 array, as an i32."""
+    """Load item ``number`` of the int64 array at ``base``, as an i32."""
     place = w(f"getelementptr i64, ptr {base}, i64 {number}")
     return w(f"trunc i64 {w(f'load i64, ptr {place}')} to i32")
 

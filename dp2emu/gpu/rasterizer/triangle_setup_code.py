@@ -58,7 +58,9 @@ def long(value: int) -> str:
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """A ``planes.Frame`` without corner 0, as LLVM vectors of doubles."""
+    """Vectors of doubles for a group of triangles: x and y of corners 1 and 2 relative to corner
+    0, in pixels, and the doubled signed area.
+    """
 
     dx1: str
     dy1: str
@@ -68,8 +70,9 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Masks of triangles: ``kept`` by culling, of these ``seen`` in the region, and too ``large``
-    for int64; and ``area``, doubled areas in pixels.
+    """Results for a group of triangles: masks of those left after culling (``kept``), of those
+    among them with rows in the region (``seen``), and of those too ``large`` for int64; and
+    ``area``, the doubled areas in whole pixels.
     """
 
     kept: str
@@ -79,10 +82,10 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 class Setup:
-    """Writer of the set-up of a chunk's triangles.  Mutable.
+    """Writer of the code that sets up the triangles of a chunk.  Mutable.
 
-    A group is ``TOGETHER`` triangles, a lane each.  Its record words are first stored behind the
-    records, a vector a word.
+    A group is ``TOGETHER`` triangles, with a vector lane for each.  The words of its records are
+    first stored after the last record, one vector for each word, and then transposed to records.
     """
 
     def __init__(self, w: Code, key: SetupKey) -> None:
@@ -116,7 +119,7 @@ class Setup:
         return self.w.word(type, "%arguments", ARGUMENTS.index(name))
 
     def _known(self, name: str, type: str = "i64") -> str:
-        """Load the word ``name`` of the state's set-up table."""
+        """Load the word ``name`` of ``TRIANGLES``, to which the argument ``setup`` points."""
         return self.w.word(type, self.given, TRIANGLES.index(name))
 
     def _group(self, first: str, count: str) -> None:
@@ -128,7 +131,7 @@ class Setup:
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
 
     def _store(self, word: int | str, type: str, value: str) -> None:
-        """Store a word, whose number is constant or an i64, of the group's records."""
+        """Store a vector to word ``word`` (constant or an i64) of the group's records."""
         self.w.do(f"store {type} {value}, ptr {self._row(word)}, align {WORD}")
 
     def _bytes(self, records: str) -> str:
@@ -136,17 +139,18 @@ class Setup:
         return self.w(f"mul i64 {self.w(f'mul i64 {self.size}, {WORD}')}, {records}")
 
     def _record(self, number: str) -> str:
-        """Address of record ``number``."""
+        """Emit the address of triangle record ``number``, an i64."""
         return self.w.place(self.argument("ptr", "records"), self._bytes(number))
 
     def _row(self, word: int | str) -> str:
-        """Address of the vector of word ``word`` of the current group's records."""
+        """Address of the vector that holds word ``word`` of each of the group's records."""
         return self.w(f"getelementptr {self.w.l}, ptr {self.rows}, i64 {word}")
 
     def _store_records(self, seen: str, made: str) -> str:
-        """Transpose the group's words to records after the first ``made`` -> number of records.
+        """Transpose the group's words to records from number ``made`` on -> number of records
+        afterwards.
 
-        A record that is not ``seen`` is overwritten by the next one.
+        A record whose bit in the mask ``seen`` is 0 is overwritten by the next one.
         """
         w, records = self.w, []
         for lane in range(TOGETHER):
@@ -163,7 +167,7 @@ class Setup:
         return made
 
     def _turned(self, rows: list[str]) -> list[str]:
-        """Transpose a square matrix of rows: swap blocks beside the diagonal, small ones first."""
+        """Transpose a square matrix of row vectors by exchanging blocks across the diagonal."""
         size = 1
         while size < TOGETHER:
             low = [lane & ~size | (lane & size) * TOGETHER // size for lane in range(TOGETHER)]
@@ -176,7 +180,7 @@ class Setup:
         return rows
 
     def _mixed(self, one: str, other: str, lanes: list[int]) -> str:
-        """Shuffle lanes of two rows; lane numbers count those of ``one``, then of ``other``."""
+        """Shuffle two vectors; lane numbers count those of ``one``, then of ``other``."""
         w, order = self.w, ", ".join(f"i32 {lane}" for lane in lanes)
         return w(f"shufflevector {w.l} {one}, {w.l} {other}, <{TOGETHER} x i32> <{order}>")
 
@@ -186,7 +190,7 @@ class Setup:
         return self._corners_at(base, str(POSITION.index(name)), first)
 
     def _corners_at(self, base: str, row: str, first: str) -> Triple:
-        """A row of vertex data at the three corners of a group's triangles, doubles."""
+        """Row ``row`` of the doubles at ``base``, at the corners of a group's triangles."""
         w = self.w
         lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {row}"))
         stride, found = self.argument("i64", "in.corner"), []
@@ -206,7 +210,7 @@ class Setup:
     # Triangles
 
     def _triangles(self, first: str) -> _Found:
-        """Set up the group of ``TOGETHER`` triangles from number ``first`` on."""
+        """Emit the set-up of ``TOGETHER`` triangles from ``first`` on -> their masks and areas."""
         w = self.w
         x, y = (self._snapped(name, first) for name in "xy")
         fits = self._each([self._within(each, EXACT_LIMIT) for each in (*x, *y)])
@@ -223,7 +227,7 @@ class Setup:
         return _Found(kept, seen, large, w(f"lshr {w.l} {size}, {long(2 * GRID_BITS)}"))
 
     def _snapped(self, name: str, first: str) -> Triple:
-        """Grid coordinates of the corners (``spans.snap``)."""
+        """Position component ``name`` at the corners of a group's triangles, in 1/256 pixel."""
         a, b, c = (self._one(snapped, (F64, each)) for each in self._corners(name, first))
         return a, b, c
 
@@ -247,15 +251,15 @@ class Setup:
         return found
 
     def _whole(self, axis: Triple, fits: str) -> Triple:
-        """Grid coordinates as i64, 0 in lanes where ``fits`` is false."""
+        """Convert coordinates of corners from doubles to i64, 0 where ``fits`` is false."""
         w = self.w
         held = (w.select(fits, w.d, each, ZERO) for each in axis)
         a, b, c = (w(f"sext {w.i} {w(f'fptosi {w.d} {each} to {w.i}')} to {w.l}") for each in held)
         return a, b, c
 
     def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> str:
-        """Store corners, with positive winding, and rows within the region -> mask of triangles
-        that have rows.
+        """Store corners, in order of positive winding, and first and end rows of the group's
+        triangles -> mask of those in the mask ``kept`` that may cover pixels of the region.
         """
         w = self.w
         swap = w(f"icmp slt {w.l} {area}, {ZERO}")
@@ -273,7 +277,9 @@ class Setup:
         return w.both(some, w(f"icmp slt {w.l} {top}, {bottom}"))
 
     def _extent(self, axis: Triple, low: str, high: str) -> tuple[str, str]:
-        """First pixel within the region that may have a covered sample, and one past the last."""
+        """First pixel on an axis, within the region, in which each triangle may cover a sample,
+        and one past the last; ``low`` and ``high`` name the region's bounds.
+        """
         w = self.w
         reach = w.spread("i64", self._known("reach"))
         least, most = (
@@ -330,7 +336,9 @@ class Setup:
         return ddx, ddy
 
     def _planes(self, first: str, frame: _Frame, rhw: Triple) -> None:
-        """Emit a loop over the planes of the set-up table, which stores their words."""
+        """Emit a loop over the plane table (``SETUP_PLANE``), which stores the three words of each
+        plane in the group's records.
+        """
         w = self.w
         placed, others = (self.argument("ptr", f"in.{name}") for name in ("position", "varyings"))
         table = self._known("planes", "ptr")
@@ -360,8 +368,9 @@ class Setup:
         return w(f"select i1 {which}, {w.d} {one}, {w.d} {other}")
 
     def _divisor(self, first: str, frame: _Frame) -> tuple[str, Triple]:
-        """The perspective flags of triangles, and their rhw, 1 if all three are equal; stores the
-        plane of rhw.  Flags are 0 and rhw 1 if no plane is in perspective.
+        """Store the plane of rhw -> ``DIVIDED`` flag of each triangle, and rhw at its corners.
+
+        The flag is 0 and rhw 1 if rhw is equal at all corners, or if no plane is in perspective.
         """
         w, word = self.w, self._known("divisor")
         divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, double(1.0)) for _ in range(3)))

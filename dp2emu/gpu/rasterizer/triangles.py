@@ -144,7 +144,7 @@ def _int64_spans(t: _Triangles, region: Rect, chosen: I64, top: I64, height: I64
 
 
 def _bound(left: I64, right: I64, a: I64, c: I64, region: Rect) -> None:
-    """Narrow spans left <= x < right, in place, to a * x + c >= 0."""
+    """Narrow spans left <= x < right, in place, to pixels with a * x + c >= 0."""
     quotient = c // np.maximum(np.abs(a), 1)
     np.maximum(left, -quotient, out=left, where=a > 0)
     np.minimum(right, quotient + 1, out=right, where=a < 0)

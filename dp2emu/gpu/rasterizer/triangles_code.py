@@ -56,7 +56,9 @@ class Records(msgspec.Struct, frozen=True):
 
 
 class Lanes(msgspec.Struct, frozen=True):
-    """Writer of integer arithmetic with a lane a sample: an i64, or a vector of 2, 4, 8..."""
+    """Writer of integer arithmetic with a lane for each sample: on an i64 for one sample, else on
+    a vector of i64 whose length is a power of two.
+    """
 
     code: Code
     samples: tuple[Offset, ...]
@@ -115,7 +117,7 @@ class Lanes(msgspec.Struct, frozen=True):
         return self.code(f"select i1 {condition}, {self.type} {x}, {self.type} {y}")
 
     def where(self, flags: str, x: str, y: str) -> str:
-        """``x`` or ``y`` by a flag a lane."""
+        """``x`` or ``y`` in each lane, by that lane's i1 in ``flags``."""
         return self.code(f"select {self.flags} {flags}, {self.type} {x}, {self.type} {y}")
 
     def divided(self, x: str, y: str) -> tuple[str, str]:
@@ -130,8 +132,9 @@ class Lanes(msgspec.Struct, frozen=True):
 
 
 class _Edge(msgspec.Struct, frozen=True):
-    """An edge: quotient and remainder in the current row, their steps per row, the divisor,
-    and whether it bounds the left or the right side.
+    """An edge function in the current row, divided by ``divisor``, its change per pixel: quotient
+    and remainder (``rest``), their steps per row; and whether the edge bounds the ``left`` or
+    ``right`` side of the triangle, i1.
     """
 
     quotient: Variable
@@ -149,7 +152,7 @@ def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
 
 
 def rows_within(blocks: RowSink) -> Rows:
-    """``Rows`` function that emits the shading inline, by ``blocks``."""
+    """Return a ``Rows`` function that emits the shading by ``blocks`` in place, not as a call."""
     w = blocks.w
 
     def rows(record: str, y: str, runs: Runs, ends: Pair) -> None:
@@ -160,7 +163,9 @@ def rows_within(blocks: RowSink) -> Rows:
 
 
 def triangles(w: Code, samples: tuple[Offset, ...], records: Records, rows: Rows) -> None:
-    """Emit a loop over listed triangles with rows in ``%first`` to ``%end``, in order."""
+    """Emit a loop over the triangles whose numbers are in the argument ``list``, in order;
+    ``rows`` shades those of their rows that are in ``%first`` to below ``%end``.
+    """
     base, numbers = (_argument(w, "ptr", name) for name in ("records", "list"))
     with w.count("i64", "0", _argument(w, "i64", "count"), 1) as n:
         record = records.at(w, base, _listed(w, numbers, n))
@@ -195,7 +200,7 @@ def _fetch(w: Code, records: Records, base: str, number: str) -> None:
 
 
 class _Triangle:
-    """Writer of one triangle's rows between two i64 bounds.  Mutable."""
+    """Writer of the loop over one triangle's pixel rows, between two i64 bounds.  Mutable."""
 
     def __init__(
         self, w: Code, samples: tuple[Offset, ...], corners: Sequence[Pair], ends: Pair
@@ -241,7 +246,8 @@ class _Triangle:
         )  # fmt: skip
 
     def _row(self, edges: Sequence[_Edge], y: str) -> tuple[str, str]:
-        """First and end column of row ``y``, by lane; steps the edges to the next row.
+        """First covered column of row ``y`` and one past the last, by lane; moves the edges to the
+        next row.
 
         In an empty row these are the region's right and left bound.
         """
@@ -289,7 +295,7 @@ class _Triangle:
 
 
 def _by_row(w: Code, rows: Sequence[str]) -> str:
-    """Vector, in MEMORY order, with the i32 of each lane's row, from those of two rows."""
+    """Vector of i32, MEMORY order: ``rows[0]`` in lanes of the upper row, else ``rows[1]``."""
     pair = "<2 x i32>"
     both = w(f"insertelement {pair} poison, i32 {rows[0]}, i32 0")
     both = w(f"insertelement {pair} {both}, i32 {rows[1]}, i32 1")

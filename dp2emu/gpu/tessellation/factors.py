@@ -35,14 +35,17 @@ _ABOVE_ONE = np.float32(1 + 2**-17)
 """Tessellation factors above this round to more than 1 in units of 1/65536."""
 
 _RING = np.float32(1 + 2**-16)
-"""Inside factor just above 1: the least, in odd partitioning, of a patch with an inner ring."""
+"""Least inside factor, in odd partitioning, of a patch with any factor above 1: above 1 too,
+though only just, so that the patch has an inner ring of points."""
 
 _LEAST_EVEN, _LEAST_ODD = 3, 4
-"""Least points across a patch's inside, if an even and if an odd number of segments crosses it."""
+"""Least number of points across a patch's inside, for an even and an odd number of segments."""
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Factors of rows of points, ``fixed`` in 1/65536; ``odd``: the number of segments is odd."""
+    """Tessellation factors of rows of points, ``fixed`` in 1/65536, and whether each row has an
+    ``odd`` number of segments.
+    """
 
     fixed: I64
     odd: Mask
@@ -52,7 +55,7 @@ class Rows(msgspec.Struct, frozen=True):
 
     @property
     def half(self) -> I64:
-        """Half of each factor, plus half a segment if a segment is in the middle of the row."""
+        """Half of each factor, in 1/65536, plus half a segment if the row has a middle segment."""
         half: I64 = (self.fixed + 1) // 2
         # A factor of 1 that counts as even has two segments.
         return half + np.where(self.odd | (half == HALF), HALF, 0)
@@ -65,7 +68,7 @@ class Rows(msgspec.Struct, frozen=True):
 
     @property
     def ranks(self) -> I64:
-        """Number of points of half a row without its middle point or segment."""
+        """Number of segments in half of each row, not counting one in the row's middle."""
         ceiling: I64 = -(-self.half // ONE)
         return ceiling - self.odd
 
@@ -84,7 +87,9 @@ class Factors(msgspec.Struct, frozen=True):
 
     @property
     def inside_points(self) -> I64:
-        """Points across the inside, shape (insides, n), at least enough for one ring."""
+        """Number of points across the inside of each patch, shape (insides, n): at least 3, or 4
+        if the number of segments is odd, so that an inner ring exists.
+        """
         return np.maximum(self.inside.points, np.where(self.inside.odd, _LEAST_ODD, _LEAST_EVEN))
 
     def part(self, chosen: I64) -> Factors:
@@ -121,7 +126,9 @@ def factors_of(domain: Domain, partitioning: Partitioning, edges: F32, inside: F
 
 
 def _isoline_factors(drawn: I64, partitioning: Partitioning, edges: F32) -> Factors:
-    """Factors of isolines; the density is an integer under any partitioning."""
+    """Factors of isoline patches, whose indices are ``drawn``, from ``edges``: line density, which
+    is rounded up to an integer under any partitioning, and line detail.
+    """
     integer = Partitioning.PARTITIONING_INTEGER
     density = _rows(integer, _clamped(edges[:1], *_RANGES[integer]))
     detail = _rows(partitioning, _clamped(edges[1:], *_RANGES[partitioning]))
@@ -138,7 +145,9 @@ def _clamped(factors: F32, least: F32 | float, most: float) -> F32:
 
 
 def _rows(partitioning: Partitioning, factors: F32) -> Rows:
-    """Factors in fixed point, rounded half to even; float64 holds the products exactly."""
+    """Convert float32 factors to 1/65536, rounded half to even; where ``partitioning`` allows only
+    whole factors, they are rounded up first.
+    """
     whole = partitioning in _WHOLE
     rounded = np.ceil(factors) if whole else factors
     fixed = np.rint(rounded.astype(np.float64) * ONE).astype(np.int64)
@@ -155,7 +164,7 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
 # neighbour, the split point.
 
 _SEGMENTS = 2 * 65
-"""Length of ``_RECIPROCALS`` and ``_REMAINDERS``: more than the segments that any row has."""
+"""Length of the tables indexed by a row's number of segments: greater than any such number."""
 
 _RECIPROCALS = np.array([0, *((2 * ONE + n) // (2 * n) for n in range(1, _SEGMENTS))], np.int64)
 """From number of segments n to 1 / n in units of 1/65536, rounded (0 for n = 0)."""
@@ -165,11 +174,11 @@ _REMAINDERS = np.array([n & ~(1 << n.bit_length() >> 1) for n in range(_SEGMENTS
 """From number of segments n to n with its highest set bit cleared."""
 
 _NO_SPLIT = _SEGMENTS
-"""Split point for whole factors, which move no point: greater than all point numbers."""
+"""Result of ``_split`` for whole factors, which move no point: greater than all point numbers."""
 
 
 def position_of(rows: Rows, point: I64) -> I64:
-    """Positions, in 1/65536, of the points numbered ``point`` on rows of the same shape.
+    """Positions, in 1/65536, of the points numbered ``point`` on ``rows``, arrays of one shape.
 
     The second half of a row mirrors the first, so that it is the same from both ends.
     """
@@ -186,8 +195,8 @@ def position_of(rows: Rows, point: I64) -> I64:
 
 
 def _lerped(rows: Rows, half: I64, point: I64) -> I64:
-    """Positions of points of the first half of rows, interpolated between those for the whole
-    factor below and those for the one above.
+    """Positions, in 1/65536, of points in the first half of rows: interpolated between those under
+    the next lower and the next higher whole factor.
     """
     floor, ceiling, fraction = half // ONE, -(-half // ONE), half % ONE
     lower = point - (point > _split(rows, floor, fraction))
@@ -197,7 +206,9 @@ def _lerped(rows: Rows, half: I64, point: I64) -> I64:
 
 
 def _split(rows: Rows, floor: I64, fraction: I64) -> I64:
-    """Number of the last point before the one that the next higher whole factor adds."""
+    """In the first half of each row, the number of the last point before the one that the next
+    higher whole factor adds; ``_NO_SPLIT`` for a whole factor.
+    """
     split: I64 = 2 * _REMAINDERS[floor - rows.odd] + 1
     split = np.where(rows.odd & (floor == 1), 0, split)
     return np.where(fraction == 0, _NO_SPLIT, split)

@@ -87,7 +87,7 @@ def triangle(segments: tuple[float, float, float], *, continuous: bool) -> Domai
 
 
 def _snapped(divisions: Sequence[float], size: int) -> F64:
-    """The nearest divisions of an edge, halves up, for ``size`` equally spaced vertices."""
+    """For each of ``size`` equally spaced vertices, the nearest of ``divisions``; halves go up."""
     segments, steps = len(divisions) - 1, size - 1
     nearest = (2 * segments * np.arange(size) + steps) // (2 * steps)
     snapped: F64 = np.array(divisions)[nearest]

@@ -22,8 +22,8 @@ from dp2emu.d3d.enums import Basis
 from dp2emu.gpu.arrays import F64, I64
 
 _CATMULL_ROM = {1: (1, 1, 1), 2: (1, 1, 2), 3: (0, 0, 1)}
-"""Interpolations of the Catmull-Rom pyramid, by level: shift of the first point, decrement of the
-shift from point to point, and width."""
+"""From level of the Catmull-Rom pyramid to (first, less, width): the level interpolates its point
+i with a = (t + first - less * i) / width."""
 
 
 def _bezier(degree: int, level: int, point: int) -> tuple[int, int]:
@@ -44,8 +44,8 @@ INTERPOLATIONS: dict[Basis, Callable[[int, int, int], tuple[int, int]]] = {
     Basis.BSPLINE: _bspline,
     Basis.INTERPOLATE: _catmull_rom,
 }
-"""By basis: function of (degree, level, point number) -> (shift, width) of the interpolation
-``a = (t + shift) / width`` in the module's pyramid."""
+"""From spline basis to function (degree, level, point number i) -> (shift, width): the level
+computes point i as (1 - a) * old[i] + a * old[i + 1], with a = (t + shift) / width."""
 
 
 class Weights(NamedTuple):
@@ -90,7 +90,9 @@ def pieces(basis: Basis, degree: int, size: int) -> int:
 
 
 def _along(basis: Basis, degree: int, size: int, s: F64) -> tuple[I64, F64, F64]:
-    """First control point, weights and slopes at parameters ``s``, 0 to 1 over all pieces."""
+    """For parameters ``s``, 0 to 1 along a row of ``size`` control points: number of the first
+    control point with influence, and weights and derivatives of degree + 1 points from it on.
+    """
     count = pieces(basis, degree, size)
     place = s * count
     piece = np.minimum(np.floor(place), count - 1)

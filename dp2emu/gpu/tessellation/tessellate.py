@@ -1,7 +1,7 @@
 """Domain points and primitives of tessellated patches (SM4-5 tokens, "Tessellation").
 
-Coordinates are integers in units of 1/65536.  All patches are tessellated at once, and none
-depends on its place among them.
+Coordinates are integers in units of 1/65536.  All patches are tessellated at once, and the
+result for one does not depend on the others.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ class Tessellator(msgspec.Struct, frozen=True):
         return Tessellation(factors.patches[owner], u, v, corners, factors.patches[patch])
 
     def _points_or_lines(self, lengths: I64, owner: I64) -> tuple[I64, I64]:
-        """Corners and patches of points, or of line strips of ``lengths`` points."""
+        """Point numbers of points, shape (1, n), or of segments of line strips of ``lengths``
+        points, shape (2, n), and the patch of each; ``owner`` is the patch of each point.
+        """
         if self.output is OutputPrimitive.OUTPUT_POINT:
             return np.arange(len(owner))[None], owner
         run, place = expand(lengths - 1)
@@ -131,12 +133,11 @@ _TWO_THIRDS = 0xAAAA
 
 
 class DomainShape(msgspec.Struct, frozen=True):
-    """Axis, direction and position of each side of a domain's rings; tuples have an item a side.
+    """Where the sides of a domain's rings lie; every tuple has an item for each side.
 
-    ``along`` is the number of the inside factor that divides the side; the inside factor numbered
-    ``across`` places the side on the other axis.  ``forward``: the side's coordinate grows from 0
-    to 1.
-    ``far``: the side lies near 1, not near 0, on the other axis.
+    ``along`` is the number of the inside factor that divides the side, ``across`` that of the
+    inside factor of the perpendicular axis.  ``forward``: the coordinate along the side grows from
+    0 to 1.  ``far``: on the perpendicular axis the side lies near 1, not near 0.
     """
 
     along: tuple[int, ...]
@@ -175,7 +176,7 @@ class Rings(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> DomainShape:
-        """How the sides of the rings run in the domain of these patches, triangle or quad."""
+        """Axis, direction and position of the sides of rings in this domain, triangle or quad."""
         return SHAPES[self.domain]
 
     @property
@@ -185,7 +186,9 @@ class Rings(msgspec.Struct, frozen=True):
 
 
 def rings_of(domain: Domain, factors: Factors) -> Rings:
-    """Rings of patches of triangles or quads."""
+    """Concentric rings of domain points, from the outermost to the innermost, of all patches in
+    ``factors``; the domain is a triangle or a quad.
+    """
     shape, across = SHAPES[domain], factors.inside_points
     count = np.where(factors.least, 1, (across.min(axis=0) + 1) // 2)
     patch, number = expand(count)
@@ -197,8 +200,8 @@ def rings_of(domain: Domain, factors: Factors) -> Rings:
 
 
 def _ring_points(segments: I64, number: I64) -> I64:
-    """Number of points that each side of a ring owns: one a segment; a ring without width is one
-    row, of which one side owns all points.
+    """Number of points that each side of a ring owns, shape (rings, sides): one for each segment;
+    of a ring without width, the longest side owns all points and the others none.
     """
     row = (number > 0) & (segments == 0).any(axis=1)
     longest = np.argmax(segments, axis=1)
@@ -228,7 +231,9 @@ def positions(rings: Rings) -> tuple[I64, I64]:
 
 
 def _rows_along(rings: Rings, number: I64, side: I64, patch: I64) -> Rows:
-    """Factors of the rows along the ring sides on which points lie, by point."""
+    """For each point, the tessellation factor that divides its ring side: an edge factor on ring
+    0, an inside factor on inner rings.
+    """
     outer, inner = rings.factors.edges, rings.factors.inside
     axis = np.array(rings.shape.along)[side]
     return Rows(
@@ -238,7 +243,7 @@ def _rows_along(rings: Rings, number: I64, side: I64, patch: I64) -> Rows:
 
 
 def _across(rings: Rings, side: I64, number: I64, patch: I64) -> I64:
-    """Coordinate, in 1/65536, on the axis across it, of the ring side on which each point lies."""
+    """Coordinate, in 1/65536, of each point's ring side on the axis perpendicular to that side."""
     axis, far = np.array(rings.shape.across)[side], np.array(rings.shape.far)[side]
     ring = np.where(far, rings.factors.inside_points[axis, patch] - 1 - number, number)
     inside = rings.factors.inside[axis, patch]
@@ -255,10 +260,10 @@ def _quad_uv(rings: Rings, side: I64, number: I64, patch: I64, parameter: I64) -
 def _triangle_uv(
     rings: Rings, side: I64, number: I64, patch: I64, parameter: I64
 ) -> tuple[I64, I64]:
-    """Coordinates u and v of points on triangular rings.
+    """Coordinates u and v, in 1/65536, of points on the rings of triangles.
 
-    A ring's side is away from the domain's edge by two thirds of its position on the row across,
-    and is shorter by half of this at either end.
+    A ring's side lies at two thirds of ``_across`` from the domain's edge; half of this distance
+    is subtracted from ``parameter``, the coordinate along the side.
     """
     across = (_across(rings, side, number, patch) * _TWO_THIRDS + ONE // 2) // ONE
     along = parameter - (across + 1) // 2
@@ -277,16 +282,17 @@ _UV: dict[Domain, Callable[[Rings, I64, I64, I64, I64], tuple[I64, I64]]] = {
 # outer one.  Triangles are clockwise, shape (3, n).
 
 _ORDER = (0, *(n for step in (16, 8, 4, 2, 1) for n in range(1 + step, 33, 2 * step)), 1)
-"""Points of half a row (33 at most) in the order in which they appear as the factor grows: the
-end, then by halves."""
+"""Numbers of the points in half a row (33 at most, point 0 at the row's end) in the order in which
+they appear as the tessellation factor grows."""
 
 RULER: tuple[int, ...] = tuple(np.argsort(_ORDER).tolist())
-"""Rank of each point of half a row in the order in which points appear as the factor grows."""
+"""From number of a point in half a row, counted from the row's end, to its rank: how many other
+points of the half appear earlier as the tessellation factor grows."""
 
 
 class Side(NamedTuple):
-    """Half of a row of points: ``ranks``, the number of its points, and ``odd``, whether a segment
-    lies in the middle of the whole row.
+    """Half of a row of points: ``ranks``, its number of segments without a middle one, and
+    ``odd``, whether a segment lies in the middle of the whole row.
     """
 
     ranks: int
@@ -306,17 +312,17 @@ class _Walk:
         self.outer = 1
 
     def advance_inner(self) -> Triangle:
-        """Step along the inner row and return the triangle over that segment."""
+        """Step along the inner row -> triangle of the two inner points and the outer point."""
         self.inner += 2
         return self.inner - 2, self.outer, self.inner
 
     def advance_outer(self) -> Triangle:
-        """Step along the outer row and return the triangle over that segment."""
+        """Step along the outer row -> triangle of the two outer points and the inner point."""
         self.outer += 2
         return self.outer - 2, self.outer, self.inner
 
     def advance_both(self) -> tuple[int, int]:
-        """Step along both rows -> the corner codes of the points before the step, inner first."""
+        """Step along both rows -> corner codes of the inner and outer point before the step."""
         self.inner += 2
         self.outer += 2
         return self.inner - 2, self.outer - 2
@@ -324,8 +330,8 @@ class _Walk:
 
 @cache
 def transition(inner: Side, outer: Side) -> I64:
-    """Triangles between rows of different factors; points of both rows at the same position
-    of ``RULER`` face each other.
+    """Triangles, as corner codes of shape (3, n), between rows of different tessellation factors;
+    inner and outer points with the same index in ``RULER`` face each other.
     """
     return _array(_transition(_Walk(), inner, outer))
 
@@ -350,7 +356,9 @@ def _transition(walk: _Walk, inner: Side, outer: Side) -> Iterator[Triangle]:
 
 @cache
 def trapezoid(points: int) -> I64:
-    """Triangles between ``points`` inner and two more outer points, with mirrored diagonals."""
+    """Triangles, as corner codes of shape (3, n), between ``points`` inner and ``points`` + 2
+    outer points; the diagonals of the second half mirror those of the first.
+    """
     return _array(_trapezoid(_Walk(), points))
 
 
@@ -363,7 +371,9 @@ def _trapezoid(walk: _Walk, points: int) -> Iterator[Triangle]:
 
 @cache
 def strip(points: int, *, mirrored: bool) -> I64:
-    """Triangles between two rows of ``points`` each; ``mirrored`` flips the middle diagonal."""
+    """Triangles, as corner codes, between rows of ``points``; ``mirrored``: middle diagonal
+    flipped.
+    """
     return _array(_strip(_Walk(), points, mirrored=mirrored))
 
 
@@ -378,13 +388,17 @@ def _strip(walk: _Walk, points: int, *, mirrored: bool) -> Iterator[Triangle]:
 
 
 def _rising(walk: _Walk) -> tuple[Triangle, Triangle]:
-    """A quad whose diagonal goes from the outer row forward to the inner one."""
+    """Step along both rows -> two triangles that fill the quad passed, divided by the diagonal
+    from its first outer to its second inner point.
+    """
     inner, outer = walk.advance_both()
     return (outer, walk.inner, inner), (outer, walk.outer, walk.inner)
 
 
 def _falling(walk: _Walk) -> tuple[Triangle, Triangle]:
-    """A quad whose diagonal goes from the inner row forward to the outer one."""
+    """Step along both rows -> two triangles that fill the quad passed, divided by the diagonal
+    from its first inner to its second outer point.
+    """
     inner, outer = walk.advance_both()
     return (inner, outer, walk.outer), (inner, walk.outer, walk.inner)
 
@@ -405,13 +419,14 @@ _EMPTY, _CENTRE, _SQUARE, _STRIP, _MIRRORED, _TRAPEZOID, _TRANSITION = range(7)
 """Ways to triangulate a seam (the strip between two rings, or the inside of the innermost one)."""
 
 _KIND, _FIELD = 3, 7
-"""Bits of a seam key: those of the triangulation's number, lowest, and of each parameter above."""
+"""Numbers of bits in a seam key (``_key``): of the kind of triangulation, which is lowest, and of
+each parameter above it."""
 
 
 class _SeamRows(msgspec.Struct, frozen=True):
-    """The row of points on one side of each seam, which lies on a ring: point i of a row is point
-    number ``start`` + (``at`` + i * ``step``) mod ``around``; where the ring is a row
-    (``folded``), points beyond its end come back.
+    """For each seam, the row of points on one side of it, which is a part of a ring: point i of
+    the row is point number ``start`` + (``at`` + i * ``step``) mod ``around`` of all points.
+    ``folded``: the ring has no width; its second half is the first half backwards.
     """
 
     start: I64
@@ -456,8 +471,8 @@ def _key(kind: int, *numbers: I64 | Mask) -> I64:
 
 
 def _seam_triangles(key: int) -> I64:
-    """Triangles of the seams with a key; a corner is 2 i for point i of the inner row, 2 i + 1 for
-    point i of the outer row.
+    """Triangles, shape (3, n), that fill a seam with ``key`` (``_key``).  Corner 2 i is point i of
+    the seam's inner row, 2 i + 1 point i of its outer row.
     """
     kind = key & (1 << _KIND) - 1
     a, b, c, d = (key >> _KIND + _FIELD * field & (1 << _FIELD) - 1 for field in range(4))
@@ -471,7 +486,9 @@ def _seam_triangles(key: int) -> I64:
 
 
 def _between(rings: Rings) -> I64:
-    """Keys of the seams between each side of a ring and the ring around it."""
+    """Seam keys (``_key``), shape (rings, sides), of the seams between each side of a ring and the
+    next outer ring; ``_EMPTY`` for outermost rings.
+    """
     edges, inside, patch = rings.factors.edges, rings.factors.inside, rings.patch
     along = list(rings.shape.along)
     rows = (inside.ranks[along], inside.odd[along], edges.ranks, edges.odd)
@@ -482,7 +499,9 @@ def _between(rings: Rings) -> I64:
 
 
 def _inside(rings: Rings) -> I64:
-    """Keys of the seams inside rings: ``_EMPTY`` but for an innermost ring that is not a row."""
+    """For each ring, the key (``_key``) of the seam inside it: ``_EMPTY`` unless the ring is the
+    innermost of its patch and has width.
+    """
     room = rings.last & (rings.points == rings.segments).all(axis=1)
     if rings.domain is Domain.DOMAIN_TRI:
         return np.where(room, _CENTRE, _EMPTY)
@@ -495,7 +514,7 @@ def _inside(rings: Rings) -> I64:
 
 
 def _upright(rings: Rings) -> Mask:
-    """Whether the innermost ring of each ring's patch runs along v instead of u."""
+    """For each ring of a quad, whether its patch has at least as many points along v as u."""
     across = rings.factors.inside_points
     found: Mask = (across[1] >= across[0])[rings.patch]
     return found
@@ -508,19 +527,23 @@ def _around(rings: Rings) -> I64:
 
 
 def _offsets(rings: Rings) -> I64:
-    """Number of segments from the first point of a ring to the beginning of each side."""
+    """Segments from a ring's first point to the start of each side, shape (rings, sides)."""
     offsets: I64 = np.cumsum(rings.segments, axis=1) - rings.segments
     return offsets
 
 
 def _seams(sides: Words, inside: Words) -> Words:
-    """Join values in the order of seams: for each ring those of its sides, then of its inside."""
+    """Join values of ring sides, shape (rings, sides), and of the insides of rings, shape
+    (rings,), in seam order: for each ring its sides, then its inside.
+    """
     found: Words = np.concatenate((sides, inside[:, None]), axis=1).reshape(-1)
     return found
 
 
 def _outer(rings: Rings) -> _SeamRows:
-    """Outer rows of seams: on the next outer ring, or, of a ring's inside, on the ring itself."""
+    """For each seam, the row of its outer points: a side of the next outer ring or, for the seam
+    inside a ring, points of the ring itself.
+    """
     before = np.maximum(np.arange(len(rings.patch)) - 1, 0)
     starts, around, offsets = rings.starts, _around(rings), _offsets(rings)
     first = np.zeros_like(starts)
@@ -534,7 +557,9 @@ def _outer(rings: Rings) -> _SeamRows:
 
 
 def _inner(rings: Rings) -> _SeamRows:
-    """Inner rows of seams: on the ring itself; of its inside, on the opposite side, backwards."""
+    """For each seam, the row of its inner points: a side of the ring or, for the seam inside a
+    ring, points of the ring's opposite side, backwards.
+    """
     starts, around = rings.starts, _around(rings)
     row = (rings.points != rings.segments).any(axis=1)
     opposite = around
@@ -550,5 +575,5 @@ def _inner(rings: Rings) -> _SeamRows:
 
 
 def _by_side(rings: Rings, values: Words) -> Words:
-    """``values``, one a ring, repeated for each side of the ring: shape (rings, sides)."""
+    """Repeat ``values``, one for each ring, for each side -> shape (rings, sides)."""
     return np.repeat(values[:, None], rings.shape.sides, axis=1)

@@ -54,7 +54,7 @@ class Mesh(msgspec.Struct, frozen=True):
         return replace(self, vertices=vertices, corners=place.reshape(self.corners.shape))
 
     def lanes(self, port: str, corner: int) -> Lanes | None:
-        """A port at a corner of each primitive, shape (n,); None if the vertices lack it."""
+        """Values of a port at a corner of each primitive, shape (n,); None if vertices lack it."""
         found = self.vertices.get(port)
         return None if found is None else found[self.corners[corner]]
 
@@ -147,7 +147,7 @@ _CORNERS: dict[Topology, _Corners] = {
 
 
 def corners_with_adjacent(topology: Topology, numbers: I64, last: Mask) -> I64:
-    """Vertex places of primitives in their strip or list, adjacent vertices included: int64, shape
-    (k, n).  ``last`` marks the last primitive of a strip.
+    """For primitives ``numbers`` of a strip or list, the indices in it of their vertices, adjacent
+    ones included: int64, shape (k, n).  ``last`` marks the last primitive of a strip.
     """
     return np.stack(_CORNERS[topology](numbers, last))

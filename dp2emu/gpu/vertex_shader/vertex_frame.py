@@ -68,7 +68,7 @@ class Component(msgspec.Struct, frozen=True):
 
 
 StreamSource = Component | int | None
-"""Where a vertex input comes from: a fetched component, constant bits, or None: vertex number."""
+"""Source of a vertex input: a fetched component, constant bits, or None for the vertex number."""
 
 ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
 """Bits that replace components a vertex lacks: zero, the float 1.0, and the integer 1."""
@@ -79,7 +79,8 @@ class VertexPlan(msgspec.Struct, frozen=True):
 
     ``sources`` feed the inputs of the program or, without one, position and varyings.  ``names``
     are the varyings, ``modes`` how corners of a primitive share them.  ``depth``: z is clipped.
-    ``own_planes`` and ``culls`` count clip distances without a plane, and cull distances.
+    ``own_planes`` and ``culls`` are the numbers of clip and cull distances that the program
+    writes in Direct3D 10.
     """
 
     program: Program | None
@@ -92,7 +93,7 @@ class VertexPlan(msgspec.Struct, frozen=True):
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """Distinct vertex components among ``sources``."""
+        """Components of vertex elements that ``sources`` read, each once."""
         found = (source for source in self.sources if isinstance(source, Component))
         return tuple(dict.fromkeys(found))
 
@@ -196,9 +197,9 @@ WORD = 8
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
 _ALIGNMENT = 64
 _FEWEST = 16
-"""Least number of corners that the memory of a compiled draw's vertex data is made for."""
+"""Least capacity of an argument frame, in corners of primitives."""
 FRAMES = 256
-"""Most ``Frame`` objects, prepared vertex stage arguments, that a thread keeps for reuse."""
+"""Maximum number of argument frames (``Frame``) that a thread keeps for reuse."""
 
 
 class _Arena:
@@ -218,12 +219,13 @@ class _Arena:
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
-    """Argument words, from address ``start`` on, for draws of one plan, topology and capacity.
+    """Argument words of the compiled vertex stages, at address ``start``, for draws of one plan,
+    topology and capacity; the words that each draw sets, ``DRAW``, come first.
 
-    The words that each draw sets, ``DRAW``, come first.  ``sources`` are the ``SOURCE`` words of
-    ``elements``, which lie in ``streams``; ``planes`` the ``PLANE`` words of the user's planes.
-    ``number`` is unique.  ``functions`` run the program, each with the name of the word that has
-    its address; ``code`` is their code in use.
+    ``sources`` are the ``SOURCE`` words of ``elements``, which lie in ``streams``; ``planes`` the
+    ``PLANE`` words of the user's planes.  ``number`` is unique.  ``functions`` are the compiled
+    functions that run the program, each with the name of the word that has its address; ``code``
+    is the code that these addresses belong to.
     """
 
     words: memoryview
@@ -252,8 +254,8 @@ _ADDRESS = struct.Struct("=q")
 
 
 class Memory:
-    """Working memory that frames share, of which one at a time is used.  Mutable: it grows, by
-    powers of two, so that blocks of older frames add up to less than the newest.
+    """Memory that several argument frames use in turn.  Mutable: for a frame that needs more, a
+    new block of a power of two bytes is allocated; older frames keep theirs.
     """
 
     def __init__(self) -> None:
@@ -399,7 +401,7 @@ class _Layout:
         )
 
     def _lanes(self, sources: int) -> I64:
-        """``LANE`` words of all components, whose ``SOURCE`` words are at address ``sources``."""
+        """The ``LANE`` words of each component to fetch; ``SOURCE`` words are at ``sources``."""
         places = {e: sources + n * len(SOURCE) * WORD for n, e in enumerate(self.plan.elements)}
         rows = [
             (places[c.element], c.word, c.left, c.right, c.mode, double(c.scale), row)
@@ -426,7 +428,7 @@ class _Layout:
         return [self._output(name, address(self.constants[ZERO])) for name in POSITION]
 
     def _varyings(self) -> I64:
-        """``VARYING`` words of all varyings."""
+        """For each varying, its ``VARYING`` words: address of its values, and mode."""
         plan = self.plan
         if plan.program is None:
             rows = [self._row(source) for source in plan.sources[4:]]

@@ -81,7 +81,7 @@ def compiled(
     sampler: Sampler | None,
     fetcher: Fetcher | None,
 ) -> Geometry:
-    """``geometry`` by compiled code; if need be, wait until the code is compiled."""
+    """What ``geometry`` returns, by compiled code; if need be, wait until the code is compiled."""
     plan = plan_of(draw.pipeline, names)
     frame = own_thread.frames.of(plan, draw.input.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
@@ -147,7 +147,7 @@ _SOURCE = struct.Struct(f"={len(SOURCE)}q")
 def _bound(
     program: Program, draw: Draw, sampler: Sampler | None, fetcher: Fetcher | None
 ) -> tuple[Bindings, int]:
-    """Bindings of a vertex program, and their address."""
+    """Bindings of a vertex program for a draw, and the address of their words."""
     if not layout_of(program).callees:
         return bound_uniforms(draw.vertex.uniforms, program)
     bindings = Bindings(target(), sampler, fetcher)
@@ -180,7 +180,7 @@ _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
 
 
 def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
-    """``packed_sources``, cached if all elements are in one stream."""
+    """What ``packed_sources`` returns, cached if all elements lie in one stream."""
     number, *others = frame.streams
     stream = streams[number] if number < len(streams) else None
     if others or stream is None:
@@ -194,7 +194,7 @@ def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
 
 
 def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
-    """``SOURCE`` words of a frame's elements."""
+    """The ``SOURCE`` words, as bytes, that locate each of a frame's elements in ``streams``."""
     read = (
         (element, streams[element.stream] if element.stream < len(streams) else None)
         for element in frame.elements
@@ -256,7 +256,8 @@ def checked(
     run: Run,
     fetcher: Fetcher | None = None,
 ) -> Geometry:
-    """``geometry`` by the reference with the engine ``run``, compared with compiled code.
+    """The primitives that the reference returns with the engine ``run``, compared with those of
+    compiled code.
 
     Raises Disagreement if they differ.
     """
@@ -275,7 +276,7 @@ def checked(
 def _compared(
     wanted: Geometry, found: Geometry
 ) -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
-    """Names and arrays to compare, reference first; any NaN equals any other."""
+    """Name, reference array and compiled array of each result to compare."""
     one, other = wanted.vertices, found.vertices
     yield "positions", one.position.astype(np.float64), other.position
     yield "varyings", one.varyings.astype(np.float64), other.varyings

@@ -105,7 +105,7 @@ class StageRun(msgspec.Struct, frozen=True):
     def __call__(
         self, draw: Draw, bound: StageProgram, inputs: Mapping[str, Lanes], lanes: int
     ) -> Result:
-        """Run the program of a stage after the vertex stage."""
+        """Run ``bound``, the program of a stage after the vertex stage, for ``lanes`` lanes."""
         given = _as_vertex_stage(draw, bound)
         texturing = Texturing.of(given, self.cache, self.run)
         return self.run(

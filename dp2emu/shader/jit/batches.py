@@ -145,13 +145,13 @@ end:
 
 
 def batch_module(target: Target) -> str:
-    """Return the LLVM text of the module."""
+    """Return the LLVM text of the module with the function ``batches``, the lane loop."""
     return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME, ZEROS=ZEROS)
 
 
 @lru_cache
 def batch_loop(target: Target) -> TieredFunction:
-    """Return the lane loop for a target."""
+    """Return the compiled lane loop (function ``batches``) for a target, cached."""
     return TieredFunction(CodeSource(target, partial(batch_module, target), NAME), FUNCTION_TYPE)
 
 

@@ -82,7 +82,7 @@ class Bindings(msgspec.Struct):
         return made
 
     def _filled(self, program: Program, read: _UniformWords) -> Words:
-        """Return the words of uniform files, completed with those of the run's local files and
+        """Return ``read``, the words of uniform files, completed with those of local files and
         callees.
         """
         layout = layout_of(program)
@@ -168,7 +168,9 @@ class Bindings(msgspec.Struct):
 
 
 class _UniformWords(NamedTuple):
-    """Binding words of a program's uniform files, all others 0, and the arrays they point to."""
+    """All binding words of a program, of which only those of uniform files are set and the others
+    are 0; and the arrays that they point to.
+    """
 
     words: Words
     kept: tuple[Lanes, ...]

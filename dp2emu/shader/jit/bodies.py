@@ -50,8 +50,8 @@ _QUAD = {
     ir.Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
     ir.Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
 }
-"""By axis of a derivative: for each lane of a quad, the lane that its difference subtracts from,
-and the lane that it subtracts."""
+"""By axis of a derivative (x or y, fine or coarse): for each lane of a quad, the lanes of the
+minuend and of the subtrahend of its difference."""
 
 
 def body(
@@ -120,7 +120,7 @@ class _Body:
         self.length = 0
 
     def emit(self, active: str) -> None:
-        """Emit the function."""
+        """Emit the whole function for the lanes in the mask ``active``."""
         for key in _assigned_in_blocks(self.program.statements) - self.unmasked:
             self.place(key)
         self.files.clear()
@@ -169,7 +169,7 @@ class _Body:
             self.w.do(f"store {self.w.vector(self.types[key])} {value}, ptr {self.memory[key]}")
 
     def join_state(self) -> dict[Key, str]:
-        """Return the variables whose values are still known where control flow joins."""
+        """Return values of variables that are not in memory, which hold on every path."""
         return {key: value for key, value in self.current.items() if key not in self.memory}
 
     # Masks
@@ -428,4 +428,4 @@ _NARROW: dict[type[ir.Statement], Callable[[_Body, Any, str], str]] = {
     ir.Loop: _loop,
     ir.Break: _break,
 }
-"""Emitter of each kind of statement that may narrow the active lanes; it returns the new mask."""
+"""From type of a statement that may disable lanes to its emitter, which returns the new mask."""

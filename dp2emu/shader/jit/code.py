@@ -33,7 +33,7 @@ class Effort(Enum):
 class CodeSource(msgspec.Struct, frozen=True, dict=True):
     """A module of LLVM text, generated on demand, that exports the function ``name``.
 
-    Equal records must generate equal texts, and ``repr`` of a record must be complete and
+    Equal values of ``record`` must generate equal texts, and their ``repr`` must be complete and
     identical in every process, since it enters the object cache's key.  ``first`` generates a text
     that compiles faster, used for all efforts but GOOD.
     """
@@ -46,7 +46,7 @@ class CodeSource(msgspec.Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, text: str, name: str) -> CodeSource:
-        """Make a source of literal text, which is its own record."""
+        """Make a source of literal LLVM text, by which the object cache identifies it."""
         return cls(text, lambda: text, name)
 
     def good(self) -> Code:
@@ -82,7 +82,7 @@ class CodeSource(msgspec.Struct, frozen=True, dict=True):
         return Code(running, running.address)
 
     def _lookup(self, key: str) -> bytes | None:
-        """Return code from the object cache that this process can run."""
+        """Return code from the object cache that this process can run, None if there is none."""
         code = object_cache().get(key)
         return code if code is None or images_supported() or not is_image(code) else None
 
@@ -114,7 +114,7 @@ def compiled(
 def body_source(
     program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
 ) -> CodeSource:
-    """Return the source of a program's body."""
+    """Return the ``CodeSource`` of the function of a program (``bodies.body``)."""
 
     def text() -> str:
         return module(body(program, arguments, target=target, masked=masked, name=_BODY))
@@ -123,6 +123,6 @@ def body_source(
 
 
 def prepare() -> None:
-    """Warm up the object cache and source stamps ahead of the first draw."""
+    """Find the object cache's folder and read the source stamps ahead of the first draw."""
     object_cache()
     source_stamps()

@@ -65,7 +65,7 @@ def images_supported() -> bool:
 
 
 def image_of(code: bytes, name: str) -> bytes | None:
-    """Return the image of an object with entry point ``name``; None if the object cannot be
+    """Return a code image of an object with entry point ``name``; None if the object cannot become
     one.
     """
     found = _ElfObject.of(code)
@@ -151,7 +151,7 @@ class _ElfObject(msgspec.Struct, frozen=True):
         )
 
     def start(self, name: str) -> int | None:
-        """Return the image offset of a function."""
+        """Return the image offset of the function ``name``, None if there is none."""
         for symbol in self.symbols:
             end, section = self.names.index(b"\0", symbol["name"]), int(symbol["section"])
             if self.names[symbol["name"] : end] == name.encode() and section in self.places:
@@ -159,7 +159,7 @@ class _ElfObject(msgspec.Struct, frozen=True):
         return None
 
     def linked(self) -> bytes:
-        """Return the sections in place with their relocations applied."""
+        """Return the sections at their offsets in an image, with relocations applied."""
         last = max(self.places, key=self.places.__getitem__)
         made = np.zeros(self.places[last] + int(self.sections[last]["size"]), np.uint8)
         for number, place in self.places.items():
@@ -187,7 +187,7 @@ class _ElfObject(msgspec.Struct, frozen=True):
 
 
 def _section_places(sections: Any) -> dict[int, int]:
-    """Assign consecutive aligned offsets to the allocated sections."""
+    """Return consecutive aligned offsets for the allocated sections, by section number."""
     places, end = {}, 0
     for number, section in enumerate(sections):
         if section["flags"] & _ALLOCATED and section["size"]:

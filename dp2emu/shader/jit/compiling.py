@@ -44,7 +44,7 @@ class Host(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls) -> Host:
-        """Initialise LLVM for this machine."""
+        """Initialise LLVM for this machine, and return the interface to it."""
         import llvmlite.binding as binding
 
         binding.initialize_native_target()

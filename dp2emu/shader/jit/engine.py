@@ -107,7 +107,7 @@ def run_for(
 
 
 def _rows(array: Lanes) -> list[Lanes]:
-    """Return an array as rows of a body: a 64-bit one as copies of its low and high words."""
+    """Return the rows of an array in a body: of a 64-bit one, copies of low and high words."""
     return [array] if array.itemsize < 8 else list(array.view(np.int32).reshape(-1, 2).T.copy())
 
 
@@ -119,7 +119,7 @@ def _run(
     masks: list[Mask],
     wanted: list[Lanes],
 ) -> None:
-    """Run the lane loop; ``wanted`` has the outputs and, last, the mask of live lanes."""
+    """Run the lane loop, which stores outputs and, last, the mask of live lanes to ``wanted``."""
     lanes = len(wanted[-1])
     inputs = [_spread(array, target.width, lanes) for array in (*given, *masks)]
     rooms = [np.empty((len(each) + 1) * target.row, np.uint8) for each in (inputs, wanted)]
@@ -133,7 +133,7 @@ def _run(
 
 
 def _spread(array: Lanes, width: int, lanes: int) -> Lanes:
-    """Return a contiguous array; a uniform value as a full vector."""
+    """Return an item for each lane, contiguous in memory; or a uniform item ``width`` times."""
     return np.ascontiguousarray(array) if len(array) == lanes else np.repeat(array, width)
 
 
@@ -157,10 +157,10 @@ reference engine executes shorter ones."""
 
 
 class Region(msgspec.Struct, frozen=True):
-    """Statements that are executed by running ``program``.
+    """Statements that are executed by running ``program``, in which each slot is named by
+    ``slot_port``.
 
-    The program has an input for each slot of ``given`` and an output for each slot of ``made``,
-    named by ``slot_port``.
+    The program has an input for each slot number in ``given`` and an output for each in ``made``.
     """
 
     program: ir.Program
@@ -198,7 +198,7 @@ def _run_region(
 
 
 def slot_port(slot: int) -> str:
-    """Return the name of a region's port for a slot."""
+    """Return the name of the port by which a region receives or returns a slot."""
     return f"slot#{slot}"
 
 
@@ -209,7 +209,7 @@ def split_regions(program: ir.Program) -> tuple[ir.Statement, ...]:
 
 
 def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
-    """Return how many operands read each slot."""
+    """Return, by slot number, the number of operands that read the slot."""
     return Counter(
         each.number
         for statement in ir.walk(statements)
@@ -219,7 +219,7 @@ def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
 
 
 class _RegionSplitter(msgspec.Struct, frozen=True):
-    """Splits the statements of a program; ``reads`` counts the reads of each slot."""
+    """Splits statements into regions and others; ``reads`` counts the reads of each slot."""
 
     program: ir.Program
     reads: Counter[int]
@@ -237,7 +237,7 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         return (*done, *self.region(tuple(waiting)))
 
     def split_nested(self, statement: ir.Statement) -> ir.Statement:
-        """Return a statement with its nested blocks split."""
+        """Return an If or a Loop with its blocks split into regions; others unchanged."""
         if isinstance(statement, ir.If):
             then, otherwise = self.block(statement.then), self.block(statement.otherwise)
             return replace(statement, then=then, otherwise=otherwise)
@@ -261,7 +261,7 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         )
 
     def region(self, statements: tuple[ir.Statement, ...]) -> Iterable[ir.Statement]:
-        """Return a region of statements, or the statements themselves if they are too few."""
+        """Return a compilable region of statements, or, if too few, the statements as they are."""
         inside = list(ir.walk(statements))
         if len(inside) < LEAST_REGION and not any(isinstance(each, ir.Loop) for each in inside):
             return statements

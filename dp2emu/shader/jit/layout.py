@@ -16,7 +16,9 @@ from dp2emu.shader.sampling import ports
 
 
 class SampleCallee(msgspec.Struct, frozen=True):
-    """The function that Sample statements call, by number of the sampler and form of the call."""
+    """The function that Sample statements call: the number of its sampler, the kind of texture,
+    and how the level of detail is given.
+    """
 
     sampler: int
     kind: TextureKind
@@ -24,8 +26,8 @@ class SampleCallee(msgspec.Struct, frozen=True):
 
     @property
     def rows(self) -> int:
-        """Number of argument vectors: coordinates, then other arguments such as the level of
-        detail.
+        """Number of arguments, each a vector of lanes: coordinates, then others such as the level
+        of detail.
         """
         return len(ports(self.kind, self.lod))
 
@@ -77,7 +79,7 @@ def layout_of(program: Program) -> BindingLayout:
 
 
 def within(file: File, address: Address) -> bool:
-    """Whether an address is constant and in range."""
+    """Whether an address in a file is constant and within the file."""
     return address.index is None and 0 <= address.offset < file.size
 
 

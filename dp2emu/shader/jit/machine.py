@@ -42,7 +42,7 @@ class Machine(msgspec.Struct, frozen=True):
     rounding: bool
 
     def key(self, *parts: str) -> str:
-        """Return the object cache key of everything an object depends on, hashed."""
+        """Return an object cache key: the hash of this machine's name and of ``parts``."""
         return hashlib.sha256("\0".join((self.name, *parts)).encode()).hexdigest()
 
 

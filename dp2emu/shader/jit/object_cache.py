@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 CACHE_BYTES = 64 << 20
-"""Size limit in bytes of all compiled objects in the cache folder; one has some kilobytes."""
+"""Size limit, in bytes, of the cache folder; a compiled object takes some kilobytes."""
 _SUFFIX = ".object"
 _SCANS_PER_LIMIT = 64
 """Number of scans of the cache folder while as many bytes are written as the cache may hold."""
@@ -125,7 +125,8 @@ def _digest(key: str, code: bytes) -> bytes:
 
 
 def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
-    """Whether a path is of the kind, owned by this user and writable by no other.
+    """Whether ``is_kind`` is true of a path's mode, and the path is this user's and writable by no
+    other.
 
     Without user ids the platform's cache folder is trusted.
     """
@@ -162,7 +163,9 @@ def source_stamps() -> str | None:
 
 
 def folder_stamps(folder: Path | str) -> Iterator[str]:
-    """Yield a line per module in a folder.  Raises OSError if it is no folder."""
+    """Yield path, size and modification time, a line of text, of each Python module in a folder
+    and its subfolders.  Raises OSError if it is no folder.
+    """
     with os.scandir(folder) as found:
         for entry in found:
             if entry.is_dir():

@@ -37,8 +37,8 @@ def _same(w: Writer, x: str) -> str:
 
 
 def _binary(word: str, letter: str) -> Emit:
-    """Emitter of a two-operand instruction; ``letter`` is the writer's attribute with its vector
-    type.
+    """Emitter of a two-operand instruction; ``letter`` is the name of the ``Writer`` attribute
+    that is its vector type.
     """
 
     def emit(w: Writer, x: str, y: str) -> str:
@@ -48,8 +48,8 @@ def _binary(word: str, letter: str) -> Emit:
 
 
 def _intrinsic(name: str, letter: str = "f") -> Emit:
-    """Emitter of an intrinsic with a single correct result; ``letter`` is the writer's attribute
-    with its vector type.
+    """Emitter of an intrinsic with a single correct result; ``letter`` is the name of the
+    ``Writer`` attribute that is its vector type.
     """
     return lambda w, *operands: w.apply(name, getattr(w, letter), *operands)
 
@@ -160,8 +160,8 @@ def _divided(word: str) -> Emit:
 
 
 def _convert(word: str, letters: str) -> Emit:
-    """Emitter of a conversion; ``letters`` are the writer's attributes with the vector types of
-    operand and result.  Numbers round to nearest.
+    """Emitter of a conversion, rounded to nearest; ``letters`` are the names of the ``Writer``
+    attributes that are the vector types of operand and result.
     """
     return lambda w, x: w(f"{word} {getattr(w, letters[0])} {x} to {getattr(w, letters[1])}")
 

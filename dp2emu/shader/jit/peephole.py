@@ -22,8 +22,8 @@ from dp2emu.shader.types import Type
 # is the correctly rounded quotient for every integer below 2^16 and every n up to 16.
 
 BITS = 16
-"""The most bits of an integer code whose division by 2^n - 1 (a UNORM or SNORM conversion) the
-rules optimise, and the largest n."""
+"""Maximum n for which the rules optimise division by 2^n - 1 (as in UNORM and SNORM conversions),
+and maximum number of bits of the dividend."""
 _LARGEST = (1 << BITS) - 1
 _DIVISORS = {
     ir.Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1
@@ -46,7 +46,8 @@ def parts(largest: int) -> tuple[np.float32, np.float32]:
 
 
 def byte_fraction(w: Writer, words: str, number: int) -> str:
-    """Emit code / 255 for a byte of each word: 2^-32 times the byte four times over, rounded up.
+    """Emit byte ``number`` of each word, over 255: 2^-32 times the byte four times over, rounded
+    up.
 
     The binary expansion of the quotient repeats the byte without end, and the float has at most 24
     bits from the byte's first set bit on.  The remainder after these bits therefore always begins
@@ -65,8 +66,8 @@ def byte_fraction(w: Writer, words: str, number: int) -> str:
 _UP = 10
 """Rounding mode operand of the AVX-512 conversion: up, without exceptions."""
 _EXACT = frozenset((1 << bits) - 1 for bits in range(2, 17))
-"""Largest code values, 2^n - 1, for which one fma converts a fraction to a code with the defined
-rounding: the product is exact, and the only tie, at one half, rounds up to an even number."""
+"""Values 2^n - 1 of ``largest`` for which ``fraction_code`` needs only one fma: the product is
+exact, and the only tie, at one half, rounds up to an even number."""
 
 
 def fraction_code(w: Writer, value: str, largest: float) -> str:
@@ -91,7 +92,7 @@ def divisor(operand: ir.Operand) -> int | None:
 
 @identity_cached()
 def made_once(program: ir.Program) -> dict[int, ir.Assign]:
-    """Return the assignment of each slot with a single assignment."""
+    """Return the assignment of each slot that is assigned only once, by slot number."""
     statements = [*ir.walk(program.statements)]
     places = Counter(slot for statement in statements for slot in ir.written(statement))
     return {s.slot: s for s in statements if isinstance(s, ir.Assign) and places[s.slot] == 1}
@@ -111,7 +112,7 @@ def whole_numbers(program: ir.Program) -> frozenset[int]:
 
 
 def _is_small(statement: ir.Assign) -> bool:
-    """Whether the result is an integer of at most ``BITS`` bits by a mask or a shift."""
+    """Whether a statement masks or shifts its operand so that at most ``BITS`` bits are left."""
     last = statement.operands[-1]
     if not isinstance(last, ir.Constant):
         return False
@@ -191,8 +192,8 @@ _SIGN_HIDING: dict[str, Callable[[ir.Operand], bool]] = {
     "min": _is(lambda value: value < 0),
     "max": _is(lambda value: value > 0),
 }
-"""By operation: whether a second operand makes the result the same for a first operand of +0 and
-of -0."""
+"""From operation to a test of one operand: whether its value makes the result the same if the
+other operand is +0 and if it is -0."""
 Read = Callable[[ir.Operand], str]
 """Function that returns the name of an operand's value."""
 _NO_INPUTS: InputRanges = MappingProxyType({})
@@ -213,7 +214,9 @@ class Facts(msgspec.Struct, frozen=True):
     def of(
         cls, program: ir.Program, sampled: SampleRanges, inputs: InputRanges = _NO_INPUTS
     ) -> Facts:
-        """Analyse a program; ``sampled`` and ``inputs`` have known ranges."""
+        """Analyse a program; ``sampled``, ``inputs``: known ranges of callees' results and
+        inputs.
+        """
         return cls(
             ranges(program, sampled, inputs),
             whole_numbers(program),
@@ -236,7 +239,7 @@ def peephole(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _quotient(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Emit code / (2^n - 1) without a division; None if the statement is no such quotient."""
+    """Emit integer / (2^n - 1) without a division; None if the statement is no such quotient."""
     value, largest = statement.operands[0], divisor(statement.operands[1])
     whole = isinstance(value, ir.Slot) and value.number in facts.whole
     if not largest or not whole:
@@ -252,7 +255,7 @@ _BYTE_SHIFTS = (8, 16, 24)
 
 
 def _byte(facts: Facts, value: ir.Operand) -> tuple[ir.Operand, int] | None:
-    """Return the word and byte number that a float was converted from, None if it was not."""
+    """If a float was converted from a byte of a word, return the word and the byte's number."""
     # Samplers convert by itof, excluded here: next to gathers, byte shuffles are slower.
     converted = producer(value, facts.made, "utof")
     if converted is None:
@@ -273,8 +276,8 @@ def _byte(facts: Facts, value: ir.Operand) -> tuple[ir.Operand, int] | None:
 
 
 def _fraction_code(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Emit the conversion of a fraction to a code without saturating the result; None unless the
-    largest code is a constant below 2^31.
+    """Emit floor(c * largest + 0.5) as an integer, with c the operand clamped to 0..1; None unless
+    ``largest`` is a constant from 1 to below 2^31.
     """
     value, largest = statement.operands[0], number_of(statement.operands[1])
     if largest is None or not 1 <= largest < 2**31:
@@ -319,7 +322,7 @@ def _reinterpret(given: str, found: str) -> Rule:
 
 
 def _saturated(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Omit a clamp to 0..1 if the value is within 0..1 already; None otherwise."""
+    """For a clamp to 0..1, return its operand if that is within 0..1 already; None otherwise."""
     (value,) = statement.operands
     known = facts.range(value)
     return read(value) if known is not None and known.within else None
@@ -338,8 +341,8 @@ def _convert(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Emit a plain product for mulz if the result cannot differ: for a square, or for some
-    products with a constant; None otherwise.
+    """Emit a plain product for mulz (0 if an operand is 0) where the result cannot differ: for a
+    square, and for some products with a constant; None otherwise.
     """
     x, y = statement.operands
     factor = number_of(y) or number_of(x)

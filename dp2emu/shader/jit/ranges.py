@@ -34,27 +34,27 @@ class Range(msgspec.Struct, frozen=True):
 
     @property
     def within(self) -> bool:
-        """Whether clamping to 0..1 has no effect."""
+        """Whether clamping values of the range to 0..1 has no effect."""
         return self.low >= 0 and self.high <= 1 and not self.nan and not self.minus
 
     @property
     def converts(self) -> bool:
-        """Whether every number truncates to a representable I32."""
+        """Whether every number in the range truncates to a representable I32."""
         return self.low >= -(2.0**31) and self.high < 2.0**31
 
     @property
     def signed(self) -> bool:
-        """Whether the sign bit may be set."""
+        """Whether the range has values with a set sign bit."""
         return self.low < 0 or self.minus
 
 
 SlotRanges = dict[int, Range]
 Components = tuple["Range | None", ...]
 SampleRanges = Mapping[Callee, Components]
-"""Known ranges of sampled components, by callee."""
+"""From callee to the known ranges of the components that it returns."""
 UNIT = Range(0.0, 1.0)
 InputRanges = Mapping[str, "Range | None"]
-"""Known ranges of inputs, by port."""
+"""From name of a program's input to the known range of its values."""
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _INFINITE = float("inf")
 _ANY_NUMBER = Range(-_INFINITE, _INFINITE, nan=True, minus=True)
@@ -63,7 +63,7 @@ _ANY_NUMBER = Range(-_INFINITE, _INFINITE, nan=True, minus=True)
 def ranges(
     program: ir.Program, sampled: SampleRanges = _NOTHING, inputs: InputRanges = _NOTHING
 ) -> SlotRanges:
-    """Return the ranges of slots with a single assignment, extended to the initial 0."""
+    """Return the ranges of slots assigned once, extended by their initial 0, by slot number."""
     return _ranges(program, tuple(sampled.items()), tuple(inputs.items()))
 
 
@@ -261,4 +261,4 @@ _RULES: dict[str, Callable[..., Range | None]] = {
 }
 """By operation: function from the ranges of the operands to the range of the result."""
 _PARTIAL = ("fract", "saturate", "select", "dselect", "min", "max", "dmin", "dmax")
-"""Operations whose operands may have unknown ranges."""
+"""Operations whose result may have a known range even if an operand's range is unknown (None)."""

@@ -26,14 +26,14 @@ offset is in range exactly if the sum, read as unsigned, is."""
 
 
 class RegisterFiles(msgspec.Struct, frozen=True):
-    """The files of a program and their places in the bindings."""
+    """Writer of loads and stores of a program's files; binding words have their addresses."""
 
     w: Writer
     files: dict[str, ir.File]
     layout: BindingLayout
 
     def word(self, type: str, number: int) -> str:
-        """Load a word of the bindings."""
+        """Load word ``number`` of the program's bindings."""
         place = self.w(f"getelementptr i64, ptr %bindings, i64 {number}")
         return self.w(f"load {type}, ptr {place}")
 
@@ -56,8 +56,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self._typed(file, self._gathered(file, address, index))
 
     def load_two(self, name: str, address: ir.Address, one: str, other: str) -> tuple[str, str]:
-        """Load by two indices that are usually consecutive, as a pair of adjacent words if all
-        lanes' are.
+        """Load the scalars at indices ``one`` and ``other``, by one load if consecutive in all
+        lanes.
         """
         file, w = self.files[name], self.w
         type, offset = self._vector(file), f"splat (i32 {address.offset})"
@@ -85,14 +85,14 @@ class RegisterFiles(msgspec.Struct, frozen=True):
             self.w.do(f"store {type} {value}, ptr {place}")
 
     def _gathered(self, file: ir.File, address: ir.Address, index: str) -> str:
-        """Gather a scalar per lane, 0 out of range."""
+        """For each lane, load the scalar at its own index, 0 where that is out of range."""
         place, inside = self._place(file, address, index)
         place = place if file.uniform else self._columns(place)
         return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
 
     def _words_of_two(self, file: ir.File, places: str) -> list[str]:
-        """Load two adjacent scalars per lane, from index ``places`` on, by one 64-bit load each ->
-        the vector of the first scalars and the vector of the second.
+        """For each lane, load the scalar at its index in ``places`` and the next one, by one
+        64-bit load -> the vector of the first scalars and the vector of the second.
         """
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)
@@ -108,8 +108,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return [each if type == w.i else w(f"bitcast {w.i} {each} to {type}") for each in pairs]
 
     def _words_at(self, start: str, held: str, lanes: list[int]) -> str:
-        """Load a 64-bit word for each of ``lanes``, half of all lanes, as an I32 vector; ``held``
-        is the address of the lanes' scalar indices.
+        """Load a 64-bit word for each of ``lanes``, which are half of all lanes, as an I32 vector;
+        ``held`` is the address of an array with every lane's index.
         """
         w, type = self.w, f"<{len(lanes)} x i64>"
         words = "poison"
@@ -123,7 +123,7 @@ class RegisterFiles(msgspec.Struct, frozen=True):
     def store(
         self, name: str, address: ir.Address, index: str | None, value: str, active: str | None
     ) -> None:
-        """Store a scalar per active lane; None means all."""
+        """Store a scalar of each active lane to a file; ``active`` None means all lanes."""
         file, w = self.files[name], self.w
         if file.type is Type.BOOL:
             value = w(f"zext {w.b} {value} to {w.i}")
@@ -143,18 +143,18 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.w.f if file.type is Type.F32 else self.w.i
 
     def _typed(self, file: ir.File, words: str) -> str:
-        """Convert a file's words to the slot's type."""
+        """Convert words of a file to its type: those of BOOL to a mask."""
         return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
 
     def _row(self, file: ir.File, number: int) -> str:
-        """Return the address of scalar ``number`` of a file; in a local file, a vector with each
-        lane's scalar is there.
+        """Return the address of scalar ``number`` of a uniform file, or of the vector with each
+        lane's scalar ``number`` of a local file.
         """
         size = 4 if file.uniform else self.w.target.row
         return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
 
     def _fixed(self, file: ir.File, number: int) -> str:
-        """Load a scalar at a constant index in range."""
+        """Load scalar ``number`` of a file, which is in range, for all lanes."""
         row, stored = self._row(file, number), _STORED[file.type]
         if not file.uniform:
             return self.w(f"load {self._vector(file)}, ptr {row}, align 4")
@@ -190,8 +190,8 @@ class RegisterFiles(msgspec.Struct, frozen=True):
         return self.word("i64", self.layout.files[file.name] + 1)
 
     def _columns(self, place: str) -> str:
-        """Return the word indices of rows ``place`` of a local file, each lane having its own
-        column.
+        """Return the word index of each lane's scalar number ``place`` in a local file, which
+        stores for each number a vector of all lanes' scalars.
         """
         w, width = self.w, self.w.target.width
         row = w(f"mul {w.i} {place}, splat (i32 {width})")
@@ -250,7 +250,7 @@ class LoadPair(msgspec.Struct, frozen=True):
 _Made = dict[int, ir.Statement]
 """The defining statement of each slot that is assigned once, by slot number."""
 _Address = tuple[ir.Slot, ir.Slot]
-"""Slots common and step of a load's index (common + step) >> 2, where step is a multiple of 4."""
+"""Slots (common, step) of a load whose index is (common + step) >> 2; step is a multiple of 4."""
 
 
 @identity_cached()
@@ -299,7 +299,9 @@ def _all_blocks(statements: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.State
 
 
 def _address(load: ir.Load, made: _Made) -> _Address | None:
-    """Return the terms of the index of a load, None if it has another form."""
+    """Return the slots (common, step) if a load's index is (common + step) >> 2, with step a
+    multiple of 4; otherwise None.
+    """
     index = load.address.index
     if index is None or load.address.stride != 1 or load.address.offset < 0:
         return None

@@ -96,7 +96,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
         return self._cast("uitofp" if type in _FLOATS else "zext", type)
 
     def cut(self, type: str) -> Value:
-        """Truncate an integer."""
+        """Truncate an integer to a narrower type."""
         return self._cast("trunc", type)
 
     def wide(self) -> Value:
@@ -170,7 +170,7 @@ class Code:
         return self._parameters[name]
 
     def text(self, *, internal: bool = False) -> tuple[str, Writer]:
-        """Return header and body for ``writer.module``."""
+        """Return the function's header and body, for ``writer.module``."""
         linkage = "internal " if internal else ""
         return f"define {linkage}{self.result} @{self.name}({self._given}) nounwind", self.w
 
@@ -195,12 +195,12 @@ class Code:
         return Value(self.w, "ptr", self.w(what))
 
     def load(self, type: str, pointer: Value, index: Value | int = 0) -> Value:
-        """Load an element; no alignment is assumed."""
+        """Load element ``index`` of an array of ``type``; no alignment is assumed."""
         place = pointer if isinstance(index, int) and not index else self.at(pointer, index, type)
         return Value(self.w, type, self.w(f"load {type}, ptr {place.name}, align 1"))
 
     def store(self, value: Value, pointer: Value, index: Value | int = 0) -> None:
-        """Store to element ``index``; no alignment is assumed."""
+        """Store a value to element ``index`` of an array; no alignment is assumed."""
         place = pointer
         if not isinstance(index, int) or index:
             place = self.at(pointer, index, value.type)
@@ -221,7 +221,7 @@ class Code:
     def formula(self, formula: Formula, key: Hashable, *operands: Value) -> list[Value]:
         """Emit a formula and return its results.
 
-        The rows in ``operations`` of its operations must not contain vector constants.
+        The formula may only use operations that ``operations`` emits without vector constants.
         """
         given = [(_TYPES[each.type], each.name) for each in operands]
         names = emitted(self.w, formula, key, given)
@@ -240,7 +240,7 @@ class Code:
         return Value(self.w, result, self.w(f"call {result} {callee}({given})"))
 
     def give(self, value: Value | Number | None = None) -> None:
-        """Return from the function."""
+        """Emit a return from the function, with ``value`` if any."""
         if value is None:
             self.w.do("ret void")
             return
@@ -249,7 +249,7 @@ class Code:
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
-        """Emit the body under a condition."""
+        """Emit the body of the ``with`` block, executed only if the i1 is set."""
         then, after = self.w.fresh_label(), self.w.fresh_label()
         self._branch(condition, then, after)
         self.w.label(then)
@@ -259,7 +259,7 @@ class Code:
 
     @contextmanager
     def unless(self, condition: Value) -> Iterator[None]:
-        """Emit the body under a negated condition."""
+        """Emit the body of the ``with`` block, executed only if the i1 is not set."""
         with self.when(condition ^ 1):
             yield
 
@@ -273,7 +273,7 @@ class Code:
 
     @contextmanager
     def loop(self, stop: Value, start: Value | int = 0) -> Iterator[Value]:
-        """Emit the body for each i64 from ``start`` to below ``stop``."""
+        """Emit the ``with`` block's body as a loop over i64 from ``start`` to below ``stop``."""
         n = self.variable("i64", start)
         with self.while_(lambda: n.get() < stop):
             here = n.get()
@@ -282,7 +282,7 @@ class Code:
 
     @contextmanager
     def while_(self, condition: Callable[[], Value]) -> Iterator[None]:
-        """Emit a loop; the condition is computed before each iteration."""
+        """Emit the ``with`` block's body as a loop; the condition is computed first each time."""
         head, body, after = (self.w.fresh_label() for _ in range(3))
         self.w.do(f"br label {head}")
         self.w.label(head)

@@ -1,7 +1,7 @@
 """Background compilation and tiered functions.
 
-A worker thread exists only while there is work; it runs one piece at a time.  A process that exits
-waits for the current piece only and drops the rest.  A fork waits for it too, since LLVM is
+A worker thread exists only while there is work; it runs one compilation at a time.  A process that
+exits waits for the current one only and drops the rest.  A fork waits for it too, since LLVM is
 unusable in a child forked during a compilation.
 """
 

@@ -56,8 +56,8 @@ end:
   ret void
 }
 """
-"""A memset for rows of four lanes or more.  LLVM's intrinsic may call a library function, which an
-object would have to be linked with."""
+"""LLVM text of the function ``zeros``, which clears a multiple of 16 bytes.  LLVM's own memset
+could call a library function, which an object would have to be linked with."""
 
 
 class Writer:
@@ -139,13 +139,13 @@ class Writer:
         return self(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     def shuffle(self, value: str, lanes: tuple[int, ...]) -> str:
-        """Permute the lanes within each quad of a float vector."""
+        """In each quad of a float vector, replace lane i by the quad's lane ``lanes[i]``."""
         first = range(0, self.target.width, len(lanes))
         order = ", ".join(f"i32 {base + lane}" for base in first for lane in lanes)
         return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
 
     def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
-        """Shuffle two vectors by lane numbers, those of y's lanes following those of x's."""
+        """Shuffle two vectors: lane numbers count the lanes of ``x``, then those of ``y``."""
         order = ", ".join(f"i32 {lane}" for lane in lanes)
         picks = f"<{len(lanes)} x i32> <{order}>"
         return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
