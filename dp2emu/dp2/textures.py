@@ -37,7 +37,7 @@ class Palette(msgspec.Struct, frozen=True, eq=False):
 
 
 class TextureFacts(NamedTuple):
-    """The attributes of a surface: ``palette`` is a handle, 0 without one."""
+    """Texture attributes of a surface; ``palette`` is its palette's handle, 0 without one."""
 
     surface: Surface
     palette: int

@@ -28,7 +28,7 @@ their stack frames."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A failure that an input caused: ``site`` identifies the mistake, ``what`` is the report."""
+    """A failure caused by the input ``data``; those with equal ``site`` count as one mistake."""
 
     target: str
     site: str
@@ -37,7 +37,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the name of its files, without suffix."""
+        """Return the stem of this finding's file names: target, hash of the site."""
         return f"{self.target}-{name_of(self.site.encode())[:8]}"
 
 

@@ -58,7 +58,7 @@ SURFACES = (
     SurfaceDesc(13, _KIND.SURFACE, 64, 64, Format.X8R8G8B8, samples=4),
     SurfaceDesc(14, _KIND.TEXTURE, 64, 64, Format.A16B16G16R16F),
 )
-"""The surfaces that every input can use: at least one of each kind."""
+"""Descriptions of the surfaces that exist for every fuzzing input: at least one of each kind."""
 
 
 def _vertices() -> bytes:
@@ -88,7 +88,7 @@ def program(rng: Random) -> bytes:
 
 
 def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate a call, insert, repeat or remove one, or change the version."""
+    """Mutate, insert, repeat or remove one call of an input, or change its DirectX version."""
     head, calls = data[:1] or b"\0", data[1:].split(CALL)
     others = other[1:].split(CALL)
     at, kind = rng.randrange(len(calls)), rng.randrange(12)
@@ -147,7 +147,7 @@ def text_of(records: Iterable[Record]) -> str:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The result of a call: ddrval, dwErrorOffset and response, or the error raised."""
+    """The result of a call; ``raised`` is the error as text if the call raised one, else empty."""
 
     ddrval: int
     offset: int

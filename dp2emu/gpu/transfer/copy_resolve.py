@@ -97,9 +97,10 @@ def execute_swap(swap: packets.Swap) -> Work:
 
 
 class _Texels(msgspec.Struct, frozen=True, eq=False):
-    """Texels in a ``box`` of a subresource.
+    """The source or target of a copy: the texels of a subresource that are in ``box``.
 
-    ``stored`` has all blocks of the subresource; ``edge`` is the box of the whole subresource.
+    ``row`` is its format; ``stored`` has all blocks of the subresource, of which ``edge`` is the
+    box.
     """
 
     row: FormatRow
@@ -123,7 +124,7 @@ class _Texels(msgspec.Struct, frozen=True, eq=False):
 
 
 def _take_over(origin: _Texels, destination: _Texels) -> None:
-    """Copy stored blocks between parts of the same format and size."""
+    """Copy blocks as they are stored, between boxes of the same size in the same format."""
     if destination.row.format is not Format.A1:
         source = origin.stored[whole_blocks(origin.row, origin.box)]
         destination.stored[whole_blocks(destination.row, destination.box)] = source
@@ -300,7 +301,7 @@ def resolve(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average codes of unsigned channels over samples; words are (rows, pixels, samples, ...)."""
+    """Average unsigned codes: words (rows, pixels, samples, ...) to words (rows, pixels, ...)."""
     if row.words == 1 and row.size <= _LANE // 8:
         return _narrow_average(row, words, samples)
     bits = 8 * row.word.itemsize
@@ -318,12 +319,12 @@ def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 _LANE = 32
-"""Width in bits of the words in which several channels are added at once (SIMD within a
+"""Width in bits of the integers in which a resolve adds several channels at once (SIMD within a
 register)."""
 
 
 def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average channels of pixels of at most 32 bits, several channels in one addition."""
+    """Average as ``_whole_average`` pixels of at most 32 bits, several channels per addition."""
     spare = samples.bit_length() - 1
     resolved = np.full(words.shape[:2], unused_bits(row), np.uint32)
     for channels in _groups(row, spare):
@@ -340,7 +341,7 @@ def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
-    """Group channels that fit one word with ``spare`` bits above each channel for carries."""
+    """Group the channels that one 32-bit addition can add, ``spare`` bits apart for carries."""
     groups: list[list[Channel]] = []
     for channel in sorted(row.channels.values(), key=lambda channel: channel.shift):
         end = channel.shift + channel.bits + spare
@@ -356,7 +357,7 @@ def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
 
 
 def _float_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average channels over samples as floats; words are (rows, pixels, samples, ...)."""
+    """Average channels as floats: words (rows, pixels, samples, ...) to (rows, pixels, ...)."""
     means = []
     with np.errstate(all="ignore"):
         for lane in decoded(row, unpack_color(row, words)):

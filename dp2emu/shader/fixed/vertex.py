@@ -86,7 +86,9 @@ MatrixIndex = Value | int
 
 
 class Registers(msgspec.Struct, frozen=True):
-    """Inputs and uniforms of a vertex program: builder, key, file and offsets of its blocks."""
+    """Access to inputs and uniforms of a program under construction; ``offsets`` has each block's
+    offset in the uniform file, in scalars, by the block's name.
+    """
 
     b: Builder
     key: FixedVertex
@@ -95,7 +97,7 @@ class Registers(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
-        """Declare the uniform file of a key in a program."""
+        """Declare, in the program of ``b``, the uniform file of a vertex program's key."""
         places = uniforms.uniform_layout(key)
         return cls(b, key, b.uniform(uniforms.FILE, Type.F32, places.size), places.offsets)
 
@@ -191,7 +193,7 @@ def light_colors(
 
 
 def _add_lights(scene: _Scene, kind: LightType, first: int, count: int) -> None:
-    """Add the lights of a type: a single one inline, several in a loop."""
+    """Add ``count`` lights of a type, from number ``first`` on, to the light sums of ``scene``."""
     if count == 1:
         _add_light(scene, kind, first)
     if count < 2:
@@ -418,7 +420,7 @@ def vertex_program(key: FixedVertex) -> Program:
 
 
 class _Influence(msgspec.Struct, frozen=True):
-    """Number of a world matrix, and its blend weight; None is 1."""
+    """A world matrix that acts on a vertex: its number, and its blend weight; weight None is 1."""
 
     matrix: MatrixIndex
     weight: Value | None
