@@ -53,7 +53,7 @@ _ALPHA_BLOCKS: dict[AnyFormat, int] = {
     Format.A1: 1,
     **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
 }
-"""Format with alpha whose pixels share bytes -> largest stored alpha value of a pixel."""
+"""Block or bit format that has alpha -> largest value that its alpha can take."""
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
@@ -108,8 +108,8 @@ BoundTextures = Mapping[int, BoundTexture]
 
 
 class _Filters(NamedTuple):
-    """Number of a filter in a DirectX version -> ``TextureFilter``, for magnification,
-    minification and between mip levels.
+    """Three maps from a DirectX version's filter number to ``TextureFilter``: for magnification,
+    for minification, and between mip levels.
     """
 
     mag: Mapping[int, TextureFilter]
@@ -142,8 +142,8 @@ _BETWEEN_LEVELS = {int(filter): filter for filter in (TextureFilter.NONE, Textur
     int(filter): TextureFilter.LINEAR for filter in TextureFilter if filter > 1
 }
 _FILTERS_8 = _Filters(_IN_LEVEL, _IN_LEVEL, _BETWEEN_LEVELS)
-"""Filters of DirectX 8 and 9: within a level D3DTEXF_NONE means point; between levels all filters
-above point mean linear."""
+"""Filters by their numbers in DirectX 8 and 9: within a level D3DTEXF_NONE means point; between
+levels all filters above point mean linear."""
 
 
 def samplers(
@@ -177,8 +177,9 @@ def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
 
 
 class _SamplerStates(msgspec.Struct, frozen=True):
-    """The sampler states of a stage, the interface version of their numbers, whether a colour key
-    counts, and the convolution kernel.
+    """The sampler states ``row`` of a stage, by number of DirectX ``interface``.
+
+    ``keyed`` is whether a colour key counts; ``convolution`` is the context's kernel.
     """
 
     stage: int

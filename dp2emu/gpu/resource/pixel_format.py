@@ -185,7 +185,7 @@ def _bits(parts: Sequence[Value], channel: Channel) -> Value:
 
 
 def _lanes(row: FormatRow, words: Words, formula: Formula) -> list[Lanes]:
-    """Evaluate a formula of the parts of a pixel, for each of the pixels ``words``."""
+    """Compute a formula, whose parameters are a pixel's 32-bit parts, for each pixel."""
     shape = words.shape if row.words == 1 else words.shape[:-1]
     lanes = computed(formula, row, *parts_of(row, words))
     return [lane if lane.shape == shape else np.full(shape, lane) for lane in lanes]
