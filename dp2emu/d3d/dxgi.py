@@ -166,8 +166,8 @@ _FAMILIES: dict[str, str] = {
     "D16": "R16",
     "R10G10B10_XR_BIAS_A2": "R10G10B10A2",
 }
-"""Name of the typeless format without _TYPELESS, by a format's name without its last coding (such
-as _UINT), where the two differ."""
+"""Format name without its last suffix (such as _UINT) -> name, without _TYPELESS, of the typeless
+format of its family; formats whose two names are equal are left out."""
 
 _CODINGS = {**Coding.__members__, "UF16": Coding.FLOAT, "SF16": Coding.FLOAT}
 _FIELD = re.compile(r"([A-Z])(\d+)")

@@ -16,7 +16,7 @@ POINTER = {32: DWORD, 64: QWORD}
 
 
 def record(type: Any, names: str) -> Any:
-    """A structure whose members all have one type; ``+`` joins structures and members."""
+    """A structure whose members, named in ``names``, have one type; ``+`` joins structures."""
     return c.Struct(*(name / type for name in names.split()))
 
 
@@ -31,7 +31,7 @@ member with pointers."""
 
 
 def by_abi(*parts: Any) -> ByAbi:
-    """A structure joined of constructs, and of functions of the pointer size that return one."""
+    """A structure of all members of ``parts``: constructs, or functions of the pointer size."""
 
     @cache
     def declaration(abi: int) -> Any:
@@ -41,7 +41,7 @@ def by_abi(*parts: Any) -> ByAbi:
 
 
 def pointers(names: str) -> ByAbi:
-    """Members that are pointers."""
+    """Pointer members with the names in ``names``, as a function of the pointer size."""
     return lambda abi: record(POINTER[abi], names)
 
 

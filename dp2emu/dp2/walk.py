@@ -52,7 +52,7 @@ byte offset; end of the token, and end of the bytes."""
 
 
 class Scan(NamedTuple):
-    """The tokens up to ``stop``, and the malformed token there if the walk cannot go on.
+    """The tokens found before offset ``stop``; ``wrong`` is set if a malformed token is there.
 
     ``commands`` are plain tuples in the order of ``Command``.
     """
@@ -168,7 +168,7 @@ def _aligned(offset: int) -> int:
 
 
 def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
-    """The exception for the members of a ``Wrong``."""
+    """Return the exception for a ``Wrong``, the description of a malformed token."""
     left = end - at
     if op is None:
         return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)
@@ -235,7 +235,7 @@ def _tail_end(tail_size: _SIZE, head: int, each: int, count: Callable[[int], int
 
 
 def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
-    """``Tail.size`` as a function of the item's offset, with the constructs' sizes precomputed."""
+    """Return a faster ``tail.size``: a function of the buffer and the item's byte offset."""
     read = reader_of(item)
     parts = [(part.sizeof(), number) for _, part, number in tail.parts]
     (each, number), *others = parts

@@ -29,14 +29,14 @@ _MOST_TOKENS = 64
 
 
 def stream(rng: Random) -> bytes:
-    """Return a few tokens: random ones of valid layout, or samples, mostly meaningful."""
+    """Return 1 to 4 valid tokens: all with random fields, or all samples of the token table."""
     if rng.random() < 0.5:
         return generate_stream(rng, rng.randrange(1, 5), vertex_size=VERTEX_SIZE)
     return b"".join(sample(rng) for _ in range(rng.randrange(1, 5)))
 
 
 def sample(rng: Random, op: int | None = None) -> bytes:
-    """Return a sample of opcode ``op``, by default any, or a random token if it has no sample."""
+    """Return a sample token of ``op`` (None: any), or a random token if the table has none."""
     token = rng.choice(_TOKENS) if op is None else TABLE[op]
     if token.samples and token.vertices is None:
         return rng.choice(token.samples)
@@ -165,7 +165,7 @@ def _changed(rng: Random, tokens: Tokens, change: Callable[[bytes], bytes]) -> T
 
 
 def _near(rng: Random, token: bytes, at: int, width: int) -> bytes:
-    """Return a boundary value, one near the current value, or a random one."""
+    """Return ``width`` bytes to put at ``at``: a boundary value, near the old one, or random."""
     kind = rng.randrange(4)
     if kind < 2:
         value = rng.choice(BOUNDARIES[width])

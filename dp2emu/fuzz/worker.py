@@ -67,7 +67,7 @@ class Vitals(msgspec.Struct, frozen=True):
 
 
 class Board:
-    """Memory-mapped file with a worker's counts and current input, which its parent reads."""
+    """Mapped file of a worker's counts and current input, read by its parent.  Mutable."""
 
     def __init__(self, path: Path, most: int) -> None:
         """Map the file ``path``, made if absent, with room for an input of ``most`` bytes."""

@@ -54,7 +54,7 @@ class Registers:
         return self._values
 
     def write(self, first: int, values: NDArray[Any]) -> None:
-        """Store ``values`` (registers, width) from ``first`` on, up to the end of the file."""
+        """Store ``values`` (registers, width) from ``first`` on; any past the last are dropped."""
         count = min(len(values), max(len(self) - first, 0))
         if not count:
             return
@@ -96,7 +96,7 @@ class Constants:
     def split(
         self, name: str, first: int, data: bytes | memoryview
     ) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of each register that ``write`` would store, with its errors."""
+        """Number and bytes of each register that ``write`` would store; the same errors."""
         values = self._values(name, first, data)
         for number, value in zip(range(first, len(self.files[name])), values, strict=False):
             yield number, value.tobytes()

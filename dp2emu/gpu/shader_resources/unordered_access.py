@@ -74,7 +74,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return 2 if self.stride else 1
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """Return the index of the word ``component`` words after each lane's address."""
+        """Return each lane's index in ``words``: its address plus ``component`` words."""
         at = (unsigned(address[-1]) >> 2) + component
         inside = at < (self.stride // 4 if self.stride else self.count)
         if self.stride:
@@ -101,7 +101,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
             self.words[number[inside]] = value[chosen][inside]
 
     def of_lanes(self, chosen: I64) -> WordMemory:
-        """Return this memory for the ``chosen`` lanes only, with their offsets."""
+        """Return this memory with the offsets of the ``chosen`` lanes, renumbered from 0."""
         return self if self.lane is None else replace(self, lane=self.lane[chosen])
 
     def counted(self) -> int:
@@ -136,7 +136,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return shape.axes + shape.slices
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """Return the index of the texel at an address."""
+        """Return each lane's index in ``texels`` of the texel at its address."""
         shape = ADDRESS_SHAPES[self.dimension]
         numbers = [unsigned(each) for each in address]
         slice = numbers.pop() if shape.slices else np.zeros(1, np.int64)
@@ -274,9 +274,10 @@ class Accesses:
         self._memories = [self._memory(operation) for operation in operations]
 
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Execute an operation for the active lanes, in lane order.
+        """Execute memory operation number ``unit`` for the active lanes, in lane order.
 
-        Raises Unsupported if the number of accesses exceeds the limit.
+        Returns four words per lane.  Raises Unsupported if the number of accesses exceeds the
+        limit.
         """
         self.steps += 1
         if self._most is not None and self.steps > self._most:
@@ -344,7 +345,7 @@ class Accesses:
         return old, *NOTHING[1:]
 
     def _count(self, operation: MemoryOperation, chosen: I64) -> Words:
-        """Increment or decrement a view's hidden counter per lane; return each one's value."""
+        """Step a view's hidden counter once per chosen lane; return the value each lane gets."""
         bound = self._bound.get(operation.number)
         if bound is None or bound.counter is None:
             return NOTHING
