@@ -1,6 +1,6 @@
 """Enumerations of DirectX 6 to 8, as differences from DirectX 9 (d3dtypes.h, d3d8types.h).
 
-``class A(SdkEnum, later=X, last=Y)`` has the members of X whose values are at most Y.
+``class A(SdkEnum, later=X, last=Y)`` copies the members of X with values up to Y into A.
 """
 
 from __future__ import annotations

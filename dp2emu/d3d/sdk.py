@@ -76,5 +76,5 @@ class Named(IntEnum):
 
     @property
     def text(self) -> str:
-        """The word of assembly text."""
+        """The member's word in assembly text, such as a lower-case name."""
         return self._text or self.name.lower()

@@ -63,7 +63,7 @@ def generate_stream(
     start: int = 0,
     vertex_size: int = 32,
 ) -> bytes:
-    """``length`` random tokens with opcodes from ``ops``, for offset ``start`` of a buffer."""
+    """``length`` random tokens with opcodes in ``ops``, aligned for byte ``start`` of a buffer."""
     choices = sorted(ops)
     data = b""
     for _ in range(length):
@@ -125,7 +125,7 @@ def _value(leaf: np.dtype[Any], enum: type[SdkEnum] | None, rng: Random) -> byte
 
 
 class _AllOnes(dict[str, int]):
-    """A token's item: each field reads as 0xFFFFFFFF.  Its keys are the fields read so far."""
+    """Mapping that stands for a token's item: every field, once read, is a key with 0xFFFFFFFF."""
 
     def __missing__(self, name: str) -> int:
         self[name] = 0xFFFFFFFF

@@ -1,9 +1,9 @@
-"""The header walk as machine code, for callers that need only token offsets.
+"""Machine code that finds the offsets of tokens, for callers that need nothing else of them.
 
     i64 headers(ptr words)      ``WORDS`` -> number of tokens; ``at`` is the offset it stopped at
 
-The token table is compiled into rows of numbers.  ``dp2.walk`` handles tokens that rows cannot
-describe, such as payloads whose size depends on flags, and malformed ones.
+The token table is compiled into rows of numbers, one per opcode (``ROW``).  ``dp2.walk`` handles
+tokens that rows cannot describe, such as payloads whose size depends on flags, and malformed ones.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def _table() -> _I64:
 
 
 def row_of(token: Token) -> tuple[int, ...]:
-    """The integers, in the order of ``ROW``, from which compiled code computes the payload size
-    of a token; trailing zeros are left out.
+    """Integers, named by ``ROW``, that tell compiled code how to compute the payload size of
+    tokens of one opcode; trailing zeros are left out.
     """
     head = token.head_dtype.itemsize if token.head_dtype is not None else 0
     item = token.item_dtype.itemsize if token.item_dtype is not None else 0
@@ -136,7 +136,7 @@ def row_of(token: Token) -> tuple[int, ...]:
 
 
 def _line(count: Callable[[int], int]) -> tuple[int, int]:
-    """The count for n = 0 and its increase per n, of a count that is linear in the header's n."""
+    """Split a linear function of the header's n: its value for 0, and its increase per n."""
     base = count(0)
     each = count(1) - base
     if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):

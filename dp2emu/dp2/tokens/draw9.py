@@ -146,8 +146,8 @@ _Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
 
 
 def _patch(segments: int, info: object) -> Tail:
-    """The tail of an item of a patch token: ``segments`` segment counts and ``info``, each if its
-    flag is set.
+    """Variable bytes after an item of a patch token: ``segments`` floats if it has HASSEGS, then
+    ``info``, a construct, if it has HASINFO.
     """
     return Tail(
         (

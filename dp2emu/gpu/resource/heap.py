@@ -227,7 +227,7 @@ class _Allocated:
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
-    ``largest`` is the largest number of samples in a slice of any surface so far.
+    ``largest`` is the greatest number of samples that one slice of any surface has had.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -254,7 +254,7 @@ class Heap:
         return self._surfaces.get(handle)
 
     def find(self, handle: int, noun: str = "surface") -> Surface:
-        """Return the surface of a handle.  Raises Fault, about a ``noun``, if there is none."""
+        """Return the surface of a handle.  Raises Fault if unknown, whose text has ``noun``."""
         surface = self._surfaces.get(handle)
         if surface is None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {noun} {handle}")

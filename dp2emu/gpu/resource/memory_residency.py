@@ -90,9 +90,9 @@ class Residency:
         self._entry(handle).priority = priority
 
     def use(self, handles: Iterable[int]) -> Paged:
-        """Page in allocations that the GPU uses now; removed handles are ignored.
+        """Move allocations that the GPU uses now into its memory; removed handles are ignored.
 
-        An allocation larger than a place's budget stays below that place.
+        An allocation that is larger than the budget of GPU (or shared) memory does not get there.
         """
         used = [handle for handle in dict.fromkeys(handles) if handle in self._entries]
         before = {handle: self._entries[handle].place for handle in used}

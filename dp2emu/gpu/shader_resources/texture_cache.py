@@ -29,7 +29,7 @@ class TextureCache:
         self.hits = 0
 
     def look_up(self, texture: int, words: I64) -> None:
-        """Look up words of a texture in order, by its serial number and their indices in it."""
+        """Look up words, by index and in order, of the texture with this serial number."""
         lines = words // LINE_WORDS
         places = lines % LINES
         tags = np.int64(texture) << _LINE_BITS | lines

@@ -317,10 +317,10 @@ Formula = Callable[[Operands, int], Value]
 
 
 class Operation(NamedTuple):
-    """A texture stage operation: its formula, the numbers of the arguments it reads, and the
-    register ``source`` that it reads besides.
+    """A texture stage operation: its formula, and the numbers of the arguments it reads.
 
-    ``replicated``: the result of one component goes to all four.
+    ``source`` is a register that it reads besides, or None.  ``replicated``: the result of one
+    component goes to all four.
     """
 
     formula: Formula
@@ -388,7 +388,7 @@ def _lerp(o: Operands, c: int) -> Value:
 
 
 def held(o: Operands, c: int) -> Value:
-    """Return component ``c`` of the result register as it was before the stage."""
+    """Return component ``c`` of the result register, unchanged by the stage."""
     return o.held[c]
 
 

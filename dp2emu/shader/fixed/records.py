@@ -133,14 +133,14 @@ class FixedVertex(msgspec.Struct, frozen=True):
 
     @property
     def eye(self) -> bool:
-        """Whether the eye-space position is computed."""
+        """Whether the program computes the eye-space position, for lights, fog or the like."""
         fog = self.fog not in (None, FogMode.NONE)
         lit = self.lighting is not None and self.lighting.reads_position
         return fog or lit or self.point_scale or any(t.source in _EYE for t in self.textures)
 
     @property
     def eye_normal(self) -> bool:
-        """Whether the eye-space normal is computed."""
+        """Whether the program computes the eye-space normal, for lights or coordinates."""
         lit = self.lighting is not None and self.lighting.lights > 0
         return self.normal and (lit or any(t.source in _NORMAL for t in self.textures))
 

@@ -66,7 +66,7 @@ class LimitField(IntEnum):
 
 
 class SamplerFiles(msgspec.Struct, frozen=True):
-    """The uniform files of a sampler program."""
+    """The uniform files that a sampler program reads texture, levels and sampler state from."""
 
     texels: File
     levels: File
@@ -78,7 +78,7 @@ class SamplerFiles(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder) -> SamplerFiles:
-        """Declare the files in a program."""
+        """Declare all uniform files of a sampler program in the program that ``b`` builds."""
         return cls(
             b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
             b.uniform("levels", Type.I32, len(LevelField) * MAX_LAYERS * MAX_LEVELS),
@@ -98,8 +98,8 @@ def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
 def limits_of(
     levels: int, first: int, key: tuple[int, int] = (0, 0), layers: int = 1, samples: int = 1
 ) -> I32:
-    """Return the file ``limits``.  ``first`` is clamped to the mip chain; ``layers`` counts array
-    slices, a slice of a cube array having six faces.
+    """Return uniform file ``limits``; ``key`` is the colour key range.  ``first`` is clamped to
+    the mip chain; ``layers`` counts array slices, not their cube faces.
     """
     last = levels - 1
     words = np.array([word & 0xFFFFFFFF for word in key], np.uint32).view(np.int32)
@@ -107,7 +107,7 @@ def limits_of(
 
 
 def numbers_of(bias: float, border: int) -> F32:
-    """Return the file ``numbers``; ``border`` is A8R8G8B8."""
+    """Return uniform file ``numbers``: level bias, and ``border`` (A8R8G8B8) as floats."""
     channels = [border >> shift & 0xFF for shift in (16, 8, 0, 24)]
     color = np.array(channels, np.float32) / np.float32(255)
     return np.concatenate([np.array([bias], np.float32), color])

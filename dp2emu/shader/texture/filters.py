@@ -34,7 +34,7 @@ class Kernel(msgspec.Struct, frozen=True):
     back: int = 1
 
     def mix(self, texels: Sequence[Texel], weights: Weights) -> Texel:
-        """Return the weighted sum of the texels at the places."""
+        """Return the weighted sum of ``texels``; a left-out weight is 1 minus the other."""
         if len(weights) == len(texels):
             return total(texels, weights)
         return between(texels[0], texels[1], weights[0]) if weights else texels[0]

@@ -57,9 +57,10 @@ class _Axis(msgspec.Struct, frozen=True):
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """Byte address and numbers of a texel, accumulated axis by axis from the outermost.
+    """Where a texel is: byte address, and texel numbers from the outermost axis inwards.
 
-    ``inside`` are the conditions under which it lies within the level.
+    It has the axes handled so far; ``inside`` has a condition for each number that may lie outside
+    the level.
     """
 
     address: Value
@@ -116,7 +117,7 @@ def _axis(
 
 
 def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
-    """Filter along each of ``axes``: the inner ones first, the last, outermost one at the end."""
+    """Return the texels at ``place`` filtered along all ``axes``, the first axis first."""
     if not axes:
         return _border_or_texel(source, place)
     *inner, axis = axes
@@ -161,7 +162,7 @@ def _bordered(source: TexelSource, inside: Value, found: Texel) -> Texel:
 
 
 def _like(channel: Number, outer: Number) -> Number:
-    """Return ``outer``, a border colour component, as an integer if the texel's channel is one."""
+    """Convert a border colour component to an integer if the texel's ``channel`` is one."""
     whole = isinstance(channel, Value) and channel.type is Type.I32
     return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 
