@@ -49,7 +49,7 @@ def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> ty
 WireRenderState = _merged(
     "WireRenderState", [RenderState, RenderState8, RenderState7], _DDI_RENDER_STATES
 )
-"""RenderState numbers of D3DDP2OP_RENDERSTATE."""
+"""Enumeration of the RenderState numbers in D3DDP2OP_RENDERSTATE tokens, with full SDK names."""
 
 _RS = RenderState
 FLOAT_RENDER_STATES = frozenset(

@@ -1,4 +1,4 @@
-"""The scalar types of the driver headers, little-endian, and records made of one of them."""
+"""Scalar types of the driver headers, little-endian, and functions that declare structures."""
 
 from __future__ import annotations
 

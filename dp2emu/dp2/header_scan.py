@@ -38,9 +38,8 @@ in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address 
 for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
-"""Names of the 64-bit integers that tell the compiled function, for one opcode, how to compute the
-payload size from n, the count in the token's header.
-"""
+"""Names of the 64-bit integers from which compiled code computes the payload size of an opcode's
+tokens, given n, the count in the header."""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
 """How the payload size of an opcode is computed.  OTHER: only ``dp2.walk`` computes the size.
 LINEAR: ``base + each * n`` bytes.  VERTICES: ``item`` bytes, padding to 4 bytes, and

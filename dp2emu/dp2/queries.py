@@ -58,8 +58,8 @@ class Window(Enum):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A query type: its window, payload layout, and the function that computes the values of the
-    payload in the layout's order.
+    """A query type: which part of the stream it covers, its payload's layout, and the function
+    that computes the payload's values in the layout's order.
     """
 
     type: QueryType

@@ -49,7 +49,7 @@ def _quoted(word: bytes) -> str:
 def export(folder: Path, seed: int = 0) -> int:
     """Write a corpus of command buffers and the dictionary; returns the number of buffers.
 
-    Each opcode has two, samples or else random ones.  The same seed gives the same files.
+    Each opcode has two tokens, samples or else random ones.  The same seed gives the same files.
     Raises OSError.
     """
     corpus = folder / "corpus"

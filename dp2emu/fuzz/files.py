@@ -46,7 +46,7 @@ def capture(data: bytes) -> Hashable:
 
 
 def _kinds(records: list[Record]) -> frozenset[str]:
-    """Return the record types.  Raises Broken if conversion to text and back changes records."""
+    """Return the names of the record types.  Raises Broken if text conversion changes records."""
     again = io.StringIO(stage.text_of(records))
     if [*TextCapture(again).records()] != records:
         raise Broken("the text has other records")

@@ -50,13 +50,13 @@ def arithmetic(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def remove(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Remove a run of bytes."""
+    """Remove consecutive bytes."""
     at = int(rng.random() * (len(data) + 1))
     return data[:at] + data[at + 1 + int(rng.random() * _LONGEST_RUN) :]
 
 
 def repeat(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Repeat a run of bytes."""
+    """Repeat consecutive bytes once."""
     at = int(rng.random() * (len(data) + 1))
     end = at + 1 + int(rng.random() * _LONGEST_RUN)
     return data[:end] + data[at:]

@@ -55,7 +55,7 @@ def walk(data: bytes) -> Hashable:
 
 
 def agree(data: bytes) -> Hashable:
-    """Check that the walk and construct read the same tokens and fields."""
+    """Check that ``walk.scan`` and ``parse.parse`` find the same tokens with the same fields."""
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
     parsed = parse(data, 0, len(data), grammar.VERTEX_SIZE)
     if found.stop != parsed.stop or (found.problem is None) != (parsed.problem is None):

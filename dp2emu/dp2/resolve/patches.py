@@ -120,7 +120,7 @@ class Definition(msgspec.Struct, frozen=True):
 
 
 class Patches:
-    """Stored patches of both shapes by handle.  Mutable: tokens store and delete them."""
+    """Stored rectangular and triangular patches by handle.  Mutable: tokens change them."""
 
     def __init__(self, limits: Limits = GENEROUS) -> None:
         self._limits = limits

@@ -87,7 +87,7 @@ class Constants:
     def write(self, name: str, first: int, data: bytes | memoryview) -> None:
         """SET*SHADERCONST*: ``data`` has whole registers from ``first`` on, in the wire format.
 
-        Registers beyond the file are dropped; with ``Options.strict`` they raise Fault
+        Registers beyond the last are dropped; with ``Options.strict`` they raise Fault
         (D3DERR_DRIVERINVALIDCALL), and nothing is written.
         """
         self.files[name].write(first, self._values(name, first, data))

@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def number(value: float | int) -> float | int | str:
-    """A float32 value as a JSON value."""
+    """A number as a JSON value; infinities and NaNs, which JSON lacks, as text."""
     if isinstance(value, int):
         return int(value)
     text = float_text(int.from_bytes(struct.pack("<f", value), "little"))

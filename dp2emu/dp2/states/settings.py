@@ -431,7 +431,7 @@ _ROWS: dict[Kind, Setting] = {
 }
 
 SETTINGS = {kind: _plain(kind) if kind in PLAIN else _ROWS[kind] for kind in Kind}
-"""Every kind of setting, in the order in which predefined state blocks set them."""
+"""Kind of setting -> functions of it, in the order in which predefined state blocks set them."""
 
 
 # State blocks: tables of settings.  Recording stores the settings of state tokens instead of

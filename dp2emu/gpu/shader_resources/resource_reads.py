@@ -55,7 +55,7 @@ class StageFetcher(msgspec.Struct, frozen=True):
         return BoundProgram(found.program, files, found.ports)
 
     def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Execute a read unit for all lanes, active or not."""
+        """Execute read ``unit`` for all lanes, active or not; return four words per lane."""
         read = self.texturing.read_units[self.stage][unit]
         if read.opcode in ELSEWHERE and self.evaluate is not None:
             offsets = _offsets(read, operands[1:], self.samples)

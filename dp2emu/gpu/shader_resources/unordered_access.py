@@ -375,7 +375,7 @@ def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
 
 
 def _sizes(memory: UnorderedMemory, level: I32) -> Words:
-    """Return three sizes, 0 in lanes whose ``level`` is not 0, and the number of mip levels."""
+    """Return a view's three sizes, or 0 where mip ``level`` is not 0, and its number of levels."""
     *sides, levels = memory.sizes()
     x, y, z = (np.where(level == 0, np.int32(side), np.int32(0)) for side in sides)
     return x, y, z, np.full(1, levels, np.int32)

@@ -267,7 +267,7 @@ def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fil
 
 
 def _color_word(surface: Surface, color: int | pixel_format.Color) -> Any:
-    """Return the word or words of a pixel of a colour; integer formats truncate it."""
+    """Return the pixel word or words that store a colour; integer formats truncate it."""
     row = pixel_format.color_format(surface)
     # Float colours are not cached: equal keys may have different bits (-0.0 and 0.0).
     return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)

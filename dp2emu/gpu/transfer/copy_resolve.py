@@ -89,7 +89,7 @@ def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
 
 
 def execute_swap(swap: packets.Swap) -> Work:
-    """Exchange the contents of two surfaces.  Hardware exchanges addresses, so no byte counts."""
+    """Exchange the contents of two surfaces.  No bytes are counted: hardware swaps addresses."""
     contents = swap.one.data.copy()
     swap.one.data[:] = swap.other.data
     swap.other.data[:] = contents

@@ -72,7 +72,7 @@ _Term = Value | None
 
 
 def _saturating(operands: _Operands, channel: int) -> Value | None:
-    """Return SRCALPHASAT: min(source alpha, 1 - destination alpha), or None (1) for alpha."""
+    """Return min(source alpha, 1 - destination alpha), or None, which means 1, for alpha."""
     if channel == _ALPHA:
         return None
     alpha = operands.source[_ALPHA]

@@ -159,7 +159,7 @@ def _vertex_color(b: Builder, number: int, key: FixedPixel) -> Color:
 
 
 def _vertex_inputs(number: int, key: FixedPixel) -> list[str]:
-    """Return the inputs of red, green, blue and alpha of a vertex colour."""
+    """Return the names of the inputs of a vertex colour: its red, green, blue and alpha."""
     return [f"color{number}.{component}" for component in ("zzzw" if key.mono else _COMPONENTS)]
 
 

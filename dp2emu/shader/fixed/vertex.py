@@ -155,7 +155,7 @@ class Surface(msgspec.Struct, frozen=True):
 
 
 class _Scene(msgspec.Struct, frozen=True):
-    """Inputs of a vertex's lighting, and sums of ambient, diffuse and specular light so far."""
+    """Inputs of a vertex's lighting, and sums of light colours that lights are added to."""
 
     registers: Registers
     lighting: Lighting
@@ -329,7 +329,7 @@ ABSENT = (0.0, 0.0, 0.0, 1.0)
 def texture_coordinates(
     registers: Registers, surface: Surface, stage: TextureOutput, matrix: int
 ) -> list[Value]:
-    """Return a stage's four texture coordinates; its matrix is number ``matrix`` in the file."""
+    """Return a stage's four texture coordinates; ``matrix`` is its index in block ``texture``."""
     b = registers.b
     if stage.source is TexGen.PASSTHRU:
         given = registers.input(f"texcoord{stage.set}", "xyzw"[: stage.components])
@@ -341,7 +341,7 @@ def texture_coordinates(
 
 
 def _transformed(registers: Registers, given: list[Value], matrix: int, count: int) -> list[Value]:
-    """Return the first ``count`` coordinates of (``given``, 1) times a texture matrix."""
+    """Return ``count`` coordinates: row vector (``given``, 1) times a texture matrix."""
     row: list[Value | None] = [*given, None] if given else [*_constants(registers.b)]
     entries: list[Value] = []
     for number in range(len(row[:4])):

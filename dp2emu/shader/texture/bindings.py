@@ -91,7 +91,7 @@ class SamplerFiles(msgspec.Struct, frozen=True):
 
 
 def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
-    """Return the file ``levels`` from rows in the order of ``LevelField``."""
+    """Return uniform file ``levels``: six integers per mip level, in ``LevelField`` order."""
     return np.array(list(levels), np.int32).reshape(-1)
 
 
@@ -116,12 +116,12 @@ def numbers_of(bias: float, border: int) -> F32:
 def sampler_numbers(
     bias: float, border: Sequence[float], lods: tuple[float, float] = (0.0, 0.0)
 ) -> F32:
-    """Return the file ``numbers`` of a Direct3D 10 sampler; ``lods`` are its MinLOD and MaxLOD."""
+    """Return uniform file ``numbers`` of a Direct3D 10 sampler; ``lods``: MinLOD and MaxLOD."""
     return np.array([bias, *border, *lods], np.float32)
 
 
 def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32:
-    """Return the file ``weights`` of up to ``MAX_KERNEL`` weights per axis; missing ones are 1."""
+    """Return uniform file ``weights`` of a convolution kernel; missing weights are 1."""
     weights = np.ones(2 * MAX_KERNEL, np.float32)
     weights[: len(rows)] = rows
     weights[COLUMN_WEIGHTS : COLUMN_WEIGHTS + len(columns)] = columns
@@ -130,9 +130,9 @@ def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32
 
 @lru_cache(maxsize=1)
 def srgb_to_linear_table() -> F32:
-    """Return the file ``linear``: the linear value of each 8-bit sRGB code, correctly rounded.
+    """Return uniform file ``linear``: the linear value of each 8-bit sRGB code, as float32.
 
-    c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1).
+    c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1), correctly rounded.
     """
     codes = (Decimal(code) / 255 for code in range(256))
     return np.array([float(srgb_to_linear(code)) for code in codes], np.float32)

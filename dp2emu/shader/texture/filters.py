@@ -86,12 +86,12 @@ def _linear(fraction: Value) -> Weights:
 
 
 def _gaussian(fraction: Value) -> Weights:
-    """Weights 2**(-4 d**2) of the two neighbours at distances d, normalised."""
+    """Return 2**(-4 d**2) for two neighbours at distances d, normalised: the first weight only."""
     return (1.0 / (exp2(4.0 - fraction * 8.0) + 1.0),)
 
 
 def _catmull_rom(f: Value) -> Weights:
-    """Catmull-Rom spline weights."""
+    """Return Catmull-Rom weights of four texels, for a point ``f`` past the second one."""
     return (
         ((1.0 - f * 0.5) * f - 0.5) * f,
         (f * 1.5 - 2.5) * f * f + 1.0,
@@ -101,7 +101,7 @@ def _catmull_rom(f: Value) -> Weights:
 
 
 def _b_spline(f: Value) -> Weights:
-    """Uniform cubic B-spline weights, close to a Gaussian."""
+    """Return uniform cubic B-spline weights of four texels, for a point ``f`` past the second."""
     rest, sixth = 1.0 - f, 1.0 / 6.0
     return (
         rest * rest * rest * sixth,
@@ -127,7 +127,7 @@ KERNELS: dict[TextureFilter, Kernel] = {
     TextureFilter.PYRAMIDALQUAD: LINEAR,
     TextureFilter.GAUSSIANQUAD: GAUSSIAN_QUAD,
 }
-"""Kernels by D3DTEXTUREFILTERTYPE; its Direct3D 9 documentation leaves the shape of most open.
+"""D3DTEXTUREFILTERTYPE -> kernel; the Direct3D 9 documentation leaves the shape of most open.
 
 ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, hence
 PYRAMIDALQUAD.  CONVOLUTIONMONO has its own kernel per axis (``sampler.convolved``)."""

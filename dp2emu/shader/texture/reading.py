@@ -31,7 +31,7 @@ class Level(msgspec.Struct, frozen=True):
 
 
 def level_of(source: TexelSource, row: Value | None) -> Level:
-    """Load the mip level in row ``row`` of the file ``levels``; ``None`` is the first row."""
+    """Load mip level number ``row`` of the uniform file ``levels``; ``None`` is the first one."""
     axes = source.key.kind.axes
     pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
     return Level(
@@ -42,7 +42,7 @@ def level_of(source: TexelSource, row: Value | None) -> Level:
 
 
 def level_field(source: TexelSource, field: LevelField, row: Value | None = None) -> Value:
-    """Load one field of the mip level in row ``row`` of ``levels``; ``None`` is the first row."""
+    """Load a field of mip level ``row`` (``None``: the first) of the uniform file ``levels``."""
     stride = 1 if row is None else len(LevelField)
     return source.b.load(source.files.levels, field, row, stride)
 

@@ -236,9 +236,9 @@ def facts_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 2)
 def place_program(stage: Stage) -> Program:
-    """Return a program that loads the two floats of entry ``number.x`` of the file ``places``.
+    """Return a program that loads sample position ``number.x`` of the uniform file ``places``.
 
-    They are 0 beyond the end of the file; two zeros follow.
+    It outputs x and y, floats, 0 beyond the end of the file, and two zeros.
     """
     b = Builder(stage)
     places = b.uniform("places", Type.I32, 2 * MAX_SAMPLES)

@@ -119,8 +119,8 @@ def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -
 
 
 def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
-    """Return the kernel along one axis; its ``size`` weights are loaded from index ``first``
-    on.
+    """Return the kernel along one axis; its ``size`` weights begin at index ``first`` of the
+    uniform file ``weights``.
     """
     given = [source.b.load(source.files.weights, first + number) for number in range(size)]
 

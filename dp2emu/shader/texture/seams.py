@@ -133,7 +133,7 @@ def linear(
     face: Value,
     level_on: Callable[[Value], Level],
 ) -> Texel:
-    """Return the linear filter of the four texels around a coordinate on a face."""
+    """Read a cube map linearly at coordinates on ``face``, across the edges of the face."""
     taps, right, bottom = around(source, coordinates, face, level_on)
     upper, lower = (
         between(_corner_filled(taps, n), _corner_filled(taps, n + 1), right)
