@@ -1,4 +1,4 @@
-"""Random valid tokens, derived from the rows: for property tests, fuzzing and samples.
+"""Random valid tokens, from the token table: for property tests, fuzzing and samples.
 
 Valid means that the walk accepts them: sizes are consistent and lengths small.  Other fields take
 boundary values of their width, members of their enumeration or random bits, which a driver may
@@ -134,7 +134,7 @@ class _AllOnes(dict[str, int]):
 
 @cache
 def _length_fields(op: Op) -> frozenset[str]:
-    """Names of the item's fields that determine the size of the tail, in tokens of ``op``."""
+    """Names of the fields of an ``op`` token's item on which the size of its tail depends."""
     item, tail = _AllOnes(), TABLE[op].tail
     if tail is not None:
         tail.size(item)

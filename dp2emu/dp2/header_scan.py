@@ -144,7 +144,7 @@ def _line(count: Callable[[int], int]) -> tuple[int, int]:
 
 
 def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Offset and element bytes of each field that counts elements after an item.
+    """Byte offset, and bytes per element, of each field of an item that counts elements after it.
 
     None unless ``Tail.size``, probed with random numbers, is a weighted sum of at most two DWORDs.
     """
@@ -164,7 +164,7 @@ def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
 
 
 def _reads_others(tail: Tail, item: np.dtype[Any], names: list[str]) -> bool:
-    """Whether the bytes after an item depend on fields that are no DWORDs."""
+    """Whether the number of bytes after an item depends on any of its fields but ``names``."""
     nothing = dict.fromkeys(item.names or (), 0)
     others = [name for name in nothing if name not in names]
     return any(tail.size(nothing | {name: value}) for name in others for value in (1, 255))

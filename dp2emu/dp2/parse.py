@@ -79,7 +79,7 @@ def _number(op: Op) -> Any:
 
 
 def _item(op: Op) -> Any:
-    """The construct of one item: its fields, then the parts of its tail."""
+    """The construct that parses an item of a token: its fields, then the parts of its tail."""
     token = TABLE[op]
     if token.tail is None:
         return token.items

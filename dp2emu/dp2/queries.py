@@ -69,7 +69,7 @@ class Kind(msgspec.Struct, frozen=True):
     observes: Observes
 
     def payload(self, report: Report, options: Options) -> bytes:
-        """The payload after D3DHAL_DP2RESPONSEQUERY."""
+        """The payload of an answer, computed from what the GPU reported for the query."""
         return self.layout.pack(*self.values(report, options))
 
 

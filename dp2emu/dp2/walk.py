@@ -27,11 +27,12 @@ HEADER_BYTES = 4
 VERTEX_ALIGNMENT = 4
 
 _END = Callable[[Buffer, int, int, int, int], int]
-"""Function that returns the end of a token's body, beyond ``end`` if it does not fit; parameters:
-buffer, body start, end, n, vertex size."""
+"""Function that returns the byte offset where a token ends, beyond ``end`` if it does not fit;
+parameters: buffer, start of the payload, end of the buffer, n, vertex size in bytes."""
 
 _SIZE = Callable[[Buffer, int], int]
-"""Function that returns the bytes after an item; parameters: buffer, offset of the item."""
+"""Function that returns the number of bytes after an item; parameters: buffer, byte offset of the
+item in it."""
 
 
 class Command(NamedTuple):

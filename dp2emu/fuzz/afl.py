@@ -83,6 +83,6 @@ def deinit() -> None:
 
 
 def fuzz(buf: bytearray, add_buf: bytearray, max_size: int) -> bytearray:
-    """Return a mutation of ``buf`` of at most ``max_size`` bytes, with parts of ``add_buf``."""
+    """Return ``buf`` mutated, at most ``max_size`` bytes, some of which may be of ``add_buf``."""
     changed = grammar.mutate(_random, bytes(buf), bytes(add_buf or b""))
     return bytearray(changed[:max_size] or bytes(1))

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class Budget:
-    """The number of attempts that are left.  Mutable: it decreases."""
+    """Number of trials that are left to a minimization.  Mutable: it decreases."""
 
     def __init__(self, tries: int) -> None:
         self.left = tries

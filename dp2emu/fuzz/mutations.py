@@ -35,14 +35,14 @@ def flip_bit(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def boundary(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Replace a number of 1 to 8 bytes by a boundary value."""
+    """Overwrite an integer of 1, 2, 4 or 8 bytes, at a random offset, by a boundary value."""
     width = rng.choice((1, 2, 4, 4, 8))
     value = rng.choice(BOUNDARIES[width]).to_bytes(width, "little")
     return over(data, int(rng.random() * (len(data) + 1)), value)
 
 
 def arithmetic(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Add up to 16 to a number of 1 to 4 bytes, or subtract."""
+    """Add -16 to 16 to a little-endian integer of 1, 2 or 4 bytes at a random offset."""
     width = rng.choice((1, 2, 4))
     at = int(rng.random() * max(len(data) - width + 1, 1))
     number = int.from_bytes(data[at : at + width], "little") + rng.randrange(-16, 17)

@@ -261,7 +261,7 @@ def nothing_behind(data: bytes) -> Hashable:
 
 
 def _reached(outcome: Outcome, commands: bytes) -> int:
-    """Return the end of the commands that a failing call executed, fully or in part.
+    """Return the byte offset where the commands end that a failing call executed, even in part.
 
     A command of several items begins at dwErrorOffset; the items before the failing one are done.
     """

@@ -149,7 +149,7 @@ class UserStream(msgspec.Struct, frozen=True):
 
 
 class VertexStreams:
-    """Bound streams by number, and their frequencies.  Mutable: tokens bind them."""
+    """Bound streams and their frequencies, both by stream number.  Mutable: tokens bind them."""
 
     def __init__(self) -> None:
         self.bound: dict[int, Stream | UserStream] = {}

@@ -206,7 +206,7 @@ TRANSFORMS = (
     *range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1),
     *range(256, 512),
 )
-"""DirectX 8 and 9 numbers of the transform matrices."""
+"""D3DTRANSFORMSTATETYPE numbers, as of DirectX 8 and 9, of all transform matrices of a context."""
 _KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 

@@ -462,7 +462,7 @@ class Blocks:
         return self._recording[0] if self._recording else None
 
     def sizes(self) -> dict[int, int]:
-        """Number of settings in each block, by handle."""
+        """Handle of each state block -> number of its settings."""
         return {handle: len(block) for handle, block in sorted(self._blocks.items())}
 
     def begin(self, handle: int) -> None:

@@ -142,7 +142,8 @@ def set_stream_frequency(context: Context, body: Body) -> None:
 # then the info.
 
 _Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
-"""A patch to draw: its handle, the segments of its edges or None, and its info or None."""
+"""A patch to draw: its handle, the segments of its edges or None, and the members of its
+D3DRECTPATCH_INFO or D3DTRIPATCH_INFO, or None."""
 
 
 def _patch(segments: int, info: object) -> Tail:

@@ -85,7 +85,7 @@ class Coloring:
     def write(self, x: str, y: str, masks: Sequence[str], colors: Sequence[Colors]) -> None:
         """Emit the writes of colours to all targets, in the block of pixels at x, y.
 
-        ``masks`` (in MEMORY order) and ``colors`` have an item for each sample of a pixel.
+        ``masks``, with lanes row by row, and ``colors`` have an item for each sample of a pixel.
         """
         for color in self.key.colors:
             self._write(color, (x, y), masks, colors)

@@ -58,7 +58,7 @@ BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
 LINE = 64
 """Bytes of a cache line of the host's CPU."""
 _MOST_LEVELS = 32
-"""Most mip levels that a surface can have, since its sides are 32-bit numbers."""
+"""Maximum number of mip levels of a surface, whose sides are 32-bit numbers."""
 
 
 class SurfaceDesc(msgspec.Struct, frozen=True):

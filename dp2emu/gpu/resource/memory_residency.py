@@ -25,8 +25,9 @@ class Place(IntEnum):
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """Most bytes of allocations in GPU memory, in shared memory and on disk.  The disk backs all
-    allocations, so ``disk`` limits their sum."""
+    """Maximum number of bytes in GPU memory, in shared memory and on disk.  The disk backs all
+    allocations, so ``disk`` limits their sum.
+    """
 
     gpu: int = 1 << 30
     shared: int = 1 << 30
@@ -41,7 +42,7 @@ class Paged(NamedTuple):
 
 
 class _Entry(msgspec.Struct):
-    """An allocation; ``used`` is the number of its last use.  Mutable: it moves between places."""
+    """An allocation; ``used`` is the number of its last use, counted over all.  Mutable."""
 
     size: int
     priority: int

@@ -1,4 +1,4 @@
-"""Resource reads of Direct3D 10 shaders: each read unit's program, run on the bound resource."""
+"""Resource reads of Direct3D 10 shaders: the program of each read, run on the bound resource."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class StageFetcher(msgspec.Struct, frozen=True):
 
 
 def _offsets(read: Unit, where: Sequence[I32], samples: int) -> F64:
-    """Return the offsets from pixel centres at which a unit interpolates, float64 (2, n).
+    """Return where a read interpolates its input: offsets from pixel centres, float64 (2, n).
 
     A sample number out of range means the centre.
     """

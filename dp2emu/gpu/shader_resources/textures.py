@@ -62,7 +62,7 @@ class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
     @classmethod
     def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> TextureUnit:
-        """Return the unit of a bound texture; ``words`` are the texture's, or a copy of them.
+        """Return the sampler of a bound texture; ``words`` are the texture's, or a copy of them.
 
         Raises Unsupported for formats that cannot be sampled.
         """

@@ -70,7 +70,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def axes(self) -> int:
-        """Number of components of an address in this memory."""
+        """Number of components of an address: structure and byte offset, or the latter alone."""
         return 2 if self.stride else 1
 
     def places(self, address: Address, component: int = 0) -> Places:
@@ -85,7 +85,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return Places.of(at if self.lane is None else at + self.lane, inside)
 
     def load(self, address: Address) -> Words:
-        """Return the four words from an address on."""
+        """Return the four words from each lane's address on, 0 where out of bounds."""
         if not len(self.words):
             return NOTHING
         found = (self.places(address, component) for component in range(4))
@@ -169,7 +169,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return self.texels.view(np.int32) if single else None
 
     def counted(self) -> int:
-        """Number of elements of the buffer that this memory views."""
+        """Number of elements of the buffer that the view shows."""
         return self.sides[0]
 
     def sizes(self) -> tuple[int, int, int, int]:
@@ -366,7 +366,7 @@ _COUNTER_OPCODES = frozenset({MemoryOpcode.ALLOC, MemoryOpcode.CONSUME})
 
 
 def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
-    """Bytes that one lane reads and writes in a memory operation."""
+    """Number of bytes that a memory operation reads and writes for one lane."""
     if isinstance(memory, TexelMemory) and opcode in (MemoryOpcode.LOAD, MemoryOpcode.STORE):
         return memory.row.size
     if opcode is MemoryOpcode.LOAD:
@@ -405,7 +405,7 @@ def in_any_order(
 
 
 def _accesses(statements: tuple[Statement, ...], *, looped: bool) -> list[tuple[int, bool]]:
-    """List the unit number of every Access statement, and whether the statement is in a loop."""
+    """List, for each Access statement, its unit number and whether it is in a loop."""
     done = []
     for statement in statements:
         if isinstance(statement, Access):

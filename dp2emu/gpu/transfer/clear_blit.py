@@ -45,7 +45,7 @@ def needs_pattern(index: int) -> bool:
 
 
 def execute_blit(blit: Blit, counters: Counters) -> Work:
-    """Execute a blit; the source is read in full before any write.  No query counts pixels."""
+    """Execute a blit; the source is read in full before any write.  Pixels are not counted."""
     row = FORMATS[blit.target.surface.format]
     if blit.source is None:
         _fill(blit, row)
@@ -65,7 +65,7 @@ def _stored(part: Part) -> Blocks:
 
 
 def _pixels(part: Part) -> Pixels:
-    """Return a writable view of the pixels of an uncompressed part."""
+    """Return a writable view of the pixels in a part of an uncompressed surface."""
     box = part.box
     return _stored(part)[0, box.top : box.bottom, box.left : box.right, 0]
 
@@ -172,10 +172,11 @@ def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask) 
 # Clears
 
 FEW = 32
-"""Most rectangles that a clear fills one by one; of more rectangles it fills the union once."""
+"""A clear of at most this many rectangles fills one after the other; one of more fills their
+union, each pixel once."""
 
 _UNION_BAND = 1 << 20
-"""Most pixels for which the union of clear rectangles is computed at once, in a band of rows."""
+"""Maximum number of pixels for which the union of clear rectangles is computed at once."""
 
 
 def execute_clear(clear: Clear, counters: Counters) -> Work:

@@ -33,9 +33,7 @@ _Filter = Callable[[int, int], Axis]
 
 
 def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
-    """Copy, convert or stretch a part of a surface.  Counts the bytes of both parts; no query
-    counts pixels.
-    """
+    """Copy, convert or stretch a part of a surface; count the bytes of both parts, not pixels."""
     source, target = copy.source, copy.target
     origin, destination = _texels(source), _texels(target)
     if source.surface.samples > target.surface.samples:
@@ -62,7 +60,7 @@ def execute_generate_levels(packet: packets.GenerateLevels, counters: Counters) 
 
 
 def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
-    """Copy bytes of buffers; the parts may overlap."""
+    """Copy bytes from buffer to buffer; the two ranges may overlap."""
     data = copy.source.data[copy.source_offset : copy.source_offset + copy.size].copy()
     copy.target.data[copy.target_offset : copy.target_offset + copy.size] = data
     counters.pixel_bytes += 2 * copy.size
@@ -70,7 +68,7 @@ def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
 
 
 def execute_write(write: packets.Write, counters: Counters) -> Work:
-    """Write blocks of pixels that a command carries."""
+    """Write the pixel blocks that a packet carries into a surface."""
     destination = _texels(write.target)
     there = whole_blocks(destination.row, destination.box)
     stored = destination.stored[there]
@@ -81,7 +79,7 @@ def execute_write(write: packets.Write, counters: Counters) -> Work:
 
 
 def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
-    """Write bytes that a command carries to a buffer."""
+    """Write the bytes that a packet carries into a buffer."""
     data = np.frombuffer(write.data, np.uint8)
     write.target.data[write.offset : write.offset + len(data)] = data
     counters.pixel_bytes += len(data)
@@ -149,7 +147,7 @@ def _resolved(surface: Surface) -> Blocks:
 
 
 def _stretch(origin: _Texels, destination: _Texels, filter: _Filter) -> None:
-    """Resample one part to the size of another, a band of rows at a time."""
+    """Resample the texels of ``origin`` to the size of ``destination``, some rows at a time."""
     box = destination.box
     x, y, z = (filter(a, b) for a, b in zip(origin.box.sides, box.sides, strict=True))
     width, height, depth = box.sides
@@ -173,7 +171,7 @@ def _work(counters: Counters, source: packets.Part, target: packets.Part) -> Wor
 
 
 def _bytes(part: packets.Part) -> int:
-    """Return the bytes of the blocks that a part intersects."""
+    """Return the number of bytes of the blocks that the box of a part meets."""
     row = ROWS[part.surface.format]
     counts = (int(s.stop) - int(s.start) for s in whole_blocks(row, part.box))
     return math.prod(counts, start=part.surface.samples * row.size)

@@ -176,7 +176,7 @@ class _Scene(msgspec.Struct, frozen=True):
 
 
 Incidence = tuple[Vector, Value | None]
-"""Unit vector from the vertex to a light, and the factor attenuation x cone (None for 1)."""
+"""Unit vector from the vertex to a light; the light's attenuation x cone factor, None for 1."""
 
 
 def light_colors(

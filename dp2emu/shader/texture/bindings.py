@@ -23,14 +23,15 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
 MAX_LAYERS = 2048
-"""Most slices of a texture array in Direct3D 11 (in Direct3D 10 the most is 512)."""
+"""Maximum number of slices of a texture array, that of Direct3D 11 (Direct3D 10 has 512)."""
 MAX_KERNEL = 7
-"""Most weights of a convolution kernel per axis: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
+"""Maximum number of weights of a convolution kernel along an axis: D3DCONVOLUTIONMONO_MAXWIDTH and
+_MAXHEIGHT."""
 COLUMN_WEIGHTS = MAX_KERNEL
 
 
 class LevelField(IntEnum):
-    """Fields of a mip level in ``levels``: byte offset, row and slice pitch, size in texels."""
+    """Index of each value of a mip level in ``levels``: offset and pitches in bytes, size."""
 
     OFFSET = 0
     PITCH = 1
@@ -41,8 +42,8 @@ class LevelField(IntEnum):
 
 
 class NumberField(IntEnum):
-    """Float32 parameters of a sampler: level bias, border colour, and MinLOD and MaxLOD of
-    Direct3D 10.
+    """Index of each float32 in uniform file ``numbers``: level bias, border colour (4), and MinLOD
+    and MaxLOD of Direct3D 10.
     """
 
     BIAS = 0
@@ -52,8 +53,8 @@ class NumberField(IntEnum):
 
 
 class LimitField(IntEnum):
-    """Integer parameters of a sampler: levels per face; most and least detailed level in use; the
-    colour key range, as stored texels; array slices; samples per pixel.
+    """Index of each integer in uniform file ``limits``: levels per face; most and least detailed
+    level in use; the colour key range, as stored texels; array slices; samples per pixel.
     """
 
     LEVELS = 0

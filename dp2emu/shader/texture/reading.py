@@ -23,7 +23,7 @@ SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A mip level of a face: byte offset, pitches of rows and slices, and size in texels."""
+    """A mip level of a face: offset and pitches of rows and slices in bytes, size in texels."""
 
     offset: Value
     pitches: tuple[Value, ...]

@@ -52,7 +52,7 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 ONE_BITS = 0x3F800000
 MAX_SAMPLES = 32
-"""Most samples per pixel of a multisampled texture: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
+"""Maximum number of samples per pixel of a texture (D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT)."""
 
 
 class BufferField(IntEnum):
