@@ -249,7 +249,7 @@ def ddi_support(format: DxgiFormat) -> DdiSupport:
 
 
 def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
-    """Whether a resource allows a view: in its own format or, if typeless, in its family."""
+    """Whether a resource allows a view: in its own format or, if typeless, one of its family."""
     if resource is view:
         return True
     found, asked = DXGI.get(resource), DXGI.get(view)

@@ -45,7 +45,7 @@ class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
 
     @property
     def sdk(self) -> str:
-        """The name in the header."""
+        """The member's full name in the SDK headers."""
         return type(self)._prefix + self.name
 
 

@@ -31,7 +31,7 @@ member with pointers."""
 
 
 def by_abi(*parts: Any) -> ByAbi:
-    """A structure of all members of ``parts``: constructs, or functions of the pointer size."""
+    """Function of the pointer size: a structure of ``parts``, constructs or such functions."""
 
     @cache
     def declaration(abi: int) -> Any:
@@ -41,7 +41,7 @@ def by_abi(*parts: Any) -> ByAbi:
 
 
 def pointers(names: str) -> ByAbi:
-    """Pointer members with the names in ``names``, as a function of the pointer size."""
+    """Function of the pointer size that returns pointer members with the names in ``names``."""
     return lambda abi: record(POINTER[abi], names)
 
 

@@ -303,7 +303,7 @@ class Context:
         base_bytes: int = 0,
         start_bytes: int = 0,
     ) -> None:
-        """DRAWINDEXEDPRIMITIVE, and DRAWINDEXEDPRIMITIVE2, which uses the byte offsets."""
+        """DRAWINDEXEDPRIMITIVE; for DRAWINDEXEDPRIMITIVE2 base and start are in bytes."""
         if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices

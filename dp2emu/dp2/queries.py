@@ -261,7 +261,7 @@ class Outbox:
 
 
 class _Layout(msgspec.Struct):
-    """Response blocks for a buffer of ``capacity`` bytes; ``size`` are used so far.  Mutable."""
+    """Response blocks for a buffer of ``capacity`` bytes, with ``size`` bytes so far.  Mutable."""
 
     capacity: int
     blocks: list[list[bytes]] = msgspec.field(default_factory=list)

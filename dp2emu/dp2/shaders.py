@@ -222,8 +222,8 @@ def lowered_pixel(
 ) -> Lowered:
     """The program of a pixel shader, cached, with fog appended if its version has fog.
 
-    Pairs: ``kinds`` of sampler number and kind of texture; ``projections`` of stage and divisor
-    coordinate.
+    ``kinds`` are pairs of sampler number and texture kind, ``projections`` of texture stage and
+    index of the coordinate to divide by.
     """
     epilogue = None if fog is None else lambda b, rgb: blend_fog(b, fog, rgb)
     return lower_pixel(

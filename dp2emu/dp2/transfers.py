@@ -241,7 +241,7 @@ class Moves:
         return surface
 
     def _monochrome(self, handle: int) -> Part:
-        """The whole A1 level ``handle``, or the first level of an A1 texture ``handle``."""
+        """The whole first level of the A1 surface ``handle``.  Raises Fault if it is not A1."""
         surface = self._pixels(handle)
         if surface.format is not Format.A1:
             what = f"composition of {surface.format.sdk}"

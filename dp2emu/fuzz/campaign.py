@@ -280,7 +280,7 @@ class _Campaign:
         job.worker = self._server.start(call)
 
     def _last(self, job: _Job) -> int | None:
-        """Return the number of inputs at which a worker ends, earlier runs included, or None."""
+        """Return the number of inputs, resumed ones too, at which a worker ends; None: no end."""
         execs, jobs = self._plan.execs, self._plan.jobs
         if execs is None:
             return None

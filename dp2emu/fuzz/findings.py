@@ -28,7 +28,7 @@ their stack frames."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A failure caused by the input ``data``; those with equal ``site`` count as one mistake."""
+    """A failure by the input ``data``; ``site`` identifies the mistake, ``what`` is a report."""
 
     target: str
     site: str

@@ -51,7 +51,7 @@ _COUNTS = struct.Struct("<3Q")
 _FOUND = object()
 """Value that ``Worker._tried`` returns for an input that is a finding."""
 _CURRENT = "<2Q{}s"
-"""Struct format of a board's second part: inputs tried, length and bytes of the current one."""
+"""Struct format of a ``Board`` file after its counts: inputs tried, bytes of the input, input."""
 
 
 class Vitals(msgspec.Struct, frozen=True):

@@ -148,7 +148,7 @@ class Patches:
         segments: tuple[float, ...] | None,
         layout: VertexLayout,
     ) -> Definition:
-        """A definition to draw and ``keep``.  Raises Fault if storing it exceeds a limit."""
+        """A new definition.  Raises Fault if storing it under ``handle`` exceeds a limit."""
         size = points.count * len(layout.elements) * _BYTES
         if handle:
             old = self._kept.get(handle)

@@ -88,8 +88,8 @@ def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | 
 class CallVertices(msgspec.Struct, frozen=True):
     """The vertices of a call: ``length`` of them in ``data``, the first at byte ``offset``.
 
-    A vertex has ``size`` bytes; ``format`` is its FVF code.  ``made`` has the one stream of them,
-    once a draw used it, since caches are keyed by its identity.
+    A vertex has ``size`` bytes; ``format`` is its FVF code.  ``made`` caches their stream, so that
+    all draws of the call share one object and the caches keyed by its identity.
     """
 
     data: Surface | bytes | None = None

@@ -96,7 +96,7 @@ class Constants:
     def split(
         self, name: str, first: int, data: bytes | memoryview
     ) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of each register that ``write`` would store; the same errors."""
+        """Number and bytes of each register that ``write`` would store; raises as it does."""
         values = self._values(name, first, data)
         for number, value in zip(range(first, len(self.files[name])), values, strict=False):
             yield number, value.tobytes()

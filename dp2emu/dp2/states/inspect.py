@@ -33,7 +33,7 @@ Facts = dict[str, Any]
 
 
 def facts_of(context: Context) -> Facts:
-    """The state that the tokens of a context have set, by name."""
+    """JSON object of the state that the tokens of a context have set, by SDK name."""
     state = context.state
     facts: Facts = {
         "context": context.number,

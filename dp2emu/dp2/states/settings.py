@@ -308,7 +308,7 @@ def _before_interface_9(context: DeviceState) -> Iterable[int]:
 
 
 def _constants(kind: Kind, name: str, of: Callable[[DeviceState], Constants]) -> Setting:
-    """Functions that read and write shader registers ``name``; blocks record each register."""
+    """The ``Setting`` of shader registers ``name``, which a state block records one by one."""
 
     def parts(context: DeviceState, index: int, value: Any) -> Settings:
         for register, data in of(context).split(name, index, value):

@@ -83,7 +83,7 @@ WRAPS = {int(RenderState7.WRAPU): 1, int(RenderState7.WRAPV): 2}
 
 
 def wrapped(state: int, value: int, wrap0: int) -> int:
-    """New value of D3DRENDERSTATE_WRAP0, now ``wrap0``, when a state of ``WRAPS`` is set."""
+    """New value of D3DRENDERSTATE_WRAP0, from ``wrap0``, when ``state`` in ``WRAPS`` is set."""
     bit = WRAPS[state]
     return wrap0 | bit if value else wrap0 & ~bit
 

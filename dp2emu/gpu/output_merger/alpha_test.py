@@ -32,7 +32,7 @@ def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
 
 
 def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
-    """Emit the number of a pixel's samples, counted from sample 0, that alpha to coverage keeps.
+    """Emit code for the number of samples, from sample 0 on, that alpha to coverage keeps.
 
     floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The pattern,
     which the documentation leaves open, does not depend on the pixel.

@@ -325,7 +325,7 @@ def depth_stencil(
     write_mask: Value,
     *stored: Value,
 ) -> list[Value]:
-    """Emit whether a fragment passes the depth and stencil tests, and its pixel's new content.
+    """Emit depth and stencil tests; return whether a fragment passes, and its pixel's new content.
 
     The pixel is ``stored``, and returned, as parts of 32 bits.  Without a stencil test the
     returned parts are valid only for fragments that pass.  ``back`` is whether the fragment's face

@@ -255,7 +255,7 @@ def _float24(z: Value) -> Value:
 
 
 def depth_of(row: FormatRow, parts: Sequence[Value]) -> Value:
-    """Emit the depth in a pixel's 32-bit parts, comparable with the result of ``quantised``."""
+    """Emit code that reads the depth in a pixel's 32-bit parts, to compare with ``quantised``."""
     if row.depth is None:
         return parts[0].builder.constant(Type.I32, 0)
     found = codings.field(parts, row.depth)

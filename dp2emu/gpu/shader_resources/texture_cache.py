@@ -29,7 +29,7 @@ class TextureCache:
         self.hits = 0
 
     def look_up(self, texture: int, words: I64) -> None:
-        """Look up words, by index and in order, of the texture with this serial number."""
+        """Count look-ups and hits of word indices in the texture of serial number ``texture``."""
         lines = words // LINE_WORDS
         places = lines % LINES
         tags = np.int64(texture) << _LINE_BITS | lines

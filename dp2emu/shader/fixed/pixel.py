@@ -176,7 +176,7 @@ def _bump(b: Builder, stage: int, scalar: int) -> Value:
 
 
 def _textures(b: Builder, stages: Sequence[TextureStage]) -> list[Color]:
-    """Return each stage's texture; a texture is sampled on first use of a component."""
+    """Return the colour that each stage samples; it is sampled when a component is first read."""
     textures: list[Color] = []
     for number in range(len(stages)):
         texel = cache(partial(_texel, b, stages, number, textures))

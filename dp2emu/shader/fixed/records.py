@@ -29,9 +29,10 @@ class IndexForm(Enum):
     NONE = "none"
     """No indices: blend weight n belongs to world matrix n."""
     BYTES = "bytes"
-    """Four bytes (D3DFVF_LASTBETA_UBYTE4)."""
+    """Four matrix indices, a byte each (D3DFVF_LASTBETA_UBYTE4)."""
     COLOR = "color"
-    """The bytes of a D3DCOLOR, as fractions of 255 with blue first (D3DFVF_LASTBETA_D3DCOLOR)."""
+    """Four matrix indices, the bytes of a D3DCOLOR, read as fractions of 255 with blue first
+    (D3DFVF_LASTBETA_D3DCOLOR)."""
 
 
 class TextureOutput(msgspec.Struct, frozen=True):

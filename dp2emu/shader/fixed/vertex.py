@@ -329,7 +329,7 @@ ABSENT = (0.0, 0.0, 0.0, 1.0)
 def texture_coordinates(
     registers: Registers, surface: Surface, stage: TextureOutput, matrix: int
 ) -> list[Value]:
-    """Return a stage's four texture coordinates; ``matrix`` is its index in block ``texture``."""
+    """Return a stage's four texture coordinates; ``matrix`` is the index of its matrix."""
     b = registers.b
     if stage.source is TexGen.PASSTHRU:
         given = registers.input(f"texcoord{stage.set}", "xyzw"[: stage.components])

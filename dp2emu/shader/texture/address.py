@@ -26,7 +26,7 @@ SIDE_BITS = (1 << 21) - 1
 
 
 class Reach(NamedTuple):
-    """Most texels by which a filter's texel numbers can lie before and after a level.
+    """Maximum number of texels by which a filter's texel numbers lie before and after a level.
 
     For MIRROR, before and after a period of two levels.
     """

@@ -24,7 +24,7 @@ from dp2emu.shader.values import Number, Value
 
 
 def row_of(key: SamplerKey) -> FormatRow:
-    """Return the ``FormatRow`` of a sampler's texture.  Raises Unsupported if it has none."""
+    """Return the ``FormatRow`` of a texture.  Raises Unsupported if it cannot be sampled."""
     row = ROWS.get(key.format)
     if row is None or Use.TEXTURE not in row.uses:
         raise Unsupported(f"texture format {key.format.sdk}")

@@ -86,12 +86,12 @@ def _linear(fraction: Value) -> Weights:
 
 
 def _gaussian(fraction: Value) -> Weights:
-    """Return 2**(-4 d**2) for two neighbours at distances d, normalised: the first weight only."""
+    """Return the second weight of two texels at distances d: 2**(-4 d**2), normalised."""
     return (1.0 / (exp2(4.0 - fraction * 8.0) + 1.0),)
 
 
 def _catmull_rom(f: Value) -> Weights:
-    """Return Catmull-Rom weights of four texels, for a point ``f`` past the second one."""
+    """Return Catmull-Rom weights of four texels; the point is ``f`` texels past the second."""
     return (
         ((1.0 - f * 0.5) * f - 0.5) * f,
         (f * 1.5 - 2.5) * f * f + 1.0,
@@ -101,7 +101,7 @@ def _catmull_rom(f: Value) -> Weights:
 
 
 def _b_spline(f: Value) -> Weights:
-    """Return uniform cubic B-spline weights of four texels, for a point ``f`` past the second."""
+    """Return cubic B-spline weights of four texels; the point is ``f`` texels past the second."""
     rest, sixth = 1.0 - f, 1.0 / 6.0
     return (
         rest * rest * rest * sixth,

@@ -208,7 +208,7 @@ Side = LevelField | LimitField | None
 def size_program(first: Side, second: Side, third: Side, stage: Stage) -> Program:
     """Return a program that outputs three sizes of mip level ``level.x`` and the number of levels.
 
-    The sides say where sizes are loaded from (None: 0).  All are 0 if the level does not exist.
+    The sides say where sizes are loaded from (None: 0).  Sizes are 0 if the level does not exist.
     """
     b = Builder(stage)
     files = SamplerFiles.of(b)
