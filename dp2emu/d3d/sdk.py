@@ -1,4 +1,4 @@
-"""Enumeration types whose members know their SDK names."""
+"""Enumeration types whose members know their names in the SDK headers."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ class Context:
         self.state.version += 1
 
     def update_palette(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
-        """UPDATEPALETTE; draws before it keep the entries they were issued with."""
+        """UPDATEPALETTE: set entries from ``first`` on; earlier draws keep the old ones."""
         self.textures.update(palette, first, entries)
         self.state.version += 1
 

@@ -155,12 +155,12 @@ class Driver:
             context.state.version += 1
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write, at the current time; races queued packets as on hardware."""
+        """Write as the host, at the current time; queued packets that run later see the data."""
         self.gpu.run()
         self.gpu.heap.write(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """Host read, at the current time.  Raises Fault if it leaves the surface."""
+        """Read as the host, at the current time.  Raises Fault for bytes out of the surface."""
         self.gpu.run()
         surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
@@ -251,7 +251,7 @@ class Driver:
         self.gpu.finish()
 
     def query_types(self) -> tuple[int, ...]:
-        """D3DQUERYTYPE values GetDriverInfo2 announces, in its order."""
+        """D3DQUERYTYPE values that GetDriverInfo2 announces, in the order of their indices."""
         announced = self.options.query_types
         return tuple(kind for kind in KINDS if announced is None or kind in announced)
 

@@ -332,7 +332,7 @@ class Queries:
         self._outbox = Outbox()
 
     def destroy(self) -> None:
-        """Delete all queries and their unsent answers, with their context."""
+        """Delete all queries and their unsent answers, as their context is destroyed."""
         for query_id in list(self._live):
             self.delete(query_id)
 
@@ -411,7 +411,7 @@ class Queries:
             self._outbox.add(Result(slot.key, slot.kind, payload))
 
     def respond(self, capacity: int) -> bytes:
-        """The contents of a response buffer of ``capacity`` bytes (``lay_out``)."""
+        """Return a response buffer of at most ``capacity`` bytes with the answers that fit."""
         return lay_out(self._outbox, capacity)
 
     def _supersede(self, slot: QuerySlot) -> None:

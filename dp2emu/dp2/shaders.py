@@ -209,7 +209,7 @@ def _slots(lowered: Lowered) -> int:
 
 @programs_cached(_slots, lambda function: function.size)
 def lowered_vertex(function: Function) -> Lowered:
-    """The program of a vertex shader, cached."""
+    """The IR program of a vertex shader, cached."""
     return lower_vertex(function.shader)
 
 

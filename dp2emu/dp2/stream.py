@@ -1,4 +1,4 @@
-"""The command bytes of one call, without a driver."""
+"""Walking the command bytes of one call, without a driver."""
 
 from __future__ import annotations
 

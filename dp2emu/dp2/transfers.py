@@ -97,13 +97,13 @@ def rect_of(view: Viewport) -> Rect:
 # Tokens that move memory
 
 RectTuple = tuple[int, int, int, int]
-"""RECTL: left, top, right, bottom."""
+"""The members of RECTL: left, top, right, bottom."""
 Point3 = tuple[int, int, int]
 """A point in a texture: x, y, z."""
 Place = tuple[int, RectTuple, int]
 """The source or target of a BLT token: (surface handle, rectangle, mip level)."""
 BoxTuple = tuple[int, ...]
-"""RECTL, or D3DBOX: left, top, right, bottom, front, back."""
+"""The members of RECTL (left, top, right, bottom), or of D3DBOX (those, then front, back)."""
 
 MAX_RECTS = 0xFFFF
 """Value of D3DCOMPOSERECTS_MAXNUMRECTS: with more rectangles COMPOSERECTS does nothing."""

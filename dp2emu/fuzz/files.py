@@ -99,7 +99,7 @@ def text(data: bytes) -> Hashable:
 
 
 def text_file(rng: Random) -> bytes:
-    """Return the text of some calls."""
+    """Return the last records of a random capture, as capture text."""
     return stage.text_of(stage.records(stage.program(rng))[-4:]).encode()
 
 
@@ -242,7 +242,7 @@ class _Canned(Served):
 
 
 def rig(data: bytes) -> Hashable:
-    """Check that every reply of a driver is an answer or an error."""
+    """Check that operations on a driver return or raise Dp2Error, whatever the driver replies."""
     driver = _Canned(data)
     results: list[Hashable] = []
     call = next(stage.calls_of(b"\0"))
@@ -262,7 +262,7 @@ def rig(data: bytes) -> Hashable:
 
 
 def replies(rng: Random) -> bytes:
-    """Return valid replies of a driver."""
+    """Return the bytes of valid replies, as a driver in another process sends them."""
     done = struct.pack("<I", rng.choice((0, 0, 0, 0x80070057, 0xE0000001)))
     answer = struct.pack("<4I", 0, 8, 1, 8) + rng.randbytes(8)
     memory = struct.pack("<QQ", 1, 0) + rng.randbytes(16)

@@ -90,15 +90,15 @@ class Findings:
         return len(self.names())
 
     def names(self) -> list[str]:
-        """Return the names of all findings."""
+        """Return the file names, without suffix, of all findings in the directory."""
         return sorted(path.stem for path in self.folder.glob("*.txt"))
 
     def has(self, finding: Finding) -> bool:
-        """Return whether the site has a finding."""
+        """Return whether a finding with the same site is saved already."""
         return (self.folder / f"{finding.name}.txt").exists()
 
     def save(self, finding: Finding, target: Target) -> Path:
-        """Write the files and return the one to replay.  Raises OSError."""
+        """Write a finding's files; return the path of the one to replay.  Raises OSError."""
         records = target.records(finding.data)
         shown = finding.data if records is None else sealed(records)
         suffix = target.suffix if records is None else ".dp2"

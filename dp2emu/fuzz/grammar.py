@@ -65,7 +65,7 @@ def tokens_of(data: bytes) -> Tokens:
 
 
 def splice(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Insert tokens of the other stream."""
+    """Insert one to three consecutive tokens of the stream ``other``."""
     found = tokens_of(other) or [sample(rng)]
     start = rng.randrange(len(found))
     at = rng.randrange(len(tokens) + 1)
@@ -94,13 +94,13 @@ def exchange(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def fresh(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Insert a new token."""
+    """Insert a sample token, or a random one, at a random place."""
     tokens.insert(rng.randrange(len(tokens) + 1), sample(rng))
     return tokens
 
 
 def count(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Change the count in a header."""
+    """Change the count in the header of a token."""
     return _changed(rng, tokens, lambda token: over(token, 2, _near(rng, token, 2, 2)))
 
 

@@ -33,7 +33,7 @@ class Budget:
         self.left = tries
 
     def spend(self) -> bool:
-        """Use an attempt; returns whether one was left."""
+        """Count one more trial; returns whether one was left."""
         self.left -= 1
         return self.left >= 0
 

@@ -69,7 +69,7 @@ def insert(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def cut(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Remove bytes at the end."""
+    """Remove a random number of bytes at the end."""
     return data[: int(rng.random() * (len(data) + 1))]
 
 

@@ -82,7 +82,7 @@ _SIZES = {
 
 
 def program(rng: Random) -> bytes:
-    """Return some random calls."""
+    """Return a random input: a DirectX version, and one to three calls of random tokens."""
     calls = [grammar.stream(rng) for _ in range(rng.randrange(1, 4))]
     return bytes((rng.choice((0, 0, 1, 2, 3)),)) + CALL.join(calls)
 
@@ -133,12 +133,12 @@ def setting(data: bytes) -> Sequence[Record]:
 
 
 def records(data: bytes) -> Sequence[Record]:
-    """Return the capture of an input."""
+    """Return the records of a capture that executes an input: surfaces, context, calls."""
     return (*setting(data), *map(Called, calls_of(data)))
 
 
 def text_of(records: Iterable[Record]) -> str:
-    """Return the text of records."""
+    """Return records as capture text."""
     text = io.StringIO()
     writer = TextWriter(text)
     for record in records:
@@ -179,11 +179,11 @@ class Stage:
                 self.driver.destroy_surface(desc.handle)
 
     def play(self, data: bytes) -> list[Outcome]:
-        """Execute the calls of an input."""
+        """Execute the calls of an input; return the outcome of each."""
         return [self.call(call) for call in calls_of(data)]
 
     def call(self, call: Call) -> Outcome:
-        """Execute a call; an error is an outcome too."""
+        """Execute a call; return its result or, as an outcome too, the error it raised."""
         try:
             answer: Answer = self.driver.submit(call)
         except Unsupported as error:

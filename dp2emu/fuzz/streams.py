@@ -122,7 +122,7 @@ def come_back(data: bytes) -> Hashable:
 
 
 def records(data: bytes) -> Sequence[Record]:
-    """Return a capture of one call with these commands."""
+    """Return the records of a capture of one call, with the command bytes ``data``."""
     call = Call(1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE)
     return (*_START, Called(call))
 
@@ -271,7 +271,7 @@ def _reached(outcome: Outcome, commands: bytes) -> int:
 
 
 def queries(rng: Random) -> bytes:
-    """Return a stream of tokens about queries."""
+    """Return a random input whose calls create, issue and delete queries."""
     tokens = [grammar.sample(rng, rng.choice(grammar.QUERIES)) for _ in range(6)]
     at = rng.randrange(len(tokens))
     return b"\0" + b"".join(tokens[:at]) + CALL + b"".join(tokens[at:])

@@ -38,7 +38,7 @@ _NEVER = 1 << 30
 """Value in seconds of libFuzzer's option report_slow_units: practically never, since the campaign
 itself times inputs."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""Pattern of the counts in each status line that libFuzzer prints."""
+"""Regular expression of the counts in a status line of libFuzzer: lines, features, corpus."""
 _SEEDS = 64
 """Number of random inputs with which a worker's corpus begins."""
 _REFRESH = 5.0

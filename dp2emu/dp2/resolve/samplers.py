@@ -87,7 +87,7 @@ class BoundTexture(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def color_key(self) -> tuple[int, int]:
-        """The low and high colour key, (0, 0) without a key."""
+        """Lowest and highest stored texel of the colour key; (0, 0) without a key."""
         low, high = self.surface.color_key or (0, 0)
         mask = FORMATS[self.surface.format].mask
         return low & mask, high & mask
@@ -240,7 +240,7 @@ class _SamplerStates(msgspec.Struct, frozen=True):
         )
 
     def max_level(self) -> int:
-        """D3DSAMP_MAXMIPLEVEL, or 0 without a mip filter."""
+        """D3DSAMP_MAXMIPLEVEL, the most detailed level to sample; 0 without a mip filter."""
         _, _, mip = self.filters()
         return 0 if mip is TextureFilter.NONE else self.row[TextureStageState8.MAXMIPLEVEL]
 

@@ -236,6 +236,6 @@ def _stream(source: Stream | UserStream, call: CallVertices, offset: int) -> Str
 
 
 def check_stream(number: int, stride: int) -> None:
-    """Raises Fault for a stream number or a stride out of range."""
+    """Raises Fault for a stream number, or a stride in bytes, out of range."""
     if number >= STREAMS or stride > MAX_STRIDE:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {number}, stride {stride}")

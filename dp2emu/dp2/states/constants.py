@@ -64,7 +64,7 @@ class Registers:
         self._written[first : first + count] = True
 
     def raw(self, number: int) -> bytes:
-        """The bytes of a register."""
+        """The bytes of register ``number``, as the array stores them."""
         return bytes(self._values[number].data)
 
     def written(self) -> Iterator[tuple[int, list[Any]]]:

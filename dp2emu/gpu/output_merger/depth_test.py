@@ -69,7 +69,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
 
 
 def pixel_groups(pixel: I64) -> PixelGroups:
-    """Group fragments by pixel number."""
+    """Group fragments by pixel; ``pixel`` has the pixel number of each fragment."""
     order = np.argsort(pixel, kind="stable")
     ordered = pixel[order]
     first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

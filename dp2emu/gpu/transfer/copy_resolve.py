@@ -48,7 +48,7 @@ def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
 
 
 def execute_generate_levels(packet: packets.GenerateLevels, counters: Counters) -> Work:
-    """Generate each mip level from the level above it."""
+    """Generate the lower mip levels of a texture, each from the level above it."""
     surface, filter = packet.surface, point if packet.point else linear
     work = Work()
     for index in range(len(surface.subresources)):

@@ -337,12 +337,12 @@ def reads_texture(combination: Combination) -> bool:
 
 
 def _of_arguments(formula: Callable[[Value, Value], Value]) -> Formula:
-    """Return the formula of an operation on the same component of ARG1 and ARG2."""
+    """Return a stage's formula: ``formula`` of a component of ARG1 and the same of ARG2."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c])
 
 
 def _with_alpha(formula: Callable[[Value, Value, Value], Value]) -> Formula:
-    """Return the formula of an operation on a component of ARG1 and ARG2 and on ARG1's alpha."""
+    """Return a stage's formula: ``formula`` of a component of ARG1, that of ARG2, ARG1's alpha."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c], o.arguments[1][ALPHA])
 
 

@@ -82,7 +82,7 @@ def reflect(direction: Vector, normal: Vector) -> Vector:
 # Inputs and uniform file.
 
 MatrixIndex = Value | int
-"""Index of a matrix or light: a constant, or a computed I32."""
+"""Index of a matrix or light: an int if constant, or an I32 that the program computes."""
 
 
 class Registers(msgspec.Struct, frozen=True):

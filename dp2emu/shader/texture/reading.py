@@ -48,7 +48,7 @@ def level_field(source: TexelSource, field: LevelField, row: Value | None = None
 
 
 class _Axis(msgspec.Struct, frozen=True):
-    """Texels that a filter reads along one axis: numbers, byte offsets and weights."""
+    """Texels that a filter reads along one axis: texel numbers, byte offsets and weights."""
 
     kernel: Kernel
     taps: Taps

@@ -227,7 +227,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return self._filtered()
 
     def _moving(self) -> tuple[Value, ...]:
-        """Return whether each coordinate changes between pixels."""
+        """Return, by coordinate, whether it changes from pixel to pixel."""
         right, down = self._gradient()
         return tuple(x.ne(0.0) | y.ne(0.0) for x, y in zip(right, down, strict=True))
 
