@@ -173,4 +173,4 @@ COMPRESSED: dict[AnyFormat, Callable[[I32], Bytes]] = {
     Format.DXT4: _dxt5,
     Format.DXT5: _dxt5,
 }
-"""Encoders by format: functions from texels of n blocks (n, 16, 4) to their bytes (n, bytes)."""
+"""Format -> function that encodes the texels of n blocks (n, 16, 4) as bytes (n, bytes)."""

@@ -157,7 +157,7 @@ _BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
     "R8G8_B8G8": (4, (2, 1)),
     "G8R8_G8B8": (4, (2, 1)),
 }
-"""Bytes and (width, height) in pixels of a block, by prefix of the format's name."""
+"""Prefix of a format's name -> bytes of a block, and its (width, height) in pixels."""
 
 _FAMILIES: dict[str, str] = {
     **dict.fromkeys(("D32_FLOAT_S8X24", "R32_FLOAT_X8X24", "X32_TYPELESS_G8X24"), "R32G8X24"),

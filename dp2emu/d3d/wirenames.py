@@ -68,9 +68,11 @@ WireTextureStageState = _merged(
     [TextureStageState, TextureStageState8, TextureStageState7],
     _DDI_STAGE_STATES,
 )
-"""TSState of D3DDP2OP_TEXTURESTAGESTATE; sampler states have their DirectX 8 numbers."""
+"""Enumeration of the TSState numbers in D3DDP2OP_TEXTURESTAGESTATE tokens; sampler states have
+their DirectX 8 numbers."""
 
 WireTransformState = _merged(
     "WireTransformState", [TransformState, TransformState7], _WORLD_TRANSFORMS
 )
-"""xfrmType of D3DDP2OP_SETTRANSFORM: world matrices are 1, 4..6 before DirectX 8, else 256 + i."""
+"""Enumeration of the xfrmType numbers in D3DDP2OP_SETTRANSFORM tokens: world matrices are 1, 4..6
+before DirectX 8, else 256 + i."""

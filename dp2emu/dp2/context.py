@@ -118,7 +118,7 @@ class Context:
             self.blocks.record(key, part)
 
     def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MULTIPLYTRANSFORM: payload x current matrix, or x the recorded one while recording."""
+        """MULTIPLYTRANSFORM: set payload x the recorded matrix, if any, else x the current."""
         number = transform_number(kind)
         if number is not None:
             key = Kind.TRANSFORM, number
@@ -154,7 +154,7 @@ class Context:
             self._bind_texture(stage, value)
 
     def _bind_texture(self, stage: int, handle: int) -> None:
-        """Bind a texture; with ``Options.strict`` a handle that is no texture is a Fault."""
+        """Bind a texture.  With ``Options.strict`` raises Fault for a handle that is none."""
         surface = self.gpu.heap.get(handle)
         if surface is not None and not is_texture(surface):
             surface = None

@@ -164,7 +164,7 @@ KINDS: dict[int, Kind] = {
     int(kind): Kind(kind, window, packer_of(dtype_of(PAYLOADS[kind])), values, observes)
     for kind, window, values, observes in _ROWS
 }
-"""Every query type this driver answers, by D3DQUERYTYPE value, in announcement order."""
+"""D3DQUERYTYPE value -> query type, for all that this driver answers, in announcement order."""
 
 
 def refused_type(kind: int, interface: int, options: Options) -> str | None:

@@ -14,7 +14,7 @@ from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
 from dp2emu.shader.engines import compiles
 
 LONG = 1 << 20
-"""Size in bytes of a call's commands from which on compiled code counts their tokens."""
+"""Commands of a call of at least this many bytes have their tokens counted by compiled code."""
 _STRETCH = 4096
 """Maximum number of tokens in one ``Scan``, which bounds the memory."""
 

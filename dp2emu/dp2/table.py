@@ -110,7 +110,7 @@ _Execute = TypeVar("_Execute", bound=Callable[[Any, Body], None])
 ``Context`` for the annotation would be a circular import."""
 
 TABLE: dict[int, Token] = {}
-"""Every token that may come from a runtime, by opcode.  Filled by importing ``dp2.tokens``."""
+"""Opcode -> token, for all that may come from a runtime.  Filled by importing ``dp2.tokens``."""
 
 
 def exactly_n(n: int) -> int:

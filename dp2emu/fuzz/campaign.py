@@ -83,7 +83,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 def summary(progress: Progress, plan: Plan) -> dict[str, Any]:
-    """Return the result for JSON, with what a repetition needs: the plan and versions."""
+    """Return the progress as a JSON object, with rate, plan and versions to repeat it."""
     return asdict(progress) | {
         "rate": round(progress.rate),
         "seed": plan.seed,
@@ -302,7 +302,7 @@ def _end_of(path: Path, most: int) -> bytes:
 
 
 def _worked(process: int, now: float) -> float:
-    """Return the processor time of a process in seconds, wall time if it is not reported."""
+    """Return a process's processor time in seconds; ``now`` where the system has no report."""
     try:
         stat = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:

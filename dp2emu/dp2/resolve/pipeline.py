@@ -84,7 +84,7 @@ _COLOR_WRITES = (
 
 
 class Targets(msgspec.Struct, frozen=True, dict=True):
-    """Bound colour surfaces by index, and the depth-stencil surface."""
+    """Bound colour surfaces by render target index, and the depth-stencil surface or None."""
 
     colors: tuple[Surface | None, ...] = (None,) * TARGETS
     depth: Surface | None = None

@@ -111,7 +111,7 @@ class PixelStage(msgspec.Struct, frozen=True, eq=False):
 def pixel_stage(
     state: State, function: Function | None, interface: int, bound: BoundTextures
 ) -> PixelStage:
-    """The pixel program of a state, a created shader or the cascade of texture stages."""
+    """The pixel stage of a draw: of the shader or, without one, of the texture stage cascade."""
     lowered = None
     fog = pixel_fog(state)
     if function is None:

@@ -104,7 +104,7 @@ class BoundTexture(msgspec.Struct, frozen=True, eq=False):
 
 
 BoundTextures = Mapping[int, BoundTexture]
-"""Bound textures by the wire number of their stage or sampler: 0 to 15 and 257 to 260."""
+"""Wire number of a stage or sampler, 0 to 15 or 257 to 260 -> its bound texture."""
 
 
 class _Filters(NamedTuple):

@@ -123,7 +123,7 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
     @property
     def tests(self) -> MergeTests:
-        """The settings of these tests that select the code of the formula ``depth_stencil``."""
+        """The key of these tests that ``depth_stencil`` takes, which decides its code."""
         state = None if self.stencil is None else self.stencil.state
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 

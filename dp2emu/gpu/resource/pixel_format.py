@@ -221,7 +221,7 @@ def floats_of(color: int | Color) -> Color:
 
 
 def quantise_depth(row: FormatRow, z: F64) -> Words:
-    """Convert z in 0..1 to comparable depth: uint32, or float32 for formats of 32-bit floats."""
+    """Convert z in 0..1 to the depth to compare: uint32, or float32 for 32-bit float formats."""
     (depth,) = computed(_quantised, row, z)
     return _unsigned(np.broadcast_to(depth, z.shape))
 

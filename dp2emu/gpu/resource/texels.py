@@ -1,4 +1,4 @@
-"""Texels of subresources, as stored bytes and as colours."""
+"""Reading and writing texels of subresources, as stored bytes and as colours."""
 
 from __future__ import annotations
 

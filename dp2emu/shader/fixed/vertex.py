@@ -354,7 +354,7 @@ def _constants(b: Builder) -> list[Value]:
 
 
 def _normal(b: Builder, surface: Surface) -> Vector:
-    """Return the eye-space normal of a vertex, a zero vector if it has none."""
+    """Return the eye-space normal of a vertex; a zero vector if none is computed."""
     return surface.normal or (b.constant(Type.F32, 0.0),) * 3
 
 

@@ -22,7 +22,7 @@ from dp2emu.shader.values import Value
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
 SIDE_BITS = (1 << 21) - 1
-"""Mask applied to the I32 size of a mip level, so that the compiler knows it is below 2**21."""
+"""Mask that is applied to sizes of mip levels, to show the compiler that they are below 2**21."""
 
 
 class Reach(NamedTuple):

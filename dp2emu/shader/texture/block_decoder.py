@@ -133,7 +133,7 @@ def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Valu
 
 
 def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """Extract a texel's code from the 48 bits after the endpoints; each 24 bits have two rows."""
+    """Extract a texel's 3-bit code; 48 bits of them follow the endpoints, row by row."""
     b, low, high = source.b, source.word(address), source.word(address, 1)
     upper = bits(low, 16, 16) | (high & 0xFF) << 16
     rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))

@@ -137,7 +137,7 @@ def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel)
 
 
 def compared(source: TexelSource, found: Texel) -> Texel:
-    """Return the comparison of a texel with the reference, or the texel without a reference."""
+    """Return 1 or 0, a texel's comparison with the reference; without one, the texel itself."""
     return found if source.reference is None else _comparison(source, found[0])
 
 

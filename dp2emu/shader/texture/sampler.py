@@ -44,7 +44,7 @@ class Face(msgspec.Struct, frozen=True):
     negative: Value
 
     def turned(self, vector: Vector) -> Vector:
-        """Rotate a vector to face space: across, down and out of the face."""
+        """Return a vector's components across, down and out of this face."""
         x, y, z = vector
         b = x.builder
         across_x = b.select(self.negative, z, -z)
