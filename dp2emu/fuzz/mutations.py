@@ -1,6 +1,7 @@
-"""Mutations of bytes that are blind to their meaning.
+"""Mutations of bytes that ignore what the bytes mean.
 
-Each takes random numbers, the bytes and the bytes of another input, and returns new bytes.
+Each function takes random numbers, the bytes and the bytes of another input, and returns new
+bytes.
 """
 
 from __future__ import annotations

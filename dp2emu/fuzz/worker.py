@@ -38,7 +38,7 @@ _NEVER = 1 << 30
 """Value in seconds of libFuzzer's option report_slow_units: practically never, since the campaign
 itself times inputs."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""Regular expression of the counts in a status line of libFuzzer: lines, features, corpus."""
+"""Regular expression of the counts in a status line of libFuzzer: branches, features, corpus."""
 _SEEDS = 64
 """Number of random inputs with which a worker's corpus begins."""
 _REFRESH = 5.0
@@ -271,7 +271,7 @@ def available() -> bool:
 
 
 def reached(output: bytes) -> tuple[int, int, int]:
-    """Return kinds of inputs, branches covered and inputs kept by libFuzzer's last line.
+    """Return (features, branches covered, inputs kept) of libFuzzer's last status line.
 
     >>> reached(b"#2 INITED cov: 9 ft: 12 corp: 3/40b exec/s: 0 rss: 75Mb")
     (12, 9, 3)

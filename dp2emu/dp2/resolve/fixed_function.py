@@ -242,7 +242,7 @@ def _vertex_fog(state: State) -> FogMode | None:
 
 
 def pixel_fog(state: State) -> Fog | None:
-    """The fog of pixels, or None.  Table fog has precedence over vertex fog.
+    """The fog that pixel programs apply, or None.  Table fog has precedence over vertex fog.
 
     Table fog depends on z if the projection is affine, and on eye-space w otherwise.
     """

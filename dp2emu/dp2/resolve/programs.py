@@ -179,7 +179,7 @@ def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
 def vertex_stage(
     state: State, source: Source, pixel: Program, interface: int, bound: BoundTextures
 ) -> VertexStage:
-    """The vertex program of a state; transformed vertices pass no vertex shader.
+    """The vertex stage of a draw; it has no program if the vertices are transformed already.
 
     Raises Fault for vertices without a position, Unsupported for unsupported elements.
     """

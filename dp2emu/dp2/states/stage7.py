@@ -102,9 +102,10 @@ _MODULATED = _combined(TextureOp.MODULATE)
 
 
 class _Blend(NamedTuple):
-    """Operations of a blend: of colour, of alpha, and of alpha if the texture has none (opaque).
+    """Operations of a texture map blend: of colour, of alpha, and of alpha if the texture has
+    none.
 
-    With ``masked`` texels whose lowest alpha bit is 0 do not count.
+    With ``masked`` texels whose lowest alpha bit is 0 leave the colour unchanged.
     """
 
     color: Combination

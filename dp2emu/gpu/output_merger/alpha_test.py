@@ -1,4 +1,4 @@
-"""Alpha test and alpha to coverage, as formulas of both engines."""
+"""Alpha test and alpha to coverage, as code for both engines."""
 
 from __future__ import annotations
 

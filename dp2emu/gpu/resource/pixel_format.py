@@ -1,6 +1,6 @@
-"""Packing and unpacking of pixel words, by the rows of ``d3d.formats``.
+"""Packing and unpacking of pixel words, by the format rows of ``d3d.formats``.
 
-Formulas see a pixel as parts of 32 bits; a pixel of fewer bits is one part.
+Functions that emit code see a pixel as parts of 32 bits; one of fewer bits is a single part.
 """
 
 from __future__ import annotations

@@ -180,10 +180,9 @@ _UNION_BAND = 1 << 20
 
 
 def execute_clear(clear: Clear, counters: Counters) -> Work:
-    """Execute a clear, counting the bytes that each rectangle's fill writes.
+    """Execute a clear; counts the bytes that each rectangle's fill writes, but no pixels.
 
-    No query counts pixels.  Raises Unsupported, before any write, for formats that cannot be drawn
-    to.
+    Raises Unsupported, before any write, for formats that cannot be drawn to.
     """
     fills = [(surface, _Fill(_color_word(surface, clear.color)))
              for surface in clear.colors

@@ -35,7 +35,7 @@ Vector = tuple[Value, ...]
 
 class Face(msgspec.Struct, frozen=True):
     """A cube face.  ``number`` is I32, 0 to 5 for +X -X +Y -Y +Z -Z; ``along_x`` and ``along_y``
-    select the major axis, and ``negative`` its sign.
+    are whether x or y is the major axis, and ``negative`` whether it is negative.
     """
 
     number: Value
