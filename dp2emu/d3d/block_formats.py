@@ -22,19 +22,20 @@ The texel is the weighted sum of the endpoints, divided by the sum of the weight
 """
 
 FOUR_COLORS: Weights = ((3, 0), (0, 3), (2, 1), (1, 2))
-"""Weights, by 2-bit code, of the colours of DXT2 to DXT5, and of DXT1 if its first endpoint is the
-greater."""
+"""2-bit code -> weights of a block's two endpoints for colours in DXT2 to DXT5, and in DXT1 if the
+first endpoint is the greater."""
 
 THREE_COLORS: Weights = ((2, 0), (0, 2), (1, 1))
-"""Weights, by 2-bit code, of the colours of DXT1 unless its first endpoint is the greater; code 3
-is transparent black."""
+"""2-bit code -> weights of a block's two endpoints for colours in DXT1, if the first endpoint is
+not the greater; code 3 is transparent black."""
 
 EIGHT_ALPHAS: Weights = ((7, 0), (0, 7), (6, 1), (5, 2), (4, 3), (3, 4), (2, 5), (1, 6))
-"""Weights, by 3-bit code, of the alphas of DXT4 and DXT5 if the first endpoint is the greater."""
+"""3-bit code -> weights of a block's two endpoints for alpha in DXT4 and DXT5, if the first
+endpoint is the greater."""
 
 SIX_ALPHAS: Weights = ((5, 0), (0, 5), (4, 1), (3, 2), (2, 3), (1, 4))
-"""Weights, by 3-bit code, of the alphas of DXT4 and DXT5 unless the first endpoint is the greater;
-code 6 is 0, code 7 is 255."""
+"""3-bit code -> weights of a block's two endpoints for alpha in DXT4 and DXT5, if the first
+endpoint is not the greater; code 6 is alpha 0, code 7 is 255."""
 
 YUV_TO_RGB = ((298, 0, 409), (298, -100, -208), (298, 516, 0))
 """Integer coefficients (y, u, v) that convert YUV to red, to green and to blue.
@@ -172,4 +173,4 @@ COMPRESSED: dict[AnyFormat, Callable[[I32], Bytes]] = {
     Format.DXT4: _dxt5,
     Format.DXT5: _dxt5,
 }
-"""Encoders by format: functions from texels of n blocks (n, 16, 4) to their bytes (n, bytes)."""
+"""Format -> function that encodes the texels of n blocks (n, 16, 4) as bytes (n, bytes)."""

@@ -49,7 +49,7 @@ FACES = (
     Caps2.CUBEMAP_POSITIVEX, Caps2.CUBEMAP_NEGATIVEX, Caps2.CUBEMAP_POSITIVEY,
     Caps2.CUBEMAP_NEGATIVEY, Caps2.CUBEMAP_POSITIVEZ, Caps2.CUBEMAP_NEGATIVEZ,
 )  # fmt: skip
-"""Faces of a cube map in memory order."""
+"""The ``Caps2`` flags of a cube map's faces, in the order of the faces in memory."""
 
 
 class Described(IntFlag):

@@ -135,7 +135,7 @@ def _element(
 
 
 class _Reader:
-    """A cursor over D3DVSD tokens, with the declaration read so far."""
+    """A position in D3DVSD tokens, with the elements and constants declared before it."""
 
     def __init__(self, words: tuple[int, ...], programmable: bool) -> None:
         self._words = words
@@ -152,7 +152,7 @@ class _Reader:
         return self._at < len(self._words) and self._words[self._at] != _END
 
     def step(self) -> None:
-        """Read a token."""
+        """Read the next token and DWORDs that belong to it.  Raises Fault for a bad one."""
         token = self._words[self._at]
         self._at += 1
         read = _TOKENS.get(token >> 29)
@@ -219,7 +219,7 @@ class _Reader:
             raise self._fault(f"register {register} has an element already")
 
     def _load(self, token: int) -> None:
-        """CONSTMEM: load the constants that follow."""
+        """CONSTMEM: add the constants that follow the token to those of the declaration."""
         self._constants.append(Constants(token & 0x7F, self._take(4 * (token >> 25 & 0xF))))
 
     def _extend(self, token: int) -> None:

@@ -62,7 +62,7 @@ DEFAULT_EARLY_RENDER_STATES: dict[RenderState7, int] = {
     RenderState7.ROP2: 13,
     RenderState7.PLANEMASK: _ALL,
 }
-"""Default values, if not 0, of render states of DirectX 6 and 7 only; ROP2 is R2_COPYPEN."""
+"""Render state of DirectX 6 and 7 only -> default value, if not 0; ROP2 is R2_COPYPEN."""
 
 DEFAULT_SAMPLER_STATES: dict[SamplerState, int] = {
     SamplerState.ADDRESSU: enums.TextureAddress.WRAP,

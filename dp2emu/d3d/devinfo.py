@@ -52,4 +52,4 @@ PAYLOADS: dict[QueryType, Any] = {
     QueryType.BANDWIDTHTIMINGS: D3DDEVINFO_D3D9BANDWIDTHTIMINGS,
     QueryType.CACHEUTILIZATION: D3DDEVINFO_D3D9CACHEUTILIZATION,
 }
-"""Structure that follows D3DHAL_DP2RESPONSEQUERY, by query type that a DP2 driver may announce."""
+"""D3DQUERYTYPE that a DP2 driver may announce -> structure of the payload of its answers."""

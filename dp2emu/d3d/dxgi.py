@@ -157,7 +157,7 @@ _BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
     "R8G8_B8G8": (4, (2, 1)),
     "G8R8_G8B8": (4, (2, 1)),
 }
-"""Bytes and (width, height) in pixels of a block, by prefix of the format's name."""
+"""Prefix of a format's name -> bytes of a block, and its (width, height) in pixels."""
 
 _FAMILIES: dict[str, str] = {
     **dict.fromkeys(("D32_FLOAT_S8X24", "R32_FLOAT_X8X24", "X32_TYPELESS_G8X24"), "R32G8X24"),
@@ -166,8 +166,8 @@ _FAMILIES: dict[str, str] = {
     "D16": "R16",
     "R10G10B10_XR_BIAS_A2": "R10G10B10A2",
 }
-"""Name of the typeless format without _TYPELESS, by a format's name without its last coding (such
-as _UINT), where the two differ."""
+"""Format name without its last suffix (such as _UINT) -> name, without _TYPELESS, of the typeless
+format of its family; formats whose two names are equal are left out."""
 
 _CODINGS = {**Coding.__members__, "UF16": Coding.FLOAT, "SF16": Coding.FLOAT}
 _FIELD = re.compile(r"([A-Z])(\d+)")
@@ -249,7 +249,7 @@ def ddi_support(format: DxgiFormat) -> DdiSupport:
 
 
 def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
-    """Whether ``resource`` allows a view: in the same format, or if typeless in its family."""
+    """Whether a resource allows a view: in its own format or, if typeless, one of its family."""
     if resource is view:
         return True
     found, asked = DXGI.get(resource), DXGI.get(view)

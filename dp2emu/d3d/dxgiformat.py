@@ -127,5 +127,5 @@ class DxgiFormat(Enum):
 
     @property
     def sdk(self) -> str:
-        """The name in the header."""
+        """The member's full name in the SDK headers."""
         return "DXGI_FORMAT_" + ("420_OPAQUE" if self is DxgiFormat.OPAQUE_420 else self.name)

@@ -134,4 +134,4 @@ class Frequency(NamedTuple):
 
 
 EVERY_VERTEX = Frequency(StreamSource(0), 1)
-"""The default frequency: a new element for every vertex."""
+"""Frequency of a stream for which none was set: it advances to a new element for every vertex."""

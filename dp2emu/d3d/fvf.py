@@ -44,7 +44,10 @@ def fvf_size(fvf: int, interface: int = 9) -> int:
 
 @lru_cache(maxsize=256)
 def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
-    """The layout of ``fvf`` vertices in stream 0; ``interface`` and errors as in ``fvf_size``."""
+    """The layout of vertices of FVF code ``fvf``, all in stream 0, for DirectX ``interface``.
+
+    Raises Fault as ``fvf_size`` does.
+    """
     elements, offset = [], 0
     for type, usage, index in _attributes(fvf, interface):
         if usage is not None:

@@ -1,6 +1,6 @@
 """Enumerations of DirectX 6 to 8, as differences from DirectX 9 (d3dtypes.h, d3d8types.h).
 
-``later=X, last=Y`` copies the members of X up to the value Y.
+``class A(SdkEnum, later=X, last=Y)`` copies the members of X with values up to Y into A.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _fourcc(code: int) -> Format:
 
 
 def _key(pixels: PixelFormat) -> tuple[int, int, tuple[int, ...]]:
-    """The key in ``_BY_MASKS``: kind, bits, and the masks that the flags make valid."""
+    """A key of ``_BY_MASKS``: kind of pixels (a DDPF_* flag), bits per pixel, valid masks."""
     kind = next((kind for kind in _KINDS if pixels.flags & kind), 0)
     alpha = pixels.masks[3] if pixels.flags & PixelFlags.ALPHAPIXELS else 0
     first, second, third, _ = pixels.masks
@@ -99,8 +99,8 @@ _LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""DDPF_* flag that says what pixels hold -> (letters of the channels whose masks identify a
-format, formats that have the flag)."""
+"""DDPF_* flag of a kind of pixels, such as RGB -> (letters of the channels whose masks tell
+formats apart, the formats of that kind)."""
 
 _BY_MASKS = {
     (kind, 8 * row.size, tuple(_mask(row, channel) for channel in channels)): format
@@ -114,8 +114,8 @@ _PLACES: dict[int, tuple[str, str, int]] = {
     PixelFlags.BUMPDUDV: ("uvl ", "l", PixelFlags.BUMPLUMINANCE),
     PixelFlags.ZBUFFER: (" ds ", "s", PixelFlags.STENCILBUFFER),
 }
-"""DDPF_* flag that says what pixels hold -> (letter of the channel in each of the four masks, a
-space for none; the channel that may be absent; the DDPF_* flag that says it is present)."""
+"""DDPF_* flag of a kind of pixels -> (channel letter of each of the four masks of a DDPIXELFORMAT,
+a space for none; the optional channel; the DDPF_* flag that says it is present)."""
 
 
 def _masked(kind: int, row: FormatRow) -> PixelFormat:

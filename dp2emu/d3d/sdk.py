@@ -1,4 +1,4 @@
-"""Enumeration types whose members know their SDK names."""
+"""Enumeration types whose members know their names in the SDK headers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
 
     @property
     def sdk(self) -> str:
-        """The name in the header."""
+        """The member's full name in the SDK headers."""
         return type(self)._prefix + self.name
 
 
@@ -76,5 +76,5 @@ class Named(IntEnum):
 
     @property
     def text(self) -> str:
-        """The word of assembly text."""
+        """The member's word in assembly text, such as a lower-case name."""
         return self._text or self.name.lower()

@@ -46,7 +46,7 @@ class Element(msgspec.Struct, frozen=True):
 
     @property
     def delivered(self) -> ElementType:
-        """The type that vertex processing reads, which the tessellator may change."""
+        """The type that vertex processing reads: stored, or computed by the tessellator."""
         return _COMPUTED.get(self.method, self.type)
 
 

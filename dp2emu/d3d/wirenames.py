@@ -38,7 +38,7 @@ _WORLD_TRANSFORMS = {f"D3DTS_WORLD{index or ''}": 256 + index for index in range
 
 
 def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> type[SdkEnum]:
-    """An enumeration of full SDK names; the first of ``versions`` with a number names it."""
+    """An enumeration of full SDK names: for each number, that of the first version that has it."""
     names = {value: sdk for sdk, value in ddi.items()}
     for version in reversed(versions):
         names |= {int(member): member.sdk for member in version}
@@ -49,7 +49,7 @@ def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> ty
 WireRenderState = _merged(
     "WireRenderState", [RenderState, RenderState8, RenderState7], _DDI_RENDER_STATES
 )
-"""RenderState numbers of D3DDP2OP_RENDERSTATE."""
+"""Enumeration of the RenderState numbers in D3DDP2OP_RENDERSTATE tokens, with full SDK names."""
 
 _RS = RenderState
 FLOAT_RENDER_STATES = frozenset(
@@ -68,9 +68,11 @@ WireTextureStageState = _merged(
     [TextureStageState, TextureStageState8, TextureStageState7],
     _DDI_STAGE_STATES,
 )
-"""TSState of D3DDP2OP_TEXTURESTAGESTATE; sampler states have their DirectX 8 numbers."""
+"""Enumeration of the TSState numbers in D3DDP2OP_TEXTURESTAGESTATE tokens; sampler states have
+their DirectX 8 numbers."""
 
 WireTransformState = _merged(
     "WireTransformState", [TransformState, TransformState7], _WORLD_TRANSFORMS
 )
-"""xfrmType of D3DDP2OP_SETTRANSFORM: world matrices are 1, 4..6 before DirectX 8, else 256 + i."""
+"""Enumeration of the xfrmType numbers in D3DDP2OP_SETTRANSFORM tokens: world matrices are 1, 4..6
+before DirectX 8, else 256 + i."""

@@ -1,4 +1,4 @@
-"""The scalar types of the driver headers, little-endian, and records made of one of them."""
+"""Scalar types of the driver headers, little-endian, and functions that declare structures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTER = {32: DWORD, 64: QWORD}
 
 
 def record(type: Any, names: str) -> Any:
-    """A structure whose members all have one type; ``+`` joins structures and members."""
+    """A structure whose members, named in ``names``, have one type; ``+`` joins structures."""
     return c.Struct(*(name / type for name in names.split()))
 
 
@@ -31,7 +31,7 @@ member with pointers."""
 
 
 def by_abi(*parts: Any) -> ByAbi:
-    """A structure joined of constructs, and of functions of the pointer size that return one."""
+    """Function of the pointer size: a structure of ``parts``, constructs or such functions."""
 
     @cache
     def declaration(abi: int) -> Any:
@@ -41,7 +41,7 @@ def by_abi(*parts: Any) -> ByAbi:
 
 
 def pointers(names: str) -> ByAbi:
-    """Members that are pointers."""
+    """Function of the pointer size that returns pointer members with the names in ``names``."""
     return lambda abi: record(POINTER[abi], names)
 
 

@@ -62,12 +62,12 @@ class Blt(msgspec.Struct, frozen=True):
 
     @property
     def target_box(self) -> Box:
-        """The rectangle to write."""
+        """The rectangle of the target to write, as a box of one slice."""
         return Box(self.left, self.top, self.right, self.bottom)
 
     @property
     def source_box(self) -> Box:
-        """The rectangle to read."""
+        """The rectangle of the source to read, as a box of one slice."""
         return Box(self.source_left, self.source_top, self.source_right, self.source_bottom)
 
     @property

@@ -118,7 +118,7 @@ class Context:
             self.blocks.record(key, part)
 
     def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MULTIPLYTRANSFORM: payload x current matrix, or x the recorded one while recording."""
+        """MULTIPLYTRANSFORM: set payload x the recorded matrix, if any, else x the current."""
         number = transform_number(kind)
         if number is not None:
             key = Kind.TRANSFORM, number
@@ -154,7 +154,7 @@ class Context:
             self._bind_texture(stage, value)
 
     def _bind_texture(self, stage: int, handle: int) -> None:
-        """Bind a texture; with ``Options.strict`` a handle that is no texture is a Fault."""
+        """Bind a texture.  With ``Options.strict`` raises Fault for a handle that is none."""
         surface = self.gpu.heap.get(handle)
         if surface is not None and not is_texture(surface):
             surface = None
@@ -209,7 +209,7 @@ class Context:
         self.state.version += 1
 
     def update_palette(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
-        """UPDATEPALETTE; draws before it keep the entries they were issued with."""
+        """UPDATEPALETTE: set entries from ``first`` on; earlier draws keep the old ones."""
         self.textures.update(palette, first, entries)
         self.state.version += 1
 
@@ -303,7 +303,7 @@ class Context:
         base_bytes: int = 0,
         start_bytes: int = 0,
     ) -> None:
-        """DRAWINDEXEDPRIMITIVE (``base``, ``start``), DRAWINDEXEDPRIMITIVE2 (their ``_bytes``)."""
+        """DRAWINDEXEDPRIMITIVE; for DRAWINDEXEDPRIMITIVE2 base and start are in bytes."""
         if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices

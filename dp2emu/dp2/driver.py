@@ -52,7 +52,7 @@ format, "Unassigned opcodes")."""
 
 
 class UnknownCommand(NamedTuple):
-    """The argument of the parse-unknown callback: call, offset and opcode of the token."""
+    """A token of an unknown opcode, as ``unknown_command`` gets it; ``offset`` is in bytes."""
 
     call: Call
     offset: int
@@ -155,12 +155,12 @@ class Driver:
             context.state.version += 1
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write, at the current time; races queued packets as on hardware."""
+        """Write as the host, at the current time; queued packets that run later see the data."""
         self.gpu.run()
         self.gpu.heap.write(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """Host read, at the current time.  Raises Fault if it leaves the surface."""
+        """Read as the host, at the current time.  Raises Fault for bytes out of the surface."""
         self.gpu.run()
         surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
@@ -240,9 +240,7 @@ class Driver:
         self.gpu.run()
 
     def _owned(self, handle: int, part: Part) -> Part:
-        """``part`` of the surface ``handle``, as a part of its texture if the surface is a level
-        of one.
-        """
+        """``part`` of surface ``handle``, or of its texture if the surface is a mip level."""
         surface = self.gpu.heap.find(handle)
         if surface.parent is None:
             return Part(surface, part.index, part.box)
@@ -253,7 +251,7 @@ class Driver:
         self.gpu.finish()
 
     def query_types(self) -> tuple[int, ...]:
-        """D3DQUERYTYPE values GetDriverInfo2 announces, in its order."""
+        """D3DQUERYTYPE values that GetDriverInfo2 announces, in the order of their indices."""
         announced = self.options.query_types
         return tuple(kind for kind in KINDS if announced is None or kind in announced)
 
@@ -409,7 +407,7 @@ class Driver:
         return surface
 
     def _state_shadow(self, call: Call) -> Surface | None:
-        """The lpdwRStates memory of an execute buffer, None without it."""
+        """The memory that receives render states (lpdwRStates), or None if the call has none."""
         if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
             return None
         return self.gpu.heap.find(call.lpdwRStates, "lpdwRStates memory")
@@ -447,7 +445,8 @@ def _out_flags(call: Call) -> int:
 # the GUID of GUID_DDStereoMode; only the magic number in the data distinguishes the two.
 
 GUID_GETDRIVERINFO2 = bytes.fromhex("9C1628F8 E8A8 D211 A1F2 00A0C983EAF6")
-"""GUID_DDStereoMode = GUID_GetDriverInfo2, {F828169C-A8E8-11D2-A1F2-00A0C983EAF6}, in memory."""
+"""GUID_GetDriverInfo2, equal to GUID_DDStereoMode: the 16 bytes, in memory order, of
+{F828169C-A8E8-11D2-A1F2-00A0C983EAF6}."""
 
 D3DGDI2_MAGIC = 0xFFFFFFFF
 DX9_RUNTIME_VERSION = 9
@@ -455,7 +454,7 @@ DX9_DDI_VERSION = 4
 
 
 class DriverInfo(NamedTuple):
-    """The results of DdGetDriverInfo: ``data`` is the request's buffer as the driver leaves it."""
+    """The results of DdGetDriverInfo; ``handled`` is DDHAL_DRIVER_*, ``data`` the new buffer."""
 
     handled: int
     ddRVal: int
@@ -496,8 +495,8 @@ _INFO_ROWS = {
     0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
     0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
 }
-"""D3DGDI2_TYPE of a GetDriverInfo2 request -> its structure and answer.  DXVERSION (4) tells the
-driver the version of the runtime, and sets no member."""
+"""D3DGDI2_TYPE of a GetDriverInfo2 request -> its structure, and the function that answers it.
+DXVERSION (4) tells the driver the version of the runtime, and gets no answer."""
 
 
 def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:

@@ -1,4 +1,4 @@
-"""Random valid tokens, derived from the rows: for property tests, fuzzing and samples.
+"""Random valid tokens, from the token table: for property tests, fuzzing and samples.
 
 Valid means that the walk accepts them: sizes are consistent and lengths small.  Other fields take
 boundary values of their width, members of their enumeration or random bits, which a driver may
@@ -63,7 +63,7 @@ def generate_stream(
     start: int = 0,
     vertex_size: int = 32,
 ) -> bytes:
-    """``length`` random tokens with opcodes from ``ops``, for offset ``start`` of a buffer."""
+    """``length`` random tokens with opcodes in ``ops``, aligned for byte ``start`` of a buffer."""
     choices = sorted(ops)
     data = b""
     for _ in range(length):
@@ -125,7 +125,7 @@ def _value(leaf: np.dtype[Any], enum: type[SdkEnum] | None, rng: Random) -> byte
 
 
 class _AllOnes(dict[str, int]):
-    """A token's item: each field reads as 0xFFFFFFFF.  Its keys are the fields read so far."""
+    """Mapping that stands for a token's item: every field, once read, is a key with 0xFFFFFFFF."""
 
     def __missing__(self, name: str) -> int:
         self[name] = 0xFFFFFFFF
@@ -134,7 +134,7 @@ class _AllOnes(dict[str, int]):
 
 @cache
 def _length_fields(op: Op) -> frozenset[str]:
-    """Names of the item's fields that determine the size of the tail, in tokens of ``op``."""
+    """Names of the fields of an ``op`` token's item on which the size of its tail depends."""
     item, tail = _AllOnes(), TABLE[op].tail
     if tail is not None:
         tail.size(item)

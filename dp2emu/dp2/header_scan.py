@@ -1,9 +1,9 @@
-"""The header walk as machine code, for callers that need only token offsets.
+"""Machine code that finds the offsets of tokens, for callers that need nothing else of them.
 
     i64 headers(ptr words)      ``WORDS`` -> number of tokens; ``at`` is the offset it stopped at
 
-The token table is compiled into rows of numbers.  ``dp2.walk`` handles tokens that rows cannot
-describe, such as payloads whose size depends on flags, and malformed ones.
+The token table is compiled into rows of numbers, one per opcode (``ROW``).  ``dp2.walk`` handles
+tokens that rows cannot describe, such as payloads whose size depends on flags, and malformed ones.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ in bytes; ``table``: address of 256 rows of ``ROW`` words; ``offsets``: address 
 for the result."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
-"""Names of the 64-bit integers that tell the compiled function, for one opcode, how to compute the
-payload size from n, the count in the token's header.
-"""
+"""Names of the 64-bit integers from which compiled code computes the payload size of an opcode's
+tokens, given n, the count in the header."""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
 """How the payload size of an opcode is computed.  OTHER: only ``dp2.walk`` computes the size.
 LINEAR: ``base + each * n`` bytes.  VERTICES: ``item`` bytes, padding to 4 bytes, and
@@ -117,8 +116,8 @@ def _table() -> _I64:
 
 
 def row_of(token: Token) -> tuple[int, ...]:
-    """The integers, in the order of ``ROW``, from which compiled code computes the payload size
-    of a token; trailing zeros are left out.
+    """Integers, named by ``ROW``, that tell compiled code how to compute the payload size of
+    tokens of one opcode; trailing zeros are left out.
     """
     head = token.head_dtype.itemsize if token.head_dtype is not None else 0
     item = token.item_dtype.itemsize if token.item_dtype is not None else 0
@@ -136,7 +135,7 @@ def row_of(token: Token) -> tuple[int, ...]:
 
 
 def _line(count: Callable[[int], int]) -> tuple[int, int]:
-    """The count for n = 0 and its increase per n, of a count that is linear in the header's n."""
+    """Split a linear function of the header's n: its value for 0, and its increase per n."""
     base = count(0)
     each = count(1) - base
     if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):
@@ -145,7 +144,7 @@ def _line(count: Callable[[int], int]) -> tuple[int, int]:
 
 
 def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Offset and element bytes of each field that counts elements after an item.
+    """Byte offset, and bytes per element, of each field of an item that counts elements after it.
 
     None unless ``Tail.size``, probed with random numbers, is a weighted sum of at most two DWORDs.
     """
@@ -165,7 +164,7 @@ def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
 
 
 def _reads_others(tail: Tail, item: np.dtype[Any], names: list[str]) -> bool:
-    """Whether the bytes after an item depend on fields that are no DWORDs."""
+    """Whether the number of bytes after an item depends on any of its fields but ``names``."""
     nothing = dict.fromkeys(item.names or (), 0)
     others = [name for name in nothing if name not in names]
     return any(tail.size(nothing | {name: value}) for name in others for value in (1, 255))

@@ -92,7 +92,7 @@ def _everything(surface: Surface) -> Iterator[Mark]:
 
 
 def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
-    """Subresource ``first`` with ``box``, then the face's lower mip levels with their boxes."""
+    """Subresource ``first`` with ``box``, and each lower level of its face with its scaled box."""
     levels = surface.desc.levels
     yield first, box
     for index in range(first + 1, first - first % levels + levels):
@@ -102,7 +102,7 @@ def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
 
 
 def _below(box: Box, edge: Box) -> Box:
-    """The box of the next mip level, with bounds ``edge``, that covers the texels of a box."""
+    """``box`` halved, rounded outwards, for the next lower mip level, whose box is ``edge``."""
     return Box(
         min(box.left >> 1, edge.right - 1), min(box.top >> 1, edge.bottom - 1),
         box.right + 1 >> 1, box.bottom + 1 >> 1,

@@ -32,7 +32,7 @@ class Parsed(NamedTuple):
 
 
 def parse(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Parsed:
-    """Read ``buffer[start:end]`` as tokens; arguments as in ``walk.scan``."""
+    """Read ``buffer[start:end]`` as tokens; ``vertex_size`` is in bytes, of inline vertices."""
     stream = BytesIO(bytes(memoryview(buffer)[:end]))
     stream.seek(start)
     commands: list[tuple[int, Op, Container[Any]]] = []
@@ -51,9 +51,10 @@ def parse(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Parsed:
 
 @cache
 def token_construct(op: Op) -> Any:
-    """The construct of a token, header included.
+    """The construct that parses a whole token of ``op``, header included.
 
-    Its context needs ``vertex_size``, in bytes; _IMM padding counts from the stream's start.
+    Parsing takes the argument ``vertex_size``, in bytes; inline vertices are aligned to 4 bytes
+    from the start of the stream.
     """
     token = TABLE[op]
     parts: list[Any] = ["header" / D3DHAL_DP2COMMAND]
@@ -78,7 +79,7 @@ def _number(op: Op) -> Any:
 
 
 def _item(op: Op) -> Any:
-    """The construct of one item: its fields, then the parts of its tail."""
+    """The construct that parses an item of a token: its fields, then the parts of its tail."""
     token = TABLE[op]
     if token.tail is None:
         return token.items

@@ -47,10 +47,10 @@ _Values = Callable[[Report, Options], tuple[int | float, ...]]
 
 
 class Window(Enum):
-    """The interval of the command stream that an answer describes."""
+    """The part of the command stream that the answer to a query counts or measures."""
 
     POINT = auto()
-    """The moment of END."""
+    """A single point, where the query's END is: of an event, or a timestamp."""
     INTERVAL = auto()
     """From BEGIN to END; END alone is an empty interval."""
     SINCE = auto()
@@ -58,8 +58,8 @@ class Window(Enum):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A query type: its window, payload layout, and the function that computes the values of the
-    payload in the layout's order.
+    """A query type: which part of the stream it covers, its payload's layout, and the function
+    that computes the payload's values in the layout's order.
     """
 
     type: QueryType
@@ -69,7 +69,7 @@ class Kind(msgspec.Struct, frozen=True):
     observes: Observes
 
     def payload(self, report: Report, options: Options) -> bytes:
-        """The payload after D3DHAL_DP2RESPONSEQUERY."""
+        """The payload of an answer, computed from what the GPU reported for the query."""
         return self.layout.pack(*self.values(report, options))
 
 
@@ -164,7 +164,7 @@ KINDS: dict[int, Kind] = {
     int(kind): Kind(kind, window, packer_of(dtype_of(PAYLOADS[kind])), values, observes)
     for kind, window, values, observes in _ROWS
 }
-"""Every query type this driver answers, by D3DQUERYTYPE value, in announcement order."""
+"""D3DQUERYTYPE value -> query type, for all that this driver answers, in announcement order."""
 
 
 def refused_type(kind: int, interface: int, options: Options) -> str | None:
@@ -192,15 +192,17 @@ def refused_issue(kind: int, flags: int, options: Options) -> str | None:
 
 
 _RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
-"""Header of a response block: bCommand, bReserved, wCount, dwTotalSize (header included)."""
+"""Packer of the header of a response block, D3DHAL_DP2RESPONSE: bCommand, bReserved, wCount,
+dwTotalSize (header included)."""
 _RECORD = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
-"""Header of an answer in a block: dwQueryID, dwSize of the payload that follows."""
+"""Packer of the header of one answer, D3DHAL_DP2RESPONSEQUERY: dwQueryID, and dwSize of the
+payload that follows."""
 HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
 """Maximum number of answers in a block, whose wCount has 16 bits; one more opens a new block."""
 _DROPPED_KEPT = 64
-"""A queue of answers longer than twice the number of unsent ones, plus this, is cleared of dropped
-ones."""
+"""An ``Outbox`` queue is purged of dropped answers when it has more entries than this plus twice
+the number of all unsent answers."""
 
 
 class Result(NamedTuple):
@@ -259,7 +261,7 @@ class Outbox:
 
 
 class _Layout(msgspec.Struct):
-    """The response blocks of one call, in ``capacity`` bytes.  Mutable: answers are added."""
+    """Response blocks for a buffer of ``capacity`` bytes, with ``size`` bytes so far.  Mutable."""
 
     capacity: int
     blocks: list[list[bytes]] = msgspec.field(default_factory=list)
@@ -271,7 +273,7 @@ class _Layout(msgspec.Struct):
         return (HEADER if opens else 0) + _RECORD.size + len(payload)
 
     def fits(self, payload: bytes, more: bool) -> bool:
-        """Whether an answer fits, and RESPONSECONTINUE (8 bytes) behind it if ``more`` remain."""
+        """Whether an answer fits, together with an 8-byte RESPONSECONTINUE if ``more`` remain."""
         return self.size + self.needs(payload) <= self.capacity - (HEADER if more else 0)
 
     def add(self, result: Result) -> None:
@@ -330,7 +332,7 @@ class Queries:
         self._outbox = Outbox()
 
     def destroy(self) -> None:
-        """Delete all queries and their unsent answers, with their context."""
+        """Delete all queries and their unsent answers, as their context is destroyed."""
         for query_id in list(self._live):
             self.delete(query_id)
 
@@ -388,7 +390,9 @@ class Queries:
             self._gpu.submit(BeginQuery(slot, slot.generation + 1))
 
     def states(self) -> Iterator[tuple[int, int, str]]:
-        """Id, type and state of every query: idle, building, issued, or signaled (not sent)."""
+        """Id, D3DQUERYTYPE and state of each query: idle, building (between BEGIN and END),
+        issued, or signaled (its answer is not sent yet).
+        """
         for query_id, slot in sorted(self._live.items()):
             if query_id in self._building:
                 state = "building"
@@ -407,7 +411,7 @@ class Queries:
             self._outbox.add(Result(slot.key, slot.kind, payload))
 
     def respond(self, capacity: int) -> bytes:
-        """The contents of a response buffer of ``capacity`` bytes (``lay_out``)."""
+        """Return a response buffer of at most ``capacity`` bytes with the answers that fit."""
         return lay_out(self._outbox, capacity)
 
     def _supersede(self, slot: QuerySlot) -> None:

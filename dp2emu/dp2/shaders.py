@@ -46,9 +46,9 @@ class Function(msgspec.Struct, frozen=True, eq=False):
 
 
 class Format(msgspec.Struct, frozen=True, eq=False):
-    """A created declaration.
+    """A vertex declaration that was created; ``size`` is the bytes of its code.
 
-    A DirectX 8 declaration has ``tokens``, with constants and registers, and its ``function``,
+    Of DirectX 8 it has ``tokens``, with constants and registers, and a vertex shader ``function``,
     None for fixed function.
     """
 
@@ -80,7 +80,7 @@ class Table(Generic[_T]):
         self._bytes = total
 
     def delete(self, handle: int) -> None:
-        """Delete a handle; an object that is set stays set.  Raises Fault if it is unknown."""
+        """Delete a handle; its object, if set for drawing, stays set.  Raises Fault if unknown."""
         self._bytes -= self.find(handle, HResult.DDERR_INVALIDPARAMS).size
         del self._live[handle]
 
@@ -167,8 +167,9 @@ class Shaders:
         self.version += 1
 
     def _use(self, function: Function | None) -> None:
-        """Set the vertex shader; from vs_3_0 on streams have dividers (wire format, "Stream
-        frequency")."""
+        """Set the vertex shader, None for fixed function, and ``has_dividers``: from vs_3_0 on
+        stream frequencies without flags count (wire format, "Stream frequency").
+        """
         self.function = function
         self.has_dividers = function is not None and function.shader.version.level >= V3_0
 
@@ -195,7 +196,7 @@ class Shaders:
 
 
 def _check(handle: int, size: int, *, bit: bool = False) -> None:
-    """Raises Fault for more than ``CODE_BYTES``, handle 0, or an even handle (FVF) if ``bit``."""
+    """Raises Fault for ``size`` above ``CODE_BYTES``, handle 0 or, if ``bit``, an even handle."""
     if handle == 0 or (bit and not handle & 1):
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"handle {handle:#x} cannot be created")
     if size > CODE_BYTES:
@@ -208,7 +209,7 @@ def _slots(lowered: Lowered) -> int:
 
 @programs_cached(_slots, lambda function: function.size)
 def lowered_vertex(function: Function) -> Lowered:
-    """The program of a vertex shader, cached."""
+    """The IR program of a vertex shader, cached."""
     return lower_vertex(function.shader)
 
 
@@ -221,7 +222,8 @@ def lowered_pixel(
 ) -> Lowered:
     """The program of a pixel shader, cached, with fog appended if its version has fog.
 
-    ``kinds`` and ``projections`` are arguments of ``lower_pixel``, by stage.
+    ``kinds`` are pairs of sampler number and texture kind, ``projections`` of texture stage and
+    index of the coordinate to divide by.
     """
     epilogue = None if fog is None else lambda b, rgb: blend_fog(b, fog, rgb)
     return lower_pixel(

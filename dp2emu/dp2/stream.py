@@ -1,4 +1,4 @@
-"""The command bytes of one call, without a driver."""
+"""Walking the command bytes of one call, without a driver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
 from dp2emu.shader.engines import compiles
 
 LONG = 1 << 20
-"""Size in bytes of a call's commands from which on compiled code counts their tokens."""
+"""Commands of a call of at least this many bytes have their tokens counted by compiled code."""
 _STRETCH = 4096
 """Maximum number of tokens in one ``Scan``, which bounds the memory."""
 
@@ -59,9 +59,9 @@ class CommandStream:
         return found
 
     def scans(self, interface: int = 9) -> Iterator[Scan]:
-        """Scans of bounded size, for an application of DirectX ``interface``.
+        """Yield the tokens in scans of bounded size, for an application of DirectX ``interface``.
 
-        Only the last one may have a problem.  Raises Fault for a bad vertex format.
+        Only the last scan may end at a malformed token.  Raises Fault for a bad vertex format.
         """
         stretches = self.stretches(self._vertex_size(interface))
         return map(self._moved, stretches) if self.base else stretches
@@ -70,7 +70,9 @@ class CommandStream:
         return self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
 
     def stretches(self, vertex_size: int) -> Iterator[Scan]:
-        """Scans with offsets into ``memory``, for inline vertices of ``vertex_size`` bytes."""
+        """Yield the tokens in scans of bounded size, with offsets into ``memory``; ``vertex_size``
+        is in bytes, of inline vertices.
+        """
         at = self.start
         while True:
             found = scan(self.memory, at, self.end, vertex_size, limit=_STRETCH)
@@ -84,7 +86,7 @@ class CommandStream:
         return self.memory[start - self.base : end - self.base]
 
     def _moved(self, found: Scan) -> Scan:
-        """A scan with offsets into ``memory`` converted to offsets into the surface."""
+        """Return a scan with ``base`` added to its offsets: offsets into the surface."""
         base, wrong = self.base, found.wrong
         if wrong is not None:
             op, token, *places = wrong

@@ -62,7 +62,7 @@ class Body(msgspec.Struct, eq=False):
 
 
 class Tail(msgspec.Struct, frozen=True):
-    """Variable bytes after an item: ``size(item)`` bytes, ``parts`` in order.
+    """Layout of the bytes after each item of a token: ``size(item)`` bytes, ``parts`` in order.
 
     A part is (name, construct of one element, number of elements as a function of the item); dump
     and assembler read and build the bytes by it.
@@ -71,7 +71,7 @@ class Tail(msgspec.Struct, frozen=True):
     parts: tuple[tuple[str, Any, Callable[[Any], int]], ...]
 
     def size(self, item: Any) -> int:
-        """Bytes after an item.  ``item`` is any mapping or record with the item's fields."""
+        """Number of bytes after an item, which is any mapping or record with the item's fields."""
         return sum(part.sizeof() * number(item) for _, part, number in self.parts)
 
 
@@ -110,7 +110,7 @@ _Execute = TypeVar("_Execute", bound=Callable[[Any, Body], None])
 ``Context`` for the annotation would be a circular import."""
 
 TABLE: dict[int, Token] = {}
-"""Every token that may come from a runtime, by opcode.  Filled by importing ``dp2.tokens``."""
+"""Opcode -> token, for all that may come from a runtime.  Filled by importing ``dp2.tokens``."""
 
 
 def exactly_n(n: int) -> int:

@@ -37,7 +37,7 @@ class Palette(msgspec.Struct, frozen=True, eq=False):
 
 
 class TextureFacts(NamedTuple):
-    """The attributes of a surface: ``palette`` is a handle, 0 without one."""
+    """Texture attributes of a surface; ``palette`` is its palette's handle, 0 without one."""
 
     surface: Surface
     palette: int
@@ -68,7 +68,7 @@ class Textures:
             self.bound[stage] = surface
 
     def at_stages(self) -> dict[int, BoundTexture]:
-        """The bound textures with their current attributes, by stage."""
+        """Stage -> its bound texture with the texture's current attributes."""
         return {stage: self._described(surface) for stage, surface in self.bound.items()}
 
     def _described(self, surface: Surface) -> BoundTexture:
@@ -126,7 +126,7 @@ class Textures:
         return self._priorities.get(surface, 0)
 
     def palettes(self) -> Mapping[int, NDArray[np.uint32]]:
-        """The words of every palette with entries, by handle."""
+        """Handle of each palette that has entries -> its 256 A8R8G8B8 words."""
         return self._palettes
 
     def facts(self) -> list[TextureFacts]:

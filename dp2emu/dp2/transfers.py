@@ -75,8 +75,8 @@ def clear_packet(
 def _wanted(
     cleared: Iterable[Surface | None], view: Viewport, flags: int, rects: NDArray[np.int32]
 ) -> tuple[Rect, ...]:
-    """The rectangles to clear, clipped to the greatest width and height of all targets; each
-    target clips them again.
+    """The rectangles that a CLEAR asks for, clipped to the greatest width and height of all
+    targets; each target clips them again.
     """
     surfaces = [surface for surface in cleared if surface is not None]
     width = max((surface.width for surface in surfaces), default=0)
@@ -97,13 +97,13 @@ def rect_of(view: Viewport) -> Rect:
 # Tokens that move memory
 
 RectTuple = tuple[int, int, int, int]
-"""RECTL: left, top, right, bottom."""
+"""The members of RECTL: left, top, right, bottom."""
 Point3 = tuple[int, int, int]
 """A point in a texture: x, y, z."""
 Place = tuple[int, RectTuple, int]
 """The source or target of a BLT token: (surface handle, rectangle, mip level)."""
 BoxTuple = tuple[int, ...]
-"""RECTL, or D3DBOX: left, top, right, bottom, front, back."""
+"""The members of RECTL (left, top, right, bottom), or of D3DBOX (those, then front, back)."""
 
 MAX_RECTS = 0xFFFF
 """Value of D3DCOMPOSERECTS_MAXNUMRECTS: with more rectangles COMPOSERECTS does nothing."""
@@ -241,7 +241,7 @@ class Moves:
         return surface
 
     def _monochrome(self, handle: int) -> Part:
-        """The level of format A1 that ``handle`` names, or the first level of a texture."""
+        """The whole first level of the A1 surface ``handle``.  Raises Fault if it is not A1."""
         surface = self._pixels(handle)
         if surface.format is not Format.A1:
             what = f"composition of {surface.format.sdk}"
@@ -252,8 +252,8 @@ class Moves:
         return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
-        """The part that a place of a BLT names; its level counts from the level of its handle, in
-        the same face.
+        """The rectangle of a texture that a BLT names; its mip level is relative to that of the
+        handle.
         """
         handle, rect, level = place
         surface = self._pixels(handle)
@@ -327,7 +327,7 @@ def _check_conversion(given: Part, made: Part) -> None:
 
 
 def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[Copy]:
-    """The copies of a TEXBLT, from source ``given`` to ``made``, for levels of the same size."""
+    """The copies of a TEXBLT from ``given`` to ``made``: between their levels of equal size."""
     top = whole_part(made, 0).box
     sizes = [whole_part(given, level).box for level in range(given.desc.levels)]
     if top not in sizes:
@@ -354,7 +354,9 @@ def _below(box: Box) -> Box:
 def _faces(
     given: Surface, level: int, made: Surface, into: int, point: Point3, box: Box
 ) -> Iterator[Copy]:
-    """The copies of one level's box, for each face: rounded to blocks, clipped to both levels."""
+    """The copies of ``box`` in a level of each face of ``given`` to ``point`` in a level of
+    ``made``: rounded to blocks, clipped to both levels.
+    """
     wide, high = _unit(made)
     inside = _intersect(
         replace(

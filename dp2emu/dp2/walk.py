@@ -27,11 +27,12 @@ HEADER_BYTES = 4
 VERTEX_ALIGNMENT = 4
 
 _END = Callable[[Buffer, int, int, int, int], int]
-"""Function that returns the end of a token's body, beyond ``end`` if it does not fit; parameters:
-buffer, body start, end, n, vertex size."""
+"""Function that returns the byte offset where a token ends, beyond ``end`` if it does not fit;
+parameters: buffer, start of the payload, end of the buffer, n, vertex size in bytes."""
 
 _SIZE = Callable[[Buffer, int], int]
-"""Function that returns the bytes after an item; parameters: buffer, offset of the item."""
+"""Function that returns the number of bytes after an item; parameters: buffer, byte offset of the
+item in it."""
 
 
 class Command(NamedTuple):
@@ -52,7 +53,7 @@ byte offset; end of the token, and end of the bytes."""
 
 
 class Scan(NamedTuple):
-    """The tokens up to ``stop``, and the malformed token there if the walk cannot go on.
+    """The tokens found before offset ``stop``; ``wrong`` is set if a malformed token is there.
 
     ``commands`` are plain tuples in the order of ``Command``.
     """
@@ -168,7 +169,7 @@ def _aligned(offset: int) -> int:
 
 
 def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
-    """The exception for the members of a ``Wrong``."""
+    """Return the exception for a ``Wrong``, the description of a malformed token."""
     left = end - at
     if op is None:
         return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)
@@ -235,7 +236,7 @@ def _tail_end(tail_size: _SIZE, head: int, each: int, count: Callable[[int], int
 
 
 def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
-    """``Tail.size`` as a function of the item's offset, with the constructs' sizes precomputed."""
+    """Return a faster ``tail.size``: a function of the buffer and the item's byte offset."""
     read = reader_of(item)
     parts = [(part.sizeof(), number) for _, part, number in tail.parts]
     (each, number), *others = parts

@@ -17,7 +17,7 @@ TARGET_MODULES = ("dp2emu.fuzz.streams", "dp2emu.fuzz.files")
 
 @cache
 def targets() -> dict[str, Target]:
-    """Return the targets by name."""
+    """Return all fuzzing targets by name."""
     found = [target for name in TARGET_MODULES for target in import_module(name).TARGETS]
     return {target.name: target for target in found}
 

@@ -49,7 +49,7 @@ def _quoted(word: bytes) -> str:
 def export(folder: Path, seed: int = 0) -> int:
     """Write a corpus of command buffers and the dictionary; returns the number of buffers.
 
-    Each opcode has two, samples or else random ones.  The same seed gives the same files.
+    Each opcode has two tokens, samples or else random ones.  The same seed gives the same files.
     Raises OSError.
     """
     corpus = folder / "corpus"
@@ -83,6 +83,6 @@ def deinit() -> None:
 
 
 def fuzz(buf: bytearray, add_buf: bytearray, max_size: int) -> bytearray:
-    """Return a mutation of ``buf`` of at most ``max_size`` bytes, with parts of ``add_buf``."""
+    """Return ``buf`` mutated, at most ``max_size`` bytes, some of which may be of ``add_buf``."""
     changed = grammar.mutate(_random, bytes(buf), bytes(add_buf or b""))
     return bytearray(changed[:max_size] or bytes(1))

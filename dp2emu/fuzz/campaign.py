@@ -33,12 +33,12 @@ _POLL_SECONDS = 0.1
 _START_SECONDS = 60.0
 """Seconds that a worker may take until its first input: it imports its target."""
 _PATIENCE = 6
-"""Multiple of the timeout, in wall time, after which an input is a hang even if its process got no
-processor."""
+"""An input that takes this many times the timeout in wall time is a hang, even if its process used
+less processor time than the timeout."""
 _REPORT_BYTES = 4000
 """Bytes at the end of a crashed worker's output that its finding quotes."""
 _STATUS_BYTES = 1 << 16
-"""Bytes at the end of a worker's output that are searched for libFuzzer's progress."""
+"""Bytes at the end of a worker's printed output in which libFuzzer's status line is looked for."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -62,9 +62,10 @@ class Plan(msgspec.Struct, frozen=True):
 class Progress(msgspec.Struct, frozen=True):
     """Progress of a campaign.
 
-    ``execs`` are the inputs tried by all processes, and before if resumed.  ``features`` (kinds of
-    inputs) and ``lines`` (lines covered; in a guided campaign branches) are those of the process
-    that has most.  ``corpus`` counts the inputs kept, ``findings`` are names.
+    ``execs`` counts the inputs tried by all processes, and in earlier runs if resumed.
+    ``features`` (distinct results) and ``lines`` (lines covered; in a guided campaign branches)
+    are the largest counts of any process.  ``corpus`` counts the inputs kept, ``findings`` are
+    names.
     """
 
     target: str
@@ -82,7 +83,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 def summary(progress: Progress, plan: Plan) -> dict[str, Any]:
-    """Return the result for JSON, with what a repetition needs: the plan and versions."""
+    """Return the progress as a JSON object, with rate, plan and versions to repeat it."""
     return asdict(progress) | {
         "rate": round(progress.rate),
         "seed": plan.seed,
@@ -123,10 +124,10 @@ def campaign(
 
 
 class _Job(msgspec.Struct):
-    """A job of a campaign: a worker, which is replaced if it crashes or hangs.  Mutable: processes
-    come and go, ``execs`` grows.
+    """A worker of a campaign, and its successors if it crashes or hangs.  Mutable.
 
-    ``changed`` is when the current input began, ``worked`` the processor time until then.
+    When the current input began: ``changed`` by the monotonic clock, ``worked`` in processor time
+    of the process, both in seconds.  ``execs`` counts the inputs tried.
     """
 
     number: int
@@ -140,7 +141,7 @@ class _Job(msgspec.Struct):
 
     @property
     def output(self) -> Path:
-        """Return the path of the worker's output."""
+        """Return the path of the file with what the worker prints."""
         return self.path.with_suffix(".txt")
 
 
@@ -206,7 +207,7 @@ class _Campaign:
         )
 
     def _vitals(self, job: _Job) -> Vitals:
-        """Return the vitals of a worker; in a guided campaign libFuzzer reports its coverage."""
+        """Return the counts of a worker; if guided, all but the inputs tried are libFuzzer's."""
         vitals = job.board.read()
         if not self._plan.guided or job.worker is None:
             return vitals
@@ -279,7 +280,7 @@ class _Campaign:
         job.worker = self._server.start(call)
 
     def _last(self, job: _Job) -> int | None:
-        """Return the total of inputs, resumed ones too, at which a worker stops; None: no end."""
+        """Return the number of inputs, resumed ones too, at which a worker ends; None: no end."""
         execs, jobs = self._plan.execs, self._plan.jobs
         if execs is None:
             return None
@@ -301,7 +302,7 @@ def _end_of(path: Path, most: int) -> bytes:
 
 
 def _worked(process: int, now: float) -> float:
-    """Return the processor time of a process in seconds, wall time if it is not reported."""
+    """Return a process's processor time in seconds; ``now`` where the system has no report."""
     try:
         stat = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:

@@ -18,7 +18,7 @@ HELD = 1 << 14
 
 
 def name_of(data: bytes) -> str:
-    """Return the file name of an input."""
+    """Return the file name of an input in a corpus: digits of its SHA-256."""
     return hashlib.sha256(data).hexdigest()[:_NAME]
 
 

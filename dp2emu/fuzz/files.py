@@ -46,7 +46,7 @@ def capture(data: bytes) -> Hashable:
 
 
 def _kinds(records: list[Record]) -> frozenset[str]:
-    """Return the record types.  Raises Broken if conversion to text and back changes records."""
+    """Return the names of the record types.  Raises Broken if text conversion changes records."""
     again = io.StringIO(stage.text_of(records))
     if [*TextCapture(again).records()] != records:
         raise Broken("the text has other records")
@@ -54,7 +54,7 @@ def _kinds(records: list[Record]) -> frozenset[str]:
 
 
 def capture_file(rng: Random) -> bytes:
-    """Return a capture of some calls: sealed, compressed or not, or a driver's log."""
+    """Return random calls as a capture file, compressed or not, or as a driver's log file."""
     records = stage.records(stage.program(rng))[rng.choice((0, 10, -3)) :]
     out = io.BytesIO()
     kind = rng.choice(("", "zstd", "none"))
@@ -66,7 +66,7 @@ def capture_file(rng: Random) -> bytes:
 
 
 def mutate_capture(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate bytes, of a log mostly in the payload of a record, whose checksum is corrected."""
+    """Mutate a capture file: any bytes, or a payload of a log, whose checksum is corrected."""
     if data.startswith(MAGIC) and rng.random() < 0.7:
         records = list(_log_records(data))
         if records:
@@ -78,7 +78,7 @@ def mutate_capture(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield tag, time and payload of each complete record of a log."""
+    """Yield tag, time in ticks and payload of each complete record in the bytes of a log file."""
     at = len(MAGIC)
     while at + RECORD.size <= len(data):
         tag, length, time, _ = RECORD.unpack(data[at : at + RECORD.size])
@@ -99,12 +99,12 @@ def text(data: bytes) -> Hashable:
 
 
 def text_file(rng: Random) -> bytes:
-    """Return the text of some calls."""
+    """Return the last records of a random capture, as capture text."""
     return stage.text_of(stage.records(stage.program(rng))[-4:]).encode()
 
 
 def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate bytes or lines."""
+    """Mutate the bytes of a text, or one line: remove or change it, or insert one of ``other``."""
     if rng.random() < 0.5:
         return mutations.mutate(rng, data, other)
     lines, others = data.split(b"\n"), other.split(b"\n")
@@ -154,7 +154,7 @@ def code(rng: Random) -> bytes:
 
 
 def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate DWORDs or bytes."""
+    """Mutate shader code: any bytes, or change, remove, repeat or insert some of its DWORDs."""
     if rng.random() < 0.25 or len(data) < 8:
         return mutations.mutate(rng, data, other)
     words = [data[at : at + 4] for at in range(0, len(data), 4)]
@@ -192,7 +192,8 @@ def responses(data: bytes) -> Hashable:
 
 
 _PAYLOADS = (4, 8, 4, 1, 16, None)
-"""Payload sizes of answers in bytes, by query id modulo their number; None: the id is unknown."""
+"""Payload sizes in bytes: the answer to query id n has that of index n modulo their number.  None
+means that the receiver does not know the query."""
 
 
 def response_bytes(rng: Random) -> bytes:
@@ -217,7 +218,7 @@ def _block(rng: Random) -> bytes:
 
 
 class _Canned(Served):
-    """A served rig whose driver replies with the input."""
+    """A rig as of a driver in another process, except that its replies are the fuzzing input."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(("unused",))
@@ -225,7 +226,7 @@ class _Canned(Served):
         self._abi, self._payload_bytes = 64, 1 << 16
 
     def _start(self) -> None:
-        """Start no process."""
+        """Do nothing, where the base class starts a process: replies come from the input."""
 
     def _exchange(self, tag: int, payload: object, before: bytes = b"") -> Message:
         try:
@@ -241,7 +242,7 @@ class _Canned(Served):
 
 
 def rig(data: bytes) -> Hashable:
-    """Check that every reply of a driver is an answer or an error."""
+    """Check that operations on a driver return or raise Dp2Error, whatever the driver replies."""
     driver = _Canned(data)
     results: list[Hashable] = []
     call = next(stage.calls_of(b"\0"))
@@ -261,7 +262,7 @@ def rig(data: bytes) -> Hashable:
 
 
 def replies(rng: Random) -> bytes:
-    """Return valid replies of a driver."""
+    """Return the bytes of valid replies, as a driver in another process sends them."""
     done = struct.pack("<I", rng.choice((0, 0, 0, 0x80070057, 0xE0000001)))
     answer = struct.pack("<4I", 0, 8, 1, 8) + rng.randbytes(8)
     memory = struct.pack("<QQ", 1, 0) + rng.randbytes(16)
@@ -271,7 +272,7 @@ def replies(rng: Random) -> bytes:
 
 
 def mutate_replies(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate bytes, or a payload, whose checksum is corrected."""
+    """Mutate a driver's replies: any bytes, or one payload, whose checksum is corrected."""
     return mutate_capture(rng, MAGIC + data, other)[len(MAGIC) :]
 
 
@@ -283,18 +284,19 @@ _ARGUMENT, _RESULT = b"\1", b"\2"
 _CREATE = "Direct3DCreate9"
 _NAMES = (_CREATE, *sorted(METHODS))
 _POINTERS = 4
-"""Bound of the pointers in a random program of API calls; few, so that calls share objects."""
+"""Exclusive upper bound of the object pointers, in units of 4096, in a random apitrace stream; it
+is small, so that calls name the same objects."""
 
 
 def trace(data: bytes) -> Hashable:
-    """Import a stream of events, in the container that tracers write."""
+    """Import apitrace events; return the number of records and the damage that was found."""
     imported = Import(open_trace(io.BytesIO(stored(data)), limits=FUZZING))
     number = sum(1 for _ in islice(imported.records(), _RECORDS))
     return number, imported.damage and imported.damage.what
 
 
 def stored(data: bytes) -> bytes:
-    """Return a snappy container with one uncompressed chunk."""
+    """Return ``data`` as an apitrace file: a snappy container with one uncompressed chunk."""
     literals = (data[at : at + 60] for at in range(0, len(data), 60))
     packed = _uint(len(data)) + b"".join(bytes((len(p) - 1 << 2,)) + p for p in literals)
     return b"at" + struct.pack("<I", len(packed)) + packed

@@ -28,7 +28,7 @@ their stack frames."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A failure that an input caused: ``site`` identifies the mistake, ``what`` is the report."""
+    """A failure by the input ``data``; ``site`` identifies the mistake, ``what`` is a report."""
 
     target: str
     site: str
@@ -37,7 +37,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the name of its files, without suffix."""
+        """Return the stem of this finding's file names: target, hash of the site."""
         return f"{self.target}-{name_of(self.site.encode())[:8]}"
 
 
@@ -90,15 +90,15 @@ class Findings:
         return len(self.names())
 
     def names(self) -> list[str]:
-        """Return the names of all findings."""
+        """Return the file names, without suffix, of all findings in the directory."""
         return sorted(path.stem for path in self.folder.glob("*.txt"))
 
     def has(self, finding: Finding) -> bool:
-        """Return whether the site has a finding."""
+        """Return whether a finding with the same site is saved already."""
         return (self.folder / f"{finding.name}.txt").exists()
 
     def save(self, finding: Finding, target: Target) -> Path:
-        """Write the files and return the one to replay.  Raises OSError."""
+        """Write a finding's files; return the path of the one to replay.  Raises OSError."""
         records = target.records(finding.data)
         shown = finding.data if records is None else sealed(records)
         suffix = target.suffix if records is None else ".dp2"

@@ -29,14 +29,14 @@ _MOST_TOKENS = 64
 
 
 def stream(rng: Random) -> bytes:
-    """Return a few tokens: random ones of valid layout, or samples, mostly meaningful."""
+    """Return 1 to 4 valid tokens: all with random fields, or all samples of the token table."""
     if rng.random() < 0.5:
         return generate_stream(rng, rng.randrange(1, 5), vertex_size=VERTEX_SIZE)
     return b"".join(sample(rng) for _ in range(rng.randrange(1, 5)))
 
 
 def sample(rng: Random, op: int | None = None) -> bytes:
-    """Return a sample of opcode ``op``, by default any, or a random token if it has no sample."""
+    """Return a sample token of ``op`` (None: any), or a random token if the table has none."""
     token = rng.choice(_TOKENS) if op is None else TABLE[op]
     if token.samples and token.vertices is None:
         return rng.choice(token.samples)
@@ -65,7 +65,7 @@ def tokens_of(data: bytes) -> Tokens:
 
 
 def splice(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Insert tokens of the other stream."""
+    """Insert one to three consecutive tokens of the stream ``other``."""
     found = tokens_of(other) or [sample(rng)]
     start = rng.randrange(len(found))
     at = rng.randrange(len(tokens) + 1)
@@ -94,13 +94,13 @@ def exchange(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
 
 
 def fresh(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Insert a new token."""
+    """Insert a sample token, or a random one, at a random place."""
     tokens.insert(rng.randrange(len(tokens) + 1), sample(rng))
     return tokens
 
 
 def count(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
-    """Change the count in a header."""
+    """Change the count in the header of a token."""
     return _changed(rng, tokens, lambda token: over(token, 2, _near(rng, token, 2, 2)))
 
 
@@ -165,7 +165,7 @@ def _changed(rng: Random, tokens: Tokens, change: Callable[[bytes], bytes]) -> T
 
 
 def _near(rng: Random, token: bytes, at: int, width: int) -> bytes:
-    """Return a boundary value, one near the current value, or a random one."""
+    """Return ``width`` bytes to put at ``at``: a boundary value, near the old one, or random."""
     kind = rng.randrange(4)
     if kind < 2:
         value = rng.choice(BOUNDARIES[width])

@@ -27,13 +27,13 @@ _T = TypeVar("_T")
 
 
 class Budget:
-    """The number of attempts that are left.  Mutable: it decreases."""
+    """Number of trials that are left to a minimization.  Mutable: it decreases."""
 
     def __init__(self, tries: int) -> None:
         self.left = tries
 
     def spend(self) -> bool:
-        """Use an attempt; returns whether one was left."""
+        """Count one more trial; returns whether one was left."""
         self.left -= 1
         return self.left >= 0
 
@@ -58,8 +58,8 @@ def shrink(parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: B
 def _without(
     parts: list[_T], size: int, still: Callable[[Sequence[_T]], bool], budget: Budget
 ) -> list[_T]:
-    """Return ``parts`` without each run of ``size`` parts that can be left out while ``still`` is
-    true.
+    """Return ``parts`` without the runs of ``size`` parts that can be left out one after the
+    other, from the end, such that ``still`` is true for the parts left.
     """
     end = len(parts)
     while end > 0:
@@ -120,7 +120,7 @@ class Check:
         return self._run(records) == self._failure
 
     def close(self) -> None:
-        """Remove the capture that was tried last."""
+        """Delete the temporary folder, which has the capture that the command was last run on."""
         self._folder.cleanup()
 
     def _run(self, records: Sequence[Record]) -> int:
@@ -161,7 +161,7 @@ def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> lis
 
 
 def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> list[Record]:
-    """Leave out records, calls together with their answers."""
+    """Return few records for which ``fails`` is true; calls are left out with their answers."""
     groups: list[list[Record]] = []
     for record in records:
         if isinstance(record, Answered) and groups:
@@ -173,8 +173,8 @@ def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> l
 
 
 _Parts = tuple[Any, Callable[[Any], Record]] | None
-"""Parts or bytes of a record, and a function that returns the record with fewer of them; None if
-the record has none."""
+"""Tuple (a record's bytes or list of parts, function that returns the record with only the bytes
+or parts that it is passed), or None for a record without any."""
 
 
 def _each(
@@ -183,7 +183,7 @@ def _each(
     fails: Fails,
     budget: Budget,
 ) -> list[Record]:
-    """Leave out parts or bytes of each record."""
+    """Return the records, each cut to parts (``split``) with which ``fails`` is still true."""
     kept, contexts = list(records), Contexts()
     for at, record in enumerate(records):
         contexts.see(record)
@@ -203,8 +203,8 @@ def _each(
 
 
 def _with(record: Called, commands: bytes) -> Called:
-    """Return a call with ``commands`` instead of its own; a dwCommandLength that covered only a
-    part of them stays, if that many are left.
+    """Return ``record`` with ``commands`` as its call's command bytes; dwCommandLength is their
+    length, or the old value if that was less than both the old and the new length.
     """
     call = record.call
     assert call.commands is not None
@@ -215,7 +215,7 @@ def _with(record: Called, commands: bytes) -> Called:
 
 
 def _tokens(record: Record, contexts: Contexts) -> _Parts:
-    """Return the commands of a call, cut where tokens begin; None for a record without them."""
+    """Return ``_Parts`` of a call's tokens, bytes each; None for a record without commands."""
     if not isinstance(record, Called) or not record.call.commands:
         return None
     data = record.call.commands
@@ -228,7 +228,7 @@ def _tokens(record: Record, contexts: Contexts) -> _Parts:
 
 
 def _vertices(record: Record, contexts: Contexts) -> _Parts:
-    """Return the bytes of a call's user vertices; None for a record without them."""
+    """Return ``_Parts`` of a call's user vertices, as bytes; None for a record without any."""
     if not isinstance(record, Called) or not record.call.vertices:
         return None
     call = record.call
@@ -236,14 +236,14 @@ def _vertices(record: Record, contexts: Contexts) -> _Parts:
 
 
 def _memory(record: Record, contexts: Contexts) -> _Parts:
-    """Return the bytes of a memory write; None for another record."""
+    """Return ``_Parts`` of the bytes of a memory write; None for any other record."""
     if not isinstance(record, MemoryWritten) or not record.data:
         return None
     return record.data, lambda some: replace(record, data=some)
 
 
 def _bytes(record: Record, contexts: Contexts) -> _Parts:
-    """Return the bytes of a call's commands; None for a record without commands."""
+    """Return ``_Parts`` of the command bytes of a call; None for a record without commands."""
     if not isinstance(record, Called) or not record.call.commands:
         return None
     return record.call.commands, lambda some: _with(record, some)

@@ -1,6 +1,7 @@
-"""Mutations of bytes that are blind to their meaning.
+"""Mutations of bytes that ignore what the bytes mean.
 
-Each takes random numbers, the bytes and the bytes of another input, and returns new bytes.
+Each function takes random numbers, the bytes and the bytes of another input, and returns new
+bytes.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ def flip_bit(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def boundary(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Replace a number of 1 to 8 bytes by a boundary value."""
+    """Overwrite an integer of 1, 2, 4 or 8 bytes, at a random offset, by a boundary value."""
     width = rng.choice((1, 2, 4, 4, 8))
     value = rng.choice(BOUNDARIES[width]).to_bytes(width, "little")
     return over(data, int(rng.random() * (len(data) + 1)), value)
 
 
 def arithmetic(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Add up to 16 to a number of 1 to 4 bytes, or subtract."""
+    """Add -16 to 16 to a little-endian integer of 1, 2 or 4 bytes at a random offset."""
     width = rng.choice((1, 2, 4))
     at = int(rng.random() * max(len(data) - width + 1, 1))
     number = int.from_bytes(data[at : at + width], "little") + rng.randrange(-16, 17)
@@ -50,13 +51,13 @@ def arithmetic(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def remove(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Remove a run of bytes."""
+    """Remove consecutive bytes."""
     at = int(rng.random() * (len(data) + 1))
     return data[:at] + data[at + 1 + int(rng.random() * _LONGEST_RUN) :]
 
 
 def repeat(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Repeat a run of bytes."""
+    """Repeat consecutive bytes once."""
     at = int(rng.random() * (len(data) + 1))
     end = at + 1 + int(rng.random() * _LONGEST_RUN)
     return data[:end] + data[at:]
@@ -69,7 +70,7 @@ def insert(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def cut(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Remove bytes at the end."""
+    """Remove a random number of bytes at the end."""
     return data[: int(rng.random() * (len(data) + 1))]
 
 

@@ -58,7 +58,7 @@ SURFACES = (
     SurfaceDesc(13, _KIND.SURFACE, 64, 64, Format.X8R8G8B8, samples=4),
     SurfaceDesc(14, _KIND.TEXTURE, 64, 64, Format.A16B16G16R16F),
 )
-"""The surfaces that every input can use: at least one of each kind."""
+"""Descriptions of the surfaces that exist for every fuzzing input: at least one of each kind."""
 
 
 def _vertices() -> bytes:
@@ -82,13 +82,13 @@ _SIZES = {
 
 
 def program(rng: Random) -> bytes:
-    """Return some random calls."""
+    """Return a random input: a DirectX version, and one to three calls of random tokens."""
     calls = [grammar.stream(rng) for _ in range(rng.randrange(1, 4))]
     return bytes((rng.choice((0, 0, 1, 2, 3)),)) + CALL.join(calls)
 
 
 def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate a call, insert, repeat or remove one, or change the version."""
+    """Mutate, insert, repeat or remove one call of an input, or change its DirectX version."""
     head, calls = data[:1] or b"\0", data[1:].split(CALL)
     others = other[1:].split(CALL)
     at, kind = rng.randrange(len(calls)), rng.randrange(12)
@@ -133,12 +133,12 @@ def setting(data: bytes) -> Sequence[Record]:
 
 
 def records(data: bytes) -> Sequence[Record]:
-    """Return the capture of an input."""
+    """Return the records of a capture that executes an input: surfaces, context, calls."""
     return (*setting(data), *map(Called, calls_of(data)))
 
 
 def text_of(records: Iterable[Record]) -> str:
-    """Return the text of records."""
+    """Return records as capture text."""
     text = io.StringIO()
     writer = TextWriter(text)
     for record in records:
@@ -147,7 +147,7 @@ def text_of(records: Iterable[Record]) -> str:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The result of a call: ddrval, dwErrorOffset and response, or the error raised."""
+    """The result of a call; ``raised`` is the error as text if the call raised one, else empty."""
 
     ddrval: int
     offset: int
@@ -179,11 +179,11 @@ class Stage:
                 self.driver.destroy_surface(desc.handle)
 
     def play(self, data: bytes) -> list[Outcome]:
-        """Execute the calls of an input."""
+        """Execute the calls of an input; return the outcome of each."""
         return [self.call(call) for call in calls_of(data)]
 
     def call(self, call: Call) -> Outcome:
-        """Execute a call; an error is an outcome too."""
+        """Execute a call; return its result or, as an outcome too, the error it raised."""
         try:
             answer: Answer = self.driver.submit(call)
         except Unsupported as error:

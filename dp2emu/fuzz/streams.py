@@ -55,7 +55,7 @@ def walk(data: bytes) -> Hashable:
 
 
 def agree(data: bytes) -> Hashable:
-    """Check that the walk and construct read the same tokens and fields."""
+    """Check that ``walk.scan`` and ``parse.parse`` find the same tokens with the same fields."""
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
     parsed = parse(data, 0, len(data), grammar.VERTEX_SIZE)
     if found.stop != parsed.stop or (found.problem is None) != (parsed.problem is None):
@@ -72,14 +72,14 @@ def agree(data: bytes) -> Hashable:
 
 
 def by_construct(fields: Container[Any]) -> tuple[Any, ...]:
-    """Return count, head, items and vertices of a token that construct read, in plain types."""
+    """Return count, head, items and vertices that construct parsed, as plain values."""
     head, items = fields.get("head"), fields.get("items", [])
     count = fields.header.wPrimitiveCount
     return count, _plain(head), _plain(items), fields.get("vertices", b"")
 
 
 def by_view(token: Token, body: Body) -> tuple[Any, ...]:
-    """Return the plain fields of a token that the walk read; an item's tail is its last fields."""
+    """Return count, head, items with tails, and vertices that ``walk`` read, as plain values."""
     items = _plain(body.items)
     if token.tail is not None:
         tails = zip(body.items, body.tails, strict=True)
@@ -100,7 +100,7 @@ def _parts(tail: Tail, item: Any, data: memoryview) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as numbers, tuples and bytes, with all NaNs equal."""
+    """Convert decoded fields to nested tuples of numbers and bytes; a NaN becomes "nan"."""
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
 
 
 def come_back(data: bytes) -> Hashable:
-    """Check that the text of a call assembles to the same call."""
+    """Check that a call written as text and read again is the same call."""
     *_, called = records(data)
     text = stage.text_of([called])
     if [*TextCapture(io.StringIO(text)).records()] != [called]:
@@ -122,7 +122,7 @@ def come_back(data: bytes) -> Hashable:
 
 
 def records(data: bytes) -> Sequence[Record]:
-    """Return a capture of one call with these commands."""
+    """Return the records of a capture of one call, with the command bytes ``data``."""
     call = Call(1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE)
     return (*_START, Called(call))
 
@@ -153,7 +153,7 @@ def _kind(outcome: Outcome, commands: bytes) -> Hashable:
 
 
 def _ends(outcomes: Iterable[Outcome]) -> Hashable:
-    """Return the different results of calls, as one feature that does not contain opcodes."""
+    """Return the set of the calls' results, error texts included, as one feature."""
     return frozenset(_kind(each, b"") for each in outcomes)
 
 
@@ -223,7 +223,7 @@ def queries_answered(data: bytes) -> Hashable:
 
 
 def _ended(commands: bytes) -> set[int]:
-    """Return the queries that the valid part of a stream issues."""
+    """Return the ids of the queries that ISSUEQUERY tokens name, up to a malformed token."""
     found = scan(commands, 0, len(commands), grammar.VERTEX_SIZE)
     places = [(start, n) for _, token, n, start, _ in found.commands if token.op is Op.ISSUEQUERY]
     return {
@@ -238,8 +238,8 @@ def _sizes(context: Context) -> Callable[[int], int | None]:
 
 
 def nothing_behind(data: bytes) -> Hashable:
-    """Check that a failing call has no effect behind the failing command, and that command has
-    none if it has a single item: the same call cut at that point leaves the same state.
+    """Check that a failing call has no effect behind the failing command, and a failing command of
+    one item none at all: the same call cut at that point must leave the same state.
     """
     whole, parts = Stage(), Stage()
     for each in (whole, parts):
@@ -261,7 +261,7 @@ def nothing_behind(data: bytes) -> Hashable:
 
 
 def _reached(outcome: Outcome, commands: bytes) -> int:
-    """Return the end of the commands that a failing call executed, fully or in part.
+    """Return the byte offset where the commands end that a failing call executed, even in part.
 
     A command of several items begins at dwErrorOffset; the items before the failing one are done.
     """
@@ -271,7 +271,7 @@ def _reached(outcome: Outcome, commands: bytes) -> int:
 
 
 def queries(rng: Random) -> bytes:
-    """Return a stream of tokens about queries."""
+    """Return a random input whose calls create, issue and delete queries."""
     tokens = [grammar.sample(rng, rng.choice(grammar.QUERIES)) for _ in range(6)]
     at = rng.randrange(len(tokens))
     return b"\0" + b"".join(tokens[:at]) + CALL + b"".join(tokens[at:])

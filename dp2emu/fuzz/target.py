@@ -16,7 +16,8 @@ class Broken(Exception):
 
 
 Trial = Callable[[bytes], Hashable]
-"""Function that tries an input and returns its features: an input with a new one is kept.
+"""Function that tries an input and returns what it did, as features; an input with a feature that
+no earlier one had is kept for mutation.
 
 A frozenset has several features, any other value is one; so an input of several calls is not new
 because known events happen in a new order.
@@ -30,12 +31,13 @@ def _no_capture(data: bytes) -> Sequence[Record] | None:
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A fuzzing target; ``what`` says in a line what it checks, ``make`` returns its trial.
+    """A fuzzing target: a property to check, and how to get inputs that test it.
 
+    ``what`` says the property in a line; ``make`` returns the function that tries inputs.
     ``seed`` makes a random input, ``mutate`` changes one; inputs have at most ``most`` bytes.
-    ``records`` returns the capture that reproduces an input, or None if the input is a file,
-    whose name ends in ``suffix``.  ``cover`` names the modules whose coverage is a feature;
-    ``compares``: they compare with constants that an input may have to contain.
+    ``records`` returns the capture that reproduces an input, or None if the input is a file, whose
+    name ends in ``suffix``.  ``cover`` names the modules whose coverage is measured; ``compares``:
+    they compare with constants that an input may have to contain.
     """
 
     name: str

@@ -32,11 +32,13 @@ from dp2emu.fuzz.target import Target, Trial
 from dp2emu.process.worker import end_with_parent
 
 _STRUCTURED = 16
-"""Mutations per mutation of the target, which is slow; the others are libFuzzer's."""
+"""In a guided campaign one of this many mutations is the target's, which is slow; the others are
+libFuzzer's."""
 _NEVER = 1 << 30
-"""Seconds after which libFuzzer reports an input as slow: never, the campaign measures time."""
+"""Value in seconds of libFuzzer's option report_slow_units: practically never, since the campaign
+itself times inputs."""
 _STATUS = re.compile(rb"cov: (\d+) ft: (\d+) corp: (\d+)")
-"""Pattern of the counts in each status line that libFuzzer prints."""
+"""Regular expression of the counts in a status line of libFuzzer: branches, features, corpus."""
 _SEEDS = 64
 """Number of random inputs with which a worker's corpus begins."""
 _REFRESH = 5.0
@@ -49,12 +51,12 @@ _COUNTS = struct.Struct("<3Q")
 _FOUND = object()
 """Value that ``Worker._tried`` returns for an input that is a finding."""
 _CURRENT = "<2Q{}s"
-"""Struct format of a board after its counts: inputs tried, size and bytes of the current input."""
+"""Struct format of a ``Board`` file after its counts: inputs tried, bytes of the input, input."""
 
 
 class Vitals(msgspec.Struct, frozen=True):
-    """Counts of a worker: inputs tried, kinds of inputs, lines covered, inputs kept; ``data`` is
-    the current input.
+    """What a worker has done: inputs tried, distinct features, lines covered, inputs kept;
+    ``data`` is the current input.
     """
 
     execs: int
@@ -65,10 +67,10 @@ class Vitals(msgspec.Struct, frozen=True):
 
 
 class Board:
-    """The vitals of a worker in a mapped file.  Mutable: the worker writes, its parent reads."""
+    """Mapped file of a worker's counts and current input, read by its parent.  Mutable."""
 
     def __init__(self, path: Path, most: int) -> None:
-        """Open the file, or make it for inputs of ``most`` bytes."""
+        """Map the file ``path``, made if absent, with room for an input of ``most`` bytes."""
         self._current = struct.Struct(_CURRENT.format(most))
         size = _COUNTS.size + self._current.size
         if not path.exists() or path.stat().st_size < size:
@@ -81,11 +83,11 @@ class Board:
         self._current.pack_into(self._map, _COUNTS.size, execs, len(data), data)
 
     def count(self, features: int, lines: int, corpus: int) -> None:
-        """Store the counts."""
+        """Store the numbers of features and covered lines, and of inputs in the corpus."""
         _COUNTS.pack_into(self._map, 0, features, lines, corpus)
 
     def read(self) -> Vitals:
-        """Return what the worker has stored."""
+        """Return the counts and the current input that the worker stored last."""
         execs, length, data = self._current.unpack_from(self._map, _COUNTS.size)
         features, lines, corpus = _COUNTS.unpack_from(self._map)
         return Vitals(execs, features, lines, corpus, data[:length])
@@ -238,7 +240,9 @@ class Worker:
 def start(
     reader: BinaryIO, name: str, folder: str, board: str, output: str, seed: int, execs: int
 ) -> Worker:
-    """Return a worker of this process, which prints into ``output`` and ends with its parent."""
+    """Return a worker of target ``name``; prints go to the file ``output`` from now on, and the
+    process ends with its parent.
+    """
     end_with_parent(reader)
     with open(output, "ab") as file:
         for standard in (1, 2):
@@ -251,7 +255,7 @@ def main(
     reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
     seed: int, before: int, execs: int | None, seconds: float | None,
 ) -> int:  # fmt: skip
-    """Fuzz until ``execs`` inputs have been tried in all, or ``seconds`` have passed."""
+    """Fuzz a target until ``execs`` inputs, ``before`` included, or ``seconds`` are over."""
     worker = start(reader, name, folder, board, output, seed, before)
     gc.freeze()  # collecting the objects of all modules again and again takes 10 % of the time
     worker.run(execs, seconds)
@@ -267,7 +271,7 @@ def available() -> bool:
 
 
 def reached(output: bytes) -> tuple[int, int, int]:
-    """Return kinds of inputs, branches covered and inputs kept by libFuzzer's last line.
+    """Return (features, branches covered, inputs kept) of libFuzzer's last status line.
 
     >>> reached(b"#2 INITED cov: 9 ft: 12 corp: 3/40b exec/s: 0 rss: 75Mb")
     (12, 9, 3)
@@ -281,7 +285,7 @@ def main_guided(
     reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
     seed: int, before: int, execs: int | None, seconds: float | None,
 ) -> None:  # fmt: skip
-    """Fuzz until libFuzzer ends the process."""
+    """Let libFuzzer fuzz a target, with the limits of ``main``, until it ends the process."""
     import atheris
     from atheris.instrument_bytecode import patch_code
 

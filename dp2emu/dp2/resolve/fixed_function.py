@@ -207,7 +207,7 @@ def _quad(numbers: Sequence[float]) -> _Quad:
 
 
 def _lights(state: State) -> tuple[Light, ...]:
-    """Enabled lights that have data, by index."""
+    """The enabled lights that have data, in the order of their indices."""
     described = (state.lights.get(index) for index in sorted(state.lights_enabled))
     return tuple(_light(record) for record in described if record is not None)
 
@@ -242,7 +242,7 @@ def _vertex_fog(state: State) -> FogMode | None:
 
 
 def pixel_fog(state: State) -> Fog | None:
-    """The fog of pixels, or None.  Table fog has precedence over vertex fog.
+    """The fog that pixel programs apply, or None.  Table fog has precedence over vertex fog.
 
     Table fog depends on z if the projection is affine, and on eye-space w otherwise.
     """

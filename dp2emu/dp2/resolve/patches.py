@@ -38,7 +38,7 @@ MAX_TRIANGLES = 1 << 22
 """Maximum number of triangles into which the N-patches of a draw may be divided."""
 
 _BYTES = 32
-"""Memory, in bytes, that each vertex element of a stored control point counts as."""
+"""Bytes that a stored patch counts as for each control point and each element of its vertices."""
 _VERTICES = 1 << 32
 _DEGREES = frozenset(Degree)
 _RECTANGLES: dict[Basis, Container[int]] = {
@@ -87,8 +87,9 @@ def _basis(allowed: dict[Basis, Container[int]], basis: int, degree: int) -> Bas
 
 
 class Shape(NamedTuple):
-    """A shape of patch: the function that reads its control points from the token's info, their
-    class, and the tessellator methods that its vertex elements may have.
+    """What differs between rectangular and triangular patches: the function that reads control
+    points from a token's info, their class, and the tessellator methods that vertex elements may
+    have.
     """
 
     points: Callable[[Sequence[int]], ControlPoints]
@@ -101,7 +102,7 @@ TRIANGLE = Shape(triangle_points, TrianglePoints, TRIANGLE_METHODS)
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """A patch as a token describes it; ``segments`` is None if the token has none."""
+    """A patch that a token defined: control points, segments of edges or None, size in bytes."""
 
     points: ControlPoints
     segments: tuple[float, ...] | None
@@ -119,7 +120,7 @@ class Definition(msgspec.Struct, frozen=True):
 
 
 class Patches:
-    """Stored patches of both shapes by handle.  Mutable: tokens store and delete them."""
+    """Stored rectangular and triangular patches by handle.  Mutable: tokens change them."""
 
     def __init__(self, limits: Limits = GENEROUS) -> None:
         self._limits = limits
@@ -147,7 +148,7 @@ class Patches:
         segments: tuple[float, ...] | None,
         layout: VertexLayout,
     ) -> Definition:
-        """A patch definition, to draw and then ``keep``.  Raises Fault beyond the limits."""
+        """A new definition.  Raises Fault if storing it under ``handle`` exceeds a limit."""
         size = points.count * len(layout.elements) * _BYTES
         if handle:
             old = self._kept.get(handle)
@@ -171,7 +172,7 @@ class Patches:
 
 
 def fineness(states: list[int], segments: tuple[float, ...] | None) -> Fineness:
-    """The tessellation of patches; without ``segments`` every edge has D3DRS_PATCHSEGMENTS."""
+    """How finely patches are divided; ``segments`` None means D3DRS_PATCHSEGMENTS at all edges."""
     style = enum_state(PatchEdgeStyle, states, RenderState.PATCHEDGESTYLE)
     return Fineness(
         segments or (bits_float(states[RenderState8.PATCHSEGMENTS]),),

@@ -84,7 +84,7 @@ _COLOR_WRITES = (
 
 
 class Targets(msgspec.Struct, frozen=True, dict=True):
-    """Bound colour surfaces by index, and the depth-stencil surface."""
+    """Bound colour surfaces by render target index, and the depth-stencil surface or None."""
 
     colors: tuple[Surface | None, ...] = (None,) * TARGETS
     depth: Surface | None = None
@@ -117,7 +117,7 @@ class Targets(msgspec.Struct, frozen=True, dict=True):
 class Resolved(msgspec.Struct, frozen=True, eq=False):
     """The resolved state of draws: their pipeline and the uniforms of their programs.
 
-    ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
+    ``fixed_pixel`` are the bindings of a pixel program without constant registers.  ``raster`` and
     ``output`` are one object for all draws under this state, so that caches by identity hit.
     ``managed`` are the textures to upload before a draw; ``n_patches`` says whether triangles may
     be N-patches.

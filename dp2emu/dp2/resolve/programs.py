@@ -69,10 +69,11 @@ _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 
 class Source(msgspec.Struct, frozen=True, eq=False):
-    """The vertex layout and shaders of a draw; None is the fixed function.
+    """Vertex layout, vertex shader and pixel shader of a draw; a shader None is the fixed
+    function.
 
-    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are the methods of vertex
-    elements that the tessellator computes.
+    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are the tessellator
+    methods that vertex elements may have.
     """
 
     layout: VertexLayout
@@ -85,8 +86,8 @@ class Source(msgspec.Struct, frozen=True, eq=False):
 class VertexStage(msgspec.Struct, frozen=True, eq=False):
     """The vertex program, None for transformed vertices, with its attributes and textures.
 
-    ``shader`` is set if its uniforms are constant registers, ``fixed`` if they are those of the
-    fixed function.
+    One of two says where its uniforms come from: ``shader`` is a lowered vertex shader (constant
+    registers), ``fixed`` the key of a fixed-function program.
     """
 
     program: Program | None = None
@@ -98,7 +99,7 @@ class VertexStage(msgspec.Struct, frozen=True, eq=False):
 
 
 class PixelStage(msgspec.Struct, frozen=True, eq=False):
-    """The pixel program, and the uniforms of fog and stages.  ``shader`` as in ``VertexStage``."""
+    """The pixel program; ``shader`` is None if texture stages, not a shader, define it."""
 
     program: Program
     uniforms: Uniforms
@@ -110,7 +111,7 @@ class PixelStage(msgspec.Struct, frozen=True, eq=False):
 def pixel_stage(
     state: State, function: Function | None, interface: int, bound: BoundTextures
 ) -> PixelStage:
-    """The pixel program of a state, a created shader or the cascade of texture stages."""
+    """The pixel stage of a draw: of the shader or, without one, of the texture stage cascade."""
     lowered = None
     fog = pixel_fog(state)
     if function is None:
@@ -141,9 +142,9 @@ def _cascade_program(
 
 
 def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
-    """Whether pixels are dropped where the texture of stage 0 has its colour key.
+    """Whether a texel with the colour key, in stage 0, drops the pixel.
 
-    With COLORKEYBLENDENABLE blending and the alpha test decide about them.
+    With COLORKEYBLENDENABLE it does not: blending and the alpha test decide.
     """
     if state.render_states[RenderState7.COLORKEYBLENDENABLE]:
         return False
@@ -178,7 +179,7 @@ def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
 def vertex_stage(
     state: State, source: Source, pixel: Program, interface: int, bound: BoundTextures
 ) -> VertexStage:
-    """The vertex program of a state; transformed vertices pass no vertex shader.
+    """The vertex stage of a draw; it has no program if the vertices are transformed already.
 
     Raises Fault for vertices without a position, Unsupported for unsupported elements.
     """
@@ -234,10 +235,9 @@ def _set_of(state: State, stage: int) -> int:
 
 
 def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute, ...]:
-    """Attributes of transformed vertices, empty if stages use the coordinate sets in order.
+    """Input attributes of transformed vertices, with the coordinate set that each stage selects.
 
-    D3DTSS_TEXCOORDINDEX chooses the set of each stage; coordinates are not generated or
-    transformed.
+    Empty if stage n uses set n, as D3DTSS_TEXCOORDINDEX says, so that none need be renamed.
     """
     indices = [_set_of(state, n) for n in range(sets)]
     if indices == list(range(sets)):
@@ -276,7 +276,7 @@ _E = TypeVar("_E", bound=SdkEnum)
 
 
 class _States(NamedTuple):
-    """The texture stage states of an operation and its arguments 0, 1 and 2."""
+    """The states with a stage's operation and its arguments 0, 1 and 2: of colour, or of alpha."""
 
     op: TextureStageState
     arguments: tuple[TextureStageState, TextureStageState, TextureStageState]

@@ -60,7 +60,7 @@ def plane_mask(states: Sequence[int], interface: int) -> int:
 
 
 def stipple(states: Sequence[int], interface: int) -> tuple[int, ...]:
-    """The 32 rows of D3DRENDERSTATE_STIPPLEPATTERN while STIPPLEENABLE is TRUE, otherwise none."""
+    """The 32 rows of D3DRENDERSTATE_STIPPLEPATTERN; empty unless STIPPLEENABLE is TRUE."""
     if interface >= 7 or not states[RenderState7.STIPPLEENABLE]:
         return ()
     return tuple(states[row] for row in _STIPPLE_ROWS)

@@ -53,7 +53,7 @@ _ALPHA_BLOCKS: dict[AnyFormat, int] = {
     Format.A1: 1,
     **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
 }
-"""Format with alpha whose pixels share bytes -> largest stored alpha value of a pixel."""
+"""Block or bit format that has alpha -> largest value that its alpha can take."""
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
@@ -87,7 +87,7 @@ class BoundTexture(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def color_key(self) -> tuple[int, int]:
-        """The low and high colour key, (0, 0) without a key."""
+        """Lowest and highest stored texel of the colour key; (0, 0) without a key."""
         low, high = self.surface.color_key or (0, 0)
         mask = FORMATS[self.surface.format].mask
         return low & mask, high & mask
@@ -104,12 +104,12 @@ class BoundTexture(msgspec.Struct, frozen=True, eq=False):
 
 
 BoundTextures = Mapping[int, BoundTexture]
-"""Bound textures by the wire number of their stage or sampler: 0 to 15 and 257 to 260."""
+"""Wire number of a stage or sampler, 0 to 15 or 257 to 260 -> its bound texture."""
 
 
 class _Filters(NamedTuple):
-    """Number of a filter in a DirectX version -> ``TextureFilter``, for magnification,
-    minification and between mip levels.
+    """Three maps from a DirectX version's filter number to ``TextureFilter``: for magnification,
+    for minification, and between mip levels.
     """
 
     mag: Mapping[int, TextureFilter]
@@ -142,8 +142,8 @@ _BETWEEN_LEVELS = {int(filter): filter for filter in (TextureFilter.NONE, Textur
     int(filter): TextureFilter.LINEAR for filter in TextureFilter if filter > 1
 }
 _FILTERS_8 = _Filters(_IN_LEVEL, _IN_LEVEL, _BETWEEN_LEVELS)
-"""Filters of DirectX 8 and 9: within a level D3DTEXF_NONE means point; between levels all filters
-above point mean linear."""
+"""Filters by their numbers in DirectX 8 and 9: within a level D3DTEXF_NONE means point; between
+levels all filters above point mean linear."""
 
 
 def samplers(
@@ -177,8 +177,9 @@ def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
 
 
 class _SamplerStates(msgspec.Struct, frozen=True):
-    """The sampler states of a stage, the interface version of their numbers, whether a colour key
-    counts, and the convolution kernel.
+    """The sampler states ``row`` of a stage, by number of DirectX ``interface``.
+
+    ``keyed`` is whether a colour key counts; ``convolution`` is the context's kernel.
     """
 
     stage: int
@@ -239,7 +240,7 @@ class _SamplerStates(msgspec.Struct, frozen=True):
         )
 
     def max_level(self) -> int:
-        """D3DSAMP_MAXMIPLEVEL, or 0 without a mip filter."""
+        """D3DSAMP_MAXMIPLEVEL, the most detailed level to sample; 0 without a mip filter."""
         _, _, mip = self.filters()
         return 0 if mip is TextureFilter.NONE else self.row[TextureStageState8.MAXMIPLEVEL]
 

@@ -46,10 +46,10 @@ def check_frequency(stream: int, value: int) -> Frequency:
 def instances(
     streams: Streams, frequencies: Mapping[int, Frequency], *, first: int | None
 ) -> Iterator[Streams]:
-    """The streams of each instance of a draw from vertex ``first``, None for an indexed draw.
+    """The vertex streams of each instance; ``first`` is the first vertex, None if indexed.
 
-    Only indexed draws have more than one instance, and only draws without indices have dividers.
-    Raises Fault for more than ``INSTANCES_MAX``.
+    Only indexed draws have several instances.  Frequencies without flags (dividers) count only in
+    draws without indices.  Raises Fault for more than ``INSTANCES_MAX``.
     """
     if not frequencies:
         yield streams
@@ -88,8 +88,8 @@ def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | 
 class CallVertices(msgspec.Struct, frozen=True):
     """The vertices of a call: ``length`` of them in ``data``, the first at byte ``offset``.
 
-    ``size`` and ``format`` describe one vertex.  ``made`` caches the stream, so that all draws of
-    the call share one object and the caches keyed by its identity.
+    A vertex has ``size`` bytes; ``format`` is its FVF code.  ``made`` caches their stream, so that
+    all draws of the call share one object and the caches keyed by its identity.
     """
 
     data: Surface | bytes | None = None
@@ -149,7 +149,7 @@ class UserStream(msgspec.Struct, frozen=True):
 
 
 class VertexStreams:
-    """Bound streams by number, and their frequencies.  Mutable: tokens bind them."""
+    """Bound streams and their frequencies, both by stream number.  Mutable: tokens bind them."""
 
     def __init__(self) -> None:
         self.bound: dict[int, Stream | UserStream] = {}
@@ -197,9 +197,9 @@ class VertexStreams:
         self.frequencies[number] = check_frequency(number, value)
 
     def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
-        """The streams as bound; ``byte_offset`` moves stream 0, as DRAWPRIMITIVE2 does.
+        """The bound streams by number; ``byte_offset`` is added to the offset of stream 0.
 
-        Without an offset it is the same tuple until a stream is bound, so that caches by
+        Without an offset the tuple is one object until a binding changes, so that caches by
         identity hit.  Raises Fault if no stream is bound.
         """
         if self._as_bound is not None and not byte_offset:
@@ -217,9 +217,9 @@ class VertexStreams:
     def instances(
         self, call: CallVertices, byte_offset: int, *, first: int | None, dividers: bool = False
     ) -> Sequence[Streams]:
-        """The streams of each instance of a draw from vertex ``first``, None for an indexed draw.
+        """The vertex streams of each instance; ``first`` is the first vertex, None if indexed.
 
-        Frequencies without flags count only if the draw has ``dividers``.
+        A frequency without flags (a divider) counts only if the draw has ``dividers``.
         """
         streams = self.of_call(call, byte_offset)
         if not self.frequencies:
@@ -229,13 +229,13 @@ class VertexStreams:
 
 
 def _stream(source: Stream | UserStream, call: CallVertices, offset: int) -> Stream:
-    """A bound stream, moved by ``offset`` bytes."""
+    """The stream to read in a call, ``offset`` bytes past where it is bound."""
     if isinstance(source, UserStream):
         return call.user_stream(offset, source.stride)
     return replace(source, offset=source.offset + offset) if offset else source
 
 
 def check_stream(number: int, stride: int) -> None:
-    """Raises Fault for a stream number or a stride out of range."""
+    """Raises Fault for a stream number, or a stride in bytes, out of range."""
     if number >= STREAMS or stride > MAX_STRIDE:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {number}, stride {stride}")

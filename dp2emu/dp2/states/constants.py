@@ -54,7 +54,7 @@ class Registers:
         return self._values
 
     def write(self, first: int, values: NDArray[Any]) -> None:
-        """Store ``values`` (registers, width) from ``first`` on, up to the end of the file."""
+        """Store ``values`` (registers, width) from ``first`` on; any past the last are dropped."""
         count = min(len(values), max(len(self) - first, 0))
         if not count:
             return
@@ -64,7 +64,7 @@ class Registers:
         self._written[first : first + count] = True
 
     def raw(self, number: int) -> bytes:
-        """The bytes of a register."""
+        """The bytes of register ``number``, as the array stores them."""
         return bytes(self._values[number].data)
 
     def written(self) -> Iterator[tuple[int, list[Any]]]:
@@ -87,7 +87,7 @@ class Constants:
     def write(self, name: str, first: int, data: bytes | memoryview) -> None:
         """SET*SHADERCONST*: ``data`` has whole registers from ``first`` on, in the wire format.
 
-        Registers beyond the file are dropped; with ``Options.strict`` they raise Fault
+        Registers beyond the last are dropped; with ``Options.strict`` they raise Fault
         (D3DERR_DRIVERINVALIDCALL), and nothing is written.
         """
         self.files[name].write(first, self._values(name, first, data))
@@ -96,7 +96,7 @@ class Constants:
     def split(
         self, name: str, first: int, data: bytes | memoryview
     ) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of each register that ``write`` would store, with its errors."""
+        """Number and bytes of each register that ``write`` would store; raises as it does."""
         values = self._values(name, first, data)
         for number, value in zip(range(first, len(self.files[name])), values, strict=False):
             yield number, value.tobytes()

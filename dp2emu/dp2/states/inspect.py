@@ -33,7 +33,7 @@ Facts = dict[str, Any]
 
 
 def facts_of(context: Context) -> Facts:
-    """The state that the tokens of a context have set, by name."""
+    """JSON object of the state that the tokens of a context have set, by SDK name."""
     state = context.state
     facts: Facts = {
         "context": context.number,
@@ -90,7 +90,7 @@ def facts_of(context: Context) -> Facts:
 
 
 def _plain(value: Any) -> Any:
-    """The value of a ``PLAIN`` setting: a number, a tuple of numbers, or a record of those."""
+    """JSON value of a ``PLAIN`` setting: a number, a list for a tuple, an object for a struct."""
     if isinstance(value, tuple):
         return _numbers(value)
     if isinstance(value, msgspec.Struct):
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def number(value: float | int) -> float | int | str:
-    """A float32 value as a JSON value."""
+    """A number as a JSON value; infinities and NaNs, which JSON lacks, as text."""
     if isinstance(value, int):
         return int(value)
     text = float_text(int.from_bytes(struct.pack("<f", value), "little"))
@@ -153,8 +153,9 @@ def _indices(indices: Indices | None) -> Facts | None:
 
 
 def _named(enum: type[SdkEnum], values: Iterable[tuple[int, Any]]) -> Iterable[tuple[str, Any]]:
-    """Pairs of name and value for pairs of number and value; a number that ``enum`` does not name
-    is left out if the value is 0.
+    """Replace the number in each pair (number, value) by its name in ``enum``, or by its digits.
+
+    Pairs without a name whose value is 0 are left out.
     """
     for index, value in values:
         name = sdk_name(enum, index)
@@ -173,7 +174,7 @@ def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
 
 
 def _stages(state: State) -> Iterable[tuple[int, Facts]]:
-    """States of stages and samplers, by wire number."""
+    """Pairs of a stage's or sampler's wire number and its texture stage states, by SDK name."""
     for stage, row in zip(STAGE_ROWS, state.stages, strict=True):
         yield stage, dict(_named(WireTextureStageState, enumerate(row)))
 
@@ -202,7 +203,7 @@ def _numbers(values: Iterable[float | int]) -> list[float | int | str]:
 
 
 def _record(record: Any) -> Facts:
-    """The fields of a NumPy record."""
+    """JSON object of the fields of a NumPy record, by name: numbers, or lists of numbers."""
     values = zip(record.dtype.names, record.tolist(), strict=True)
     return {
         name: _numbers(value) if isinstance(value, tuple) else number(value)
@@ -211,7 +212,7 @@ def _record(record: Any) -> Facts:
 
 
 def _constants(constants: Constants) -> Facts:
-    """The values of the written registers, by name."""
+    """JSON object of the shader constants that were written, by register name such as ``c5``."""
     return {
         f"{name}{index}": _numbers(values)
         for name, file in constants.files.items()

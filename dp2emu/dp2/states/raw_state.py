@@ -45,7 +45,7 @@ TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
 LIGHTS = GENEROUS.objects
-"""Default of the maximum number of lights of a context, as D3DCAPS9 announces."""
+"""Default limit on the lights of a context, also reported as D3DCAPS9.MaxActiveLights."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
 """World matrices: number in DirectX 6 and 7 -> number in DirectX 8 and 9 (wire format, "Transforms
@@ -108,7 +108,7 @@ class State:
         self.version += 1
 
     def set_plain(self, kind: Kind, value: Any) -> None:
-        """Set a setting of ``PLAIN``."""
+        """Store the value of a setting without side effects (one in ``PLAIN``)."""
         self.plain[kind] = value
         self.version += 1
 
@@ -124,7 +124,7 @@ class State:
                 self.set_map_blend(0)
 
     def refresh(self) -> tuple[bytes, ...]:
-        """Return up-to-date ``settings``; the same object until a state changes."""
+        """Bring ``settings`` up to date and return it: one object until a state changes."""
         if self.stale:
             settings = list(self.settings)
             for number in self.stale:
@@ -206,7 +206,7 @@ TRANSFORMS = (
     *range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1),
     *range(256, 512),
 )
-"""DirectX 8 and 9 numbers of the transform matrices."""
+"""D3DTRANSFORMSTATETYPE numbers, as of DirectX 8 and 9, of all transform matrices of a context."""
 _KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 

@@ -12,8 +12,8 @@ from dp2emu.d3d.enums import StateBlockType
 from dp2emu.dp2.resolve.convolution import Convolution
 
 ONLY = 0
-"""The index of the single setting of a kind.  Other indices are numbers of states, stages
-(``stage_index``), registers, lights and the like."""
+"""Index of the setting of a kind that has just one, such as the viewport.  Other kinds have an
+index for each state, register, light and the like."""
 
 EVICT_MANAGED = 61
 """Number of the render state D3DRENDERSTATE_EVICTMANAGEDTEXTURES."""
@@ -27,7 +27,7 @@ end a scene, delete a patch (wire format, "Render states")."""
 
 
 class Kind(IntEnum):
-    """A kind of setting, in the order in which predefined state blocks set them.
+    """A kind of setting, such as a viewport.  Predefined state blocks set the kinds in this order.
 
     Stages come before render states, which before DirectX 8 may replace stage states; constants
     come after shaders, which in DirectX 8 may set constants.  Values are as in the token, except
@@ -63,8 +63,8 @@ class Kind(IntEnum):
 
 
 class Plain(NamedTuple):
-    """A setting of one uninterpreted value: its default, and the predefined state blocks that
-    contain it.
+    """How a setting with one value and no side effects behaves: its default, and the predefined
+    state blocks that contain it.
     """
 
     default: Any
@@ -80,5 +80,5 @@ PLAIN: dict[Kind, Plain] = {
 
 
 def stage_index(stage: int, state: int) -> int:
-    """The index of a texture stage state as a setting."""
+    """The index of a texture stage state among settings: stage << 16 | state."""
     return stage << 16 | state

@@ -123,13 +123,13 @@ def read(context: DeviceState, key: Key) -> Any:
 
 
 def write(context: DeviceState, key: Key, value: Any) -> None:
-    """Set a setting.  Raises Fault as the token's execution does."""
+    """Set a setting as the token that sets it would, with the same errors (Fault)."""
     kind, index = key
     SETTINGS[kind].write(context, index, value)
 
 
 def parts(context: DeviceState, key: Key, value: Any) -> Settings:
-    """The settings that a block records for a value.  Raises Fault for a bad index or value."""
+    """The (key, value) pairs that a block records for a value.  Raises Fault if it is bad."""
     kind, index = key
     split = SETTINGS[kind].parts
     return iter(((key, value),)) if split is None else split(context, index, value)
@@ -166,9 +166,9 @@ def _fixed(numbers: Iterable[int]) -> _Indices:
 
 
 def _in_stages(*pairs: tuple[Iterable[int], Iterable[int]]) -> _Indices:
-    """Return a function that returns, for every context, the indices of texture stage states.
+    """Return a function that returns, for any context, the indices of texture stage states.
 
-    Each of ``pairs`` has stage numbers, and the states to include of each of these stages.
+    Each pair has stage numbers, and the states of each of these stages that are included.
     """
     known = tuple(
         stage_index(stage, state)
@@ -208,8 +208,8 @@ def _read_render_state(context: DeviceState, index: int) -> int:
 
 
 def _render_state_parts(context: DeviceState, index: int, value: Any) -> Settings:
-    """The render state, and the states of stage 0 that it sets before DirectX 8, as separate
-    settings of the block.
+    """What a block records for a render state: itself and, before DirectX 8, the states of stage 0
+    that it sets.
     """
     if index >= RENDER_STATES:
         return
@@ -308,7 +308,7 @@ def _before_interface_9(context: DeviceState) -> Iterable[int]:
 
 
 def _constants(kind: Kind, name: str, of: Callable[[DeviceState], Constants]) -> Setting:
-    """The setting of a register file, whose registers are separate settings in a block."""
+    """The ``Setting`` of shader registers ``name``, which a state block records one by one."""
 
     def parts(context: DeviceState, index: int, value: Any) -> Settings:
         for register, data in of(context).split(name, index, value):
@@ -431,7 +431,7 @@ _ROWS: dict[Kind, Setting] = {
 }
 
 SETTINGS = {kind: _plain(kind) if kind in PLAIN else _ROWS[kind] for kind in Kind}
-"""Every kind of setting, in the order in which predefined state blocks set them."""
+"""Kind of setting -> functions of it, in the order in which predefined state blocks set them."""
 
 
 # State blocks: tables of settings.  Recording stores the settings of state tokens instead of
@@ -462,7 +462,7 @@ class Blocks:
         return self._recording[0] if self._recording else None
 
     def sizes(self) -> dict[int, int]:
-        """Number of settings in each block, by handle."""
+        """Handle of each state block -> number of its settings."""
         return {handle: len(block) for handle, block in sorted(self._blocks.items())}
 
     def begin(self, handle: int) -> None:

@@ -43,8 +43,8 @@ def _same(state: int) -> Callable[[int], StageStates]:
 
 
 def _mag(value: int) -> StageStates:
-    """The states that D3DRENDERSTATE_TEXTUREMAG sets: of ``value`` only the filter within a mip
-    level counts; unknown values pass unchanged.
+    """The stage state that a value of D3DRENDERSTATE_TEXTUREMAG sets: the filter within a mip
+    level; an unknown value is passed on unchanged.
     """
     within = {int(filter): _MIN[filter][0] for filter in TextureFilter7}
     return ((TextureStageState7.MAGFILTER, int(within.get(value, value))),)
@@ -83,7 +83,7 @@ WRAPS = {int(RenderState7.WRAPU): 1, int(RenderState7.WRAPV): 2}
 
 
 def wrapped(state: int, value: int, wrap0: int) -> int:
-    """D3DRENDERSTATE_WRAP0 after one of ``WRAPS`` was set."""
+    """New value of D3DRENDERSTATE_WRAP0, from ``wrap0``, when ``state`` in ``WRAPS`` is set."""
     bit = WRAPS[state]
     return wrap0 | bit if value else wrap0 & ~bit
 
@@ -102,9 +102,10 @@ _MODULATED = _combined(TextureOp.MODULATE)
 
 
 class _Blend(NamedTuple):
-    """Operations of a blend: of colour, of alpha, and of alpha if the texture has none (opaque).
+    """Operations of a texture map blend: of colour, of alpha, and of alpha if the texture has
+    none.
 
-    With ``masked`` texels whose lowest alpha bit is 0 do not count.
+    With ``masked`` texels whose lowest alpha bit is 0 leave the colour unchanged.
     """
 
     color: Combination
@@ -129,7 +130,8 @@ _BLENDS: dict[int, _Blend] = {
 def blended_stage(
     mode: int, texture: TextureKind | None, projection: int | None, alpha: int
 ) -> TextureStage | None:
-    """The single stage of a texture map blend; None without a texture.
+    """The one texture stage that D3DRENDERSTATE_TEXTUREMAPBLEND ``mode`` means; None without
+    texture.
 
     ``alpha`` is the largest alpha value of the texture, 0 without an alpha channel.  Raises Fault
     for an unknown mode.

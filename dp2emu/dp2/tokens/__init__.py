@@ -1,4 +1,4 @@
-"""Token families.  Importing this package fills ``dp2emu.dp2.table.TABLE``."""
+"""Functions that execute tokens.  Importing this package fills ``dp2emu.dp2.table.TABLE``."""
 
 from __future__ import annotations
 

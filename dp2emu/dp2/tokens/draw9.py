@@ -142,12 +142,13 @@ def set_stream_frequency(context: Context, body: Body) -> None:
 # then the info.
 
 _Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
-"""A patch to draw: its handle, the segments of its edges or None, and its info or None."""
+"""A patch to draw: its handle, the segments of its edges or None, and the members of its
+D3DRECTPATCH_INFO or D3DTRIPATCH_INFO, or None."""
 
 
 def _patch(segments: int, info: object) -> Tail:
-    """The tail of an item of a patch token: ``segments`` segment counts and ``info``, each if its
-    flag is set.
+    """Variable bytes after an item of a patch token: ``segments`` floats if it has HASSEGS, then
+    ``info``, a construct, if it has HASINFO.
     """
     return Tail(
         (

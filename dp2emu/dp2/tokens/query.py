@@ -50,7 +50,7 @@ def issue_query(context: Context, body: Body) -> None:
 
 
 def _extension_bytes(item: Any) -> int:
-    """The data after an EXT item; dwSize counts the 8 bytes of the item too."""
+    """Number of data bytes after an EXT item: dwSize without the 8 bytes of the item."""
     return max(int(item["dwSize"]) - 8, 0)
 
 

@@ -20,8 +20,8 @@ _Part = tuple[str, Any, Callable[[Any], int]]
 
 
 def _code(name: str, size: str) -> tuple[_Part, _Part]:
-    """The parts of a tail of ``item[size]`` bytes: DWORDs, and single bytes at the end if the size
-    is no multiple of 4.
+    """The parts of a ``Tail`` that has ``item[size]`` bytes: DWORDs, and single bytes at the end
+    if the size is no multiple of 4.
     """
     return (
         (name, DWORD, lambda item: int(item[size]) // 4),

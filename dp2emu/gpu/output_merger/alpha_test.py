@@ -1,4 +1,4 @@
-"""Alpha test and alpha to coverage, as formulas of both engines."""
+"""Alpha test and alpha to coverage, as code for both engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REFERENCE_STEP = LARGEST // 255
 
 
 def alpha_passes(b: Builder, func: CmpFunc, alpha: Value, reference: Value) -> tuple[Value]:
-    """Formula: the alpha test, which compares floor(alpha * 65535 + 0.5) with ``reference``.
+    """Emit the alpha test, which compares floor(alpha * 65535 + 0.5) with ``reference``.
 
     ``reference`` is 257 times a byte; alpha is clamped to 0..1.  Direct3D documents 8 bits for the
     reference and no precision of alpha.  With 16 bits an alpha of n / 255 equals reference n in
@@ -32,7 +32,7 @@ def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
 
 
 def samples_covered(b: Builder, samples: int, alpha: Value) -> tuple[Value]:
-    """Formula: how many samples of a pixel, counted from sample 0, alpha to coverage keeps.
+    """Emit code for the number of samples, from sample 0 on, that alpha to coverage keeps.
 
     floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.  The pattern,
     which the documentation leaves open, does not depend on the pixel.

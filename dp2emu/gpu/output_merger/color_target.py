@@ -100,7 +100,7 @@ class ColorTarget(msgspec.Struct, frozen=True):
 
     @property
     def pixel_bytes(self) -> int:
-        """Bytes moved per sample: its size, twice if blending or a raster operation reads it."""
+        """Bytes moved per sample drawn: a write, and a read for blending or raster operation."""
         reads = self.output.blend is not None or self.raster_op != COPY
         return self.row.size * (2 if reads else 1)
 
@@ -108,9 +108,10 @@ class ColorTarget(msgspec.Struct, frozen=True):
 def over(
     row: FormatRow, writing: Writing, bits: int, parts: Sequence[Lanes], there: Words
 ) -> list[Lanes]:
-    """Combine 32-bit parts of pixels with the stored pixels ``there`` by a raster operation.
+    """Combine new pixels with the stored pixels ``there`` by a raster operation.
 
-    Bits outside of the mask ``bits`` keep their stored value.
+    ``parts`` are the new pixels' 32-bit parts, as are the results; bits outside of the mask
+    ``bits`` keep their stored value.
     """
     masks = np.frombuffer(bits.to_bytes(pixel_format.PART * len(parts), "little"), np.int32)
     pairs = zip(parts, pixel_format.parts_of(row, there), masks, strict=True)

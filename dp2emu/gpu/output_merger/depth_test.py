@@ -69,7 +69,7 @@ class PixelGroups(msgspec.Struct, frozen=True):
 
 
 def pixel_groups(pixel: I64) -> PixelGroups:
-    """Group fragments by pixel number."""
+    """Group fragments by pixel; ``pixel`` has the pixel number of each fragment."""
     order = np.argsort(pixel, kind="stable")
     ordered = pixel[order]
     first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
@@ -123,7 +123,7 @@ class DepthTarget(msgspec.Struct, frozen=True):
 
     @property
     def tests(self) -> MergeTests:
-        """The settings of these tests that select the code of the formula ``depth_stencil``."""
+        """The key of these tests that ``depth_stencil`` takes, which decides its code."""
         state = None if self.stencil is None else self.stencil.state
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 
@@ -325,7 +325,7 @@ def depth_stencil(
     write_mask: Value,
     *stored: Value,
 ) -> list[Value]:
-    """Formula: whether a fragment passes the depth and stencil tests, and its pixel's new content.
+    """Emit depth and stencil tests; return whether a fragment passes, and its pixel's new content.
 
     The pixel is ``stored``, and returned, as parts of 32 bits.  Without a stencil test the
     returned parts are valid only for fragments that pass.  ``back`` is whether the fragment's face

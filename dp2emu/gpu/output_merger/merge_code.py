@@ -32,15 +32,16 @@ from dp2emu.shader.types import Type
 COMPONENTS = "xyzw"
 
 Colors = Mapping[int, Sequence[Lane]]
-"""Number of a colour output -> red, green, blue and alpha: vectors of pixels in QUADS order."""
+"""Number of a colour output of the pixel program -> red, green, blue and alpha: vectors of the
+block's pixels, quad by quad (QUADS order)."""
 
 
 def alive_after(
     w: Code, key: Key, shaded: Shaded, reference: str, samples: Sequence[int]
 ) -> list[str]:
-    """Emit alpha test and alpha to coverage; return a mask of remaining pixels for each sample.
+    """Emit alpha test and alpha to coverage; return a mask of the remaining pixels per sample.
 
-    Masks are in QUADS order.  ``reference`` is the reference value of the alpha test, i32.
+    Lanes of masks are quad by quad.  ``reference`` is the alpha test's reference value, an i32.
     """
     alive = shaded.alive
     tests = key.alpha_test is not None or key.alpha_to_coverage
@@ -61,9 +62,9 @@ def alive_after(
 
 
 class Coloring:
-    """Emitter of a kernel's writes to render targets.
+    """Writer of the LLVM code that blends a pixel block's colours and stores them in all targets.
 
-    ``routines`` are the output programs of the targets that need one.
+    ``routines`` has a function for the output program of each target that needs one.
     """
 
     def __init__(self, w: Code, key: Key, layout: Layout) -> None:
@@ -84,7 +85,7 @@ class Coloring:
     def write(self, x: str, y: str, masks: Sequence[str], colors: Sequence[Colors]) -> None:
         """Emit the writes of colours to all targets, in the block of pixels at x, y.
 
-        ``masks`` (in MEMORY order) and ``colors`` have an item for each sample of a pixel.
+        ``masks``, with lanes row by row, and ``colors`` have an item for each sample of a pixel.
         """
         for color in self.key.colors:
             self._write(color, (x, y), masks, colors)
@@ -106,7 +107,7 @@ class Coloring:
     def _drawn(
         self, color: ColorKey, place: tuple[str, str], before: Parts | None, colors: Colors
     ) -> Parts:
-        """Emit the output program and packing, and return the packed pixels in MEMORY order.
+        """Emit output program and packing; return the packed pixels, in 32-bit parts, row by row.
 
         ``before`` are the stored pixels, which blending reads.
         """
@@ -126,8 +127,9 @@ class Coloring:
         return [w.to_memory(w.i, part) for part in packs]
 
     def _mixed(self, color: ColorKey, drawn: Parts, there: Parts | None) -> Parts:
-        """Emit the raster operation and the write mask; ``there`` are the stored pixels, None if
-        neither needs them.
+        """Emit the raster operation and the write mask, applied to the packed pixels ``drawn``.
+
+        ``there`` are the stored pixels, None if neither needs them.
         """
         if there is None:
             return drawn
@@ -143,9 +145,9 @@ class Coloring:
     def _merged(
         self, color: ColorKey, lanes: Mapping[str, Sequence[str]], place: tuple[str, str]
     ) -> list[str]:
-        """Emit a call of the output program and return its result.
+        """Emit a call of a target's output program for the pixels at ``place``; return its result.
 
-        ``lanes`` has source, destination and second source colour by name.
+        ``lanes`` has red, green, blue and alpha of "source", "destination" and "second" source.
         """
         w, routine = self.w, self.routines[color]
         inputs = {f"{name}.{c}": lane for name, rgba in lanes.items()
@@ -166,7 +168,7 @@ class Outcome(NamedTuple):
 
 
 class DepthTest(msgspec.Struct, frozen=True):
-    """Emitter of a kernel's depth and stencil tests, of lanes in MEMORY order.
+    """Writer of the LLVM code of depth and stencil tests of a pixel block, with lanes row by row.
 
     ``numbers`` are stencil reference, mask and write mask, i32 vectors.
     """
@@ -179,10 +181,11 @@ class DepthTest(msgspec.Struct, frozen=True):
     def __call__(
         self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
     ) -> list[str]:
-        """Emit the tests of masked lanes, and stores; return masks of the lanes that passed.
+        """Emit tests and stores for the block of pixels at x, y; return masks of the lanes that
+        passed.
 
-        ``depths``, doubles in 0..1, and masks have an item for each sample; ``back`` is the mask
-        of a primitive's back face.
+        ``depths``, vectors of doubles in 0..1, and ``masks`` have an item per sample; ``back`` is
+        the mask of lanes of a back face.
         """
         outcomes = self.test(x, y, depths, masks, back)
         passed = [each.passed for each in outcomes]
@@ -192,7 +195,7 @@ class DepthTest(msgspec.Struct, frozen=True):
     def test(
         self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
     ) -> list[Outcome]:
-        """Emit the depth and stencil tests without stores; return an outcome for each sample."""
+        """Emit the tests of the pixels at x, y, without stores; return an outcome per sample."""
         w, key, outcomes = self.code, self.key, []
         tests = MergeTests(key.format, key.func, key.written, key.stencil)
         for stored, z, mask in zip(self.words.at(x, y).load(), depths, masks, strict=True):
@@ -203,7 +206,7 @@ class DepthTest(msgspec.Struct, frozen=True):
         return outcomes
 
     def store(self, x: str, y: str, outcomes: Sequence[Outcome], masks: Sequence[str]) -> None:
-        """Emit the stores of ``outcomes`` in the masked lanes, by sample.
+        """Emit stores of each sample's outcome, by its mask, in the block of pixels at x, y.
 
         Without a stencil test the masks may contain only lanes that passed.
         """

@@ -58,7 +58,7 @@ BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
 LINE = 64
 """Bytes of a cache line of the host's CPU."""
 _MOST_LEVELS = 32
-"""Most mip levels that a surface can have, since its sides are 32-bit numbers."""
+"""Maximum number of mip levels of a surface, whose sides are 32-bit numbers."""
 
 
 class SurfaceDesc(msgspec.Struct, frozen=True):
@@ -227,7 +227,7 @@ class _Allocated:
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
-    ``largest`` is the largest number of samples in a slice of any surface so far.
+    ``largest`` is the greatest number of samples that one slice of any surface has had.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -254,7 +254,7 @@ class Heap:
         return self._surfaces.get(handle)
 
     def find(self, handle: int, noun: str = "surface") -> Surface:
-        """Return the surface of a handle.  Raises Fault, about a ``noun``, if there is none."""
+        """Return the surface of a handle.  Raises Fault if unknown, whose text has ``noun``."""
         surface = self._surfaces.get(handle)
         if surface is None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {noun} {handle}")

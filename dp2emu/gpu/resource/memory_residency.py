@@ -25,8 +25,9 @@ class Place(IntEnum):
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """Most bytes of allocations in GPU memory, in shared memory and on disk.  The disk backs all
-    allocations, so ``disk`` limits their sum."""
+    """Maximum number of bytes in GPU memory, in shared memory and on disk.  The disk backs all
+    allocations, so ``disk`` limits their sum.
+    """
 
     gpu: int = 1 << 30
     shared: int = 1 << 30
@@ -41,7 +42,7 @@ class Paged(NamedTuple):
 
 
 class _Entry(msgspec.Struct):
-    """An allocation; ``used`` is the number of its last use.  Mutable: it moves between places."""
+    """An allocation; ``used`` is the number of its last use, counted over all.  Mutable."""
 
     size: int
     priority: int
@@ -90,9 +91,9 @@ class Residency:
         self._entry(handle).priority = priority
 
     def use(self, handles: Iterable[int]) -> Paged:
-        """Page in allocations that the GPU uses now; removed handles are ignored.
+        """Move allocations that the GPU uses now into its memory; removed handles are ignored.
 
-        An allocation larger than a place's budget stays below that place.
+        An allocation that is larger than the budget of GPU (or shared) memory does not get there.
         """
         used = [handle for handle in dict.fromkeys(handles) if handle in self._entries]
         before = {handle: self._entries[handle].place for handle in used}

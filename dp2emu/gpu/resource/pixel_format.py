@@ -1,6 +1,6 @@
-"""Packing and unpacking of pixel words, by the rows of ``d3d.formats``.
+"""Packing and unpacking of pixel words, by the format rows of ``d3d.formats``.
 
-Formulas see a pixel as parts of 32 bits; a pixel of fewer bits is one part.
+Functions that emit code see a pixel as parts of 32 bits; one of fewer bits is a single part.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def every_bit(row: FormatRow) -> int:
 
 
 def parts_of(row: FormatRow, words: Words) -> list[I32]:
-    """Split pixel words (n,) or (n, row.words) into int32 lanes (n,), lowest 32 bits first."""
+    """Split pixel words (n,) or (n, row.words) into int32 arrays (n,), lowest 32 bits first."""
     if row.words > 1:
         data = np.ascontiguousarray(words).view(np.uint8)
         if row.size % 4:
@@ -90,7 +90,7 @@ def parts_of(row: FormatRow, words: Words) -> list[I32]:
 
 
 def words_of(row: FormatRow, parts: Sequence[I32], shape: tuple[int, ...]) -> Words:
-    """Join int32 lanes, broadcast to ``shape``, to pixel words, lowest 32 bits first."""
+    """Join int32 arrays, lowest 32 bits first and broadcast to ``shape``, to pixel words."""
     if row.size <= 4 and row.words == 1:
         (part,) = parts
         whole = part if part.shape == shape else np.broadcast_to(part, shape)
@@ -105,15 +105,15 @@ def words_of(row: FormatRow, parts: Sequence[I32], shape: tuple[int, ...]) -> Wo
 
 
 def pack_color(row: FormatRow, rgba: Sequence[F32 | I32]) -> Words:
-    """Pack four lanes (n,) to pixel words (n,), or (n, row.words) if a pixel has several.
+    """Pack red, green, blue and alpha, arrays (n,), to pixel words (n,) or (n, row.words).
 
-    Lanes are float32, or int32 with the bits of floats or integers.
+    Arrays are float32, or int32 with the bits of floats or integers.
     """
     return words_of(row, computed(packed, row, *rgba), rgba[0].shape)
 
 
 def packed(b: Builder, row: FormatRow, *rgba: Value) -> list[Value]:
-    """Formula: pack red, green, blue and alpha to the parts of a pixel.
+    """Emit the packing of red, green, blue and alpha into the 32-bit parts of a pixel.
 
     Floats of fewer than 32 bits are rounded to nearest even, in Direct3D 10 toward zero.
     """
@@ -136,10 +136,10 @@ PART = 4
 
 
 def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
-    """Unpack pixel words to red, green, blue and alpha, float32 lanes (n,).
+    """Unpack pixel words to red, green, blue and alpha: float32 arrays (n,).
 
-    Missing channels have the defaults of the format's row.  Raises Unsupported for palette
-    indexes and pixels that share bytes.
+    Missing channels have the defaults of the format's row.  Raises Unsupported for palette indexes
+    and pixels that share bytes.
     """
     if row.blocked or Use.PALETTE in row.uses:
         raise Unsupported(f"reading pixels of {row.format.sdk}")
@@ -148,7 +148,7 @@ def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
 
 
 def unpacked(b: Builder, row: FormatRow, *parts: Value) -> list[Value]:
-    """Formula: unpack the parts of a pixel to red, green, blue and alpha."""
+    """Emit the unpacking of a pixel's 32-bit parts to red, green, blue and alpha."""
     rgba = [
         codings.decoded(parts, lane) if isinstance(lane, Channel) else b.constant(Type.F32, lane)
         for lane in row.lanes
@@ -159,7 +159,7 @@ def unpacked(b: Builder, row: FormatRow, *parts: Value) -> list[Value]:
 
 
 def unpack_bits(row: FormatRow, words: Words) -> tuple[I32, ...]:
-    """Unpack pixel words to int32 lanes (n,), red to alpha: integers, or the bits of floats.
+    """Unpack pixel words to int32 arrays (n,), red to alpha: integers, or the bits of floats.
 
     32-bit floats are bit-exact.  Missing channels are 0, 0, 0 and 1, an integer 1 in integer
     formats.
@@ -185,14 +185,14 @@ def _bits(parts: Sequence[Value], channel: Channel) -> Value:
 
 
 def _lanes(row: FormatRow, words: Words, formula: Formula) -> list[Lanes]:
-    """Evaluate a formula of the parts of a pixel, for each of the pixels ``words``."""
+    """Compute a formula, whose parameters are a pixel's 32-bit parts, for each pixel."""
     shape = words.shape if row.words == 1 else words.shape[:-1]
     lanes = computed(formula, row, *parts_of(row, words))
     return [lane if lane.shape == shape else np.full(shape, lane) for lane in lanes]
 
 
 def read_lane(row: FormatRow, words: Words, channel: Channel) -> F32:
-    """Decode one channel of pixel words to float32 (n,)."""
+    """Decode one channel of n pixels from their words to float32 (n,)."""
     return computed(_read, channel, *parts_of(row, words))[0]
 
 
@@ -221,7 +221,7 @@ def floats_of(color: int | Color) -> Color:
 
 
 def quantise_depth(row: FormatRow, z: F64) -> Words:
-    """Convert z in 0..1 to comparable depth: uint32, or float32 for formats of 32-bit floats."""
+    """Convert z in 0..1 to the depth to compare: uint32, or float32 for 32-bit float formats."""
     (depth,) = computed(_quantised, row, z)
     return _unsigned(np.broadcast_to(depth, z.shape))
 
@@ -231,7 +231,7 @@ def _quantised(b: Builder, row: FormatRow, z: Value) -> tuple[Value]:
 
 
 def quantised(row: FormatRow, z: Value) -> Value:
-    """Formula: convert an F64 z in 0..1 to the value that the depth test compares.
+    """Emit the conversion of an F64 z in 0..1 to the value that the depth test compares.
 
     UNORM: floor(z * max + 0.5) as an I32.  FLOAT of 32 bits: an F32; of 24: its bits, rounded to
     nearest even.  0 for a format without depth.
@@ -255,7 +255,7 @@ def _float24(z: Value) -> Value:
 
 
 def depth_of(row: FormatRow, parts: Sequence[Value]) -> Value:
-    """Formula: the depth in the parts of a pixel, comparable with ``quantised``."""
+    """Emit code that reads the depth in a pixel's 32-bit parts, to compare with ``quantised``."""
     if row.depth is None:
         return parts[0].builder.constant(Type.I32, 0)
     found = codings.field(parts, row.depth)
@@ -319,13 +319,13 @@ def depth_bits(row: FormatRow, *, depth: bool, stencil: bool) -> int:
 
 
 def as_floats(lane: F32 | I32) -> F32:
-    """Reinterpret an int32 lane as floats with canonical NaNs; float lanes are unchanged."""
+    """Reinterpret an int32 array as floats with canonical NaNs; a float array is unchanged."""
     floats: F32 = lane.view(np.float32)
     return canonical(floats) if lane.dtype == np.int32 else floats
 
 
 def encode(channel: Channel, lane: F32 | I32, *, toward_zero: bool = False) -> Words:
-    """Encode values as the bits of a channel, in the low bits of uint32 lanes."""
+    """Encode values as the bits of a channel, in the low bits of uint32 words."""
     return computed(_encoded, (channel, toward_zero), lane)[0].view(np.uint32)
 
 

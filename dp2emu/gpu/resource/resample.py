@@ -16,7 +16,7 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64
 
 SUBTEXELS = 256
-"""Number of steps between two texel centres to which linear filtering rounds a position."""
+"""Linear filtering rounds positions to 1 / this of the distance between texel centres."""
 
 Lanes = tuple[F32, ...]
 """Red, green, blue and alpha of texels: four arrays of the same shape."""

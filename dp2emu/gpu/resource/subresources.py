@@ -40,7 +40,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Subresource(msgspec.Struct, frozen=True):
-    """Place in memory, and size in texels, of one mip level of one face.
+    """Byte offset and pitches in memory, and size in texels, of one mip level of one face.
 
     ``rows`` counts rows of blocks.
     """
@@ -59,7 +59,7 @@ class Subresource(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of all slices of the mip level."""
+        """Number of bytes of all slices of the mip level."""
         return self.slice_pitch * self.depth
 
 

@@ -1,4 +1,4 @@
-"""Texels of subresources, as stored bytes and as colours."""
+"""Reading and writing texels of subresources, as stored bytes and as colours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blocks(surface: Surface, index: int) -> Blocks:
 
 
 def whole_blocks(row: FormatRow, box: Box) -> tuple[slice, slice, slice]:
-    """Return the slices, rows and columns, as ranges, of the blocks that a box of texels meets."""
+    """Return the index ranges (slices, rows, columns) of the blocks that a box of texels meets."""
     width, height = row.block
     return (
         slice(box.front, box.back),

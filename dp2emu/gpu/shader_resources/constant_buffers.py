@@ -16,7 +16,7 @@ from dp2emu.shader.types import I32
 
 
 def with_constants(draw: Draw) -> Draw:
-    """Return the draw with its constant buffers read into uniform files."""
+    """Return a draw whose uniform files have the present contents of its constant buffers."""
     return replace(
         draw,
         post_vertex=draw.post_vertex and _post_vertex(draw.post_vertex),
@@ -39,7 +39,7 @@ def _post_vertex(stages: PostVertexStages) -> PostVertexStages:
 
 
 def with_files(stage: StageProgram) -> StageProgram:
-    """Return the program of a stage with its constant buffers read into uniform files."""
+    """Return a stage whose uniform files have the present contents of its constant buffers."""
     return _read(stage, stage.program)
 
 

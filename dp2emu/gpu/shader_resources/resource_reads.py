@@ -1,4 +1,4 @@
-"""Resource reads of Direct3D 10 shaders: each read unit's program, run on the bound resource."""
+"""Resource reads of Direct3D 10 shaders: the program of each read, run on the bound resource."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ELSEWHERE = (ReadOpcode.SNAPPED, ReadOpcode.AT_SAMPLE)
 """Resource read opcodes that interpolate a pixel shader input at an offset or at a sample, not at
 the pixel centre; their operand 0 is the lane's number."""
 _SNAPS = 16
-"""Units per pixel of the offsets of eval_snapped: an offset n is n / 16 pixels."""
+"""Steps per pixel of the offsets that eval_snapped takes: offset n is n / 16 pixels."""
 
 
 class StageFetcher(msgspec.Struct, frozen=True):
-    """Executes the resource reads of a shader stage: a ``Fetcher`` and ``BindableFetcher``.
+    """The callback that executes the resource reads of a shader stage's programs.
 
     ``bindings`` are the bound resources by unit, ``samples`` the sample count of the targets;
     ``evaluate`` interpolates the inputs of a pixel program at other positions.
@@ -45,9 +45,9 @@ class StageFetcher(msgspec.Struct, frozen=True):
     evaluate: EvaluateInput | None = None
 
     def answered(self, unit: int) -> BoundProgram | None:
-        """Return the program of a read unit; its ports are the unit's operands.
+        """Return the program that executes read ``unit``, with its uniform files and inputs.
 
-        None for a unit that interpolates inputs.
+        None for a unit that interpolates a pixel shader input.
         """
         if self.texturing.read_units[self.stage][unit].opcode in ELSEWHERE:
             return None
@@ -55,7 +55,7 @@ class StageFetcher(msgspec.Struct, frozen=True):
         return BoundProgram(found.program, files, found.ports)
 
     def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Execute a read unit for all lanes, active or not."""
+        """Execute read ``unit`` for all lanes, active or not; return four words per lane."""
         read = self.texturing.read_units[self.stage][unit]
         if read.opcode in ELSEWHERE and self.evaluate is not None:
             offsets = _offsets(read, operands[1:], self.samples)
@@ -85,7 +85,7 @@ class StageFetcher(msgspec.Struct, frozen=True):
 
 
 def _offsets(read: Unit, where: Sequence[I32], samples: int) -> F64:
-    """Return the offsets from pixel centres at which a unit interpolates, float64 (2, n).
+    """Return where a read interpolates its input: offsets from pixel centres, float64 (2, n).
 
     A sample number out of range means the centre.
     """
@@ -111,7 +111,7 @@ def _places(samples: int) -> Files:
 
 
 def _raw(read: Unit, binding: TextureBinding) -> Files:
-    """Return the uniform file of the words in a buffer view."""
+    """Return the uniform file ``texels``: the 32-bit words of a raw buffer view."""
     (part,) = binding.surface.subresources
     return {"texels": binding.surface.words[part.offset // 4 : (part.offset + part.size) // 4]}
 
@@ -123,7 +123,7 @@ def _structured(read: Unit, binding: TextureBinding) -> Files:
 
 
 def _count(read: Unit, binding: TextureBinding) -> Files:
-    """Return the uniform file of a buffer's size: elements, structures, or bytes if it is raw."""
+    """Return uniform file ``facts`` of a buffer: its elements, its structures, or raw bytes."""
     part = binding.surface.subresources[0]
     counts = {
         Dimension.RAW_BUFFER: part.size,
@@ -139,6 +139,6 @@ _FILES: dict[ReadOpcode, Callable[[Unit, TextureBinding], Files]] = {
     ReadOpcode.SAMPLES: lambda read, binding: _facts(binding.surface.samples),
     ReadOpcode.SAMPLE_POSITION: lambda read, binding: _places(binding.surface.samples),
 }
-"""Functions that return the uniform files of a read program, by opcode.
+"""Opcode -> function that returns the uniform files of its read program, from unit and binding.
 
 Programs of other opcodes read the files of a texture and sampler."""

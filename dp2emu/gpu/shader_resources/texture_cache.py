@@ -29,7 +29,7 @@ class TextureCache:
         self.hits = 0
 
     def look_up(self, texture: int, words: I64) -> None:
-        """Look up words of a texture in order, by its serial number and their indices in it."""
+        """Count look-ups and hits of word indices in the texture of serial number ``texture``."""
         lines = words // LINE_WORDS
         places = lines % LINES
         tags = np.int64(texture) << _LINE_BITS | lines

@@ -62,7 +62,7 @@ class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
     @classmethod
     def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> TextureUnit:
-        """Return the unit of a bound texture; ``words`` are the texture's, or a copy of them.
+        """Return the sampler of a bound texture; ``words`` are the texture's, or a copy of them.
 
         Raises Unsupported for formats that cannot be sampled.
         """
@@ -89,10 +89,10 @@ class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 class Texturing(msgspec.Struct, frozen=True):
-    """The textures of a draw or stage, by stage and unit.
+    """The textures of a draw or stage: stage -> sampler number -> sampler with its texture.
 
-    ``cache`` models every texel read; ``run`` is the engine of sampler programs.  ``read_units``
-    are the units of Direct3D 10 shaders, whose samplers without a texture return 0.
+    ``cache``, if set, counts each texel read; ``run`` is the engine of sampler programs.
+    ``read_units`` are the resource reads of Direct3D 10 shaders, whose missing textures read as 0.
     """
 
     units: Mapping[Stage, Mapping[int, TextureUnit]]
@@ -121,7 +121,7 @@ class Texturing(msgspec.Struct, frozen=True):
 
     @classmethod
     def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
-        """Return the textures of a stage that runs outside a draw.
+        """Return the textures of a program that runs outside a draw, such as a compute shader.
 
         Raises Unsupported for formats that cannot be sampled.
         """
@@ -130,13 +130,13 @@ class Texturing(msgspec.Struct, frozen=True):
 
 
 class StageSampler(msgspec.Struct, frozen=True):
-    """Samples the textures of a shader stage: a ``Sampler`` and ``BindableSampler``."""
+    """The sampling callback of a shader stage's programs, by the textures of ``texturing``."""
 
     texturing: Texturing
     stage: Stage
 
     def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
-        """Return the program of a sampler for a kind of texture and level of detail."""
+        """Return the program that reads a sampler's texture; it is constant without a texture."""
         unit = self._unit(sampler, kind)
         if unit is None:
             return _nothing(tuple(float(value[0]) for value in self._absent))
@@ -224,7 +224,7 @@ def _units(
 
 @identity_cached()
 def _bound(binding: TextureBinding, key: SamplerKey) -> TextureUnit:
-    """Return the unit of a texture that the draw does not write; its words need no copy."""
+    """Return a sampler with its texture, not copied since the draw does not write to it."""
     return TextureUnit.of(key, binding, binding.surface.words)
 
 
@@ -234,7 +234,7 @@ def _sampled(unit: TextureUnit, lod: Lod, stage: Stage) -> BoundProgram:
 
 
 class Reads:
-    """Recorder of the 32-bit texture words that the lanes of a sampler program read.  Mutable."""
+    """Callback that records which 32-bit texture words each lane of a program reads.  Mutable."""
 
     def __init__(self, lanes: int, active: Mask | None) -> None:
         self._lanes = lanes
@@ -249,8 +249,8 @@ class Reads:
             self._found.append(np.broadcast_to(np.where(on, index, -1), self._lanes))
 
     def words(self, count: int) -> I64:
-        """Return the indices read, lane by lane in program order, within a texture of ``count``
-        words.
+        """Return the recorded word indices below ``count``: all reads of lane 0 in order, and so
+        on.
         """
         if not self._found:
             return np.zeros(0, np.int64)

@@ -70,11 +70,11 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def axes(self) -> int:
-        """Number of components of an address in this memory."""
+        """Number of components of an address: structure and byte offset, or the latter alone."""
         return 2 if self.stride else 1
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """Return the index of the word ``component`` words after each lane's address."""
+        """Return each lane's index in ``words``: its address plus ``component`` words."""
         at = (unsigned(address[-1]) >> 2) + component
         inside = at < (self.stride // 4 if self.stride else self.count)
         if self.stride:
@@ -85,7 +85,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
         return Places.of(at if self.lane is None else at + self.lane, inside)
 
     def load(self, address: Address) -> Words:
-        """Return the four words from an address on."""
+        """Return the four words from each lane's address on, 0 where out of bounds."""
         if not len(self.words):
             return NOTHING
         found = (self.places(address, component) for component in range(4))
@@ -101,7 +101,7 @@ class WordMemory(msgspec.Struct, frozen=True, eq=False):
             self.words[number[inside]] = value[chosen][inside]
 
     def of_lanes(self, chosen: I64) -> WordMemory:
-        """Return this memory for the ``chosen`` lanes only, with their offsets."""
+        """Return this memory with the offsets of the ``chosen`` lanes, renumbered from 0."""
         return self if self.lane is None else replace(self, lane=self.lane[chosen])
 
     def counted(self) -> int:
@@ -136,7 +136,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return shape.axes + shape.slices
 
     def places(self, address: Address, component: int = 0) -> Places:
-        """Return the index of the texel at an address."""
+        """Return each lane's index in ``texels`` of the texel at its address."""
         shape = ADDRESS_SHAPES[self.dimension]
         numbers = [unsigned(each) for each in address]
         slice = numbers.pop() if shape.slices else np.zeros(1, np.int64)
@@ -169,7 +169,7 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         return self.texels.view(np.int32) if single else None
 
     def counted(self) -> int:
-        """Number of elements of the buffer that this memory views."""
+        """Number of elements of the buffer that the view shows."""
         return self.sides[0]
 
     def sizes(self) -> tuple[int, int, int, int]:
@@ -274,9 +274,10 @@ class Accesses:
         self._memories = [self._memory(operation) for operation in operations]
 
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Execute an operation for the active lanes, in lane order.
+        """Execute memory operation number ``unit`` for the active lanes, in lane order.
 
-        Raises Unsupported if the number of accesses exceeds the limit.
+        Returns four words per lane.  Raises Unsupported if the number of accesses exceeds the
+        limit.
         """
         self.steps += 1
         if self._most is not None and self.steps > self._most:
@@ -344,7 +345,7 @@ class Accesses:
         return old, *NOTHING[1:]
 
     def _count(self, operation: MemoryOperation, chosen: I64) -> Words:
-        """Increment or decrement a view's hidden counter per lane; return each one's value."""
+        """Step a view's hidden counter once per chosen lane; return the value each lane gets."""
         bound = self._bound.get(operation.number)
         if bound is None or bound.counter is None:
             return NOTHING
@@ -365,7 +366,7 @@ _COUNTER_OPCODES = frozenset({MemoryOpcode.ALLOC, MemoryOpcode.CONSUME})
 
 
 def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
-    """Bytes that one lane reads and writes in a memory operation."""
+    """Number of bytes that a memory operation reads and writes for one lane."""
     if isinstance(memory, TexelMemory) and opcode in (MemoryOpcode.LOAD, MemoryOpcode.STORE):
         return memory.row.size
     if opcode is MemoryOpcode.LOAD:
@@ -374,7 +375,7 @@ def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:
 
 
 def _sizes(memory: UnorderedMemory, level: I32) -> Words:
-    """Return three sizes, 0 in lanes whose ``level`` is not 0, and the number of mip levels."""
+    """Return a view's three sizes, or 0 where mip ``level`` is not 0, and its number of levels."""
     *sides, levels = memory.sizes()
     x, y, z = (np.where(level == 0, np.int32(side), np.int32(0)) for side in sides)
     return x, y, z, np.full(1, levels, np.int32)
@@ -404,7 +405,7 @@ def in_any_order(
 
 
 def _accesses(statements: tuple[Statement, ...], *, looped: bool) -> list[tuple[int, bool]]:
-    """List the unit number of every Access statement, and whether the statement is in a loop."""
+    """List, for each Access statement, its unit number and whether it is in a loop."""
     done = []
     for statement in statements:
         if isinstance(statement, Access):

@@ -45,7 +45,7 @@ def needs_pattern(index: int) -> bool:
 
 
 def execute_blit(blit: Blit, counters: Counters) -> Work:
-    """Execute a blit; the source is read in full before any write.  No query counts pixels."""
+    """Execute a blit; the source is read in full before any write.  Pixels are not counted."""
     row = FORMATS[blit.target.surface.format]
     if blit.source is None:
         _fill(blit, row)
@@ -65,7 +65,7 @@ def _stored(part: Part) -> Blocks:
 
 
 def _pixels(part: Part) -> Pixels:
-    """Return a writable view of the pixels of an uncompressed part."""
+    """Return a writable view of the pixels in a part of an uncompressed surface."""
     box = part.box
     return _stored(part)[0, box.top : box.bottom, box.left : box.right, 0]
 
@@ -172,17 +172,17 @@ def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask) 
 # Clears
 
 FEW = 32
-"""Most rectangles that a clear fills one by one; of more rectangles it fills the union once."""
+"""A clear of at most this many rectangles fills one after the other; one of more fills their
+union, each pixel once."""
 
 _UNION_BAND = 1 << 20
-"""Most pixels for which the union of clear rectangles is computed at once, in a band of rows."""
+"""Maximum number of pixels for which the union of clear rectangles is computed at once."""
 
 
 def execute_clear(clear: Clear, counters: Counters) -> Work:
-    """Execute a clear, counting the bytes that each rectangle's fill writes.
+    """Execute a clear; counts the bytes that each rectangle's fill writes, but no pixels.
 
-    No query counts pixels.  Raises Unsupported, before any write, for formats that cannot be drawn
-    to.
+    Raises Unsupported, before any write, for formats that cannot be drawn to.
     """
     fills = [(surface, _Fill(_color_word(surface, clear.color)))
              for surface in clear.colors
@@ -267,7 +267,7 @@ def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fil
 
 
 def _color_word(surface: Surface, color: int | pixel_format.Color) -> Any:
-    """Return the word or words of a pixel of a colour; integer formats truncate it."""
+    """Return the pixel word or words that store a colour; integer formats truncate it."""
     row = pixel_format.color_format(surface)
     # Float colours are not cached: equal keys may have different bits (-0.0 and 0.0).
     return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)

@@ -33,9 +33,7 @@ _Filter = Callable[[int, int], Axis]
 
 
 def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
-    """Copy, convert or stretch a part of a surface.  Counts the bytes of both parts; no query
-    counts pixels.
-    """
+    """Copy, convert or stretch a part of a surface; count the bytes of both parts, not pixels."""
     source, target = copy.source, copy.target
     origin, destination = _texels(source), _texels(target)
     if source.surface.samples > target.surface.samples:
@@ -50,7 +48,7 @@ def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
 
 
 def execute_generate_levels(packet: packets.GenerateLevels, counters: Counters) -> Work:
-    """Generate each mip level from the level above it."""
+    """Generate the lower mip levels of a texture, each from the level above it."""
     surface, filter = packet.surface, point if packet.point else linear
     work = Work()
     for index in range(len(surface.subresources)):
@@ -62,7 +60,7 @@ def execute_generate_levels(packet: packets.GenerateLevels, counters: Counters) 
 
 
 def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
-    """Copy bytes of buffers; the parts may overlap."""
+    """Copy bytes from buffer to buffer; the two ranges may overlap."""
     data = copy.source.data[copy.source_offset : copy.source_offset + copy.size].copy()
     copy.target.data[copy.target_offset : copy.target_offset + copy.size] = data
     counters.pixel_bytes += 2 * copy.size
@@ -70,7 +68,7 @@ def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
 
 
 def execute_write(write: packets.Write, counters: Counters) -> Work:
-    """Write blocks of pixels that a command carries."""
+    """Write the pixel blocks that a packet carries into a surface."""
     destination = _texels(write.target)
     there = whole_blocks(destination.row, destination.box)
     stored = destination.stored[there]
@@ -81,7 +79,7 @@ def execute_write(write: packets.Write, counters: Counters) -> Work:
 
 
 def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
-    """Write bytes that a command carries to a buffer."""
+    """Write the bytes that a packet carries into a buffer."""
     data = np.frombuffer(write.data, np.uint8)
     write.target.data[write.offset : write.offset + len(data)] = data
     counters.pixel_bytes += len(data)
@@ -89,7 +87,7 @@ def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
 
 
 def execute_swap(swap: packets.Swap) -> Work:
-    """Exchange the contents of two surfaces.  Hardware exchanges addresses, so no byte counts."""
+    """Exchange the contents of two surfaces.  No bytes are counted: hardware swaps addresses."""
     contents = swap.one.data.copy()
     swap.one.data[:] = swap.other.data
     swap.other.data[:] = contents
@@ -97,9 +95,10 @@ def execute_swap(swap: packets.Swap) -> Work:
 
 
 class _Texels(msgspec.Struct, frozen=True, eq=False):
-    """Texels in a ``box`` of a subresource.
+    """The source or target of a copy: the texels of a subresource that are in ``box``.
 
-    ``stored`` has all blocks of the subresource; ``edge`` is the box of the whole subresource.
+    ``row`` is its format; ``stored`` has all blocks of the subresource, of which ``edge`` is the
+    box.
     """
 
     row: FormatRow
@@ -123,7 +122,7 @@ class _Texels(msgspec.Struct, frozen=True, eq=False):
 
 
 def _take_over(origin: _Texels, destination: _Texels) -> None:
-    """Copy stored blocks between parts of the same format and size."""
+    """Copy blocks as they are stored, between boxes of the same size in the same format."""
     if destination.row.format is not Format.A1:
         source = origin.stored[whole_blocks(origin.row, origin.box)]
         destination.stored[whole_blocks(destination.row, destination.box)] = source
@@ -148,7 +147,7 @@ def _resolved(surface: Surface) -> Blocks:
 
 
 def _stretch(origin: _Texels, destination: _Texels, filter: _Filter) -> None:
-    """Resample one part to the size of another, a band of rows at a time."""
+    """Resample the texels of ``origin`` to the size of ``destination``, some rows at a time."""
     box = destination.box
     x, y, z = (filter(a, b) for a, b in zip(origin.box.sides, box.sides, strict=True))
     width, height, depth = box.sides
@@ -172,7 +171,7 @@ def _work(counters: Counters, source: packets.Part, target: packets.Part) -> Wor
 
 
 def _bytes(part: packets.Part) -> int:
-    """Return the bytes of the blocks that a part intersects."""
+    """Return the number of bytes of the blocks that the box of a part meets."""
     row = ROWS[part.surface.format]
     counts = (int(s.stop) - int(s.start) for s in whole_blocks(row, part.box))
     return math.prod(counts, start=part.surface.samples * row.size)
@@ -300,7 +299,7 @@ def resolve(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average codes of unsigned channels over samples; words are (rows, pixels, samples, ...)."""
+    """Average unsigned codes: words (rows, pixels, samples, ...) to words (rows, pixels, ...)."""
     if row.words == 1 and row.size <= _LANE // 8:
         return _narrow_average(row, words, samples)
     bits = 8 * row.word.itemsize
@@ -318,12 +317,12 @@ def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 _LANE = 32
-"""Width in bits of the words in which several channels are added at once (SIMD within a
+"""Width in bits of the integers in which a resolve adds several channels at once (SIMD within a
 register)."""
 
 
 def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average channels of pixels of at most 32 bits, several channels in one addition."""
+    """Average as ``_whole_average`` pixels of at most 32 bits, several channels per addition."""
     spare = samples.bit_length() - 1
     resolved = np.full(words.shape[:2], unused_bits(row), np.uint32)
     for channels in _groups(row, spare):
@@ -340,7 +339,7 @@ def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
-    """Group channels that fit one word with ``spare`` bits above each channel for carries."""
+    """Group the channels that one 32-bit addition can add, ``spare`` bits apart for carries."""
     groups: list[list[Channel]] = []
     for channel in sorted(row.channels.values(), key=lambda channel: channel.shift):
         end = channel.shift + channel.bits + spare
@@ -356,7 +355,7 @@ def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
 
 
 def _float_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Average channels over samples as floats; words are (rows, pixels, samples, ...)."""
+    """Average channels as floats: words (rows, pixels, samples, ...) to (rows, pixels, ...)."""
     means = []
     with np.errstate(all="ignore"):
         for lane in decoded(row, unpack_color(row, words)):

@@ -68,11 +68,11 @@ class _Operands(msgspec.Struct, frozen=True):
 
 
 _Term = Value | None
-"""A colour times its blend factor; None if factor ZERO omits it, as opposed to the value 0."""
+"""A colour channel times its blend factor, or None where factor ZERO leaves the term out."""
 
 
 def _saturating(operands: _Operands, channel: int) -> Value | None:
-    """Return SRCALPHASAT: min(source alpha, 1 - destination alpha), or None (1) for alpha."""
+    """Return min(source alpha, 1 - destination alpha), or None, which means 1, for alpha."""
     if channel == _ALPHA:
         return None
     alpha = operands.source[_ALPHA]

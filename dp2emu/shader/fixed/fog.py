@@ -46,17 +46,17 @@ class Fog(msgspec.Struct, frozen=True):
 
 
 def _linear(distance: Value, start: Value, end: Value, density: Value) -> Value:
-    """(end - d) / (end - start); with end = start no fog before it and full fog behind."""
+    """Return (end - d) / (end - start); with end = start, no fog before it and full fog behind."""
     return (end - distance) / (end - start)
 
 
 def _exp(distance: Value, start: Value, end: Value, density: Value) -> Value:
-    """1 / e**(d * density)."""
+    """Return the exponential fog factor 1 / e**(d * density)."""
     return exp2(-(distance * density) * LOG2_E)
 
 
 def _exp2(distance: Value, start: Value, end: Value, density: Value) -> Value:
-    """1 / e**((d * density)**2)."""
+    """Return the squared exponential fog factor 1 / e**((d * density)**2)."""
     depth = distance * density
     return exp2(-(depth * depth) * LOG2_E)
 

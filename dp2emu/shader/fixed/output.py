@@ -50,7 +50,7 @@ class TargetOutput(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def held(self) -> bool:
-        """Whether the colours that are packed into the target are known to be within 0..1."""
+        """Whether the colours that packing gets are known to be within 0..1 already."""
         blended = self.blend is not None and not self.srgb and not any(self.dither)
         return self.within if self.plain else self.clamped and blended
 
@@ -98,7 +98,7 @@ def _clamped(output: TargetOutput, color: Colour) -> Colour:
 
 
 def _reclamped(output: TargetOutput, color: Colour) -> Colour:
-    """Clamp channels that blending may have moved out of the range of the target."""
+    """Return a blended colour, clamped to the target's range where blending may have left it."""
     assert output.blend is not None
     equations = (output.blend.color,) * 3 + (output.blend.alpha,)
     brought: Colour = []

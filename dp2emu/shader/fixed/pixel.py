@@ -159,7 +159,7 @@ def _vertex_color(b: Builder, number: int, key: FixedPixel) -> Color:
 
 
 def _vertex_inputs(number: int, key: FixedPixel) -> list[str]:
-    """Return the inputs of red, green, blue and alpha of a vertex colour."""
+    """Return the names of the inputs of a vertex colour: its red, green, blue and alpha."""
     return [f"color{number}.{component}" for component in ("zzzw" if key.mono else _COMPONENTS)]
 
 
@@ -176,7 +176,7 @@ def _bump(b: Builder, stage: int, scalar: int) -> Value:
 
 
 def _textures(b: Builder, stages: Sequence[TextureStage]) -> list[Color]:
-    """Return each stage's texture; a texture is sampled on first use of a component."""
+    """Return the colour that each stage samples; it is sampled when a component is first read."""
     textures: list[Color] = []
     for number in range(len(stages)):
         texel = cache(partial(_texel, b, stages, number, textures))
@@ -317,10 +317,10 @@ Formula = Callable[[Operands, int], Value]
 
 
 class Operation(NamedTuple):
-    """A texture stage operation: its formula, the numbers of the arguments it reads, and the
-    register ``source`` that it reads besides.
+    """A texture stage operation: its formula, and the numbers of the arguments it reads.
 
-    ``replicated``: the result of one component goes to all four.
+    ``source`` is a register that it reads besides, or None.  ``replicated``: the result of one
+    component goes to all four.
     """
 
     formula: Formula
@@ -337,12 +337,12 @@ def reads_texture(combination: Combination) -> bool:
 
 
 def _of_arguments(formula: Callable[[Value, Value], Value]) -> Formula:
-    """Return the formula of an operation on the same component of ARG1 and ARG2."""
+    """Return a stage's formula: ``formula`` of a component of ARG1 and the same of ARG2."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c])
 
 
 def _with_alpha(formula: Callable[[Value, Value, Value], Value]) -> Formula:
-    """Return the formula of an operation on a component of ARG1 and ARG2 and on ARG1's alpha."""
+    """Return a stage's formula: ``formula`` of a component of ARG1, that of ARG2, ARG1's alpha."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c], o.arguments[1][ALPHA])
 
 
@@ -388,7 +388,7 @@ def _lerp(o: Operands, c: int) -> Value:
 
 
 def held(o: Operands, c: int) -> Value:
-    """Return component ``c`` of the result register as it was before the stage."""
+    """Return component ``c`` of the result register, unchanged by the stage."""
     return o.held[c]
 
 

@@ -29,9 +29,10 @@ class IndexForm(Enum):
     NONE = "none"
     """No indices: blend weight n belongs to world matrix n."""
     BYTES = "bytes"
-    """Four bytes (D3DFVF_LASTBETA_UBYTE4)."""
+    """Four matrix indices, a byte each (D3DFVF_LASTBETA_UBYTE4)."""
     COLOR = "color"
-    """The bytes of a D3DCOLOR, as fractions of 255 with blue first (D3DFVF_LASTBETA_D3DCOLOR)."""
+    """Four matrix indices, the bytes of a D3DCOLOR, read as fractions of 255 with blue first
+    (D3DFVF_LASTBETA_D3DCOLOR)."""
 
 
 class TextureOutput(msgspec.Struct, frozen=True):
@@ -133,14 +134,14 @@ class FixedVertex(msgspec.Struct, frozen=True):
 
     @property
     def eye(self) -> bool:
-        """Whether the eye-space position is computed."""
+        """Whether the program computes the eye-space position, for lights, fog or the like."""
         fog = self.fog not in (None, FogMode.NONE)
         lit = self.lighting is not None and self.lighting.reads_position
         return fog or lit or self.point_scale or any(t.source in _EYE for t in self.textures)
 
     @property
     def eye_normal(self) -> bool:
-        """Whether the eye-space normal is computed."""
+        """Whether the program computes the eye-space normal, for lights or coordinates."""
         lit = self.lighting is not None and self.lighting.lights > 0
         return self.normal and (lit or any(t.source in _NORMAL for t in self.textures))
 

@@ -246,9 +246,8 @@ _LIGHT_PARTS: dict[str, Callable[[Light], Sequence[float]]] = {
     "attenuation": lambda light: light.attenuation,
     "falloff": lambda light: (light.falloff,),
 }
-"""Functions that return a light's value of a field of ``LIGHT``, by field.
-
-Only fields that are copied without computation."""
+"""Field of ``LIGHT`` -> function that returns a light's numbers for it; only fields that are
+copied without computation."""
 _ORDER = (LightType.POINT, LightType.SPOT, LightType.DIRECTIONAL)
 
 
@@ -316,5 +315,5 @@ BLOCKS: dict[str, tuple[Scalars, Contents]] = {
     "point": (lambda key: 5 if key.point_scale else 0, _point),
     "tween": (lambda key: 1 if key.tween else 0, lambda key, state: _array((state.tween,))),
 }
-"""Name of a block of the uniform file, in file order -> two functions, which return its size in
-scalars and its values."""
+"""Name of a block of the uniform file -> (function that returns its size in scalars from the key,
+function that returns its values from key and state).  The order is that of the file."""

@@ -82,11 +82,13 @@ def reflect(direction: Vector, normal: Vector) -> Vector:
 # Inputs and uniform file.
 
 MatrixIndex = Value | int
-"""Index of a matrix or light: a constant, or a computed I32."""
+"""Index of a matrix or light: an int if constant, or an I32 that the program computes."""
 
 
 class Registers(msgspec.Struct, frozen=True):
-    """Inputs and uniforms of a vertex program: builder, key, file and offsets of its blocks."""
+    """Access to inputs and uniforms of a program under construction; ``offsets`` has each block's
+    offset in the uniform file, in scalars, by the block's name.
+    """
 
     b: Builder
     key: FixedVertex
@@ -95,7 +97,7 @@ class Registers(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
-        """Declare the uniform file of a key in a program."""
+        """Declare, in the program of ``b``, the uniform file of a vertex program's key."""
         places = uniforms.uniform_layout(key)
         return cls(b, key, b.uniform(uniforms.FILE, Type.F32, places.size), places.offsets)
 
@@ -153,7 +155,7 @@ class Surface(msgspec.Struct, frozen=True):
 
 
 class _Scene(msgspec.Struct, frozen=True):
-    """Inputs of a vertex's lighting, and sums of ambient, diffuse and specular light so far."""
+    """Inputs of a vertex's lighting, and sums of light colours that lights are added to."""
 
     registers: Registers
     lighting: Lighting
@@ -174,7 +176,7 @@ class _Scene(msgspec.Struct, frozen=True):
 
 
 Incidence = tuple[Vector, Value | None]
-"""Unit vector from the vertex to a light, and the factor attenuation x cone (None for 1)."""
+"""Unit vector from the vertex to a light; the light's attenuation x cone factor, None for 1."""
 
 
 def light_colors(
@@ -191,7 +193,7 @@ def light_colors(
 
 
 def _add_lights(scene: _Scene, kind: LightType, first: int, count: int) -> None:
-    """Add the lights of a type: a single one inline, several in a loop."""
+    """Add ``count`` lights of a type, from number ``first`` on, to the light sums of ``scene``."""
     if count == 1:
         _add_light(scene, kind, first)
     if count < 2:
@@ -327,7 +329,7 @@ ABSENT = (0.0, 0.0, 0.0, 1.0)
 def texture_coordinates(
     registers: Registers, surface: Surface, stage: TextureOutput, matrix: int
 ) -> list[Value]:
-    """Return a stage's four texture coordinates; its matrix is number ``matrix`` in the file."""
+    """Return a stage's four texture coordinates; ``matrix`` is the index of its matrix."""
     b = registers.b
     if stage.source is TexGen.PASSTHRU:
         given = registers.input(f"texcoord{stage.set}", "xyzw"[: stage.components])
@@ -339,7 +341,7 @@ def texture_coordinates(
 
 
 def _transformed(registers: Registers, given: list[Value], matrix: int, count: int) -> list[Value]:
-    """Return the first ``count`` coordinates of (``given``, 1) times a texture matrix."""
+    """Return ``count`` coordinates: row vector (``given``, 1) times a texture matrix."""
     row: list[Value | None] = [*given, None] if given else [*_constants(registers.b)]
     entries: list[Value] = []
     for number in range(len(row[:4])):
@@ -352,7 +354,7 @@ def _constants(b: Builder) -> list[Value]:
 
 
 def _normal(b: Builder, surface: Surface) -> Vector:
-    """Return the eye-space normal of a vertex, a zero vector if it has none."""
+    """Return the eye-space normal of a vertex; a zero vector if none is computed."""
     return surface.normal or (b.constant(Type.F32, 0.0),) * 3
 
 
@@ -418,7 +420,7 @@ def vertex_program(key: FixedVertex) -> Program:
 
 
 class _Influence(msgspec.Struct, frozen=True):
-    """Number of a world matrix, and its blend weight; None is 1."""
+    """A world matrix that acts on a vertex: its number, and its blend weight; weight None is 1."""
 
     matrix: MatrixIndex
     weight: Value | None

@@ -22,11 +22,11 @@ from dp2emu.shader.values import Value
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
 SIDE_BITS = (1 << 21) - 1
-"""Mask applied to the I32 size of a mip level, so that the compiler knows it is below 2**21."""
+"""Mask that is applied to sizes of mip levels, to show the compiler that they are below 2**21."""
 
 
 class Reach(NamedTuple):
-    """How many texels a filter can reach before the start and after the end of a level.
+    """Maximum number of texels by which a filter's texel numbers lie before and after a level.
 
     For MIRROR, before and after a period of two levels.
     """
@@ -36,11 +36,12 @@ class Reach(NamedTuple):
 
 
 Fold = Callable[[Value, Value, Reach], Value]
-"""Function that maps a texel number into a level; parameters: number, size of the level, reach."""
+"""Function that maps a texel number beyond a level to one in it; parameters: number, size of the
+level in texels, and how far beyond its ends the number can be."""
 
 
 class Mode(NamedTuple):
-    """An address mode: ``reduce`` applies to the coordinate, ``fold`` to texel numbers."""
+    """An address mode's functions: ``reduce`` for coordinates, ``fold`` for texel numbers."""
 
     reduce: Callable[[Value], Value]
     fold: Fold
@@ -125,7 +126,7 @@ def _repeated(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _reflected(i: Value, side: Value, reach: Reach) -> Value:
-    """Mirror a texel number: -1 - k becomes k, side + k side - 1 - k, and 2 side + k becomes k."""
+    """Mirror a texel number at a level's ends: -1 becomes 0, and ``side`` becomes side - 1."""
     b = i.builder
     i = _turned(i)
     i = _turned(b.select(i >= side, side + side - 1 - i, i))
@@ -157,5 +158,5 @@ MODES: dict[TextureAddress, Mode] = {
     TextureAddress.BORDER: Mode(_as_it_is, _unfolded),
     TextureAddress.MIRRORONCE: Mode(_either_side, _turned_and_held),
 }
-"""D3DTEXTUREADDRESS -> how that mode maps coordinates and texel numbers into a mip level.
+"""D3DTEXTUREADDRESS -> functions that map coordinates and texel numbers into a mip level.
 MIRRORONCE mirrors around 0 and clamps."""

@@ -23,14 +23,15 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
 MAX_LAYERS = 2048
-"""Most slices of a texture array in Direct3D 11 (in Direct3D 10 the most is 512)."""
+"""Maximum number of slices of a texture array, that of Direct3D 11 (Direct3D 10 has 512)."""
 MAX_KERNEL = 7
-"""Most weights of a convolution kernel per axis: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
+"""Maximum number of weights of a convolution kernel along an axis: D3DCONVOLUTIONMONO_MAXWIDTH and
+_MAXHEIGHT."""
 COLUMN_WEIGHTS = MAX_KERNEL
 
 
 class LevelField(IntEnum):
-    """Fields of a mip level in ``levels``: byte offset, row and slice pitch, size in texels."""
+    """Index of each value of a mip level in ``levels``: offset and pitches in bytes, size."""
 
     OFFSET = 0
     PITCH = 1
@@ -41,8 +42,8 @@ class LevelField(IntEnum):
 
 
 class NumberField(IntEnum):
-    """Float32 parameters of a sampler: level bias, border colour, and MinLOD and MaxLOD of
-    Direct3D 10.
+    """Index of each float32 in uniform file ``numbers``: level bias, border colour (4), and MinLOD
+    and MaxLOD of Direct3D 10.
     """
 
     BIAS = 0
@@ -52,8 +53,8 @@ class NumberField(IntEnum):
 
 
 class LimitField(IntEnum):
-    """Integer parameters of a sampler: levels per face; most and least detailed level in use; the
-    colour key range, as stored texels; array slices; samples per pixel.
+    """Index of each integer in uniform file ``limits``: levels per face; most and least detailed
+    level in use; the colour key range, as stored texels; array slices; samples per pixel.
     """
 
     LEVELS = 0
@@ -66,7 +67,7 @@ class LimitField(IntEnum):
 
 
 class SamplerFiles(msgspec.Struct, frozen=True):
-    """The uniform files of a sampler program."""
+    """The uniform files that a sampler program reads texture, levels and sampler state from."""
 
     texels: File
     levels: File
@@ -78,7 +79,7 @@ class SamplerFiles(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder) -> SamplerFiles:
-        """Declare the files in a program."""
+        """Declare all uniform files of a sampler program in the program that ``b`` builds."""
         return cls(
             b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
             b.uniform("levels", Type.I32, len(LevelField) * MAX_LAYERS * MAX_LEVELS),
@@ -91,15 +92,15 @@ class SamplerFiles(msgspec.Struct, frozen=True):
 
 
 def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
-    """Return the file ``levels`` from rows in the order of ``LevelField``."""
+    """Return uniform file ``levels``: six integers per mip level, in ``LevelField`` order."""
     return np.array(list(levels), np.int32).reshape(-1)
 
 
 def limits_of(
     levels: int, first: int, key: tuple[int, int] = (0, 0), layers: int = 1, samples: int = 1
 ) -> I32:
-    """Return the file ``limits``.  ``first`` is clamped to the mip chain; ``layers`` counts array
-    slices, a slice of a cube array having six faces.
+    """Return uniform file ``limits``; ``key`` is the colour key range.  ``first`` is clamped to
+    the mip chain; ``layers`` counts array slices, not their cube faces.
     """
     last = levels - 1
     words = np.array([word & 0xFFFFFFFF for word in key], np.uint32).view(np.int32)
@@ -107,7 +108,7 @@ def limits_of(
 
 
 def numbers_of(bias: float, border: int) -> F32:
-    """Return the file ``numbers``; ``border`` is A8R8G8B8."""
+    """Return uniform file ``numbers``: level bias, and ``border`` (A8R8G8B8) as floats."""
     channels = [border >> shift & 0xFF for shift in (16, 8, 0, 24)]
     color = np.array(channels, np.float32) / np.float32(255)
     return np.concatenate([np.array([bias], np.float32), color])
@@ -116,12 +117,12 @@ def numbers_of(bias: float, border: int) -> F32:
 def sampler_numbers(
     bias: float, border: Sequence[float], lods: tuple[float, float] = (0.0, 0.0)
 ) -> F32:
-    """Return the file ``numbers`` of a Direct3D 10 sampler; ``lods`` are its MinLOD and MaxLOD."""
+    """Return uniform file ``numbers`` of a Direct3D 10 sampler; ``lods``: MinLOD and MaxLOD."""
     return np.array([bias, *border, *lods], np.float32)
 
 
 def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32:
-    """Return the file ``weights`` of up to ``MAX_KERNEL`` weights per axis; missing ones are 1."""
+    """Return uniform file ``weights`` of a convolution kernel; missing weights are 1."""
     weights = np.ones(2 * MAX_KERNEL, np.float32)
     weights[: len(rows)] = rows
     weights[COLUMN_WEIGHTS : COLUMN_WEIGHTS + len(columns)] = columns
@@ -130,9 +131,9 @@ def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32
 
 @lru_cache(maxsize=1)
 def srgb_to_linear_table() -> F32:
-    """Return the file ``linear``: the linear value of each 8-bit sRGB code, correctly rounded.
+    """Return uniform file ``linear``: the linear value of each 8-bit sRGB code, as float32.
 
-    c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1).
+    c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1), correctly rounded.
     """
     codes = (Decimal(code) / 255 for code in range(256))
     return np.array([float(srgb_to_linear(code)) for code in codes], np.float32)

@@ -26,13 +26,14 @@ Code = Callable[[TexelSource, Value, Value, Value], Value]
 texel ``u``, ``v``."""
 
 _RECIPROCAL_BITS = 16
-"""Fraction bits of reciprocals.
+"""Fraction bits of the fixed-point reciprocals that replace a division by the sum of two weights.
 
-Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
+A number below 2**12 times 2**16 / d, rounded up, has the exact quotient above these bits, for d up
+to 7."""
 
 
 class _Blend(msgspec.Struct, frozen=True):
-    """A point between two endpoints: two weights and the reciprocal of their sum, as I32."""
+    """I32 weights of a block's two endpoints for a texel, and the reciprocal of their sum."""
 
     first: Value
     second: Value
@@ -40,7 +41,7 @@ class _Blend(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, weights: blocks.Weights, code: Value) -> _Blend:
-        """Look up the weights of a code, packed as 4 bits per code in a word."""
+        """Look up the weights of a code in a table, which the program has as constant words."""
         whole = sum(weights[0])
         first, second = (
             code.builder.constant(Type.I32, _packed(shares))
@@ -78,8 +79,8 @@ def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 def _beside_alpha(alpha: Code, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """DXT2 to DXT5, BC2 and BC3: a block of alpha, which ``alpha`` decodes, followed by a
-    four-colour block.
+    """Decode a texel of DXT2 to DXT5, BC2 or BC3: 8 bytes of alpha, which the function ``alpha``
+    decodes, then 8 of colour.
     """
     ends, code = source.word(address, 2), _color_code(source.word(address, 3), u, v)
     red, green, blue = _colors(source, ends, _Blend.of(blocks.FOUR_COLORS, code))
@@ -116,13 +117,13 @@ _ENDPOINT = tuple(FORMATS[Format.R5G6B5].channels[name] for name in "rgb")
 
 
 def _four_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """DXT3 alpha: 4 bits per texel in rows of 16 bits."""
+    """Return the 8-bit alpha of a DXT3 texel: its 4 bits times 17, from rows of 16 bits."""
     half = source.word(address + ((v & 2) << 1))
     return bits_at(half, ((v & 1) << 4) + ((u & 3) << 2), 4) * 17
 
 
 def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """DXT5 alpha: two endpoints, then 3-bit codes."""
+    """Return a DXT5 alpha (or ATI value), 0 to 255: the texel's 3-bit code mixes two endpoints."""
     b, low = source.b, source.word(address)
     first, second = bits(low, 0, 8), bits(low, 8, 8)
     six = second >= first
@@ -132,7 +133,7 @@ def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Valu
 
 
 def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """Extract a texel's code from the 48 bits after the endpoints; each 24 bits have two rows."""
+    """Extract a texel's 3-bit code; 48 bits of them follow the endpoints, row by row."""
     b, low, high = source.b, source.word(address), source.word(address, 1)
     upper = bits(low, 16, 16) | (high & 0xFF) << 16
     rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))
@@ -140,10 +141,10 @@ def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> 
 
 
 def _ramp(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """BC4: a point between two normalised endpoints, an F32 rounded once.
+    """Return the one channel of a BC4 texel: a mix of two normalised endpoints, F32, rounded once.
 
-    Codes 6 and 7 of the shorter ramp are the minimum and maximum of the format.  Signed, -128
-    equals -127.
+    Unless the first endpoint is the greater, codes 6 and 7 are the minimum and maximum of the
+    format.  If ``signed``, -128 equals -127.
     """
     b, low = source.b, source.word(address)
     given = [(signed_bits if signed else bits)(low, 8 * n, 8) for n in range(2)]
@@ -166,39 +167,39 @@ def _one_ramp(signed: bool, source: TexelSource, address: Value, u: Value, v: Va
 
 
 def _two_ramps(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """BC5: red, then green."""
+    """Decode a BC5 texel: 8 bytes of red, then 8 of green; blue is 0, alpha 1."""
     red, green = (_ramp(signed, source, address + 8 * n, u, v) for n in range(2))
     return red, green, 0.0, 1.0
 
 
 def _one_red_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """R1: the most significant bit is the leftmost texel."""
+    """Decode an R1 texel; the most significant bit of a byte is its leftmost texel."""
     (code,) = source.codes(address)
     return source.b.itof(bits_at(code, (u & 7) ^ 7, 1)), 0.0, 0.0, 1.0
 
 
 def _ati1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """ATI1N: one value in all four channels."""
+    """Decode an ATI1N texel: its one value goes to all four channels."""
     value = source.shade(_three_bits(source, address, u, v), color=False)
     return value, value, value, value
 
 
 def _ati2(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """ATI2N: green, then red; blue and alpha are 1."""
+    """Decode an ATI2N texel: 8 bytes of green, then 8 of red; blue and alpha are 1."""
     green = source.shade(_three_bits(source, address, u, v), color=False)
     red = source.shade(_three_bits(source, address + 8, u, v), color=False)
     return red, green, 1.0, 1.0
 
 
 def _rgb_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Decode a pixel of a pair that shares red and blue; ``order`` names the bytes of a word."""
+    """Decode one of two pixels that share red and blue; ``order`` has a letter for each byte."""
     word = source.word(address)
     red, blue = (source.shade(bits(word, 8 * order.index(name), 8)) for name in "rb")
     return red, source.shade(_pair_byte(word, order, "gG", u)), blue, 1.0
 
 
 def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Decode a pixel of a pair that shares U and V; ``order`` names the bytes.  Never sRGB."""
+    """Decode one of two pixels that share U and V, never as sRGB; ``order`` names the bytes."""
     word = source.word(address)
     y = _pair_byte(word, order, "yY", u) - 16
     u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]
@@ -209,9 +210,9 @@ def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Valu
 
 
 def _pair_byte(word: Value, order: str, names: str, u: Value) -> Value:
-    """Extract the byte of a pixel pair that belongs to pixel ``u`` alone.
+    """Extract pixel ``u``'s own byte from the word of a pixel pair.
 
-    ``names`` are the letters of the first and the second pixel's byte in ``order``.
+    ``order`` names the word's bytes by letters; ``names`` are those of the first and second pixel.
     """
     first, second = (8 * order.index(name) for name in names)
     return bits_at(word, (u & 1) * (second - first) + first, 8)
@@ -225,7 +226,7 @@ def _rgb_of(y: Value, u_v: list[Value], weights: tuple[int, int, int]) -> Value:
 
 
 def _one_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """A1: the most significant bit is the leftmost texel."""
+    """Decode an A1 texel; the most significant bit of a byte is its leftmost texel."""
     (code,) = source.codes(address)
     return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
 

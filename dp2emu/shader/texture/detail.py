@@ -34,7 +34,7 @@ class Footprint(msgspec.Struct, frozen=True):
 
     @property
     def wide(self) -> Value:
-        """Whether the vector to the right is at least as long as the vector down."""
+        """Whether the vector to the right pixel is at least as long as that to the lower."""
         return self.right >= self.down
 
     @property

@@ -24,9 +24,7 @@ from dp2emu.shader.values import Number, Value
 
 
 def row_of(key: SamplerKey) -> FormatRow:
-    """Return the format row of a texture.  Raises Unsupported for formats that cannot be
-    sampled.
-    """
+    """Return the ``FormatRow`` of a texture.  Raises Unsupported if it cannot be sampled."""
     row = ROWS.get(key.format)
     if row is None or Use.TEXTURE not in row.uses:
         raise Unsupported(f"texture format {key.format.sdk}")
@@ -37,8 +35,8 @@ def row_of(key: SamplerKey) -> FormatRow:
 
 
 class TexelSource(msgspec.Struct, frozen=True):
-    """Context of texel reads: builder, files, key, format row and the comparison ``reference``, if
-    any.
+    """What code that reads texels needs: builder of the program, its uniform files, sampler key,
+    texture format and, if it compares depths, the reference value.
     """
 
     b: Builder
@@ -49,7 +47,7 @@ class TexelSource(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey) -> TexelSource:
-        """Declare the files of a key.  Raises Unsupported for formats that cannot be sampled."""
+        """Declare a sampler's files.  Raises Unsupported for formats that cannot be sampled."""
         row = row_of(key)
         return cls(b, SamplerFiles.of(b), key, row, _reference(b, key, row))
 

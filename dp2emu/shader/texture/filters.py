@@ -34,7 +34,7 @@ class Kernel(msgspec.Struct, frozen=True):
     back: int = 1
 
     def mix(self, texels: Sequence[Texel], weights: Weights) -> Texel:
-        """Return the weighted sum of the texels at the places."""
+        """Return the weighted sum of ``texels``; a left-out weight is 1 minus the other."""
         if len(weights) == len(texels):
             return total(texels, weights)
         return between(texels[0], texels[1], weights[0]) if weights else texels[0]
@@ -86,12 +86,12 @@ def _linear(fraction: Value) -> Weights:
 
 
 def _gaussian(fraction: Value) -> Weights:
-    """Weights 2**(-4 d**2) of the two neighbours at distances d, normalised."""
+    """Return the second weight of two texels at distances d: 2**(-4 d**2), normalised."""
     return (1.0 / (exp2(4.0 - fraction * 8.0) + 1.0),)
 
 
 def _catmull_rom(f: Value) -> Weights:
-    """Catmull-Rom spline weights."""
+    """Return Catmull-Rom weights of four texels; the point is ``f`` texels past the second."""
     return (
         ((1.0 - f * 0.5) * f - 0.5) * f,
         (f * 1.5 - 2.5) * f * f + 1.0,
@@ -101,7 +101,7 @@ def _catmull_rom(f: Value) -> Weights:
 
 
 def _b_spline(f: Value) -> Weights:
-    """Uniform cubic B-spline weights, close to a Gaussian."""
+    """Return cubic B-spline weights of four texels; the point is ``f`` texels past the second."""
     rest, sixth = 1.0 - f, 1.0 / 6.0
     return (
         rest * rest * rest * sixth,
@@ -127,7 +127,7 @@ KERNELS: dict[TextureFilter, Kernel] = {
     TextureFilter.PYRAMIDALQUAD: LINEAR,
     TextureFilter.GAUSSIANQUAD: GAUSSIAN_QUAD,
 }
-"""Kernels by D3DTEXTUREFILTERTYPE; its Direct3D 9 documentation leaves the shape of most open.
+"""D3DTEXTUREFILTERTYPE -> kernel; the Direct3D 9 documentation leaves the shape of most open.
 
 ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, hence
 PYRAMIDALQUAD.  CONVOLUTIONMONO has its own kernel per axis (``sampler.convolved``)."""

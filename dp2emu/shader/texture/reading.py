@@ -23,7 +23,7 @@ SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A mip level of a face: byte offset, pitches of rows and slices, and size in texels."""
+    """A mip level of a face: offset and pitches of rows and slices in bytes, size in texels."""
 
     offset: Value
     pitches: tuple[Value, ...]
@@ -31,7 +31,7 @@ class Level(msgspec.Struct, frozen=True):
 
 
 def level_of(source: TexelSource, row: Value | None) -> Level:
-    """Load the mip level in row ``row`` of the file ``levels``; ``None`` is the first row."""
+    """Load mip level number ``row`` of the uniform file ``levels``; ``None`` is the first one."""
     axes = source.key.kind.axes
     pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
     return Level(
@@ -42,13 +42,13 @@ def level_of(source: TexelSource, row: Value | None) -> Level:
 
 
 def level_field(source: TexelSource, field: LevelField, row: Value | None = None) -> Value:
-    """Load one field of the mip level in row ``row`` of ``levels``; ``None`` is the first row."""
+    """Load a field of mip level ``row`` (``None``: the first) of the uniform file ``levels``."""
     stride = 1 if row is None else len(LevelField)
     return source.b.load(source.files.levels, field, row, stride)
 
 
 class _Axis(msgspec.Struct, frozen=True):
-    """Texels that a filter reads along one axis: numbers, byte offsets and weights."""
+    """Texels that a filter reads along one axis: texel numbers, byte offsets and weights."""
 
     kernel: Kernel
     taps: Taps
@@ -57,9 +57,10 @@ class _Axis(msgspec.Struct, frozen=True):
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """Byte address and numbers of a texel, accumulated axis by axis from the outermost.
+    """Where a texel is: byte address, and texel numbers from the outermost axis inwards.
 
-    ``inside`` are the conditions under which it lies within the level.
+    It has the axes handled so far; ``inside`` has a condition for each number that may lie outside
+    the level.
     """
 
     address: Value
@@ -116,7 +117,7 @@ def _axis(
 
 
 def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
-    """Filter along each of ``axes``: the inner ones first, the last, outermost one at the end."""
+    """Return the texels at ``place`` filtered along all ``axes``, the first axis first."""
     if not axes:
         return _border_or_texel(source, place)
     *inner, axis = axes
@@ -136,7 +137,7 @@ def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel)
 
 
 def compared(source: TexelSource, found: Texel) -> Texel:
-    """Return the comparison of a texel with the reference, or the texel without a reference."""
+    """Return 1 or 0, a texel's comparison with the reference; without one, the texel itself."""
     return found if source.reference is None else _comparison(source, found[0])
 
 
@@ -161,7 +162,7 @@ def _bordered(source: TexelSource, inside: Value, found: Texel) -> Texel:
 
 
 def _like(channel: Number, outer: Number) -> Number:
-    """Return ``outer``, a border colour component, as an integer if the texel's channel is one."""
+    """Convert a border colour component to an integer if the texel's ``channel`` is one."""
     whole = isinstance(channel, Value) and channel.type is Type.I32
     return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 

@@ -13,7 +13,7 @@ from dp2emu.d3d.formats import AnyFormat
 from dp2emu.shader.ir import TextureKind
 
 MAX_ANISOTROPY = 16
-"""Most probes that an anisotropic filter takes for a pixel, reported as D3DCAPS9.MaxAnisotropy."""
+"""Maximum number of probes of an anisotropic filter per pixel: D3DCAPS9.MaxAnisotropy."""
 
 Addresses = tuple[TextureAddress, TextureAddress, TextureAddress]
 

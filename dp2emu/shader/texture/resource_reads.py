@@ -1,8 +1,8 @@
 """Programs for Direct3D 10 resource reads: load, gather, level of detail, sizes, buffers.
 
 Their outputs are four I32, ``word.x`` to ``word.w``: bits of floats, or integers of integer
-formats.  Files are those of ``bindings``; a buffer view is ``texels`` from its first byte to its
-end, and ``buffer`` has its stride and number of structures.
+formats.  Their uniform files have the layouts of ``bindings``; of a buffer, ``texels`` has the
+view's bytes from first to last, and ``buffer`` the stride in bytes and number of structures.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 ONE_BITS = 0x3F800000
 MAX_SAMPLES = 32
-"""Most samples per pixel of a multisampled texture: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
+"""Maximum number of samples per pixel of a texture (D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT)."""
 
 
 class BufferField(IntEnum):
@@ -64,11 +64,12 @@ class BufferField(IntEnum):
 
 @lru_cache(maxsize=1 << 8)
 def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -> Program:
-    """Return a program that loads texel ``number.x`` and so on of ``level.x`` and ``layer.x``, or
-    of sample ``sample.x`` if multisampled.
+    """Return a program that loads one texel by its integer coordinates.
 
-    Out of range, and above the most detailed level in use, channels of the format read 0 and
-    missing channels their defaults.
+    Inputs are ``number.x``, ``number.y``, ``number.z`` as the texture has axes, the mip level
+    ``level.x`` or sample number ``sample.x``, and ``layer.x`` in an array.  Out of range, and
+    above the most detailed level in use, channels of the format read 0 and missing channels their
+    defaults.
     """
     b = Builder(stage)
     source = TexelSource.of(b, key)
@@ -205,9 +206,9 @@ Side = LevelField | LimitField | None
 # typed: members of different IntEnums with the same number compare equal.
 @lru_cache(maxsize=1 << 4, typed=True)
 def size_program(first: Side, second: Side, third: Side, stage: Stage) -> Program:
-    """Return a program that reports three sizes of ``level.x`` and the number of levels.
+    """Return a program that outputs three sizes of mip level ``level.x`` and the number of levels.
 
-    Sizes are 0 if the level does not exist.
+    The sides say where sizes are loaded from (None: 0).  Sizes are 0 if the level does not exist.
     """
     b = Builder(stage)
     files = SamplerFiles.of(b)
@@ -227,7 +228,7 @@ def _texel_count(b: Builder, files: SamplerFiles, side: Side, level: Value) -> V
 
 @lru_cache(maxsize=1 << 2)
 def facts_program(stage: Stage) -> Program:
-    """Return a program whose result is the four words of the file ``facts``."""
+    """Return a program that outputs the four I32 of the uniform file ``facts``, unchanged."""
     b = Builder(stage)
     facts = b.uniform("facts", Type.I32, len(COMPONENTS))
     return _finish(b, [b.load(facts, number) for number in range(len(COMPONENTS))])
@@ -235,9 +236,9 @@ def facts_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 2)
 def place_program(stage: Stage) -> Program:
-    """Return a program that loads the two floats of entry ``number.x`` of the file ``places``.
+    """Return a program that loads sample position ``number.x`` of the uniform file ``places``.
 
-    They are 0 beyond the end of the file; two zeros follow.
+    It outputs x and y, floats, 0 beyond the end of the file, and two zeros.
     """
     b = Builder(stage)
     places = b.uniform("places", Type.I32, 2 * MAX_SAMPLES)
@@ -258,9 +259,10 @@ def raw_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 4)
 def structured_program(stage: Stage) -> Program:
-    """Return a program that loads four words from byte ``at.x`` of structure ``number.x``.
+    """Return a program that loads four words of a structured buffer.
 
-    Each word outside of the structure is 0.
+    Inputs are the structure's index ``number.x`` and the byte offset in it, ``at.x``.  A word
+    outside of the structure is 0.
     """
     b = Builder(stage)
     texels = _buffer(b)
@@ -287,8 +289,8 @@ def _finish(b: Builder, words: Sequence[Number]) -> Program:
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
-"""Values of the y coordinate and its derivatives with which a one-dimensional texture is sampled:
-the middle of its only row, unchanging."""
+"""Name of a float input that a one-dimensional texture lacks -> constant in its place: the middle
+of the only row, and derivatives of 0."""
 
 
 class ReadProgram(msgspec.Struct, frozen=True):
@@ -301,8 +303,9 @@ class ReadProgram(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, program: Program, ports: tuple[str, ...]) -> ReadProgram:
-        """Return a program with only ``ports`` as inputs; inputs that a one-dimensional texture
-        lacks become constants.
+        """Return ``program`` with only ``ports`` as inputs, in that order.
+
+        Inputs that are left out, those which a one-dimensional texture lacks, become constants.
         """
         inputs = tuple(port for port in program.inputs if port.name in ports)
         statements = tuple(
@@ -334,7 +337,7 @@ class ReadProgram(msgspec.Struct, frozen=True):
 def _bind_missing_input(
     program: Program, statement: Statement, ports: tuple[str, ...]
 ) -> Statement:
-    """Replace an Input statement by the assignment of a constant, if ``ports`` lacks its port."""
+    """Return ``statement``; if it reads an input not in ``ports``, assign a constant instead."""
     if not isinstance(statement, Input) or statement.port in ports:
         return statement
     type = program.slots[statement.slot]
@@ -344,11 +347,11 @@ def _bind_missing_input(
 
 @lru_cache(maxsize=1 << 8)
 def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    """Return the program of a unit; ``key`` combines the view's format and kind with its sampler.
+    """Return the program that executes a shader's resource read ``unit``.
 
-    A one-dimensional texture has the key of a two-dimensional one; ``key.layers`` is whether the
-    unit reads an array.  Raises Unsupported for operations that are not reads of textures or
-    buffers.
+    ``key`` combines the view's format and kind with its sampler.  A one-dimensional texture has
+    the key of a two-dimensional one; ``key.layers`` is whether the unit reads an array.  Raises
+    Unsupported for operations that are not reads of textures or buffers.
     """
     if unit.opcode not in _ANSWERS:
         raise Unsupported(f"{unit.opcode.value} of textures")
@@ -356,9 +359,9 @@ def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
-    """Return the program of a unit that reads a resource's size, sample count or sample positions.
+    """Return the program of a read ``unit`` that asks for sizes, sample count or sample positions.
 
-    It does not depend on the resource's format.
+    It depends on the kind of question only, not on the format of the resource.
     """
     if unit.opcode is ReadOpcode.SAMPLE_POSITION:
         return ReadProgram(place_program(stage), ("number.x",))
@@ -366,7 +369,7 @@ def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
 
 
 def facts(stage: Stage) -> ReadProgram:
-    """Return a read program without operands; its result is the four words of file ``facts``."""
+    """Return a read program without inputs that outputs the four I32 of uniform file ``facts``."""
     return ReadProgram(facts_program(stage), ())
 
 
@@ -412,7 +415,7 @@ def _load(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def _size(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    """Return a program for sizes and number of slices; cube arrays do not report slices."""
+    """Return a program for a texture's sides and array slices; no slices for cube arrays."""
     shape = _shape(unit)
     told = shape.slices and unit.dimension not in CUBES
     sides: list[Side] = [*_SIDES[: shape.lengths], *[LimitField.LAYERS] * told, None, None]

@@ -35,7 +35,7 @@ Vector = tuple[Value, ...]
 
 class Face(msgspec.Struct, frozen=True):
     """A cube face.  ``number`` is I32, 0 to 5 for +X -X +Y -Y +Z -Z; ``along_x`` and ``along_y``
-    select the major axis, and ``negative`` its sign.
+    are whether x or y is the major axis, and ``negative`` whether it is negative.
     """
 
     number: Value
@@ -44,7 +44,7 @@ class Face(msgspec.Struct, frozen=True):
     negative: Value
 
     def turned(self, vector: Vector) -> Vector:
-        """Rotate a vector to face space: across, down and out of the face."""
+        """Return a vector's components across, down and out of this face."""
         x, y, z = vector
         b = x.builder
         across_x = b.select(self.negative, z, -z)
@@ -119,13 +119,13 @@ def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -
 
 
 def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
-    """Return the kernel along one axis; its ``size`` weights are loaded from index ``first``
-    on.
+    """Return the kernel along one axis; its ``size`` weights begin at index ``first`` of the
+    uniform file ``weights``.
     """
     given = [source.b.load(source.files.weights, first + number) for number in range(size)]
 
     def weights(f: Value) -> Weights:
-        """Distribute each weight over two texels: (1 - f) of it to its own, f to the next."""
+        """Return size + 1 texel weights: kernel weight k times 1 - f to texel k, f to k + 1."""
         rest = 1.0 - f
         shared = (one * f + other * rest for one, other in pairwise(given))
         return given[0] * rest, *shared, given[-1] * f
@@ -183,7 +183,7 @@ def _vector(b: Builder, name: str, kind: TextureKind) -> tuple[Value, ...]:
 
 
 def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | None]:
-    """Return the coordinates on a level and, for a cube, the face."""
+    """Return the coordinates to sample at; of a cube map those on the face hit, and the face."""
     given = _vector(b, "coordinate", kind)
     if kind is not TextureKind.CUBE:
         return given[: kind.axes], None
@@ -192,7 +192,7 @@ def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | Non
 
 
 class Sampling(msgspec.Struct, frozen=True):
-    """A sampler program under construction and its coordinates."""
+    """A sampler program being built: the coordinates it samples at, and the face of a cube."""
 
     source: TexelSource
     lod: Lod
@@ -202,8 +202,9 @@ class Sampling(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey, lod: Lod) -> Sampling:
-        """Begin a program that has the coordinates as inputs.  Raises Unsupported for formats that
-        cannot be sampled.
+        """Start a sampler program: declare its uniform files and its coordinates as inputs.
+
+        Raises Unsupported for formats that cannot be sampled.
         """
         return cls(TexelSource.of(b, key), lod, *_place(b, key.kind))
 
@@ -218,7 +219,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return self.source.key
 
     def result(self) -> Texel:
-        """Compute the level of detail, select filters, and read."""
+        """Emit the whole read, from level of detail to filters, and return the filtered texel."""
         if self.key.convolves:
             return convolved(self.source, self.coordinates, self.row(self.limit(LimitField.FIRST)))
         if self.key.ties and self.lod is not Lod.EXPLICIT:
@@ -226,7 +227,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return self._filtered()
 
     def _moving(self) -> tuple[Value, ...]:
-        """Return whether each coordinate changes between pixels."""
+        """Return, by coordinate, whether it changes from pixel to pixel."""
         right, down = self._gradient()
         return tuple(x.ne(0.0) | y.ne(0.0) for x, y in zip(right, down, strict=True))
 
@@ -262,7 +263,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return level + self.number(NumberField.BIAS)
 
     def _steps(self, level: Value) -> Value:
-        """Return the biased level in 1/256, clamped to the sampler's range if it has one."""
+        """Return a level plus bias in 1/256, clamped to MinLOD and MaxLOD if ``ranged``."""
         level = self.biased(level)
         return detail.in_steps(self.ranged(level) if self.key.ranged else level)
 
@@ -282,7 +283,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return detail.footprint(self._gradient(), sides)
 
     def _gradient(self) -> detail.Gradient:
-        """Return the derivatives of the coordinates, all on this pixel's cube face."""
+        """Return the derivatives of the coordinates; of a cube, of those on its ``face``."""
         kind = self.key.kind
         given = _vector(self.b, "coordinate", kind)
         if self.lod is Lod.GRADIENT:
@@ -357,7 +358,7 @@ class Sampling(msgspec.Struct, frozen=True):
         return level_of(self.source, row)
 
     def _layer(self, face: Value | None) -> Value | None:
-        """Return the index of face and array slice, None for a plain texture."""
+        """Return array slice * faces + face, None for a texture with one slice and face."""
         if not self.key.layers:
             return face
         number = slice_number(self.b, self.limit(LimitField.LAYERS))

@@ -47,8 +47,8 @@ _DIRECTIONS: tuple[Callable[[Fraction, Fraction], tuple[Fraction, ...]], ...] = 
 """For each cube face, by number, a function that returns the direction of the point s, t of the
 face; both are -1 to 1."""
 _SIDE, _AT = 4, 1
-"""Size in texels of the face used to derive the table of neighbours, and number of a texel along
-its edge that differs from its mirror image."""
+"""Numbers that the table of neighbours is derived with: size of a face in texels, and a texel's
+number along its edge, which is another when counted from the other end."""
 
 
 def _neighbour(face: int, edge: int) -> Neighbour:
@@ -133,7 +133,7 @@ def linear(
     face: Value,
     level_on: Callable[[Value], Level],
 ) -> Texel:
-    """Return the linear filter of the four texels around a coordinate on a face."""
+    """Read a cube map linearly at coordinates on ``face``, across the edges of the face."""
     taps, right, bottom = around(source, coordinates, face, level_on)
     upper, lower = (
         between(_corner_filled(taps, n), _corner_filled(taps, n + 1), right)

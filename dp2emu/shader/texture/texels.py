@@ -63,14 +63,14 @@ def _depth(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 def _computed_blue(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """CxV8U8: blue completes a unit vector that points out of the surface."""
+    """Decode a CxV8U8 texel: blue completes red and green to a unit vector, and is >= 0."""
     red, green, _, alpha = decode_channels(source, address, u, v)
     assert isinstance(red, Value) and isinstance(green, Value)
     return red, green, unit_blue(red, green), alpha
 
 
 def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Look up the palette entry of the low byte; a second byte is the alpha."""
+    """Decode a palettised texel: the palette entry of the low byte; a second byte is the alpha."""
     (code,) = source.codes(address)
     entry = source.b.load(source.files.palette, 0, code & 0xFF)
     *colors, opacity = (source.shade(bits(entry, shift, 8), color=shift != 24)
@@ -93,7 +93,7 @@ float32 2**(e - 24)."""
 
 
 def _shared_exponent(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """R9G9B9E5: each mantissa times 2^(e - 24), exactly."""
+    """Decode an R9G9B9E5 texel: each mantissa times 2^(e - 24), exactly."""
     (code,) = source.codes(address)
     exponent = source.b.apply("ushr", code, _EXPONENT_SHIFT) + _BIAS
     scale = source.b.asfloat(exponent << _FLOAT_EXPONENT)
