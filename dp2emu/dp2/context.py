@@ -303,7 +303,9 @@ class Context:
         base_bytes: int = 0,
         start_bytes: int = 0,
     ) -> None:
-        """DRAWINDEXEDPRIMITIVE; for DRAWINDEXEDPRIMITIVE2 base and start are in bytes."""
+        """DRAWINDEXEDPRIMITIVE, and with ``base_bytes`` and ``start_bytes`` as offsets into vertices
+        and indices DRAWINDEXEDPRIMITIVE2.
+        """
         if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices

@@ -240,7 +240,9 @@ class Driver:
         self.gpu.run()
 
     def _owned(self, handle: int, part: Part) -> Part:
-        """``part`` of surface ``handle``, or of its texture if the surface is a mip level."""
+        """The subresource and box of surface ``handle`` that ``part`` selects; if the surface is a
+        mip level of a texture, the texture's subresource and the box.
+        """
         surface = self.gpu.heap.find(handle)
         if surface.parent is None:
             return Part(surface, part.index, part.box)

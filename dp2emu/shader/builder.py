@@ -192,11 +192,15 @@ class Builder(Arithmetic):
         return red, green, blue, alpha
 
     def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Read four I32 from the program's environment, through ``unit``; no side effects."""
+        """Emit a read of four I32, such as of a texture, at I32 ``operands``; ``unit`` says what is
+        read.  No side effects.
+        """
         return self._asked(ir.Fetch, unit, operands)
 
     def access(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Access memory through a unit with I32 operands; returns four I32."""
+        """Emit a memory access with I32 ``operands``; ``unit`` says to which memory and how.  Returns
+        four I32.
+        """
         return self._asked(ir.Access, unit, operands)
 
     def _asked(

@@ -162,7 +162,9 @@ _integer = np.frompyfunc(int, 1, 1)
 
 
 def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
-    """Whether a line pattern that starts in the pixel of end a is on in a column."""
+    """Whether the pattern of a line from ``a`` to ``b`` draws the pixel of column ``step`` (row
+    ``step`` of a steep line); the pattern's first bit belongs to the pixel of ``a``.
+    """
     if not pattern.repeat:
         return True
     along, end = a[0], b[0]

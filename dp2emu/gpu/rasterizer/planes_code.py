@@ -46,8 +46,10 @@ class Primitive(msgspec.Struct, frozen=True):
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
-        """Distances, in pixels, of lanes from the coordinate in record word ``anchor``; ``first``
-        plus the lane's number in ``lanes`` is its column or row.
+        """Emit the distances, in pixels, of a block's lanes from a corner of the triangle.
+
+        The corner's coordinate is word ``anchor`` of the triangle's record.  A lane's column or row
+        is the value ``first`` plus the lane's entry in ``lanes``.
         """
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
