@@ -303,8 +303,8 @@ class Context:
         base_bytes: int = 0,
         start_bytes: int = 0,
     ) -> None:
-        """DRAWINDEXEDPRIMITIVE, and with ``base_bytes`` and ``start_bytes`` as offsets into vertices
-        and indices DRAWINDEXEDPRIMITIVE2.
+        """DRAWINDEXEDPRIMITIVE; also DRAWINDEXEDPRIMITIVE2, with ``base_bytes`` and
+        ``start_bytes`` as offsets into vertices and indices.
         """
         if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")

@@ -192,14 +192,15 @@ class Builder(Arithmetic):
         return red, green, blue, alpha
 
     def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Emit a read of four I32, such as of a texture, at I32 ``operands``; ``unit`` says what is
-        read.  No side effects.
+        """Emit a read of four I32 at I32 ``operands``, such as of a texture; ``unit`` says of
+        what.  No side effects.
         """
         return self._asked(ir.Fetch, unit, operands)
 
     def access(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Emit a memory access with I32 ``operands``; ``unit`` says to which memory and how.  Returns
-        four I32.
+        """Emit a memory access with I32 ``operands``; ``unit`` says to which memory and how.
+
+        Returns four I32.
         """
         return self._asked(ir.Access, unit, operands)
 

@@ -48,8 +48,8 @@ class Primitive(msgspec.Struct, frozen=True):
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
         """Emit the distances, in pixels, of a block's lanes from a corner of the triangle.
 
-        The corner's coordinate is word ``anchor`` of the triangle's record.  A lane's column or row
-        is the value ``first`` plus the lane's entry in ``lanes``.
+        The corner's coordinate is word ``anchor`` of the triangle's record.  A lane's column or
+        row is the value ``first`` plus the lane's entry in ``lanes``.
         """
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
