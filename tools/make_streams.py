@@ -78,8 +78,9 @@ def petal(turn: float) -> list[Vertex]:
 
 @stream()
 def first_light(studio: Studio) -> None:
-    """A ring of Gouraud triangles, each over the next, sorted by the depth buffer alone; an
-    occlusion query counts the last one's visible pixels, an event tells that all is done."""
+    """A ring of Gouraud triangles, each of which covers the next, sorted by the depth buffer
+    alone. An occlusion query counts the visible pixels of the last triangle, and an event query
+    signals the end of all work."""
     device = studio.device(320, 240)
     model = Model()
     model.add([(x, y, 1.0, color) for x, y, _, color in sky()])
@@ -132,13 +133,14 @@ def occlusion(studio: Studio, order: list[float]) -> None:
 
 @stream()
 def occlusion_near_first(studio: Studio) -> None:
-    """Three overlapping boxes, the nearest first: later ones lose what is covered."""
+    """Three overlapping boxes, the nearest first: the later boxes lose their covered pixels."""
     occlusion(studio, [NEAR, MIDDLE, FAR])
 
 
 @stream()
 def occlusion_far_first(studio: Studio) -> None:
-    """The same boxes, the farthest first: all pass everywhere, the picture is the same."""
+    """The same boxes, the farthest first: all pixels pass the depth test, and the picture is the
+    same."""
     occlusion(studio, [FAR, MIDDLE, NEAR])
 
 
@@ -150,8 +152,8 @@ def occlusion_middle_first(studio: Studio) -> None:
 
 @stream("seeded:38")
 def event_overtakes_occlusion(studio: Studio) -> None:
-    """An event issued after an occlusion query is answered before it: only answers of one type
-    keep their order."""
+    """An event query that is issued after an occlusion query is answered before it: only answers
+    of one type keep their order."""
     device = studio.device(64, 48)
     model = Model()
     model.add(BOXES[NEAR])
@@ -167,8 +169,8 @@ def event_overtakes_occlusion(studio: Studio) -> None:
 
 @stream("fixed:call=1000,packet=4000,delivery=500")
 def event_latency(studio: Studio) -> None:
-    """An event is asked for by empty command buffers and signalled only when the clear and the
-    draws before it are finished."""
+    """Empty command buffers poll an event query, which is signalled only when the clear and the
+    draws before it have finished."""
     device = studio.device(64, 48)
     model = Model()
     model.add(BOXES[FAR])
@@ -184,8 +186,8 @@ def event_latency(studio: Studio) -> None:
 
 @stream("fixed:call=1000,packet=6000,delivery=0")
 def response_continue(studio: Studio) -> None:
-    """Ten answers are ready at once and the command buffer has room for four: RESPONSECONTINUE,
-    and empty command buffers fetch the rest."""
+    """Ten answers are ready at once, and the command buffer has room for four: the driver writes
+    RESPONSECONTINUE, and empty command buffers fetch the other answers."""
     device = studio.device(16, 16, command_bytes=72)
     events = [device.create_query(QueryType.EVENT) for _ in range(10)]
     device.clear(color=0xFF202020)
@@ -196,8 +198,8 @@ def response_continue(studio: Studio) -> None:
 
 @stream("fixed:call=1000,packet=2000,delivery=1000")
 def overlapping_queries(studio: Studio) -> None:
-    """Three occlusion queries over three draws: one covers all, the other two overlap, and each
-    counts what lies between its own BEGIN and END."""
+    """Three occlusion queries over three draws: one interval covers all draws, the other two
+    overlap, and each query counts the pixels between its own BEGIN and END."""
     device = studio.device(64, 48)
     model = Model()
     for z in (FAR, MIDDLE, NEAR):
@@ -250,9 +252,9 @@ def n_patch(device: Device9) -> None:
 
 @stream()
 def patches(studio: Studio) -> None:
-    """A rectangle and a triangle of cubic Bezier patches; the rectangle again from its handle,
-    after its vertex buffer was cleared; and a triangle as an N-patch.  Each is inside a query of
-    its own."""
+    """A rectangular and a triangular cubic Bezier patch; the rectangular patch again from its
+    handle, after its vertex buffer was cleared; and a triangle as an N-patch. Each draw has its
+    own query."""
     device = studio.device(64, 48)
     control = lattice(7.5, 7.5, 31.5, 23.5) + lattice(39.5, 7.5, 55.5, 23.5, triangle=True)
     buffer = device.create_vertex_buffer(vertex_bytes(control))
@@ -280,8 +282,8 @@ def patches(studio: Studio) -> None:
 
 @stream("fixed:call=1000,packet=1500,delivery=200")
 def bad_token(studio: Studio) -> None:
-    """A call with an opcode that does not exist fails there, delivers nothing and loses nothing:
-    the event that was ready comes with the next call."""
+    """A call with an invalid opcode fails at that token and returns no answers, but loses none:
+    the next call returns the answer that was ready."""
     device = studio.device(16, 16)
     event = device.create_query(QueryType.EVENT)
     device.clear(color=0xFF206020)
@@ -306,14 +308,16 @@ NO_SUCH_OPCODE = 200
 
 @stream("fixed:call=1000,packet=4000,delivery=500", keep=0.4)
 def truncated_file(studio: Studio) -> None:
-    """A capture whose writer died: what comes before the cut replays, the rest is reported."""
+    """A capture whose writer was killed: the records before the cut are replayed, and the
+    truncation is reported."""
     event_latency(studio)
 
 
 @stream()
 def execute_buffer(studio: Studio) -> None:
-    """A DirectX 7 execute buffer: render states are mirrored into lpdwRStates, vertices come
-    from the call's vertex buffer, and a leaked exit opcode (11) ends it with success."""
+    """A DirectX 7 execute buffer: render states are mirrored into lpdwRStates, vertices are read
+    from the call's vertex buffer, and the exit opcode (11) of execute buffers ends the call with
+    success."""
     session = studio.session(7)
     target = session.create_surface(SurfaceKind.SURFACE, 64, 48, Format.R5G6B5)
     states = session.create_surface(SurfaceKind.MEMORY, 4 * 256)
@@ -356,8 +360,9 @@ def execute_buffer(studio: Studio) -> None:
 
 @stream()
 def early_states(studio: Studio) -> None:
-    """States that only DirectX 6 has: a floor in perspective and, beside it, linear on the screen;
-    below, a box that inverts what it covers (ROP2), and one through a stipple pattern."""
+    """States that only DirectX 6 has: a floor with perspective-correct texture coordinates and,
+    beside it, a floor with linear ones; below, a box that inverts the covered pixels (ROP2), and a
+    box with a stipple pattern."""
     session = studio.session(6)
     target = session.create_surface(SurfaceKind.SURFACE, 128, 96, Format.X8R8G8B8)
     commands = session.create_surface(SurfaceKind.MEMORY, 1024)
@@ -434,8 +439,9 @@ def floor(left: float, right: float) -> bytes:
 
 @stream()
 def state_blocks(studio: Studio) -> None:
-    """Four boxes: as it is; with a recorded block that lets red through; with the same block after
-    it captured the write mask for green; and after a block of all state has brought back white."""
+    """Four boxes: with the initial state; with a recorded block whose write mask is red; with the
+    same block after it captured a green write mask; and in white again, after a block of all state
+    restored the initial state."""
     device = studio.device(64, 16)
     model = Model()
     for number in range(4):
@@ -465,8 +471,9 @@ BEGIN, END, DELETE, EXECUTE, CAPTURE, CREATE = range(6)
 
 @stream("fixed:call=10,packet=100")
 def flip_chain(studio: Studio) -> None:
-    """Three buffers that take turns: each frame fills a fourth more of what its buffer has had
-    since three frames ago, and a lock keeps the host's pixels from racing the last."""
+    """A flipping chain of three buffers: each frame fills another fourth of its buffer, which
+    still has the content of three frames before. A lock orders the host's pixels after the last
+    fill."""
     session = studio.session(9)
     front, *backs = (
         session.create_surface(SurfaceKind.SURFACE, 32, 8, Format.X8R8G8B8) for _ in range(3)

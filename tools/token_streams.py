@@ -68,9 +68,9 @@ def quarters(device: Device9, handle: int) -> None:
 
 @stream()
 def moves(studio: Studio) -> None:
-    """Every token that moves memory: fills, blits that stretch and convert, levels that are
-    generated, a chain copied into a smaller texture, a volume and vertices.  An occlusion query
-    around all of it counts the two squares and the triangle that are drawn, 548 pixels."""
+    """Every token that moves memory: fills, blits that stretch and convert, generated mip levels,
+    a mip chain copied to a smaller texture, a volume copy and a vertex copy. An occlusion query
+    around all tokens counts the two squares and the triangle that are drawn, 548 pixels."""
     device = studio.device(64, 48)
     send, back = device.session.emit, device.back_buffer.handle
     texture = device.create_texture(16, 16, Format.A8R8G8B8, levels=5).desc.handle
@@ -136,8 +136,8 @@ def sheet() -> bytes:
 
 @stream()
 def glyphs(studio: Studio) -> None:
-    """A word composed from monochrome glyphs, on a bar from which it is taken away in the lower
-    half, and drawn through convolutions of 1 x 1 and of 3 x 3 texels."""
+    """A word composed from monochrome glyphs, on a bar in whose lower half the glyphs are
+    subtracted. The result is drawn with convolution kernels of 1 x 1 and of 3 x 3 texels."""
     device = studio.device(64, 48)
     send = device.session.emit
     font = device.create_texture(24, 7, Format.A1, [sheet()]).desc.handle
@@ -173,8 +173,8 @@ TEXTURE_ALPHA = 0x22
 
 @stream()
 def palettes(studio: Studio) -> None:
-    """A texture of palette indexes under two palettes, and one that SETTEXLOD holds at its second
-    level.  Entries that change later do not change what was drawn before."""
+    """A texture of palette indexes with two palettes, and a texture that SETTEXLOD limits to its
+    second level. Later changes of palette entries do not affect earlier draws."""
     device = studio.device(48, 16)
     send, tailed = device.session.emit, device.session.commands.emit_tailed
     indexed = device.create_texture(4, 4, Format.P8, [bytes(range(16))])
@@ -199,8 +199,9 @@ def palettes(studio: Studio) -> None:
 
 @stream()
 def managed(studio: Studio) -> None:
-    """A texture the driver manages, drawn three times: uploaded whole; after the host has stored
-    another colour and marked the left half dirty; and after it was evicted."""
+    """A driver-managed texture, drawn three times: after the upload of the whole texture; after
+    the host wrote another colour and marked the left half dirty; and after the texture was
+    evicted."""
     device = studio.device(48, 16)
     send = device.session.emit
     texture = device.create_texture(
@@ -222,8 +223,8 @@ def managed(studio: Studio) -> None:
 
 @stream("fixed:call=1000,packet=3000,delivery=100")
 def host_race(studio: Studio) -> None:
-    """Two blits of a texture are queued when the host overwrites it: the first has read it
-    before, the second reads what the host wrote."""
+    """Two blits of a texture are queued when the host overwrites the texture: the first blit has
+    already read it, and the second reads the host's data."""
     device = studio.device(32, 16)
     texture = device.create_texture(16, 16, Format.X8R8G8B8).desc.handle
     back, whole = device.back_buffer.handle, (0, 0, 16, 16)
@@ -241,8 +242,8 @@ def host_race(studio: Studio) -> None:
 
 @stream()
 def instances(studio: Studio) -> None:
-    """One square and twelve places in a second stream: an indexed draw of twelve instances, each
-    place with a colour that every third one changes."""
+    """One square, and a second stream with twelve positions: an indexed draw of twelve instances,
+    whose colour stream advances every third instance."""
     device = studio.device(64, 48)
     corners = [(0.0, 0.0), (12.0, 0.0), (0.0, 12.0), (12.0, 12.0)]
     shape = device.create_vertex_buffer(
@@ -332,8 +333,8 @@ TRIANGLES: list[tuple[Op, int, tuple[int, ...]]] = [
 
 @stream()
 def early_draws(studio: Studio) -> None:
-    """Every token that DirectX 6 draws with, in a cell of its own: points and lines above, with
-    vertices of the call and then with those that are in the command buffer; triangles below."""
+    """Every drawing token of DirectX 6, each in its own cell: points and lines above, first with
+    vertices of the call and then with vertices in the command buffer; triangles below."""
     session = studio.session(6)
     target = session.create_surface(SurfaceKind.SURFACE, 4 * CELL, 4 * CELL, Format.X8R8G8B8)
     commands = session.create_surface(SurfaceKind.MEMORY, 1024)
@@ -381,8 +382,9 @@ PUT_DATA, SWITCH_ON, SWITCH_OFF = 2, 0, 1
 
 @stream()
 def early_light(studio: Studio) -> None:
-    """DirectX 7's transform and lighting: a square on the left, lit from the front by light 3;
-    on the right, where the world is moved to, without the light, and cut by a clip plane."""
+    """DirectX 7's transform and lighting: a square on the left, lit from the front by light 3; and
+    the square on the right, moved by the world matrix, without the light and clipped by a clip
+    plane."""
     session = studio.session(7)
     send, tailed = session.emit, session.commands.emit_tailed
     target = session.create_surface(SurfaceKind.SURFACE, 64, 32, Format.X8R8G8B8)
