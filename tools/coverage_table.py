@@ -139,10 +139,10 @@ def page() -> str:
     ]  # fmt: skip
     lines = [
         title, "=" * len(title), "",
-        "``tools/coverage_table.py`` measures coverage and writes this page.  An opcode is decoded if",
-        "its sample tokens are parsed, executed if a stream of ``streams`` or a random stream executes",
-        "it, and tested if a test names it.  The driver executes EXT by refusing it.  It writes the",
-        "two response opcodes itself.", "",
+        "``tools/coverage_table.py`` measures coverage and writes this page.  An opcode is",
+        "decoded if its sample tokens are parsed, executed if a stream of ``streams`` or a",
+        "random stream executes it, and tested if a test names it.  The driver executes EXT by",
+        "refusing it.  It writes the two response opcodes itself.", "",
         f"{counts[0]} of {total} opcodes are decoded, {counts[1]} of {total} executed, "
         f"{counts[2]} of {total} tested.", "",
     ]  # fmt: skip
