@@ -56,7 +56,7 @@ class IdentityCache(Generic[_T]):
                 entries.popitem(last=False)
 
     def of(self, objects: Sequence[object], compute: Callable[[], _T]) -> _T:
-        """The stored result for ``objects``, else that of ``compute``, which is then stored."""
+        """The stored result for ``objects``, else the result of ``compute``, then stored."""
         try:
             return self._entries[(*map(id, objects), ())][0]
         except KeyError:

@@ -51,7 +51,7 @@ def snapshot(
 ) -> Facts:
     """The whole state of one context at the moment ``at``, as a JSON object.
 
-    The context is that of call ``at.call``.  ``fault`` is called with the errors of earlier calls.
+    Call ``at.call`` names the context.  ``fault`` is called with the errors of earlier calls.
     Raises UsageError if the capture has no such call, or the call has no such token or fails
     before it.
     """

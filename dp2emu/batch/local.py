@@ -36,7 +36,7 @@ class Limits(msgspec.Struct, frozen=True):
     of ``memory`` (0: none).
 
     A worker replays one file after the other and is replaced when it ends or exceeds the time; its
-    start is not counted.  ``timing`` names the timing model, None for that of each capture.
+    start is not counted.  ``timing`` names the timing model; with None each capture has its own.
     """
 
     seconds: float = 600.0

@@ -70,7 +70,7 @@ def _compound(found: Any, number: Number) -> Value:
 
 
 def result_of(entry: str, found: Any, number: Number) -> Value:
-    """A result as a value in a capture; that of a map for reading contains the mapped bytes."""
+    """A result as a value in a capture; the result of a map for reading has the mapped bytes."""
     if ends(entry):
         return None
     if isinstance(found, MappedSubresource):

@@ -116,7 +116,7 @@ class Asked(KeyboardInterrupt):
 
 
 def ending(error: BaseException | None) -> tuple[int, str]:
-    """(exit code, message) for a command that a signal ended: that of ``Asked``, or SIGINT."""
+    """(exit code, message) for a command that the signal of ``Asked`` ended, or else SIGINT."""
     number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
     return _CODE + number, _WORDS.get(number.name, number.name)
 

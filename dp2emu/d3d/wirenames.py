@@ -38,7 +38,7 @@ _WORLD_TRANSFORMS = {f"D3DTS_WORLD{index or ''}": 256 + index for index in range
 
 
 def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> type[SdkEnum]:
-    """An enumeration of full SDK names: for each number, that of the first version that has it."""
+    """An enumeration of full SDK names; a number has its name in the first version that has it."""
     names = {value: sdk for sdk, value in ddi.items()}
     for version in reversed(versions):
         names |= {int(member): member.sdk for member in version}

@@ -252,8 +252,8 @@ class Moves:
         return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
-        """The rectangle of a texture that a BLT names; its mip level is relative to that of the
-        handle.
+        """The rectangle of a texture that a BLT names; its mip level counts from the level of
+        the handle.
         """
         handle, rect, level = place
         surface = self._pixels(handle)

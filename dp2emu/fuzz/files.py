@@ -192,7 +192,7 @@ def responses(data: bytes) -> Hashable:
 
 
 _PAYLOADS = (4, 8, 4, 1, 16, None)
-"""Payload sizes in bytes: the answer to query id n has that of index n modulo their number.  None
+"""Payload sizes in bytes: an answer to query id n has the size at index n modulo the length.  None
 means that the receiver does not know the query."""
 
 

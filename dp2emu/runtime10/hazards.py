@@ -62,17 +62,20 @@ class HazardTracker:
 
     def _create_read(self, entry: str, desc: Any, memory: bytearray, *rest: Any) -> Iterator[Call]:
         levels = _counted(desc.MostDetailedMip, desc.MipLevels)
-        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
-        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
-        yield entry, (desc, memory, *rest)
+        yield self._create(entry, levels, desc, memory, rest)
 
     def _create_written(
         self, entry: str, desc: Any, memory: bytearray, *rest: Any
     ) -> Iterator[Call]:
-        level = desc.MipSlice, desc.MipSlice + 1
+        yield self._create(entry, (desc.MipSlice, desc.MipSlice + 1), desc, memory, rest)
+
+    def _create(
+        self, entry: str, levels: tuple[int, int], desc: Any, memory: bytearray, rest: Any
+    ) -> Call:
+        """Remember the subresources of a view's ``levels``; returns the call that creates it."""
         slices = _counted(desc.FirstArraySlice, desc.ArraySize)
-        self._views[id(memory)] = memory, _Range(desc.hDrvResource, level, slices)
-        yield entry, (desc, memory, *rest)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
+        return entry, (desc, memory, *rest)
 
     def _create_depth(
         self, entry: str, desc: Any, memory: bytearray, *rest: Any

@@ -578,7 +578,7 @@ def _texture(create: Callable[..., Texture], kind: SurfaceKind, *sides: str) -> 
 
 
 def _pixels(kind: SurfaceKind, format: Format, size: list[int], *, chain: bool) -> int:
-    """A texture's memory in units of 4 bytes, rounded up; with ``chain`` that of all levels."""
+    """Memory of a texture's level 0, with ``chain`` of all levels, in 4 bytes, rounded up."""
     width, height, depth = (*size, 1)[:3]
     levels = full_chain(width, height, depth) if chain else 1
     desc = SurfaceDesc(0, kind, width, height, format, depth=depth, levels=levels)

@@ -379,7 +379,7 @@ def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Inte
     """The interval of VSInvocations: at least one for each distinct vertex, at most one for each
     corner of each primitive.
 
-    For triangle lists without indices the minimum is that of a strip, as a table in the source.
+    Triangle lists without indices have the minimum of a strip, as in the table of the source.
     """
     distinct: set[int] = set()
     uncached = 0

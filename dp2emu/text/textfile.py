@@ -115,7 +115,7 @@ def _word(value: Value | None) -> str | None:
 
 
 def _grouped(stream: Iterator[Paragraph]) -> Iterator[tuple[Paragraph, list[Paragraph]]]:
-    """Group statements: that of a record or chunk, with those of tokens or responses below it."""
+    """Yield (statement of a record or chunk, statements of its tokens or responses below it)."""
     record: Paragraph | None = None
     below: list[Paragraph] = []
     for paragraph in stream:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from dp2emu.errors import UsageError
 from dp2emu.shader import engines, reference
@@ -22,6 +24,16 @@ def test_an_engine_by_another_name_is_none() -> None:
         UsageError, match="unknown engine 'fast'; expected reference, jit, checked"
     ):
         engine("fast")
+
+
+def test_the_compiled_engine_works_where_the_package_requires_llvmlite() -> None:
+    # Without llvmlite tests of compiled code are skipped or not collected: it must not go missing.
+    required = [
+        each for each in map(Requirement, requires("dp2emu") or ()) if each.name == "llvmlite"
+    ]
+    assert len(required) == 1
+    (marker,) = (each.marker for each in required)
+    assert engines.compiles() or not (marker is None or marker.evaluate())
 
 
 def test_without_llvm_the_reference_engine_serves(monkeypatch: pytest.MonkeyPatch) -> None:

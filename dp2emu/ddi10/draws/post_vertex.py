@@ -256,7 +256,7 @@ class PostVertexBindings:
         """The outputs of the last shader before the clipper, and the topology that it puts out.
 
         That shader is the geometry shader, else the domain shader, else ``vertex``; ``topology``
-        is that of the draw.
+        is the draw's input topology.
         """
         shader, rasterized = self._geometry.shader, self._output().rasterized
         if shader is None:

@@ -36,8 +36,8 @@ class Epoch:
         self.passed[key] = self.passed.get(key, 0) + passed
 
     def until(self, end: Epoch) -> dict[tuple[int, int], int]:
-        """Number of samples that passed, by target, from the start of this epoch to that of
-        ``end``.
+        """Number of samples that passed, by target, from the start of this epoch to the
+        start of ``end``.
         """
         totals: dict[tuple[int, int], int] = {}
         epoch: Epoch | None = self

@@ -54,8 +54,8 @@ OWN = DRAW[: DRAW.index("bindings") + 1]
 
 ROW = ("template", "sources", "program", *OWN)
 """Names of the words that describe a batched draw.  ``template`` is the address of its
-``TEMPLATE`` words, ``sources`` that of its ``vertex_arguments.SOURCE`` words, ``program`` that of
-the binding words of its pixel program."""
+``TEMPLATE`` words, ``sources`` the address of its ``vertex_arguments.SOURCE`` words, ``program``
+the address of the binding words of its pixel program."""
 
 LEVELS = ("kernel", "setup", "arguments", "size")
 COUNTS = ("draws", "primitives", "extra", "clipped", "triangles", *RESULTS)

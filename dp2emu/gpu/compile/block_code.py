@@ -111,7 +111,7 @@ class Blocks:
         coverage: str | None = None,
     ) -> None:
         """Emit the drawing of the rows ``y`` and y + 1 between the columns ``ends``; ``bounds``
-        has the covered columns of each sample, ``coverage`` that of an antialiased line.
+        has the covered columns of each sample, ``coverage`` the coverage by an antialiased line.
         """
         w = self.w
         centre = primitive.down(y, w.memory)

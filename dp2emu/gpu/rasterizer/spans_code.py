@@ -44,7 +44,7 @@ class RowSink(Protocol):
         """Emit the shading of the pixel rows ``y`` and y + 1 of a primitive.
 
         ``bounds`` has the covered columns for each sample, ``ends`` their lowest left and highest
-        right, i32; ``coverage`` is that of an antialiased line, if any.
+        right, i32; ``coverage`` is the coverage by an antialiased line, if any.
         """
 
 

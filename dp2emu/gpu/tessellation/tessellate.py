@@ -135,9 +135,9 @@ _TWO_THIRDS = 0xAAAA
 class DomainShape(msgspec.Struct, frozen=True):
     """Where the sides of a domain's rings lie; every tuple has an item for each side.
 
-    ``along`` is the number of the inside factor that divides the side, ``across`` that of the
-    inside factor of the perpendicular axis.  ``forward``: the coordinate along the side grows from
-    0 to 1.  ``far``: on the perpendicular axis the side lies near 1, not near 0.
+    ``along`` is the number of the inside factor that divides the side, ``across`` the number
+    of the inside factor of the perpendicular axis.  ``forward``: the coordinate along the side
+    grows from 0 to 1.  ``far``: on the perpendicular axis the side lies near 1, not near 0.
     """
 
     along: tuple[int, ...]

@@ -342,7 +342,7 @@ def _of_arguments(formula: Callable[[Value, Value], Value]) -> Formula:
 
 
 def _with_alpha(formula: Callable[[Value, Value, Value], Value]) -> Formula:
-    """Return a stage's formula: ``formula`` of a component of ARG1, that of ARG2, ARG1's alpha."""
+    """Return a stage's formula: ``formula`` of a component of ARG1, of ARG2, and ARG1's alpha."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c], o.arguments[1][ALPHA])
 
 

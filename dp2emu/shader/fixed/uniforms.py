@@ -316,4 +316,4 @@ BLOCKS: dict[str, tuple[Scalars, Contents]] = {
     "tween": (lambda key: 1 if key.tween else 0, lambda key, state: _array((state.tween,))),
 }
 """Name of a block of the uniform file -> (function that returns its size in scalars from the key,
-function that returns its values from key and state).  The order is that of the file."""
+function that returns its values from key and state).  The blocks lie in the file in this order."""

@@ -31,8 +31,8 @@ class Selection(Enum):
     NONE = "none"
     """Operands without components, or with implied ones: s#, labels, null, t# in declarations."""
     ONE = "one"
-    """One component that is not named: that of a scalar register, such as oDepth or vPrim, or of
-    an immediate of one word."""
+    """The only component of a scalar register, such as oDepth or vPrim, or of an immediate of one
+    word; it is not named in text."""
     MASK = "mask"
     SWIZZLE = "swizzle"
     SELECT = "select"

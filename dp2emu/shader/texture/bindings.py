@@ -23,7 +23,7 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
 MAX_LAYERS = 2048
-"""Maximum number of slices of a texture array, that of Direct3D 11 (Direct3D 10 has 512)."""
+"""Maximum number of slices of a texture array in Direct3D 11 (Direct3D 10 has 512)."""
 MAX_KERNEL = 7
 """Maximum number of weights of a convolution kernel along an axis: D3DCONVOLUTIONMONO_MAXWIDTH and
 _MAXHEIGHT."""

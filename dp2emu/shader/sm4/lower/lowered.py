@@ -75,7 +75,7 @@ class Lowered4(msgspec.Struct, frozen=True):
     and stencil tests precede the program.  ``per_sample``: it runs at sample frequency.
     ``memory_operations`` are by number, ``unordered`` the declared u#, ``shared`` the g#;
     ``threads`` is the size of a group along x, y and z.  Hull and domain programs: ``points_in``
-    is the number of control points of a patch, ``registers`` that of registers of a point.
+    is the number of control points of a patch, ``registers`` the number of registers of a point.
     """
 
     program: Program
