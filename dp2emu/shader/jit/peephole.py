@@ -136,20 +136,26 @@ _SIGN_PRESERVING = frozenset(
 
 @identity_cached()
 def unsigned_zeros(program: ir.Program) -> frozenset[int]:
-    """Return the slots whose zeros may have either sign without an observable effect."""
+    """Return the slots whose zeros may have either sign without an observable effect.
+
+    A slot counts as signed if a statement exposes its sign, or writes it to a signed slot.  Each
+    signed slot is visited once, and so are the statements that write it.
+    """
     uses: dict[int, list[ir.Statement]] = defaultdict(list)
+    writers: dict[int, list[ir.Assign]] = defaultdict(list)
     for statement in ir.walk(program.statements):
         for operand in ir.operands(statement):
             if isinstance(operand, ir.Slot):
                 uses[operand.number].append(statement)
+        if isinstance(statement, ir.Assign):
+            writers[statement.slot].append(statement)
     signed = {slot for slot, each in uses.items() if not all(map(_may_ignore_sign, each))}
-    # Iterate to the fixed point: a slot counts as signed if its sign reaches a signed slot.
-    size = -1
-    while size < len(signed):
-        size = len(signed)
-        for slot, each in uses.items():
-            if slot not in signed and any(_exposes_sign(s, slot, signed) for s in each):
-                signed.add(slot)
+    pending = [*signed]
+    while pending:
+        for statement in writers[pending.pop()]:
+            more = _exposed_operands(statement) - signed
+            signed |= more
+            pending += more
     return frozenset(uses.keys() - signed)
 
 
@@ -157,17 +163,20 @@ def _may_ignore_sign(statement: ir.Statement) -> bool:
     return isinstance(statement, ir.Assign) and statement.op in _SIGN_BLIND | _SIGN_PRESERVING
 
 
-def _exposes_sign(statement: ir.Statement, slot: int, signed: set[int]) -> bool:
-    """Whether the sign of a zero operand can be observed through a statement's result."""
-    assert isinstance(statement, ir.Assign)
+def _exposed_operands(statement: ir.Assign) -> set[int]:
+    """Return the operand slots whose zeros' signs can be observed through the result's sign."""
     if statement.op in _SIGN_BLIND:
-        return False
-    hides = _SIGN_HIDING.get(statement.op)
-    if hides is not None and any(
-        hides(each) for each in statement.operands if each != ir.Slot(slot)
-    ):
-        return False
-    return statement.slot in signed
+        return set()
+    hides = _SIGN_HIDING.get(statement.op, _hides_nothing)
+    slots = {each.number for each in statement.operands if isinstance(each, ir.Slot)}
+    return {
+        slot for slot in slots
+        if not any(hides(each) for each in statement.operands if each != ir.Slot(slot))
+    }  # fmt: skip
+
+
+def _hides_nothing(operand: ir.Operand) -> bool:
+    return False
 
 
 def number_of(operand: ir.Operand) -> float | None:
