@@ -14,8 +14,8 @@ class _Place(TypedDict, total=False):
     token: str | None
 
 
-class Dp2Error(Exception):
-    """An error in the input, and its place as far as known.
+class _Placed(BaseException):
+    """An exception with a place in the input, as far as known.
 
     ``stream`` is a file name or ``-``; ``call`` counts D3dDrawPrimitives2 calls from 0; ``offset``
     is a byte offset (into the command surface for a token, into the file for a container);
@@ -46,6 +46,23 @@ class Dp2Error(Exception):
         place = ", ".join(part for part in where if part)
         message = ": ".join(part for part in (self.stream, place, self.what) if part)
         return plain(message, kept="\n")  # it may quote untrusted input
+
+
+class Dp2Error(_Placed, Exception):
+    """An error in the input, and its place as far as known.
+
+    ``stream`` is a file name or ``-``; ``call`` counts D3dDrawPrimitives2 calls from 0; ``offset``
+    is a byte offset (into the command surface for a token, into the file for a container);
+    ``token`` is the SDK name of the token without ``D3DDP2OP_``.
+    """
+
+
+class Cancelled(_Placed):
+    """Work that ended because its token was cancelled (``dp2emu.cancellation``), and its place.
+
+    Not a Dp2Error, as the input is not at fault, and not an Exception, as code that continues
+    after errors must not continue after it.
+    """
 
 
 class Malformed(Dp2Error):

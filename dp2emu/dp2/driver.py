@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.cancellation import Cancellation
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hal import (
@@ -31,7 +32,7 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, malformed, scan
-from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
+from dp2emu.errors import Cancelled, Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
@@ -74,7 +75,7 @@ class Driver:
     ``unknown_command``, if set, is D3dParseUnknownCommand (wire format, "Unknown opcodes"): it
     returns the offset to continue at, or None for COMMAND_UNPARSED.  ``command_taps`` are called
     with every command before it executes; they cannot change it.  ``limits`` default to those of
-    the options.
+    the options.  Once ``cancellation`` is cancelled, by any thread, calls raise Cancelled.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Driver:
         timing: Timing | None = None,
         options: Options | None = None,
         limits: Limits | None = None,
+        cancellation: Cancellation | None = None,
     ) -> None:
         self.options = options or Options()
         self.gpu = Gpu(
@@ -89,6 +91,7 @@ class Driver:
             limits or self.options.limits,
             engine(self.options.engine),
             threads=self.options.threads or cores(),
+            cancellation=cancellation,
         )
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
@@ -298,8 +301,9 @@ class Driver:
             if context.shadow is not None:
                 context.write_shadow()
             context.call, context.shadow = NO_CALL, None
-            self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
-            self.gpu.distribute()
+            if not self.gpu.cancellation.cancelled:
+                self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
+                self.gpu.distribute()
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:
@@ -331,7 +335,7 @@ class Driver:
                     token.execute(context, decode(token, view, count, start, stop, size))
                 except Fault as fault:
                     return _Walked(fault.at(offset=at, token=token.name), at)
-                except Dp2Error as error:
+                except (Dp2Error, Cancelled) as error:
                     raise error.at(offset=at, token=token.name) from None
             position = scanned.stop
             if scanned.wrong is not None:

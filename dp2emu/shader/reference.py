@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
+from dp2emu.cancellation import current
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
@@ -430,8 +431,9 @@ def _within(chosen: Mask, active: Mask | None) -> Mask:
 
 
 def _loop(machine: Machine, statement: ir.Loop, active: Mask | None) -> Mask | None:
-    inside = active
+    inside, token = active, current()
     for _ in range(statement.limit):
+        token.check()
         inside = machine.block(statement.body, inside)
         if inside is not None and not inside.any():
             break

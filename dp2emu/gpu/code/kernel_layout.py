@@ -67,10 +67,12 @@ strides of the first two axes in bytes."""
 
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
 
-ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list")
+ARGUMENTS = (
+    *INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "setup", "list", "stop",
+)  # fmt: skip
 """Names of the arguments of all kernels, in order: ``INTEGERS``, ``DOUBLES``, arrays of spans, and
-addresses: bindings of the pixel program, constants of triangle setup, and ``list``, the i32
-numbers of the ``count`` triangles to draw."""
+addresses: bindings of the pixel program, constants of triangle setup, ``list``, the i32 numbers of
+the ``count`` triangles to draw, and ``stop``, the stop word (``dp2emu.cancellation``)."""
 
 
 class Layout(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.cancellation import current
 from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, RESULTS, SETUP_RESULTS, WORD, Layout
 from dp2emu.gpu.code.vertex_arguments import VERTEX_WORDS, ArgumentWords
@@ -67,7 +68,7 @@ class Bands(msgspec.Struct, frozen=True):
 JOB = (
     "next", "items", "end", "item_words",
     "each", "block", "start", "count", "level", "vertices", "setup",
-    "kernel", "parts", "top", "bottom", "shift",
+    "kernel", "parts", "top", "bottom", "shift", "stop",
 )  # fmt: skip
 """Words of a job, the arguments that all workers share.  ``next`` is the number of the next item
 or band to claim.  Items are those from ``items`` to below ``end``; ``item_words`` has ``ITEM``
@@ -75,7 +76,7 @@ words for each from number 0 on.  An item is ``each`` primitives of the ``count`
 on, the last one fewer; ``block`` of them are assembled and set up at once.  ``level`` is 1 if
 ``setup`` is for triangles without perspective, -1 if 1 / w is not checked for perspective.  Rows
 from ``top`` to below ``bottom`` are ``parts`` bands; rows of a band are equal but for the low
-``shift`` bits."""
+``shift`` bits.  ``stop`` is the address of the stop word (``dp2emu.cancellation``)."""
 
 WORKER = ("job", "words", "arguments", "lanes", "numbers", "corners", "record", *RESULTS)
 """Words of one worker: the shared job; ``words`` of the vertex stages; ``arguments`` of kernel and
@@ -255,7 +256,7 @@ def _prepare() -> tuple[str, Writer]:
     job = ArgumentWords.of(k, WORKER, k["worker"]).pointer("job")
     j = ArgumentWords.of(k, JOB, job)
     number = k.variable("i64", _next(k, job))
-    with k.while_(lambda: number.get() < j.integer("end")):
+    with k.while_(lambda: (number.get() < j.integer("end")) & k.running(j.pointer("stop"))):
         here = number.get()
         item = k.at(j.pointer("item_words"), here * len(ITEM), "i64")
         count = k.call("@gathered", "i64", k["worker"], job, here)
@@ -277,7 +278,7 @@ def _paint() -> tuple[str, Writer]:
     top, bottom, shift = j.integers("top", "bottom", "shift")
     counts = k.at(k["worker"], WORKER.index(RESULTS[0]), "i64")
     number = k.variable("i64", _next(k, job))
-    with k.while_(lambda: number.get() < j.integer("parts")):
+    with k.while_(lambda: (number.get() < j.integer("parts")) & k.running(j.pointer("stop"))):
         band = number.get()
         start = ((top >> shift) + band) << shift
         stop = start + (k.constant("i64", 1) << shift)
@@ -453,16 +454,17 @@ class Items:
         bands = self.bands
         return np.array((
             0, first, end, address(self.words), *setting_up, kernel,
-            bands.count, bands.top, bands.bottom, bands.shift,
+            bands.count, bands.top, bands.bottom, bands.shift, current().address,
         ), np.int64)  # fmt: skip
 
 
-assert len(JOB) == 4 + 7 + 5
+assert len(JOB) == 4 + 7 + 6
 
 
 def _work(what: int, working: Sequence[BandWorker]) -> None:
     run = band_function().best()
     share([partial(run, address(worker.words), what) for worker in working])
+    current().check()
 
 
 def _grown(held: NDArray[_Item], size: int) -> NDArray[_Item]:

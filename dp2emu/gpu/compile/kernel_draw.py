@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.cancellation import Cancellation, current
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.code import kernel_key
@@ -79,7 +80,8 @@ class Drawing(msgspec.Struct, frozen=True):
 
     ``templates`` are prepared arguments by plan and uniforms, one for each thread; ``plans`` are
     the kernels that set up triangles themselves, ``span_plans`` those for spans that the reference
-    computes.  ``levels``: by names of varyings, whether the last triangles had no perspective.
+    computes.  Kernels end early once ``cancellation`` is cancelled.  ``levels``: by names of
+    varyings, whether the last triangles had no perspective.
     """
 
     region: Rect
@@ -89,6 +91,7 @@ class Drawing(msgspec.Struct, frozen=True):
     fetcher: Fetcher | None
     threads: int
     writes: Writes
+    cancellation: Cancellation = msgspec.field(default_factory=current)
     templates: dict[tuple[int, int], list[Arguments]] = msgspec.field(default_factory=dict)
     plans: dict[tuple[tuple[str, ...], bool, bool], Plan] = msgspec.field(default_factory=dict)
     span_plans: dict[tuple[Any, ...], Plan] = msgspec.field(default_factory=dict)
@@ -247,6 +250,7 @@ class Drawing(msgspec.Struct, frozen=True):
             return self.paint(plan, draw, given, items, (0, 1, pixels), before)
         results = np.zeros(len(RESULTS), np.int64)
         plan.kernel.run(address(given.words), address(results), top, bottom)
+        self.cancellation.check()
         if given.bindings is not None:
             given.bindings.raise_errors()
         return self.counted(plan.key, draw, results.tolist(), before)
@@ -304,6 +308,7 @@ class Drawing(msgspec.Struct, frozen=True):
         template = Arguments(
             plan.layout, np.zeros(len(plan.layout.arguments), np.uint64), [plan, uniforms]
         )
+        template.words[plan.layout.arguments["stop"]] = self.cancellation.address
         kernel_arguments.set_targets(template, self.colors, self.depth)
         kernel_arguments.set_programs(
             template, plan.key, uniforms, self.colors, self.sampler, self.fetcher

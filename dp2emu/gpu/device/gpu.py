@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dp2emu.cancellation import Cancellation, exchange
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command import packets
@@ -84,7 +85,8 @@ class Gpu:
     disable compiled kernels.  ``run`` is the engine for programs; a compiling one draws on
     ``threads``; ``overlap`` is the parallelism of units.  Packets of the types in ``skipped`` have
     no effect and take no time.  ``budget`` limits work: beyond ``limits`` a packet raises
-    Exceeded without effect, a draw after its earlier primitives.
+    Exceeded without effect, a draw after its earlier primitives.  Once ``cancellation`` is
+    cancelled, execution raises Cancelled, which may leave a packet half executed.
     """
 
     def __init__(
@@ -95,7 +97,9 @@ class Gpu:
         overlap: Overlap = SERIAL,
         budgets: Budgets | None = None,
         threads: int = 1,
+        cancellation: Cancellation | None = None,
     ) -> None:
+        self.cancellation = cancellation or Cancellation()
         self.residency = Residency(budgets)
         self.overlap = overlap
         self.skipped: frozenset[type[Packet]] = frozenset()
@@ -158,10 +162,15 @@ class Gpu:
         Draws are batched in here and only in here: every batch is executed before this returns,
         so a caller never observes a draw that waits.
         """
+        before = exchange(self.cancellation)
         try:
             self._run()
         finally:
-            self._execute_batch()
+            try:
+                if not self.cancellation.cancelled:
+                    self._execute_batch()
+            finally:
+                exchange(before)
 
     def _run(self) -> None:
         fifo = self._fifo
@@ -170,6 +179,7 @@ class Gpu:
             start = self._next_start()
             if start > self.now:
                 return
+            self.cancellation.check()
             fifo.popleft()
             self._queued_bytes -= size
             self._free = start

@@ -52,10 +52,11 @@ def spans(blocks: RowSink) -> None:
     """Emit a loop over the spans in rows ``%first`` to ``%end``, in order."""
     w = blocks.w
     base, count = blocks.argument("ptr", "span.y"), blocks.argument("i64", "span.spans")
+    stop = blocks.argument("ptr", "stop")
     with w.count("i64", "0", count, 1) as number:
         y = _item(w, base, number)
         inside = w(f"and i1 {w(f'icmp sge i32 {y}, %first')}, {w(f'icmp slt i32 {y}, %end')}")
-        with w.when(inside):
+        with w.when(w(f"and i1 {inside}, {w.running(stop)}")):
             _span(blocks, number, y, count)
 
 

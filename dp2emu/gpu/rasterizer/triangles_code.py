@@ -166,7 +166,7 @@ def triangles(w: Code, samples: tuple[Offset, ...], records: Records, rows: Rows
     """Emit a loop over the triangles whose numbers are in the argument ``list``, in order;
     ``rows`` shades those of their rows that are in ``%first`` to below ``%end``.
     """
-    base, numbers = (_argument(w, "ptr", name) for name in ("records", "list"))
+    base, numbers, stop = (_argument(w, "ptr", name) for name in ("records", "list", "stop"))
     with w.count("i64", "0", _argument(w, "i64", "count"), 1) as n:
         record = records.at(w, base, _listed(w, numbers, n))
         _fetch(w, records, base, _listed(w, numbers, w(f"add i64 {n}, {AHEAD}")))
@@ -174,7 +174,8 @@ def triangles(w: Code, samples: tuple[Offset, ...], records: Records, rows: Rows
         top, bottom = (w.word("i64", at, word) for word in (6, 7))
         top = w.larger("i64", top, w("sext i32 %first to i64"))
         bottom = w.smaller("i64", bottom, w("sext i32 %end to i64"))
-        with w.when(w(f"icmp slt i64 {top}, {bottom}")):
+        some = w(f"icmp slt i64 {top}, {bottom}")
+        with w.when(w(f"and i1 {some}, {w.running(stop)}")):
             corners = [
                 (w.word("i64", at, word), w.word("i64", at, word + 1)) for word in (0, 2, 4)
             ]
@@ -209,6 +210,7 @@ class _Triangle:
         self.top, self.bottom = ends
         self.first = w(f"and i64 {self.top}, -2")
         self.left, self.right = (_argument(w, "i64", side) for side in ("left", "right"))
+        self.stop = _argument(w, "ptr", "stop")
         self.edges = [self._edge(corners[a], corners[b]) for a, b in _EDGES]
 
     def whole(self, record: str, rows: Rows) -> None:
@@ -290,7 +292,8 @@ class _Triangle:
         end, *highs = (each for _, high in runs for each in high)
         for column, other in zip(lows, highs, strict=True):
             first, end = w.smaller("i32", first, column), w.larger("i32", end, other)
-        with w.when(w(f"icmp slt i32 {first}, {end}")):
+        some = w(f"icmp slt i32 {first}, {end}")
+        with w.when(w(f"and i1 {some}, {w.running(self.stop)}")):
             rows(record, w(f"trunc i64 {y} to i32"), runs, (first, end))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.cancellation import Cancellation, current
 from dp2emu.d3d.vertices import Element
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.code.vertex_arguments import (
@@ -154,10 +155,16 @@ def _bound(
     return bindings, address(bindings.of(program, draw.vertex.uniforms))
 
 
-@identity_cached(UNIFORM_CACHE_SIZE)
 def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
     """Cached bindings of a vertex program that reads uniforms only, and their address."""
-    bindings = Bindings(target(), None, None)
+    return _bound_uniforms(uniforms, program, current())
+
+
+@identity_cached(UNIFORM_CACHE_SIZE)
+def _bound_uniforms(
+    uniforms: Uniforms, program: Program, cancellation: Cancellation
+) -> tuple[Bindings, int]:
+    bindings = Bindings(target(), None, None, cancellation=cancellation)
     return bindings, address(bindings.of(program, uniforms))
 
 

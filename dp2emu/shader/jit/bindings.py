@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.cancellation import Cancellation, current
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.ir import Program
@@ -45,7 +46,7 @@ class Bindings(msgspec.Struct):
     """Builds the bindings of one run and keeps the memory that they point to alive; hence mutable.
 
     Callees in ``direct`` are called by name and need no function pointer.  ``called``: some callee
-    calls back into Python.
+    calls back into Python.  Loops of the programs end early once ``cancellation`` is cancelled.
     """
 
     target: Target
@@ -55,6 +56,7 @@ class Bindings(msgspec.Struct):
     errors: list[Exception] = msgspec.field(default_factory=list)
     direct: frozenset[Callee] = frozenset()
     called: bool = False
+    cancellation: Cancellation = msgspec.field(default_factory=current)
 
     def of(self, program: Program, uniforms: Mapping[str, Lanes]) -> Words:
         """Return the binding words of a program, laid out by ``layout_of``.
@@ -72,7 +74,7 @@ class Bindings(msgspec.Struct):
         """
         read = _uniform_words(uniforms, program)
         layout = layout_of(program)
-        if not layout.callees and not layout.local:
+        if layout.shared:
             return read.words
         made = words.copy()
         for file in program.files:
@@ -87,7 +89,7 @@ class Bindings(msgspec.Struct):
         """
         layout = layout_of(program)
         self.keep_alive.append(read)
-        if not layout.callees and not layout.local:
+        if layout.shared:
             return read.words
         words = read.words.copy()
         for file in layout.local:
@@ -96,6 +98,8 @@ class Bindings(msgspec.Struct):
             words[layout.files[file.name]] = address(rows)
         for callee, at in layout.callees.items():
             words[at : at + 2] = self._callee_words(callee)
+        if layout.stop is not None:
+            words[layout.stop] = self.cancellation.address
         self.keep_alive.append(words)
         return words
 

@@ -182,6 +182,11 @@ class _Body:
     def inverse(self, mask: str) -> str:
         return self.w(f"xor {self.w.b} {mask}, {ALL}")
 
+    def running(self) -> str:
+        """Emit the test of the stop word, an i1 that is set unless the work was cancelled."""
+        assert self.layout.stop is not None
+        return self.w.running(self.files.word("ptr", self.layout.stop))
+
     # Blocks
 
     def block(self, statements: tuple[ir.Statement, ...], active: str) -> None:
@@ -401,6 +406,7 @@ def _loop(e: _Body, s: ir.Loop, active: str) -> str:
     more = w(f"icmp ult i32 {count}, {s.limit}")
     left = w.any(w(f"load {w.b}, ptr {e.memory[inside]}"))
     end = w.fresh_label()
+    left = w(f"and i1 {left}, {e.running()}")
     w.do(f"br i1 {w(f'and i1 {more}, {left}')}, label {head}, label {end}")
     w.label(end)
     return active

@@ -2,8 +2,9 @@
 
 A uniform file takes two words: address and number of scalars.  A local file takes one: the address
 of ``size + 1`` rows of vectors, the last of which absorbs stores out of range.  A callee, the
-target of Samples or Fetches, takes two: function address and first argument.  Scalars of files are
-32 bits; a BOOL is 0 or nonzero.
+target of Samples or Fetches, takes two: function address and first argument.  A program with
+loops has the address of the stop word (``dp2emu.cancellation``).  Scalars of files are 32 bits; a
+BOOL is 0 or nonzero.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from __future__ import annotations
 import msgspec
 
 from dp2emu.identity_cache import identity_cached
-from dp2emu.shader.ir import Address, Fetch, File, Load, Lod, Program, Sample, TextureKind, walk
+from dp2emu.shader.ir import (
+    Address,
+    Fetch,
+    File,
+    Load,
+    Lod,
+    Loop,
+    Program,
+    Sample,
+    TextureKind,
+    walk,
+)
 from dp2emu.shader.sampling import ports
 
 
@@ -46,7 +58,8 @@ class BindingLayout(msgspec.Struct, frozen=True):
     """Index of the first word of each file and callee; ``size`` words in all.
 
     The first ``fixed`` scalars of each uniform file are loaded without a bounds check; ``local``
-    are the files that are not uniform.
+    are the files that are not uniform.  ``stop`` is the index of the stop word's address, None for
+    a program without loops.
     """
 
     files: dict[str, int]
@@ -54,6 +67,12 @@ class BindingLayout(msgspec.Struct, frozen=True):
     fixed: dict[str, int]
     size: int
     local: tuple[File, ...]
+    stop: int | None
+
+    @property
+    def shared(self) -> bool:
+        """Whether all runs with the same uniforms have the same binding words."""
+        return not self.callees and not self.local and self.stop is None
 
 
 @identity_cached()
@@ -75,7 +94,10 @@ def layout_of(program: Program) -> BindingLayout:
             callees[callee_of(statement)] = size
             size += 2
     local = tuple(file for file in program.files if not file.uniform)
-    return BindingLayout(files, callees, fixed, size, local)
+    stop = None
+    if any(isinstance(statement, Loop) for statement in walk(program.statements)):
+        stop, size = size, size + 1
+    return BindingLayout(files, callees, fixed, size, local, stop)
 
 
 def within(file: File, address: Address) -> bool:

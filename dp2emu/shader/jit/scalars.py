@@ -211,6 +211,10 @@ class Code:
         what = f"atomicrmw add ptr {pointer.name}, i64 1 monotonic, align 8"
         return Value(self.w, "i64", self.w(what))
 
+    def running(self, stop: Value) -> Value:
+        """Poll the stop word at the address ``stop``: an i1, set unless the work was cancelled."""
+        return Value(self.w, "i1", self.w.running(stop.name))
+
     def intrinsic(self, name: str, *operands: Value) -> Value:
         """Call an LLVM intrinsic whose result has its operands' type."""
         type = operands[0].type

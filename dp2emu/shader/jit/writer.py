@@ -130,6 +130,13 @@ class Writer:
         """Return the LLVM vector type of a slot type."""
         return self._types[type]
 
+    def running(self, stop: str) -> str:
+        """Emit a poll of the stop word at the address ``stop`` (``dp2emu.cancellation``): an i1
+        that is set unless the work was cancelled.
+        """
+        # Volatile: another thread changes the word, so the load must stay in its loop.
+        return self(f"icmp eq i64 {self(f'load volatile i64, ptr {stop}, align 8')}, 0")
+
     def spread(self, type: str, scalar: str, count: int | None = None) -> str:
         """Broadcast a scalar to all lanes, or to ``count`` lanes."""
         count = count or self.target.width

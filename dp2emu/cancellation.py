@@ -1,0 +1,103 @@
+"""Cancellation of work: a token that Python and compiled code poll.
+
+A token holds a word in memory, which is 0 until the token is cancelled.  Compiled loops load the
+word and end early once it is set; Python then raises ``Cancelled`` instead of using their results.
+Setting a word needs no lock, so another thread, a timer or a signal watcher may do it at any
+time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from weakref import WeakSet
+
+from dp2emu.errors import Cancelled, UsageError
+
+_tokens: WeakSet[Cancellation] = WeakSet()
+"""All tokens in use, for ``cancel_all``."""
+_tokens_lock = threading.Lock()
+
+
+class Cancellation:
+    """A cancellation token, which ends the work of each driver or GPU that was created with it.
+
+    Mutable: it is cancelled at most once, by any thread, and stays cancelled.  With ``seconds`` it
+    is cancelled when that much time has passed since its creation.  Raises UsageError unless
+    ``seconds`` is positive.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._word = ctypes.c_int64(0)
+        self._reason = ""
+        self._timer: threading.Timer | None = None
+        with _tokens_lock:
+            _tokens.add(self)
+        if seconds is not None:
+            self._start_timer(seconds)
+
+    def cancel(self, reason: str = "cancelled") -> None:
+        """End the work; ``reason`` is the message of the errors that it ends with."""
+        if not self._word.value:
+            self._reason = reason
+            self._word.value = 1
+        self.close()
+
+    def close(self) -> None:
+        """Stop the timer, if one is running; the token can still be cancelled."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the token is cancelled."""
+        return bool(self._word.value)
+
+    @property
+    def address(self) -> int:
+        """Address of the 64-bit word that compiled code polls; it lives as long as the token."""
+        return ctypes.addressof(self._word)
+
+    def check(self) -> None:
+        """Raise Cancelled, with the reason, if the token is cancelled."""
+        if self._word.value:
+            raise Cancelled(self._reason)
+
+    def _start_timer(self, seconds: float) -> None:
+        if not 0 < seconds <= threading.TIMEOUT_MAX:
+            raise UsageError(f"a timeout of {seconds} s, not above 0")
+        reason = f"not finished within the timeout of {seconds:g} s"
+        self._timer = threading.Timer(seconds, self.cancel, (reason,))
+        self._timer.daemon = True
+        self._timer.start()
+
+
+def cancel_all(reason: str) -> None:
+    """Cancel every token of the process."""
+    with _tokens_lock:
+        tokens = tuple(_tokens)
+    for token in tokens:
+        token.cancel(reason)
+
+
+class _Current(threading.local):
+    """Thread-local: the token of the work that the thread executes."""
+
+    def __init__(self) -> None:
+        self.token = Cancellation()
+
+
+_current = _Current()
+
+
+def current() -> Cancellation:
+    """Return the token of the work that the calling thread executes; outside of any, a token of
+    the thread's own.
+    """
+    return _current.token
+
+
+def exchange(token: Cancellation) -> Cancellation:
+    """Make ``token`` the current one of the calling thread, and return the one before it."""
+    before, _current.token = _current.token, token
+    return before
