@@ -11,6 +11,7 @@ from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
+from dp2emu.cli.signal_watch import kernels_stopped
 from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
 from dp2emu.escaping import plain
 
@@ -134,7 +135,8 @@ def interrupted(error: BaseException | None) -> int:
 
 @contextmanager
 def signals_raised() -> Iterator[None]:
-    """Raise ``Asked`` for signals within the block; after it they end the process at once.
+    """Raise ``Asked`` for signals within the block, and end compiled code; after it they end the
+    process at once.
 
     Signals that the parent process has set to be ignored stay ignored.
     """
@@ -152,7 +154,8 @@ def signals_raised() -> Iterator[None]:
     for number in handled:
         signal.signal(number, ask)
     try:
-        yield
+        with kernels_stopped(handled):
+            yield
     finally:
         for number in handled:
             signal.signal(number, signal.SIG_DFL)

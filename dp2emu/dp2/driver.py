@@ -294,8 +294,9 @@ class Driver:
         return Answer(int(fault.hr), 0, self.gpu.now, b"", _out_flags(call), fault)
 
     def _perform(self, context: Context, call: Call, number: int) -> _Walked:
+        self.gpu.cancellation.check()
         try:
-            return self._execute(context, call)
+            walked = self._execute(context, call)
         finally:
             # The call returns: drop all references to its memory.
             if context.shadow is not None:
@@ -304,6 +305,8 @@ class Driver:
             if not self.gpu.cancellation.cancelled:
                 self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
                 self.gpu.distribute()
+        self.gpu.cancellation.check()
+        return walked
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:
