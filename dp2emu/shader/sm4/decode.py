@@ -49,7 +49,7 @@ _SELECTIONS = {
     "l": _NONE,
     "m": _NONE,
     "F": _NONE,
-    **dict.fromkeys("fisc", _SOURCE),
+    **dict.fromkeys("fiqsc", _SOURCE),
     **dict.fromkeys("taRyw", _SOURCE | _NONE),
 }
 """Component selection modes that an operand may have, by its letter in the opcode table."""
@@ -126,7 +126,7 @@ def _components(
 def _fits(letter: str, file: File, selection: Selection) -> bool:
     if letter == "d" and (selection is Selection.MASK) != (file in _MASKED):
         return False
-    if letter in "fisc" and file in _IMMEDIATES:
+    if letter in "fiqsc" and file in _IMMEDIATES:
         return selection is not Selection.NONE
     return selection in _SELECTIONS[letter]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from dp2emu.errors import ShaderError
+from dp2emu.number_text import double_text
 from dp2emu.shader.assembly import raw_lines, words_line
 from dp2emu.shader.sm4 import spelling
 from dp2emu.shader.sm4.assemble import instruction_of
@@ -151,7 +152,7 @@ def _immediate(operand: Operand, letter: str) -> str:
     words = operand.words
     if operand.file is File.IMMEDIATE64:
         pairs = zip(words[::2], words[1::2], strict=True)
-        return f"d({', '.join(f'{high << 32 | low:#018x}' for low, high in pairs)})"
+        return f"d({', '.join(double_text(high << 32 | low) for low, high in pairs)})"
     return f"l({', '.join(spelling.value_text(word, letter) for word in words)})"
 
 

@@ -38,6 +38,7 @@ from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import GlobalFlags, SystemValue
 from dp2emu.shader.sm4.flow import Phase, phases
 from dp2emu.shader.sm4.lower.declared import declared
+from dp2emu.shader.sm4.lower.doubles import check_doubles
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import (
     Component,
@@ -171,9 +172,11 @@ _OF_CONSTANTS = frozenset({Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE})
 def lower_hull(program: Program) -> LoweredHull:
     """Lower a hull program.
 
-    Raises ShaderError for missing declarations and for blocks that nest too deep, Unsupported for
-    instructions that are not implemented and too many phase instances.
+    Raises ShaderError for missing declarations, for doubles without their global flag or with
+    other masks than theirs, and for blocks that nest too deep; Unsupported for instructions that
+    are not implemented and too many phase instances.
     """
+    check_doubles(program)
     first, *others = phases(program)
     head = declared(first.declarations)
     if head.domain is None or head.partitioning is None or head.output is None:
@@ -253,9 +256,11 @@ _UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED}
 def lower(program: Program) -> Lowered4:
     """Lower a vertex, domain, geometry, pixel or compute program.
 
-    Raises ShaderError if blocks, with calls expanded, nest too deep.  Raises Unsupported for hull
-    programs, unordered access views outside pixel and compute programs, and double precision.
+    Raises ShaderError if blocks, with calls expanded, nest too deep, and for doubles without their
+    global flag or with other masks than theirs.  Raises Unsupported for hull programs and for
+    unordered access views outside pixel and compute programs.
     """
+    check_doubles(program)
     stage = program.version.stage
     if stage not in _OUTPUTS:
         raise Unsupported(f"{stage.name.lower()} shaders")

@@ -26,7 +26,7 @@ from tests.shader.sm4.making import recorded
 BUILT = [each for each in VERSIONS if each.stage is not Stage.HULL]
 MARKERS = {Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE}
 HULL = next(each for each in VERSIONS if each.stage is Stage.HULL)
-REFUSED = frozenset({File.IMMEDIATE64, File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
+REFUSED = frozenset({File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
 LEFT_OUT = frozenset({File.STENCIL_REFERENCE, File.INTERFACE})
 UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
 WRITING = (Stage.PIXEL, Stage.COMPUTE)
