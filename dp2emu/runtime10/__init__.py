@@ -6,6 +6,7 @@ object.
 
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.device import Device, Handle, Resource, Shader
+from dp2emu.runtime10.features import DoublesData, Feature, OptionsData
 from dp2emu.runtime10.query import Data, Query
 from dp2emu.runtime10.signatures import Code, VertexElement
 from dp2emu.runtime10.streamout import StreamDeclaration
@@ -15,7 +16,10 @@ __all__ = [
     "Code",
     "Data",
     "Device",
+    "DoublesData",
+    "Feature",
     "Handle",
+    "OptionsData",
     "Query",
     "Refused",
     "Resource",

@@ -27,6 +27,7 @@ from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
 from dp2emu.ddi10.states.input_layout import CreateElementLayout
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
+from dp2emu.runtime10.features import FeatureData, feature_data
 from dp2emu.runtime10.hazards import HazardTracker
 from dp2emu.runtime10.query import Query, kind_of
 from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, texel_bytes
@@ -51,6 +52,9 @@ class Adapter(Protocol):
         self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
     ) -> Functions:
         """CreateDevice; the driver reports errors by ``set_error(core_layer, code)``."""
+
+    def get_caps(self, type: int, data: bytearray) -> int:
+        """GetCaps: write the capability structure of ``type`` into ``data``; returns an HRESULT."""
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
@@ -112,6 +116,15 @@ class Device:
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found
+
+    def check_feature_support(self, feature: int) -> FeatureData:
+        """CheckFeatureSupport: the structure of a ``Feature``.
+
+        Raises Unsupported for other features, and for Direct3D 10, which has no such method.
+        """
+        if self.api < Api.D3D11:
+            raise Unsupported("CheckFeatureSupport before Direct3D 11")
+        return feature_data(feature, self._adapter.get_caps)
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""

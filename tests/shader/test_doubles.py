@@ -14,7 +14,7 @@ from dp2emu.shader.ir import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 from tests.shader.engines import ENGINES
-from tests.shader.models import DOUBLE, DOUBLES, is_nan, multiply_add, negated, product
+from tests.shader.models import DOUBLE, DOUBLES, is_nan, multiply_add, negated, product, quotient
 
 EXPONENT, MANTISSA, LARGEST = 0x7FF, 52, 0x7FE
 Triple = tuple[int, int, int]
@@ -74,11 +74,11 @@ def cancelling(rng: Random) -> Triple:
 
 
 def halfway(rng: Random) -> Triple:
-    """A product about half the last place of z, often exactly."""
-    cut = ~((1 << rng.randrange(20, MANTISSA)) - 1)
-    x, y = any_double(rng) & cut, any_double(rng) & cut
-    place = exponent_of(product(x, y, DOUBLE)) + rng.randrange(51, 56)
-    return x, y, with_exponent(any_double(rng), place)
+    """A product that is half the last place of z, or next to it: less than its rounding error."""
+    x = with_exponent(any_double(rng), rng.randrange(900, 1150))
+    half = rng.randrange(900, 1150)
+    y = quotient(half << MANTISSA, x, DOUBLE) ^ rng.getrandbits(1) << 63
+    return x, y, with_exponent(any_double(rng), half + rng.randrange(52, 55))
 
 
 def subnormal(rng: Random) -> Triple:
