@@ -54,7 +54,7 @@ class Adapter(Protocol):
         """CreateDevice; the driver reports errors by ``set_error(core_layer, code)``."""
 
     def get_caps(self, type: int, data: bytearray) -> int:
-        """GetCaps: write the capability structure of ``type`` into ``data``; returns an HRESULT."""
+        """GetCaps: write the capability structure of ``type`` to ``data``; returns an HRESULT."""
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
@@ -118,7 +118,7 @@ class Device:
         return found
 
     def check_feature_support(self, feature: int) -> FeatureData:
-        """CheckFeatureSupport: the structure of a ``Feature``.
+        """CheckFeatureSupport: the structure of ``feature``, a ``Feature``.
 
         Raises Unsupported for other features, and for Direct3D 10, which has no such method.
         """

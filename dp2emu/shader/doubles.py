@@ -101,7 +101,7 @@ def _power(exponent: Value) -> Value:
 
 
 def _parts(x: Value) -> tuple[Value, Value]:
-    """A finite number but 0 as a mantissa of its sign, of magnitude 1 to 2, and an I64 exponent."""
+    """The mantissa, signed and of magnitude 1 to 2, and the I64 exponent of a number but 0."""
     b = x.builder
     small = b.apply("dabs", x) < _LEAST_NORMAL
     normal = b.select(small, x * 2.0**_RAISE, x)

@@ -48,7 +48,9 @@ def any_double(rng: Random) -> int:
     """Any bits, or bits near an edge, or few ones, or a small exponent."""
     few = rng.getrandbits(MANTISSA) & rng.getrandbits(MANTISSA) & rng.getrandbits(MANTISSA)
     mantissa = rng.choice((rng.getrandbits(MANTISSA), few, rng.getrandbits(6) << 46, 0))
-    exponent = rng.choice((rng.randrange(EXPONENT + 1), rng.randrange(900, 1150), rng.randrange(4)))
+    exponent = rng.choice(
+        (rng.randrange(EXPONENT + 1), rng.randrange(900, 1150), rng.randrange(4))
+    )
     near = exponent << MANTISSA | mantissa
     return rng.choice((near, near, near, rng.choice(DOUBLES))) ^ rng.getrandbits(1) << 63
 
@@ -116,7 +118,5 @@ def test_product_and_sum_would_be_wrong() -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_saturation_clamps_to_0_and_1_and_nan_is_0(engine: str) -> None:
     found = computed(doubles.saturate, [(x,) for x in DOUBLES], engine)
-    wanted = [
-        0 if is_nan(x, DOUBLE) or x & DOUBLE.sign else min(x, DOUBLE.one) for x in DOUBLES
-    ]
+    wanted = [0 if is_nan(x, DOUBLE) or x & DOUBLE.sign else min(x, DOUBLE.one) for x in DOUBLES]
     assert found == wanted

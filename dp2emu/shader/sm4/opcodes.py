@@ -365,9 +365,7 @@ SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
 """Opcodes whose instructions end in a variable number of DWORDs: custom data, function tables and
 interfaces."""
-EXTENDED_DOUBLES = frozenset(
-    {Op.DDIV, Op.DFMA, Op.DRCP, Op.DTOI, Op.DTOU, Op.ITOD, Op.UTOD}
-)
+EXTENDED_DOUBLES = frozenset({Op.DDIV, Op.DFMA, Op.DRCP, Op.DTOI, Op.DTOU, Op.ITOD, Op.UTOD})
 """Opcodes of double precision that Direct3D 11.1 added, with a global flag of their own."""
 BINDINGS = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}

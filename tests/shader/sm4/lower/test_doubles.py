@@ -142,9 +142,7 @@ def test_arithmetic_is_exact_and_rounded_once(name: str, suffix: str, engine: st
     lanes, both = paired(count)
     found = ran(f"{name}{suffix} o0.xyzw, {sources(count)}", lanes, engine)
     last = saturated if suffix else canonical
-    assert found == [
-        (*halves(last(rule(*one))), *halves(last(rule(*two)))) for one, two in both
-    ]
+    assert found == [(*halves(last(rule(*one))), *halves(last(rule(*two)))) for one, two in both]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -326,7 +324,8 @@ def line_of(name: str) -> str:
 @pytest.mark.parametrize("name", sorted(op.text for op in EVALUATE))
 def test_doubles_need_their_global_flag(name: str) -> None:
     flag = "enable11_1DoubleExtensions" if name in EXTENDED else "enableDoublePrecisionFloatOps"
-    for given in ("", "dcl_globalFlags refactoringAllowed", *([PLAIN] if name in EXTENDED else [])):
+    others = ["", "dcl_globalFlags refactoringAllowed", *[PLAIN] * (name in EXTENDED)]
+    for given in others:
         with pytest.raises(ShaderError, match=f"{name} of doubles without the flag {flag}"):
             lowered(vs_text(line_of(name), given))
     lowered(vs_text(line_of(name), f"dcl_globalFlags {flag}"))
@@ -401,7 +400,7 @@ def test_text_of_doubles_survives_the_round_trip() -> None:
 
 def test_python_floats_agree_with_sums_products_and_quotients() -> None:
     rng = Random(7)
-    lanes = [[rng.uniform(-9, 9) * 10 ** rng.randrange(-9, 9) for _ in range(2)] for _ in range(99)]
+    lanes = [[rng.uniform(-9, 9) * 2.0 ** rng.randrange(-40, 40) for _ in "xy"] for _ in range(99)]
     rows = [[(*bits(x), 0, 0) for x in each] for each in lanes]
     for name, rule in {
         "dadd": lambda x, y: x + y,
