@@ -62,9 +62,9 @@ def with_operands_that_are(instruction: Instruction) -> Instruction:
     return replace(instruction, operands=tuple(operands))
 
 
-def built(seed: int, version: Version) -> Program:
-    """A program by chance without what is refused."""
-    program = decode(generate(Random(seed), version, length=12))
+def built(seed: int, version: Version, avoid: frozenset[Op] = frozenset()) -> Program:
+    """A program by chance without what is refused; opcodes in ``avoid`` only control flow."""
+    program = decode(generate(Random(seed), version, length=12, avoid=avoid))
     good = filter(partial(is_built, program.version), program.instructions)
     kept = tuple(map(with_operands_that_are, good))
     if version.stage is Stage.GEOMETRY:
