@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dp2emu.capture.recorder import Recorder
+from dp2emu.capture.records import Record
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10 import Api, Device, DoublesData, Feature, OptionsData
@@ -15,6 +17,14 @@ def test_double_precision_is_announced() -> None:
     assert device.check_feature_support(Feature.DOUBLES) == DoublesData(True)
     options = device.check_feature_support(Feature.D3D11_OPTIONS)
     assert options == OptionsData(ExtendedDoublesShaderInstructions=True)
+
+
+def test_features_of_a_recorded_adapter_are_its_own() -> None:
+    records: list[Record] = []
+    device = Device(Recorder(Adapter(), records.append))
+    before = len(records)
+    assert device.check_feature_support(Feature.DOUBLES) == DoublesData(True)
+    assert len(records) == before
 
 
 def test_driver_without_doubles_has_no_feature_of_them() -> None:
