@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -11,11 +12,18 @@ import pytest
 from dp2emu.shader import doubles
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
+from dp2emu.shader.jit.engine import run_for
+from dp2emu.shader.jit.machine import available
+from dp2emu.shader.jit.writer import Target
+from dp2emu.shader.reference import Run
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 from tests.shader.engines import ENGINES
 from tests.shader.models import DOUBLE, DOUBLES, is_nan, multiply_add, negated, product, quotient
 
+EMULATED = {"without fma": partial(run_for, Target(4, fused=False))} if available() else {}
+RUNS: dict[str, Run] = {**ENGINES, **EMULATED}
+"""The engines, and one for a CPU without fma."""
 EXPONENT, MANTISSA, LARGEST = 0x7FF, 52, 0x7FE
 Triple = tuple[int, int, int]
 
@@ -30,12 +38,16 @@ def computed(
     inputs = {
         f"x{n}": np.array(column, np.uint64).view(np.float64) for n, column in enumerate(columns)
     }
-    found = ENGINES[engine](b.program(), inputs, {}, len(operands)).outputs["y"]
+    found = RUNS[engine](b.program(), inputs, {}, len(operands)).outputs["y"]
     return np.asarray(found).view(np.uint64).tolist()  # type: ignore[no-any-return]
 
 
+def fma(x: Value, y: Value, z: Value) -> Value:
+    return x.builder.apply("dfma", x, y, z)
+
+
 def differences(triples: list[Triple], engine: str) -> list[str]:
-    found = computed(doubles.fma, list(triples), engine)
+    found = computed(fma, list(triples), engine)
     wanted = [multiply_add(*each, DOUBLE) for each in triples]
     return [
         f"fma({', '.join(map(hex, each))}) is {x:#x}, not {y:#x}"
@@ -91,14 +103,14 @@ def subnormal(rng: Random) -> Triple:
     return x, y, z ^ rng.getrandbits(1) << 63
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", RUNS)
 @pytest.mark.parametrize("kind", [anything, cancelling, halfway, subnormal])
 def test_fma_is_rounded_once(kind: Callable[[Random], Triple], engine: str) -> None:
     rng = Random(kind.__name__)
     assert differences([kind(rng) for _ in range(4000)], engine) == []
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", RUNS)
 def test_fma_of_edges(engine: str) -> None:
     few = DOUBLES[::3]
     triples = [(x, y, z) for x in few for y in few for z in few]
@@ -115,7 +127,7 @@ def test_product_and_sum_would_be_wrong() -> None:
         assert sum(x != y for x, y in zip(twice, wanted, strict=True)) > 100
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", RUNS)
 def test_saturation_clamps_to_0_and_1_and_nan_is_0(engine: str) -> None:
     found = computed(doubles.saturate, [(x,) for x in DOUBLES], engine)
     wanted = [0 if is_nan(x, DOUBLE) or x & DOUBLE.sign else min(x, DOUBLE.one) for x in DOUBLES]

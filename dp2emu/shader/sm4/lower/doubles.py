@@ -115,7 +115,7 @@ _TO_DOUBLES: dict[Op, Evaluate] = {
     Op.DMUL: _arithmetic(lambda b, x, y: x * y),
     Op.DDIV: _arithmetic(lambda b, x, y: x / y),
     Op.DRCP: _arithmetic(lambda b, x: 1.0 / x),
-    Op.DFMA: _arithmetic(lambda b, x, y, z: doubles.fma(x, y, z)),
+    Op.DFMA: _arithmetic(lambda b, x, y, z: b.apply("dfma", x, y, z)),
     Op.DMIN: _arithmetic(lambda b, x, y: b.apply("dmin", x, y)),
     Op.DMAX: _arithmetic(lambda b, x, y: b.apply("dmax", x, y)),
     Op.DMOV: _move,
