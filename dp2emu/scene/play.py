@@ -17,8 +17,8 @@ from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario
 from dp2emu.scene import d3d9, d3d10
 from dp2emu.scene.d3d9 import MAKERS as MAKERS9
-from dp2emu.scene.d3d10 import MAKERS as MAKERS10
 from dp2emu.scene.document import is_direct3d_10, parse_scene9, parse_scene10, read_json
+from dp2emu.scene.objects10 import MAKERS as MAKERS10
 from dp2emu.scene.player import Problem, SceneResult
 
 SHADERS = "shaders"
