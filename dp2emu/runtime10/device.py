@@ -39,7 +39,7 @@ from dp2emu.runtime10.textures import (
     parts_of,
     texture_resource,
 )
-from dp2emu.runtime10.views import ViewDesc, view_structure
+from dp2emu.runtime10.views import Span, ViewDesc, view_structure
 
 CORE_LAYER = 1
 """The runtime's handle of itself ("core layer"), which the driver passes to pfnSetErrorCb."""
@@ -145,8 +145,10 @@ class Device:
         stride: int = 0,
         access: int = 0,
     ) -> Resource:
-        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*, ``access`` D3D11_CPU_ACCESS_*.
-        Without data it is zeroed.  A ``stride``, in bytes, makes it a structured buffer.
+        """CreateBuffer of ``size`` bytes; without data it is zeroed.
+
+        ``bind`` is D3D11_BIND_*, ``usage`` D3D11_USAGE_*, ``access`` D3D11_CPU_ACCESS_*.  A
+        ``stride``, in bytes, makes it a structured buffer.
         """
         given = None if data is None else (SubresourceUP(data, size, size),)
         return self._create(
@@ -184,6 +186,28 @@ class Device:
         Raises Refused (E_INVALIDARG) for an invalid description, and Unsupported.
         """
         return self._create(texture_resource(self.api, desc, data))
+
+    def create_unordered_view(
+        self,
+        resource: Resource,
+        format: int,
+        *,
+        elements: tuple[int, int] = (0, 0),
+        flags: int = 0,
+        mip: int = 0,
+        slices: tuple[int, int] = (0, 1),
+    ) -> Handle:
+        """CreateUnorderedAccessView of ``elements`` (first, count) of a buffer, or ``slices``
+        (first, count) of level ``mip`` of a texture.
+
+        ``format`` is a DXGI_FORMAT, ``flags`` are D3D11_BUFFER_UAV_FLAG_*.  Raises as
+        ``create_view`` does.
+        """
+        if resource.is_buffer:
+            desc = ViewDesc(format, elements=Span(*elements), flags=flags)
+        else:
+            desc = ViewDesc(format, levels=Span(mip), slices=Span(*slices), flags=flags)
+        return self.create_view("UnorderedAccessView", resource, desc)
 
     def create_view(self, noun: str, resource: Resource, desc: ViewDesc | None = None) -> Handle:
         """Create a view by its ``noun``, such as ShaderResourceView; without ``desc`` a view of
@@ -287,7 +311,7 @@ class Device:
         return parts[index]
 
     def resolve(self, resource: Resource, index: int = 0) -> Resource:
-        """Resolve a slice of a multisampled texture into a new texture of one sample."""
+        """Resolve slice ``index`` of a multisampled texture into a new texture of one sample."""
         desc = resource.desc
         target = self.create_texture2d(
             desc.Format, desc.pMipInfoList[0][:2], int(BindFlag.RENDER_TARGET)
