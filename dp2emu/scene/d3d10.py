@@ -96,7 +96,7 @@ class Player10(Player[Device]):
         super().__init__(_DIALECT, Device(adapter, scene.api), Results(scene.name, sections))
         self.shaders = shaders
         self.predicate: tuple[str | None, int] = None, 0
-        self._pictured = 0
+        self._read = 0
 
     def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
         """Create an object; True always, as a failure is raised only when the object is used."""
@@ -129,22 +129,30 @@ class Player10(Player[Device]):
         """Add the subresources of a render target; multisampled ones if they can be resolved."""
         if resource.desc.SampleDesc.Count > 1 and not _resolves(resource):
             return
-        for index, part in enumerate(parts_of(resource.desc)):
-            data = self.device.read(resource, index)
+        for index in range(len(parts_of(resource.desc))):
+            part, data = self.read_part(resource, index)
             self.document["images"][_part_name(name, part)] = data.hex()
             self.add_picture(name, resource, part, data)
+
+    def read_part(self, resource: Resource, index: int) -> tuple[Part, bytes]:
+        """Subresource ``index`` of a texture, and its bytes in rows without padding.
+
+        Raises SceneError if the scene reads more than ``PICTURE_PIXELS`` pixels of at most four
+        bytes, and Refused for a subresource that does not exist.
+        """
+        part = self.device.part(resource, index)
+        self._read += max(part.size // 4, part.width * part.height * part.depth)
+        if self._read > PICTURE_PIXELS:
+            raise SceneError(f"the scene reads more than {PICTURE_PIXELS} pixels")
+        return part, self.device.read(resource, index)
 
     def add_picture(self, stem: str, resource: Resource, part: Part, data: bytes) -> None:
         """Add the picture of a subresource, whose content is ``data``, to the results.
 
-        Formats without a picture have none.  Raises SceneError for a second picture of the name,
-        and for more than ``PICTURE_PIXELS`` in all.
+        Formats without a picture have none.  Raises SceneError for a second picture of the name.
         """
-        format, height = DxgiFormat(resource.desc.Format), part.height * part.depth
-        self._pictured += part.width * height
-        if self._pictured > PICTURE_PIXELS:
-            raise SceneError(f"the scene's pictures have more than {PICTURE_PIXELS} pixels")
-        image = tight_image(format, data, (part.width, part.height, part.depth))
+        size = part.width, part.height, part.depth
+        image = tight_image(DxgiFormat(resource.desc.Format), data, size)
         if image is None:
             return
         name = f".{_part_name(stem, part)}.png"
@@ -325,7 +333,7 @@ def _read_texture(player: Player10, fields: Fields) -> None:
     stem = label or f"{file_name(name)}.call{player.index}"
     rows = []
     for index in subresources(fields, resource):
-        part, data = player.device.part(resource, index), player.device.read(resource, index)
+        part, data = player.read_part(resource, index)
         rows.append(_texture_row(part, data))
         player.add_picture(stem, resource, part, data)
     found = {"format": resource.desc.Format, "subresources": rows}

@@ -141,11 +141,13 @@ def test_two_pictures_of_one_name_are_an_error(tmp_path: Path) -> None:
         capture(tmp_path, [TEXTURE], [read, read])
 
 
-def test_pictures_of_a_scene_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pixels_that_a_scene_reads_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dp2emu.scene.d3d10.PICTURE_PIXELS", 23)
     read = {"op": "ReadTexture", "texture": "t"}
     capture(tmp_path, [TEXTURE], [read])
-    with pytest.raises(SceneError, match="the scene's pictures have more than 23 pixels"):
+    with pytest.raises(SceneError, match="the scene reads more than 23 pixels"):
         capture(tmp_path, [TEXTURE], [read, read])
 
 
