@@ -115,7 +115,8 @@ class Player10(Player[Device]):
 
     def finish(self) -> None:
         """Add the content of each texture that can be a render target to the results."""
-        self.device.call("SetPredication", None, 0)  # a predicate may suppress copies
+        self.device.call("SetPredication", None, 0)
+        self.predicate = None, 0
         for name, resource in self.resources.items():
             if (
                 isinstance(resource, Resource)
@@ -144,7 +145,17 @@ class Player10(Player[Device]):
         self._read += max(part.size // 4, part.width * part.height * part.depth)
         if self._read > PICTURE_PIXELS:
             raise SceneError(f"the scene reads more than {PICTURE_PIXELS} pixels")
-        return part, self.device.read(resource, index)
+        return part, self.read(resource, index)
+
+    def read(self, resource: Resource, index: int = 0) -> bytes:
+        """The bytes of a subresource, read without the predicate, which may suppress copies."""
+        name, value = self.predicate
+        if name is None:
+            return self.device.read(resource, index)
+        self.device.call("SetPredication", None, 0)
+        data = self.device.read(resource, index)
+        self.device.call("SetPredication", self.find(Query)(name).memory, value)
+        return data
 
     def add_picture(self, stem: str, resource: Resource, part: Part, data: bytes) -> None:
         """Add the picture of a subresource, whose content is ``data``, to the results.
@@ -319,7 +330,7 @@ def _copy_region(player: Player10, fields: Fields) -> None:
 
 def _read_buffer(player: Player10, fields: Fields) -> None:
     name = fields.take("buffer", text)
-    data = player.device.read(player.find(Resource)(name))
+    data = player.read(player.find(Resource)(name))
     player.document["buffers"][fields.take("label", text, name)] = data.hex()
 
 

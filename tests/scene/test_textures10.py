@@ -355,3 +355,23 @@ def test_compressed_textures_are_rows_of_blocks(width: int, size: int, stage: St
     assert found["textures"]["a"]["subresources"][0]["hex"] == data * (size // 8)
     with Image.open(stage.out / "here.a.png") as picture:
         assert (picture.size, picture.getpixel((0, 0))) == ((width, 4), (255, 0, 0, 255))
+
+
+def test_a_predicate_suppresses_no_reading_back(stage: Stage) -> None:
+    objects = [
+        texture(hex=floats(*range(8))), view("RenderTarget", "rtv"),
+        {"op": "CreateBuffer", "name": "b", "ByteWidth": 4, "BindFlags": 1, "hex": "01020304"},
+        {"op": "CreatePredicate", "name": "p", "Query": 5, "MiscFlags": 0},
+    ]  # fmt: skip
+    found = stage.play(
+        objects,
+        {"op": "Begin", "query": "p"},
+        {"op": "End", "query": "p"},
+        {"op": "SetPredication", "predicate": "p", "PredicateValue": 0},
+        {"op": "ReadBuffer", "buffer": "b", "label": "bytes"},
+        {**READ, "label": "before"},
+        clear("rtv", 9),
+        {**READ, "label": "after"},
+    )
+    assert found["buffers"] == {"bytes": "01020304"}
+    assert parts(found, "before") == parts(found, "after") == {(0, 0): [*range(8)]}
