@@ -76,7 +76,12 @@ class TextureDesc(NamedTuple):
         """Number of mip levels, at least 1."""
         if self.samples > 1:
             return max(self.levels, 1)
-        return self.levels or full_chain(self.width, self.height, self.depth)
+        return self.levels or full_chain(*self.sides)
+
+    @property
+    def sides(self) -> tuple[int, int, int]:
+        """Width, height and depth of the top level in texels."""
+        return self.width, self.height, self.depth
 
 
 class Part(NamedTuple):
@@ -160,7 +165,8 @@ def texture_resource(
     if desc.misc & ~_KNOWN:
         raise Unsupported(f"textures with MiscFlags {desc.misc:#x}")
     _check_cube(api, desc)
-    found = _described(desc) if desc.level_count <= _CHAIN else None
+    bounded = min(desc.sides) > 0 and desc.level_count <= _CHAIN
+    found = _described(desc) if bounded else None
     if found is None or not is_valid(found):
         raise Refused(Result.E_INVALIDARG, "the description of a texture")
     return found if data is None else _filled(found, data)
@@ -178,11 +184,10 @@ def _check_cube(api: Api, desc: TextureDesc) -> None:
 
 
 def _described(desc: TextureDesc) -> CreateResource:
-    sides = desc.width, desc.height, desc.depth
     levels = range(desc.level_count)
     auto = desc.misc & MiscFlag.GENERATE_MIPS
     return CreateResource(
-        tuple(MipInfo(*(max(side >> level, 1) for side in sides)) for level in levels),
+        tuple(MipInfo(*(max(side >> level, 1) for side in desc.sides)) for level in levels),
         None,
         desc.kind,
         desc.usage,

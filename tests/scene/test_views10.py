@@ -253,3 +253,23 @@ def test_a_resource_is_not_bound_for_reading_and_writing(stage: Stage) -> None:
     draw = {"op": "Draw", "VertexCount": 3, "StartVertexLocation": 0}
     found = stage.play([*more, *objects], *calls, srv, bound, again, draw)
     assert found["images"]["rt"] == floats(*[0.0] * 64)
+
+
+@pytest.mark.parametrize("api", ["d3d10.1", "d3d11"])
+def test_a_shader_loads_samples_of_a_slice(api: str, stage: Stage) -> None:
+    stage.shaders["ps"] = pixel(
+        "ps_4_1", "ftoi r1.xyzw, r1.xyzw", "ldms o0.xyzw, r1.xyzw, t0.xyzw, l(3)",
+        declared=["dcl_resource_texture2dmsarray(4) (float,float,float,float) t0"],
+    )  # fmt: skip
+    more, calls = drawing([[1, 1, 0, 0], [1, 1, 1, 0]])
+    objects = [
+        texture(Format=FLOAT, BindFlags=0x28, SampleCount=4, ArraySize=2, MipLevels=1),
+        view("RenderTarget", "second", "t", ViewDimension="TEXTURE2DMSARRAY", slice=1),
+        view("ShaderResource", "srv", "t"),
+    ]
+    clear = {"op": "ClearRenderTargetView", "view": "second", "r": 6, "g": 0, "b": 0, "a": 0}
+    srv = {"op": "PSSetShaderResource", "Slot": 0, "view": "srv"}
+    draw = {"op": "Draw", "VertexCount": 3, "StartVertexLocation": 0}
+    found = stage.play([*more, *objects], *calls, clear, srv, draw, api=api)
+    image = np.frombuffer(bytes.fromhex(found["images"]["rt"]), "<f4").reshape(16, 4)
+    assert image[:2, 0].tolist() == [0, 6]
