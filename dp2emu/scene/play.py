@@ -75,7 +75,7 @@ def play_scene10(
     capture: Path | str | None = None,
 ) -> SceneResult:
     """Play a Direct3D 10 or 11 scene (``source``: a file, or its content) and write its results
-    into ``out``: ``name.json``, and a picture for each render target.
+    into ``out``: ``name.json``, and pictures of the render targets and textures that it reads.
 
     ``shaders`` is the folder of compiled shaders, by default ``shaders`` beside the folder of a
     file.  ``capture`` saves the calls of the driver's functions as a sealed capture.  What the

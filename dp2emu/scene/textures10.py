@@ -144,9 +144,7 @@ def _texture(player: Player[Device], fields: Fields, kind: ResourceType) -> Reso
 def _texture_desc(fields: Fields, kind: ResourceType) -> TextureDesc:
     """Read the description of a texture; keys may turn a 2D texture into a cube or a volume."""
     misc = fields.take("MiscFlags", MISC, 0)
-    cubes = fields.take("NumCubes", whole(1, _WORD // CUBE_FACES), None)
-    cube = fields.take("Cube", truth, bool(misc & MiscFlag.TEXTURECUBE) or cubes is not None)
-    faces = CUBE_FACES * (cubes or 1)
+    cube, slices = _slices(fields, bool(misc & MiscFlag.TEXTURECUBE))
     if kind is ResourceType.TEXTURE2D:
         volume = ResourceType.TEXTURE3D if "Depth" in fields else kind
         kind = ResourceType.TEXTURECUBE if cube else volume
@@ -160,7 +158,7 @@ def _texture_desc(fields: Fields, kind: ResourceType) -> TextureDesc:
         1 if flat else fields.take("Height", extent),
         fields.take("Depth", extent) if deep else 1,
         fields.take("MipLevels", UINT, 1),
-        1 if deep else fields.take("ArraySize", UINT, faces if cube else 1),
+        slices,
         max(fields.take("SampleCount", sample_count, 1), 1),
         fields.take("SampleQuality", UINT, 0),
         fields.take("BindFlags", BIND),
@@ -168,6 +166,19 @@ def _texture_desc(fields: Fields, kind: ResourceType) -> TextureDesc:
         fields.take("CPUAccessFlags", ACCESS, 0),
         misc,
     )
+
+
+def _slices(fields: Fields, flagged: bool) -> tuple[bool, int]:
+    """Read whether a texture is a cube, and its number of slices or faces.
+
+    ``flagged`` tells that it has the flag of a cube, whose ArraySize counts faces.  Without the
+    flag, an ArraySize of other than whole cubes counts cubes.
+    """
+    cubes = fields.take("NumCubes", whole(1, _WORD // CUBE_FACES), None)
+    cube = fields.take("Cube", truth, flagged or cubes is not None)
+    slices = fields.take("ArraySize", UINT, CUBE_FACES * (cubes or 1) if cube else 1)
+    counts_cubes = cube and not flagged and cubes is None and slices % CUBE_FACES
+    return cube, slices * CUBE_FACES if counts_cubes else slices
 
 
 # Views

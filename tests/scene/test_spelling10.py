@@ -45,6 +45,14 @@ SAME: list[tuple[list[Any], list[Any]]] = [
         [{**TEXTURE, "Width": 2, "cube": True, "MiscFlags": "TEXTURECUBE"}],
     ),
     (
+        [{**TEXTURE, "Width": 2, "ArraySize": 12, "MiscFlags": 4}],
+        [{**TEXTURE, "Width": 2, "cube": True, "array": 2, "MiscFlags": 0}],
+    ),
+    (
+        [{**TEXTURE, "Width": 2, "ArraySize": 12, "cube": True}],
+        [{**TEXTURE, "Width": 2, "cubes": 2}],
+    ),
+    (
         [{**TEXTURE, "op": "CreateTexture3D", "Depth": 2}],
         [{**TEXTURE, "depth": 2}],
     ),
@@ -155,6 +163,7 @@ def test_the_pixels_that_a_scene_reads_have_a_limit(
     ("more", "call"),
     [
         ({"MipLevels": 4}, {"op": "ReadTexture", "texture": "t"}),
+        ({"Width": 2, "MiscFlags": 4, "ArraySize": 2}, {"op": "ReadTexture", "texture": "t"}),
         ({"MipLevels": 0xFFFFFFFF}, {"op": "ReadTexture", "texture": "t"}),
         ({"ArraySize": 0xFFFFFFFF}, {"op": "ReadTexture", "texture": "t"}),
         ({}, {"op": "ReadTexture", "texture": "t", "mip": 1}),
