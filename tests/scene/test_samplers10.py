@@ -61,6 +61,38 @@ def test_a_linear_comparison_filter_averages_the_comparisons(api: str, stage: St
     assert found[0, :4, 0].tolist() == [0.5, 0.25, 1, 0]
 
 
+@pytest.mark.parametrize("api", ["d3d10", "d3d11"])
+@pytest.mark.parametrize(
+    ("typeless", "depth", "read"),
+    [("R32_TYPELESS", "D32_FLOAT", "R32_FLOAT"), ("R16_TYPELESS", "D16_UNORM", "R16_UNORM"),
+     ("R24G8_TYPELESS", "D24_UNORM_S8_UINT", "R24_UNORM_X8_TYPELESS")],
+)  # fmt: skip
+def test_a_slice_of_a_depth_texture_is_compared(
+    typeless: str, depth: str, read: str, api: str, stage: Stage
+) -> None:
+    texels = texture(0, 0, Format=typeless, BindFlags="DEPTH_STENCIL|SHADER_RESOURCE", array=2,
+                     hex=None)  # fmt: skip
+    more, calls = drawing([[0.5, 0.5, 0.25], [0.5, 0.5, 0.75]])
+    objects = [
+        texels,
+        {"op": "CreateDepthStencilView", "name": "dsv", "resource": "t", "Format": depth,
+         "ViewDimension": 4, "FirstArraySlice": 1, "ArraySize": 1},
+        {**VIEW, "Format": read, "slice": 1},
+        sampler(Filter=0x80, ComparisonFunc="GREATER"),
+    ]  # fmt: skip
+    first = {"op": "ClearDepthStencilView", "view": "dsv", "Depth": 0.5, "Stencil": 3}
+    bound = [
+        {"op": "PSSetShaderResource", "Slot": 0, "view": "srv"},
+        {"op": "PSSetSampler", "Slot": 0, "sampler": "sampler"},
+    ]
+    stage.shaders["ps"] = reading(
+        "texture2darray", "sample_c_lz o0.xyzw, r1.xyxx, t0.xxxx, s0, r1.z", mode="comparison"
+    )
+    found = stage.play([*more, *objects], first, *calls, *bound, DRAW, api=api)
+    image = np.frombuffer(bytes.fromhex(found["images"]["rt"]), "<f4").reshape(16, 4)
+    assert image[:2, 0].tolist() == [0, 1]
+
+
 LEVELS = [floats(*[0.0] * 8), floats(*[1.0] * 4), floats(2, 2), floats(3)]
 SAMPLED = pixel(
     "ps_4_0",
