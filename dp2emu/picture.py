@@ -29,6 +29,7 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane, stored_depth, stored_stencil
 from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.shader.ops import saturate
+from dp2emu.shader.texture.block_decoder import BYTE_DECODERS
 from dp2emu.shader.texture.texels import decode
 
 _COMPRESS_LEVEL = 6
@@ -107,7 +108,9 @@ def has_picture(format: int | DxgiFormat) -> bool:
 
 
 def _shows(row: FormatRow | None) -> TypeGuard[FormatRow]:
-    return row is not None and Use.TEXTURE in row.uses and Use.DEPTH not in row.uses
+    if row is None or Use.TEXTURE not in row.uses or Use.DEPTH in row.uses:
+        return False
+    return not row.blocked or row.format in BYTE_DECODERS
 
 
 def _band(

@@ -10,6 +10,8 @@ from dp2emu.runtime10.features import DoublesData, Feature, OptionsData
 from dp2emu.runtime10.query import Data, Query
 from dp2emu.runtime10.signatures import Code, VertexElement
 from dp2emu.runtime10.streamout import StreamDeclaration
+from dp2emu.runtime10.textures import TextureDesc
+from dp2emu.runtime10.views import Span, ViewDesc, ViewDimension
 
 __all__ = [
     "Api",
@@ -25,6 +27,10 @@ __all__ = [
     "Resource",
     "Result",
     "Shader",
+    "Span",
     "StreamDeclaration",
+    "TextureDesc",
     "VertexElement",
+    "ViewDesc",
+    "ViewDimension",
 ]

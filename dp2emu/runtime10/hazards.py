@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from dp2emu.ddi10.resources.resource import BUFFER_TYPES, ResourceType
+
 Call = tuple[str, tuple[Any, ...]]
 """A call of the driver, as a tuple: the DDI function's name, and its arguments."""
 
@@ -73,8 +75,13 @@ class HazardTracker:
         self, entry: str, levels: tuple[int, int], desc: Any, memory: bytearray, rest: Any
     ) -> Call:
         """Remember the subresources of a view's ``levels``; returns the call that creates it."""
-        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
-        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
+        part = _Range(desc.hDrvResource)
+        if desc.ResourceDimension not in BUFFER_TYPES:
+            # The depth slices of a volume are one subresource.
+            volume = desc.ResourceDimension == ResourceType.TEXTURE3D
+            slices = part.slices if volume else _counted(desc.FirstArraySlice, desc.ArraySize)
+            part = _Range(desc.hDrvResource, levels, slices)
+        self._views[id(memory)] = memory, part
         return entry, (desc, memory, *rest)
 
     def _create_depth(

@@ -44,6 +44,7 @@ _STREAMS = {
 
 QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
     Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
+    Api.D3D10_1: {**_COMMON, 4: Ddi.PIPELINESTATS},
     Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
 }
 """The driver's query type by D3D10_QUERY or D3D11_QUERY number, for each API version (Direct3D

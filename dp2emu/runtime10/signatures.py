@@ -9,6 +9,7 @@ import msgspec
 
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
 from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.runtime10.codes import Refused, Result
@@ -120,7 +121,15 @@ def _offsets(elements: Sequence[VertexElement]) -> Iterable[int]:
 
 
 def texel_bytes(format: int) -> int:
-    """Size of a texel or vertex element of a DXGI_FORMAT, in bytes.
+    """Size of a texel or vertex element of a DXGI_FORMAT, in bytes; of a block, if compressed.
+
+    Raises as ``texels_of`` does.
+    """
+    return texels_of(format).size
+
+
+def texels_of(format: int) -> FormatRow:
+    """The layout of the texels of a DXGI_FORMAT.
 
     Raises Refused (E_INVALIDARG) for an unknown format or one without a size.
     """
@@ -128,4 +137,4 @@ def texel_bytes(format: int) -> int:
     row = DXGI.get(DxgiFormat(format)) if known else None
     if row is None or not row.texels.size:
         raise Refused(Result.E_INVALIDARG, f"DXGI_FORMAT {format}")
-    return row.texels.size
+    return row.texels

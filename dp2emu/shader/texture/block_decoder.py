@@ -244,11 +244,6 @@ BYTE_DECODERS: dict[AnyFormat, Decode] = {
     Format.G8R8_G8B8: partial(_rgb_pair, blocks.PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: partial(_yuv_pair, blocks.PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, blocks.PAIRS[Format.YUY2]),
-}
-"""Compressed or packed texture format -> its texel decoder, for formats of 8-bit channels."""
-
-BLOCK_DECODERS: dict[AnyFormat, Decode] = {
-    **BYTE_DECODERS,
     **dict.fromkeys((DxgiFormat.BC1_UNORM, DxgiFormat.BC1_UNORM_SRGB), _dxt1),
     **dict.fromkeys(
         (DxgiFormat.BC2_UNORM, DxgiFormat.BC2_UNORM_SRGB), partial(_beside_alpha, _four_bits)
@@ -256,11 +251,16 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     **dict.fromkeys(
         (DxgiFormat.BC3_UNORM, DxgiFormat.BC3_UNORM_SRGB), partial(_beside_alpha, _three_bits)
     ),
+    DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
+    DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
+}
+"""Compressed or packed texture format -> its texel decoder, for formats of 8-bit channels."""
+
+BLOCK_DECODERS: dict[AnyFormat, Decode] = {
+    **BYTE_DECODERS,
     DxgiFormat.BC4_UNORM: partial(_one_ramp, False),
     DxgiFormat.BC4_SNORM: partial(_one_ramp, True),
     DxgiFormat.BC5_UNORM: partial(_two_ramps, False),
     DxgiFormat.BC5_SNORM: partial(_two_ramps, True),
-    DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
-    DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
     DxgiFormat.R1_UNORM: _one_red_bit,
 }
