@@ -70,7 +70,7 @@ class Commands:
         self.counters = Counters()
         self.predicate: Predicate | None = None
         self.predicated = False
-        self._recorded: list[packets.Packet] = []
+        self._recorded: list[tuple[packets.Packet, int]] = []
         self._commands = 0
         self._data_bytes = 0
         self._calls = 0
@@ -79,22 +79,24 @@ class Commands:
         """Append a packet, wrapped with the current predicate if that applies."""
         if self._commands >= CAPACITY or self._data_bytes >= CAPACITY_BYTES:
             self.flush()
-        self._commands += not isinstance(packet, _INTERNAL)
+        size = 0 if isinstance(packet, _INTERNAL) else _PACKET_BYTES
+        self._commands += size > 0
         if isinstance(packet, packets.Write | packets.WriteBytes):
             self._data_bytes += len(packet.data)
+            size += len(packet.data)
         at = self.predicate
         if at is not None and self.predicated and isinstance(packet, _PREDICABLE):
             packet = packets.Predicated(packet, at.slot, at.value, at.hint)
-        self._recorded.append(packet)
+        self._recorded.append((packet, size))
 
     def flush(self) -> None:
-        """Flush: submit the recorded packets to the GPU."""
-        recorded, size = self._recorded, _PACKET_BYTES * self._commands + self._data_bytes
+        """Flush: submit the recorded packets to the GPU, each with the bytes that it uploads."""
+        recorded = self._recorded
         self.clear()
-        self._gpu.upload(size)
-        for packet in recorded:
+        for packet, size in recorded:
+            self._gpu.handed_over += size
             self._gpu.submit(packet, self.counters)
-        self._pass_time(size)
+        self._pass_time(sum(size for _, size in recorded))
 
     def skips(self) -> bool:
         """Whether the predicate skips a command that the host executes itself.

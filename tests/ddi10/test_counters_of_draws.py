@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 import pytest
 
-from dp2emu.ddi10.queries.counters import Counter
+from dp2emu.ddi10.queries.counters import COUNTERS, Counter
 from dp2emu.ddi10.queries.query_types import CreateQuery
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
@@ -31,21 +29,21 @@ def drawing(ps: str = "ps_color") -> Drawing:
     return driven
 
 
-def watched(driven: Drawing, counter: Counter, entry: str = "Draw", *numbers: int) -> float:
-    """What a counter of fractions says of a draw."""
+def watched(driven: Drawing, counter: Counter, entry: str = "Draw", *arguments: object) -> float:
+    """What a counter says of a draw, or of another entry's call."""
+    layout = COUNTERS[counter].kind.layout
     description = CreateQuery(counter)
     memory = bytearray(driven.device.functions["CalcPrivateQuerySize"](description))
     assert driven.call("CreateQuery", description, memory) == []
     driven.call("QueryBegin", memory)
-    driven.call("Flush")
-    driven.call(entry, *(numbers or (4, 0)))
+    driven.call(entry, *(arguments or (4, 0)))
     driven.call("QueryEnd", memory)
     driven.call("Flush")
     driven.adapter.finish()
-    data = bytearray(4)
-    assert driven.call("QueryGetData", memory, data, 4) == []
+    data = bytearray(layout.size)
+    assert driven.call("QueryGetData", memory, data, len(data)) == []
     driven.call("DestroyQuery", memory)
-    (found,) = struct.unpack("<f", data)
+    (found,) = layout.unpack(data)
     return float(found)
 
 
@@ -81,3 +79,11 @@ def test_vertices_that_were_shaded_before_are_found_in_the_cache() -> None:
 )
 def test_a_draw_is_work_for_every_unit(counter: Counter) -> None:
     assert 0 < watched(drawing(), counter) <= 1
+
+
+def test_an_update_is_uploaded_inside_an_interval_that_is_handed_over_with_it() -> None:
+    driven = drawing()
+    size = 120_000
+    update = "ResourceUpdateSubresourceUP", driven.buffer(bytes(size)), 0, None, bytes(size)
+    assert size <= watched(driven, Counter.UPLOADED_BYTES, *update) <= size + 100
+    assert 0 < watched(driven, Counter.HOST_ADAPTER_BANDWIDTH_UTILIZATION, *update) <= 1

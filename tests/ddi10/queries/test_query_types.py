@@ -49,7 +49,6 @@ def interval(driven: Driven, query: Query, before: int, samples: int) -> bytes |
     driven.call("Flush")
     driven.device.counters.samples += samples
     driven.device.counters.multisamples.add(1, 4, 3)
-    driven.adapter.gpu.upload(0)
     driven.call("QueryEnd", memory)
     return driven.data(memory, query)
 

@@ -168,7 +168,6 @@ def test_queries_with_no_work_between_them_share_a_look_and_others_do_not() -> N
     slots = [QuerySlot(OCCLUSION, None, key) for key in range(2)]
     changes = [
         lambda: gpu.submit(fill(target(gpu))),
-        lambda: gpu.upload(7),
         gpu.change_clock,
         lambda: None,
     ]
