@@ -321,8 +321,7 @@ class Draws:
         """Whether rasterization is on: stream output without a pixel shader, a depth test and a
         stencil test turns it off.
 
-        Source: "Rasterizer Stage"; D3D10DDI_QUERY, "D3D10DDI_QUERY_OCCLUSION": otherwise disabled
-        tests are tests that pass.
+        Otherwise disabled tests are tests that pass.  Source: Direct3D 10/11 DDI, "Query results".
         """
         state, streams = self._bindings.depth_stencil, self._stages.geometry.stream_output
         return bool(self._stages.pixel.shader or state.depth or state.stencil or streams is None)
