@@ -375,6 +375,21 @@ def test_data_of_a_hint_is_never_asked_for() -> None:
     assert broken.value.rule == "DATA_OF_A_HINT"
 
 
+@pytest.mark.parametrize("hint", [0, 1])
+def test_the_result_of_a_hint_never_leaves_the_gpu(hint: int) -> None:
+    driven = Driven(checking=False)
+    memory = driven.create(Query.OCCLUSIONPREDICATE, hint)
+    driven.call("QueryBegin", memory)
+    driven.call("Flush")
+    driven.device.counters.samples += 5
+    driven.call("QueryEnd", memory)
+    # A result of 1 would replace the byte 0xCD that the memory had at first.
+    found = driven.data(memory, Query.OCCLUSIONPREDICATE)
+    assert found == (None if hint else b"\1\0\0\0")
+    assert driven.poll(memory) == (STILL if hint else [])
+    assert memory[-4:] == (b"\xcd" * 4 if hint else b"\1\0\0\0")
+
+
 def test_data_is_not_asked_for_before_the_first_end() -> None:
     driven = Driven()
     with pytest.raises(ContractError) as broken:
