@@ -19,7 +19,18 @@ from dp2emu.ddi10.queries.query_types import QueryRow
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.queries import Observes, Report
 from dp2emu.gpu.device.timing import RATES
-from dp2emu.gpu.device.usage import GEOMETRY, PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.device.usage import (
+    GEOMETRY,
+    PIXEL,
+    TRAFFIC,
+    VERTEX,
+    VERTEX_CACHE,
+    Usage,
+    busy,
+    idle,
+    part,
+    used,
+)
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: the total cost of the counters that can be active at a time."""
@@ -154,7 +165,7 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
      "pixel processing spent on memory"),
     (Counter.PIXELSHADER_COMPUTATION_LIMITED, 1, _part(PIXEL[1], *PIXEL),
      "pixel processing spent on computing"),
-    (Counter.POST_TRANSFORM_CACHE_HIT_RATE, 2, _part("vertex_cache_hits", "vertex_cache_lookups"),
+    (Counter.POST_TRANSFORM_CACHE_HIT_RATE, 2, _part(VERTEX_CACHE[0], *VERTEX_CACHE),
      "vertices found transformed"),
     (Counter.TEXTURE_CACHE_HIT_RATE, 2, _part("texture_cache_hits", "texture_cache_lookups"),
      "texels found in the cache"),

@@ -30,6 +30,7 @@ from dp2emu.gpu.command.queries import (
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.draw.draw_stages import (
+    Caches,
     Witness,
     count_work,
     draw_setup,
@@ -323,14 +324,16 @@ class Gpu:
         packet = measured(packet)
         if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
             packet = with_constants(packet)
-        watched = bool(self._cache_watchers)
+        observes = Caches.ALL if self._cache_watchers else Caches.NONE
+        if observes is Caches.NONE and self._context is not None:
+            observes = Caches.VERTICES  # VSInvocations of the context
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
                 packet,
                 counters,
-                watched,
+                observes,
                 self._engine(),
                 self._threads,
                 self._witness if self.pixel_taps else None,
