@@ -197,8 +197,22 @@ def test_a_timestamp_is_the_clock_when_the_gpu_got_there() -> None:
     assert stamps == {1: 0, 2: 500}
 
 
+def test_a_timestamp_is_taken_when_the_work_is_finished_not_when_it_becomes_visible() -> None:
+    bench = Bench(timing=fixed(call=1, packet=250, delivery=10_000))
+    found = bench.settle(create(1, QueryType.TIMESTAMP) + clear() + issue(1, END))
+    assert dword(found[1]) == 250
+    assert bench.driver.time > 10_000
+
+
 def test_the_timestamp_frequency_is_the_clocks() -> None:
     assert dword(answer_of(QueryType.TIMESTAMPFREQ)) == TICKS_PER_SECOND
+
+
+def test_a_change_of_the_clock_does_not_change_the_frequency() -> None:
+    bench = Bench()
+    bench.ok(create(5, QueryType.TIMESTAMPFREQ))
+    bench.driver.gpu.change_clock()
+    assert dword(bench.results(issue(5, END))[5]) == TICKS_PER_SECOND
 
 
 def test_a_disjoint_bracket_sees_a_change_of_the_clock() -> None:

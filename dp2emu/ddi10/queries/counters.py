@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from dp2emu.d3d.enums10 import Counter as Counter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.queries.query_types import QueryRow
@@ -34,32 +35,6 @@ from dp2emu.gpu.device.usage import (
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: the total cost of the counters that can be active at a time."""
-
-
-class Counter(IntEnum):
-    """D3D10DDI_COUNTER values of D3D10DDI_QUERY, and this device's own from 0x40000000 on."""
-
-    GPU_IDLE = 0x1000
-    VERTEX_PROCESSING = 0x1001
-    GEOMETRY_PROCESSING = 0x1002
-    PIXEL_PROCESSING = 0x1003
-    OTHER_GPU_PROCESSING = 0x1004
-    HOST_ADAPTER_BANDWIDTH_UTILIZATION = 0x1005
-    LOCAL_VIDMEM_BANDWIDTH_UTILIZATION = 0x1006
-    VERTEX_THROUGHPUT_UTILIZATION = 0x1007
-    TRISETUP_THROUGHPUT_UTILIZATION = 0x1008
-    FILLRATE_THROUGHPUT_UTILIZATION = 0x1009
-    VERTEXSHADER_MEMORY_LIMITED = 0x100A
-    VERTEXSHADER_COMPUTATION_LIMITED = 0x100B
-    GEOMETRYSHADER_MEMORY_LIMITED = 0x100C
-    GEOMETRYSHADER_COMPUTATION_LIMITED = 0x100D
-    PIXELSHADER_MEMORY_LIMITED = 0x100E
-    PIXELSHADER_COMPUTATION_LIMITED = 0x100F
-    POST_TRANSFORM_CACHE_HIT_RATE = 0x1010
-    TEXTURE_CACHE_HIT_RATE = 0x1011
-    UPLOADED_BYTES = 0x40000000
-    CLOCK_DISTURBANCES = 0x40000001
-    WAITING_FOR_QUEUE = 0x40000002
 
 
 class CounterType(IntEnum):

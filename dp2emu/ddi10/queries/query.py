@@ -29,10 +29,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.gpu import Gpu
-
-FIFO_BASE = 1 << 16
-"""The queries of D3D10DDI_QUERY type t are reported in order, in the GPU's report FIFO with number
-FIFO_BASE + t."""
+from dp2emu.gpu.device.timing import FIFO_BASE
 
 _MARK = int.from_bytes(b"QURY", "little")
 _HEADER = Struct("<4IQ")
