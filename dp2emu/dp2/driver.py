@@ -275,6 +275,7 @@ class Driver:
         number = self._calls
         self._calls += 1
         self.gpu.begin_call()
+        self.gpu.call_vertices = call.vertices
         try:
             walked = self._perform(context, call, number)
         except MemoryError:
@@ -298,6 +299,7 @@ class Driver:
             if context.shadow is not None:
                 context.write_shadow()
             context.call, context.shadow = NO_CALL, None
+            self.gpu.call_vertices = None
             self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
             self.gpu.distribute()
 
@@ -310,7 +312,6 @@ class Driver:
             return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
         if surface is None or call.dwCommandLength == 0:
             return _Walked(None, call.dwCommandOffset)
-        self.gpu.upload(call.dwCommandLength + len(call.vertices or b""))
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
@@ -325,6 +326,7 @@ class Driver:
             self._count_tokens(tokens, len(scanned.commands), base + position)
             for offset, token, count, start, stop in scanned.commands:
                 at = base + offset
+                self.gpu.handed_over += stop - offset
                 for tap in self.command_taps:
                     tap(call, at, token, count)
                 try:

@@ -26,7 +26,17 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import Observes, QuerySlot, Report
 from dp2emu.gpu.device.timing import RATES, TICKS_PER_SECOND
-from dp2emu.gpu.device.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.device.usage import (
+    PIXEL,
+    TRAFFIC,
+    VERTEX,
+    VERTEX_CACHE,
+    Usage,
+    busy,
+    idle,
+    part,
+    used,
+)
 from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
 from dp2emu.layout import dtype_of, packer_of
 
@@ -136,8 +146,8 @@ def _bandwidth_timings(report: Report, options: Options) -> tuple[float, ...]:
 
 
 def _cache_utilization(report: Report, options: Options) -> tuple[float, ...]:
-    caches = "texture_cache", "vertex_cache"
-    return tuple(_percent(part(report, f"{c}_hits", f"{c}_lookups")) for c in caches)
+    texels = part(report, "texture_cache_hits", "texture_cache_lookups")
+    return _percent(texels), _percent(part(report, VERTEX_CACHE[0], *VERTEX_CACHE))
 
 
 _ROWS: tuple[tuple[QueryType, Window, _Values, Observes], ...] = (

@@ -16,6 +16,7 @@ from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.ddi10.shaders.stream_output import StreamOutputEntry11, StreamOutputShader11
 from dp2emu.ddi10.states.bindings import Scissor, Viewport
 from dp2emu.ddi10.states.state_objects import DepthStencilDesc, RasterizerDesc
 from dp2emu.errors import Unsupported
@@ -455,13 +456,24 @@ def test_what_a_geometry_shader_puts_out_is_what_the_clipper_gets() -> None:
 
 
 def test_the_clipper_gets_nothing_where_nothing_is_rasterized() -> None:
-    driven = Geometry(gs(over_all("mov o1, v[0][1]")))
-    driven.call("PsSetShader", None)
-    driven.call("SetDepthStencilState", driven.make("DepthStencilState", NO_DEPTH), 0)
-    driven.draw(1, 2, 3)
-    found = driven.counts()
-    assert (found.GSInvocations, found.GSPrimitives) == (3, 3)
-    assert found.CInvocations == found.CPrimitives == found.PSInvocations == 0
+    """Stream output without a pixel shader and tests turns rasterization off; without stream
+    output it stays on."""
+    code = gs(over_all("mov o1, v[0][1]"))
+    streamed = StreamOutputShader11(code, (StreamOutputEntry11(0, 0, 1, 0b1111),))
+    for desc, entered in ((streamed, 0), (None, 3)):
+        driven = Geometry(code)
+        if desc is not None:
+            entry = "GeometryShaderWithStreamOutput"
+            memory = bytearray(driven.device.functions[f"CalcPrivate{entry}"](desc, None))
+            assert driven.call(f"Create{entry}", desc, memory) == []
+            driven.call("GsSetShader", memory)
+        driven.call("PsSetShader", None)
+        driven.call("SetDepthStencilState", driven.make("DepthStencilState", NO_DEPTH), 0)
+        driven.draw(1, 2, 3)
+        found = driven.counts()
+        assert (found.GSInvocations, found.GSPrimitives) == (3, 3)
+        assert (found.CInvocations, found.CPrimitives) == (entered, entered)
+        assert found.PSInvocations == 0
 
 
 def test_partial_primitives_count_nowhere_and_partial_strips_neither() -> None:

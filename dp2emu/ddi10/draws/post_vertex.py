@@ -301,7 +301,8 @@ class PostVertexBindings:
             slot: StreamTarget(resource.surface, resource.filled)
             for slot, resource in self._bindings.stream_targets.items()
         }
-        return StreamOutput(streams.layouts, targets, streams.rasterized)
+        overflow = self._bindings.stream_overflow
+        return StreamOutput(streams.layouts, targets, streams.rasterized, overflow)
 
     def active(self) -> Iterator[Stage]:
         """Those of the hull, domain and geometry stages that have a shader bound."""

@@ -83,7 +83,9 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
         layout = output.layouts.get(mesh.stream)
         if layout is not None:
             plain = without_adjacent(mesh)
-            found = stream_out(layout, output.targets, plain.vertices, plain.corners)
+            found = stream_out(
+                layout, output.targets, plain.vertices, plain.corners, output.overflow
+            )
             streams = Streams.of(mesh.stream, found.written, found.needed)
             work += Work(streams=streams, stream_bytes=found.size)
         yield Made(mesh if mesh.stream == output.rasterized else mesh.part(slice(0)), work)

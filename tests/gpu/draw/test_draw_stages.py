@@ -23,7 +23,7 @@ from dp2emu.gpu.command.packets import MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, RasterState
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.draw.draw_stages import Caches, execute_draw
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, engine
@@ -46,7 +46,8 @@ SIZE = 14
 
 def run(*args: Any, observe_cache: bool = False, **options: Any) -> tuple[Work, Counters]:
     counters = Counters()
-    work = execute_draw(draw(*args, **options), counters, observe_cache=observe_cache)
+    observes = Caches.ALL if observe_cache else Caches.NONE
+    work = execute_draw(draw(*args, **options), counters, observes)
     return work, counters
 
 
@@ -402,14 +403,14 @@ def test_indexed_draws_read_the_vertices_they_name() -> None:
         vertices, indices=[1, 2, 3, 3, 2, 4], color=color_surface(), observe_cache=True
     )
     assert (work.vertices, work.pixels) == (6, 100)
-    assert (counters.vertex_cache_lookups, counters.vertex_cache_hits) == (6, 2)
+    assert (counters.vertex_cache_hits, counters.vertex_cache_misses) == (2, 4)
 
 
 def test_the_vertex_cache_is_only_observed_when_asked() -> None:
     _, counters = run(quad(0, 0, 9, 9), indices=[0, 0, 0], color=color_surface())
-    assert counters.vertex_cache_lookups == 0
+    assert counters.vertex_cache_misses == 0
     _, counters = run(quad(0, 0, 9, 9), color=color_surface(), observe_cache=True)
-    assert (counters.vertex_cache_lookups, counters.vertex_cache_hits) == (6, 0)
+    assert (counters.vertex_cache_hits, counters.vertex_cache_misses) == (0, 6)
 
 
 def test_points_take_their_size_from_the_vertex() -> None:
