@@ -39,7 +39,7 @@ def command(
     with (
         replacing_output(out) as place,
         CaptureWriter(place, compression=compression) as writer,
-        progress_through(file) as advance,
+        progress_through("import", file) as advance,
     ):
         losses = importing(trace, writer, frames=wanted, progress=advance)
     if trace.damage is not None:

@@ -178,14 +178,17 @@ def _progress() -> Iterator[Progress | None]:
 
 
 @contextmanager
-def progress_through(file: BinaryIO | None) -> Iterator[Callable[[object], None]]:
-    """Show how much of a capture file was read; yields a function to call with each record."""
+def progress_through(verb: str, file: BinaryIO | None) -> Iterator[Callable[[object], None]]:
+    """Show under the name of the ``verb`` how much of ``file`` was read (None: a pipe).
+
+    Yields a function to call with each record.
+    """
     with _progress() as bar:
         if bar is None:
             yield lambda record: None
             return
         size = None if file is None else os.fstat(file.fileno()).st_size
-        task = bar.add_task("replay", total=size)
+        task = bar.add_task(verb, total=size)
         seen = 0
 
         def advance(record: object) -> None:

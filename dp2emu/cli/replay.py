@@ -162,7 +162,7 @@ def command(
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
-        advance = stack.enter_context(progress_through(opened.file))
+        advance = stack.enter_context(progress_through("replay", opened.file))
         tally = replay(
             capture,
             rig=_staged(scenario, rig, options, model) or _opened_rig(rig, stack),
@@ -184,7 +184,7 @@ def command(
     say(_summary(capture.name, tally))
     # Messages come in this order: damage of the file, losses, comparison of pictures.
     return worst(
-        _code(tally, verify=verify),
+        _code(capture.name, tally, verify=verify),
         _report_losses(capture),
         _report_judgements(judged, pictures, wanted),
     )
@@ -250,19 +250,33 @@ def _report_judgements(
 ) -> int:
     """Print the comparisons with reference pictures, and return the exit code.
 
-    A reference without a picture differs, unless only some frames are wanted.
+    A reference without a picture differs, unless only some frames are wanted; that no picture
+    could be compared at all is an error.
     """
     if pictures is None or pictures.judge is None:
         return FINE
-    rows = judged + ([] if wanted.frames else pictures.judge.missing())
-    show_judgements(rows, pictures.judge.allowance, sys.stderr)
+    judge, unreferenced = pictures.judge, _Lines("unreferenced picture")
+    rows = judged + ([] if wanted.frames else judge.missing())
+    if rows:
+        show_judgements(rows, judge.allowance, sys.stderr)
+    for name in judge.unreferenced:
+        unreferenced.show(f"{wanted.against}: no reference for {name}")
+    unreferenced.close()
+    if not judged:
+        taken = _count(len(judge.unreferenced), "picture")
+        complain(f"{wanted.against}: nothing to compare: {taken} taken, none with a reference")
+        return UNUSABLE
     return FINE if all(row.within for row in rows) else DIFFERS
 
 
-def _code(tally: Tally, *, verify: bool) -> int:
+def _code(name: str, tally: Tally, *, verify: bool) -> int:
     if tally.damage is not None:
         complain(str(tally.damage))
+    unverified = verify and not (tally.compared or tally.observed)
+    if unverified:
+        complain(f"{name}: nothing to verify: no answer is recorded")
     return worst(
+        UNUSABLE if unverified else FINE,
         UNUSABLE if tally.damage else FINE,
         FAULTS if tally.faults else FINE,
         DIFFERS if verify and (tally.different or tally.observed_different) else FINE,
@@ -286,6 +300,7 @@ def _summary(name: str, tally: Tally) -> str:
         f"{total - different} of {total} {noun} as recorded",
         f"{tally.answered} of {tally.issued} queries answered" if tally.issued or called else "",
         _count(tally.pictures, "picture") if tally.pictures else "",
+        f"{tally.unreferenced} without a reference" if tally.unreferenced else "",
         _count(tally.faults, "fault"),
         f"{tally.known_faults} as recorded" if tally.known_faults else "",
         f"{tally.time:,} ticks ({tally.timing})",

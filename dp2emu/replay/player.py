@@ -84,7 +84,8 @@ def replay(
     before the first call selects it, else work is instant.  ``document`` receives replay JSON.
     ``pictures`` are taken at frame markers, before contexts are destroyed, and at the end.
     Faults do not end a replay; damage ends it early, and the tally has it.  Raises UsageError for
-    an invalid annotated timing or a rig without pictures, and OSError for failed output.
+    an invalid annotated timing, a rig without pictures, or frames behind the end of the capture,
+    and OSError for failed output.
     """
     options = options or Options()
     driver = Driver(timing or instant(), options)
@@ -286,11 +287,20 @@ class Player:
             self._rig.finish()
         if self._photographer is not None:
             self._photographer.close()
+            self._check_pictures(self._photographer, whole=damage is None)
         self.tally.time = int(getattr(self._rig, "time", 0))
         self.tally.damage = damage
         summary = asdict(self.tally) | {"damage": str(damage) if damage else None}
         self._document.finish({"summary": summary})
         return self.tally
+
+    def _check_pictures(self, taken: Photographer, *, whole: bool) -> None:
+        """Count pictures without a reference; refuse frames that a ``whole`` capture lacks."""
+        assert self._wanted is not None
+        if self._wanted.judge is not None:
+            self.tally.unreferenced = len(self._wanted.judge.unreferenced)
+        if whole:
+            self._wanted.frames.check(taken.frames)
 
     def _leave(self) -> None:
         """Finish and picture the Direct3D 10/11 devices that the capture did not destroy."""
