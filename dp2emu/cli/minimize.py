@@ -7,20 +7,21 @@ from pathlib import Path
 
 import click
 
-from dp2emu.cli.captures import PATH, Opened, capture_verb
+from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import FloatRange
 from dp2emu.cli.outcome import FINE, say
+from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 
 
-@click.command("minimize")
-@capture_verb(text=True)
+@verb_command("minimize")
+@capture_verb("minimize")
 @click.option(
     "--check", metavar="CMD", required=True,
     help="Command that fails for wanted captures; {} in it is the file, which else comes last.",
 )  # fmt: skip
 @click.option(
-    "-o", "--out", metavar="FILE", type=PATH, required=True, help="The minimized capture."
+    "-o", "--out", metavar="FILE", type=OUTPUT, required=True, help="The minimized capture."
 )
 @click.option(
     "--tries", type=click.IntRange(1), default=TRIES, show_default=True,
