@@ -20,6 +20,7 @@ from dp2emu import __version__
 from dp2emu.cli.outcome import (
     UNUSABLE,
     complain,
+    importing,
     interrupted,
     outcome_of,
     reader_gone,
@@ -66,7 +67,8 @@ class Verbs(click.Group):
         """The command of verb ``name``, whose module is imported; None for an unknown verb."""
         if name not in VERBS:
             return None
-        command = _imported(f"dp2emu.cli.{_MODULES.get(name, name)}").command
+        with importing():
+            command = _imported(f"dp2emu.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         return command
 
