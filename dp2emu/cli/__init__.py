@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
 from dp2emu.cli.outcome import (
+    FINE,
     UNUSABLE,
     complain,
     importing,
@@ -136,8 +137,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return interrupted(error.__cause__)
     except OSError as error:  # from help or version; outcome_of handles errors of verbs
         return unusable(error)
-    except SystemExit:  # click exits so if standard output is closed
-        return reader_gone()
+    except SystemExit as error:  # from shell completion, or if standard output is closed
+        return reader_gone() if error.code else FINE
     assert isinstance(code, int)
     return code
 
