@@ -120,7 +120,7 @@ RUN = {
         err="every call read is expressed", files=("game.dp2",)
     ),
     "dp2emu replay game.dp2 --png game": Result(
-        err="1 picture, 0 faults", files=("game/call_00000030.png",)
+        err="1 picture, 0 faults", files=("game/call_00000014.png",)
     ),
     'dp2emu conform --rig "pipe:wine mydriver.exe"': Result(err=r"\d\d passed, 0 failed"),
     # docs/tutorial.rst
