@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import configparser
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import dp2emu as package
+from tests.cli.running import dp2emu
 from tests.tools.loading import ROOT, load_tool
 
 README = (ROOT / "README.rst").read_text("utf-8")
@@ -17,6 +20,19 @@ def blocks(language: str) -> Iterator[list[str]]:
     """The lines of every code block of a language, without their indent."""
     found = re.findall(rf"\.\. code-block:: {language}\n\n((?:    .*\n|\n)+)", README)
     return ([line[4:] for line in block.rstrip().split("\n")] for block in found)
+
+
+def test_help_and_documents_say_directx_6_to_11() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    shown = dp2emu("--help").out.decode()
+    index = (ROOT / "docs" / "index.rst").read_text("utf-8")
+    for text in (README, index, shown, settings["metadata"]["description"], package.__doc__ or ""):
+        said = " ".join(text.split())
+        assert re.search("DirectX 6 to 11 display driver", said[:400]), said[:400]
+    for text in (README, index):  # the interfaces differ, and the first paragraph says where
+        first = " ".join(text.split("\n\n")[1].split())
+        assert "For DirectX 6 to 9" in first and "For Direct3D 10 and 11" in first
 
 
 def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ Exit codes:
   0    fine (a fault that matches its recorded answer is fine)
   1    a difference: from recorded answers (replay --verify), between pictures,
        from the rules (conform)
-  2    unusable input, output or arguments
+  2    unusable input, output or arguments; nothing to compare
   3    the stream had faults, needs an unsupported feature, or has calls with
        losses
   130  interrupted
