@@ -491,5 +491,5 @@ def _detect(source: Source, kind: str | None) -> str:
     found = magic.hex(" ") if magic else "nothing"
     raise source.error(
         f"the file starts with {found}, a capture with {wanted}; "
-        "a bare command buffer is read only when asked for"
+        "a bare command buffer is read only on request (--bare)"
     )

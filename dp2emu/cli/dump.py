@@ -8,6 +8,7 @@ from dp2emu.capture.apitrace.text import dump_trace
 from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
+from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.errors import CaptureError
 from dp2emu.text.conversion import dump_jsonl, dump_text
@@ -21,8 +22,8 @@ def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool) -> int:
     return _code(trace.damage)
 
 
-@click.command("dump")
-@capture_verb(text=True, trace=_dump_calls)
+@verb_command("dump")
+@capture_verb("dump", trace=_dump_calls)
 @click.option("--hex", "with_bytes", is_flag=True, help="Show the bytes beside the fields.")
 @click.option(
     "--jsonl", is_flag=True, help="Print a JSON object for each token and each other record."

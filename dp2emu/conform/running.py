@@ -71,7 +71,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
         return Outcome(case, Verdict.FAILED, str(broken))
     except RigFailure as failure:
         session.restart()
-        return Outcome(case, Verdict.FAILED, failure.what)
+        finding = failure.finding  # without the address, which may differ from run to run
+        return Outcome(case, Verdict.FAILED, f"{finding.kind.value}: {finding.what}")
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:

@@ -33,7 +33,8 @@ class Judgement(NamedTuple):
 
 
 class Judge:
-    """A comparer of pictures with references.  Mutable: it tracks which references were used.
+    """A comparer of pictures with references.  Mutable: it tracks which references were used, and
+    ``unreferenced`` lists the names of the pictures without one.
 
     ``out`` is a folder for side-by-side pictures of those that differ beyond ``allowance``, named
     like these.
@@ -44,6 +45,7 @@ class Judge:
     ) -> None:
         self.references = references
         self.allowance = allowance
+        self.unreferenced: list[str] = []
         self._out = out
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
@@ -55,6 +57,7 @@ class Judge:
         """
         path = self.references.find(name, call)
         if path is None:
+            self.unreferenced.append(name)
             return None
         reference = read_image(path)
         comparison = compare_images(image, reference, self.allowance.tolerance)

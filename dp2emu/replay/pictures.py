@@ -146,7 +146,7 @@ class Photographer:
         self._sheet = Sheet()
         self._taken: dict[tuple[int, str], int] = {}
         self._call = self._marked = -1
-        self._frames = 0
+        self._frames = self._recorded = 0
         self._context: int | None = None
         self._used: dict[int, None] = {}
         self.only_recorded = False
@@ -180,6 +180,7 @@ class Photographer:
 
     def recorded(self, record: Pictured) -> Iterator[Task]:
         """Yield a task for a picture that the recorded program took, if its frame is selected."""
+        self._recorded = self._frames + 1
         if self._frames in self._wanted.frames:
             yield partial(self._take_recorded, record, self._frames)
 
@@ -198,6 +199,11 @@ class Photographer:
             yield partial(self._take, first, raw.hold if raw else None)
         if self._wanted.all_targets:
             yield from self._others(frame, self._rig.recent_targets(context))
+
+    @property
+    def frames(self) -> int:
+        """Number of frames so far; calls and pictures after the last marker are one more."""
+        return max(self._frames + (self._call > self._marked), self._recorded)
 
     def close(self) -> None:
         """Write the last raw frame and the contact sheet.  Raises OSError."""

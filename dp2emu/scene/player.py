@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from dp2emu.errors import Dp2Error, Fault, SceneError, UsageError
-from dp2emu.outputs import write_file
+from dp2emu.outputs import check_output, write_file
 from dp2emu.scene.document import SURFACE_PIXELS, Scene
 from dp2emu.scene.values import Argument, DataReader, Fields, PlayerReader, Spellings, text
 
@@ -75,10 +75,15 @@ class Results(msgspec.Struct):
         return file
 
     def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write all files, the JSON document last, and return their paths."""
+        """Write all files, the JSON document last, and return their paths.
+
+        Raises OSError; if one is a protected input, before it writes any.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         document = json.dumps(self.document, indent=1, allow_nan=False) + "\n"
         files = {**self.files, f"{self.name}.json": document.encode()}
+        for file in files:
+            check_output(folder / file)
         for file, content in files.items():
             write_file(folder / file, content)
         return tuple(folder / file for file in files)
