@@ -315,7 +315,7 @@ class Driver:
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
-        size = context.call.size
+        size, gpu = context.call.size, self.gpu
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         view, base = _fetched(surface, position, end)
         position, end = position - base, end - base
@@ -326,7 +326,7 @@ class Driver:
             self._count_tokens(tokens, len(scanned.commands), base + position)
             for offset, token, count, start, stop in scanned.commands:
                 at = base + offset
-                self.gpu.handed_over += stop - offset
+                gpu.handed_over += stop - offset
                 for tap in self.command_taps:
                     tap(call, at, token, count)
                 try:

@@ -153,7 +153,11 @@ class Gpu:
             self.run()
         size = self._size_of(packet)
         self._queued_bytes += size
-        uploaded = 0 if type(packet) in _QUERYING else self._take_uploads(packet)
+        uploaded = 0
+        if type(packet) not in _QUERYING:
+            uploaded, self.handed_over = self.handed_over, 0
+            if self.call_vertices is not None:
+                uploaded += self._take_call_vertices(packet)
         self._fifo.append((packet, self.now, size, uploaded, context))
 
     def advance(self, ticks: int) -> None:
@@ -237,16 +241,13 @@ class Gpu:
         self._seen = None
         return waited
 
-    def _take_uploads(self, packet: Packet) -> int:
-        """The bytes that a packet uploads: those handed over since the packet before it, and the
-        vertices of the call if it is the first draw of them.
-        """
-        uploaded, self.handed_over = self.handed_over, 0
+    def _take_call_vertices(self, packet: Packet) -> int:
+        """Size of the vertices of the call if a packet is their first draw, else 0."""
         vertices = self.call_vertices
-        if vertices is not None and type(packet) is Draw and _read_vertices(packet) is vertices:
-            uploaded += len(vertices)
-            self.call_vertices = None
-        return uploaded
+        if vertices is None or type(packet) is not Draw or _read_vertices(packet) is not vertices:
+            return 0
+        self.call_vertices = None
+        return len(vertices)
 
     def collect(self) -> list[Report]:
         """Remove and return the reports that the host can see now, in the order they became
