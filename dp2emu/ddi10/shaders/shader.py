@@ -341,8 +341,9 @@ _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.
 
 
 def _position(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
-    """Rewrite a read of SV_Position: the place that it is evaluated at, which is the pixel's centre
-    unless it has a prefix, its depth, and the interpolated w.
+    """Rewrite a read of SV_Position: the place that it is evaluated at, its depth and its w.
+
+    The place is the pixel's centre unless the port has a prefix.
     """
     component = varying(statement.port)
     prefix = statement.port.removesuffix(component)

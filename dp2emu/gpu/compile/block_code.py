@@ -50,9 +50,9 @@ class Row(msgspec.Struct, frozen=True):
 class Spot(msgspec.Struct, frozen=True):
     """A block of a pair of pixel rows, from column ``x`` on, in memory order.
 
-    ``inside`` are coverage masks, as in ``Row.bounds``, ``masks`` those of the fragments to draw by
-    sample, ``depths`` their z.  ``ways`` are the horizontal distances from
-    corner 0 to each sample, ``central`` those to the pixel centre.
+    ``inside`` are coverage masks, as in ``Row.bounds``, ``masks`` those of the fragments to draw
+    by sample, ``depths`` their z.  ``ways`` are the horizontal distances from corner 0 to each
+    sample, ``central`` those to the pixel centre.
     """
 
     row: Row

@@ -112,9 +112,10 @@ class Site(msgspec.Struct):
 
     ``central`` are the pixels' centres, ``covered`` the centroids, ``sampled`` the sample with
     number ``sample``, for which the program runs; the last two are None where they are the
-    centres, and ``offsets`` has their distances from these in pixels.  ``rows`` has, by attribute, the value of its plane equation at the y of the pixels'
-    centres and the x of corner 0; ``coverage`` has a bit for each covered sample, I32.
-    ``unclamped``: the program reads z without a clamp to 0..1.
+    centres, and ``offsets`` has their distances from these in pixels.  ``rows`` has, by attribute,
+    the value of its plane equation at the y of the pixels' centres and the x of corner 0;
+    ``coverage`` has a bit for each covered sample, I32.  ``unclamped``: the program reads z
+    without a clamp to 0..1.
     """
 
     primitive: Primitive

@@ -20,9 +20,7 @@ from tests.gpu.model import COMPARE
 pixels = st.lists(st.integers(0, 6), min_size=1, max_size=40)
 
 
-def passes(
-    func: CmpFunc, alpha: F32, reference: int, *, unclamped: bool = False
-) -> list[bool]:
+def passes(func: CmpFunc, alpha: F32, reference: int, *, unclamped: bool = False) -> list[bool]:
     wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
     found: list[bool] = np.broadcast_to(
         computed(alpha_passes, AlphaTest(func, unclamped), alpha, wanted)[0], alpha.shape

@@ -3,8 +3,8 @@ tokens, "Opcodes", "Arithmetic" and "Flow control").
 
 Temporaries are not clamped: 1.x guarantees a range of -1..1 or -8..8 and permits more.  Clamped
 are constants of ps_1_x to -1..1, its colour inputs to 0..1, and fog and colours written by vertex
-shaders before 3.0.  0 times anything is 0 before 3.0.  Components of a varying that the shader
-does not write are 0, or 1 in color0.
+shaders before 3.0.  0 times anything is 0.  Components of a varying that the shader does not write
+are 0, or 1 in color0.
 
 Calls are expanded inline: a subroutine ends in its only ret, and the decoder bounds the depth and
 size of the expansion.
