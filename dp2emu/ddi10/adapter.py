@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
-from dp2emu.ddi10.capabilities import get_caps
+from dp2emu.ddi10.capabilities import check_feature_support, get_caps
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.device import Device
@@ -63,6 +63,12 @@ class Adapter:
         HRESULT.
         """
         return get_caps(type, data)
+
+    def check_feature_support(self, feature: int, data: bytearray) -> int:
+        """CheckFeatureSupport of ID3D11Device: write what the adapter can do of ``feature``
+        (D3D11_FEATURE) into ``data``; returns an HRESULT.
+        """
+        return check_feature_support(feature, data)
 
     def create_device(
         self,

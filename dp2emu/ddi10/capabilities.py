@@ -77,6 +77,35 @@ CAPS: dict[CapsType, int] = {
 and all pipeline levels."""
 
 
+# CheckFeatureSupport of Direct3D 11: optional features that later versions added
+
+
+class Feature(IntEnum):
+    """D3D11_FEATURE, of the structures that the adapter has answers for."""
+
+    D3D11_OPTIONS3 = 15
+
+
+FEATURES: dict[Feature, bytes] = {
+    # VPAndRTArrayIndexFromAnyShaderFeedingRasterizer
+    Feature.D3D11_OPTIONS3: _CAPS.pack(1)
+}
+"""Structures that CheckFeatureSupport reports, by feature: vertex and domain shaders may write
+SV_RenderTargetArrayIndex and SV_ViewportArrayIndex."""
+
+
+def check_feature_support(feature: int, data: bytearray) -> int:
+    """CheckFeatureSupport: fill ``data`` with the structure of a feature and return S_OK.
+
+    Returns E_INVALIDARG and writes nothing for an unknown feature or a wrong size.
+    """
+    found = FEATURES.get(feature)  # type: ignore[call-overload]
+    if found is None or len(data) != len(found):
+        return DdiCode.E_INVALIDARG
+    data[:] = found
+    return S_OK
+
+
 def get_caps(type: int, data: bytearray) -> int:
     """GetCaps: fill ``data`` with the structure of a type and return S_OK.
 

@@ -20,3 +20,16 @@ def test_other_types_and_sizes_are_invalid(type: int, size: int) -> None:
     data = bytearray(b"\xee" * size)
     assert Adapter().get_caps(type, data) == DdiCode.E_INVALIDARG
     assert data == b"\xee" * size
+
+
+def test_an_adapter_takes_array_indices_from_any_shader_before_the_rasterizer() -> None:
+    data = bytearray(4)
+    assert Adapter().check_feature_support(15, data) == 0
+    assert int.from_bytes(data, "little") == 1
+
+
+@pytest.mark.parametrize(("feature", "size"), [(14, 4), (-1, 4), (15, 3), (15, 8), (15, 0)])
+def test_other_features_and_sizes_are_invalid(feature: int, size: int) -> None:
+    data = bytearray(b"\xee" * size)
+    assert Adapter().check_feature_support(feature, data) == DdiCode.E_INVALIDARG
+    assert data == b"\xee" * size

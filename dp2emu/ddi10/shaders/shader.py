@@ -35,7 +35,7 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
 )
-from dp2emu.shader.ports import CONSTANT, NOPERSPECTIVE, varying
+from dp2emu.shader.ports import CONSTANT, LAYER, NOPERSPECTIVE, VIEWPORT, varying
 from dp2emu.shader.program_cache import programs_cached
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4 import decode
@@ -318,7 +318,7 @@ class _PortRewriter(msgspec.Struct):
             slot = self.slot(Type.F32)
             yield Assign(slot, "asfloat", (value,))
             value = Slot(slot)
-        self.outputs[name] = Port(name, Type.I32 if name == COVERAGE_PORT else Type.F32)
+        self.outputs[name] = Port(name, Type.I32 if name in _INTEGERS else Type.F32)
         yield Output(name, value)
 
 
@@ -337,6 +337,8 @@ def _interpolated(writer: _PortRewriter, statement: Input) -> tuple[Statement, .
     return (writer.read(CONSTANT + statement.port, statement.slot),)
 
 
+_INTEGERS = frozenset({COVERAGE_PORT, LAYER, VIEWPORT})
+"""Names of the outputs that are integers."""
 _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.x"}
 
 
