@@ -282,10 +282,15 @@ class Context:
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (draw from vertex ``first``), DRAWPRIMITIVE2 (from ``byte_offset``)."""
-        shape = _topology(topology)
-        divided = self.shaders.has_dividers
-        streams = self.streams.instances(self.call, byte_offset, first=first, dividers=divided)
-        self._draw(self._stream_source(), shape, first, count, streams, None)
+        shape, source = _topology(topology), self._stream_source()
+        streams = self.streams.instances(
+            self.call,
+            byte_offset,
+            first=first,
+            dividers=self.shaders.has_dividers,
+            read=source.reads_vertices,
+        )
+        self._draw(source, shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
         """CLIPPEDTRIANGLEFAN: a fan that the runtime clipped, from stream 0."""
@@ -310,9 +315,10 @@ class Context:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
-        shape = _topology(topology)
-        streams = self.streams.instances(self.call, base_bytes, first=None)
-        self._draw(self._stream_source(), shape, start, count, streams, indices)
+        shape, source = _topology(topology), self._stream_source()
+        read = source.reads_vertices
+        streams = self.streams.instances(self.call, base_bytes, first=None, read=read)
+        self._draw(source, shape, start, count, streams, indices)
 
     def draw_rectangle_patch(
         self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None

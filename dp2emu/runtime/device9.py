@@ -123,6 +123,7 @@ class Device9(DeviceStates):
         )
         self._streams: set[int] = set()
         self._has_indices = self._has_format = False
+        self._vertex_shader: VertexShader | None = None
         self._patches: set[int] = set()
         self._objects = self._vertex_function = 0
         self.session.open(self.back_buffer.handle, handle_of(self.depth_buffer))
@@ -264,7 +265,7 @@ class Device9(DeviceStates):
     def create_vertex_shader(self, code: Sequence[int]) -> VertexShader:
         """CreateVertexShader of ``code``, DWORDs with the end token."""
         data = words(code)
-        return VertexShader(self._create_object(Op.CREATEVERTEXSHADERFUNC, data, len(data)))
+        return VertexShader(self._create_object(Op.CREATEVERTEXSHADERFUNC, data, len(data)), data)
 
     def create_pixel_shader(self, code: Sequence[int]) -> PixelShader:
         """CreatePixelShader of ``code``, DWORDs with the end token."""
@@ -314,6 +315,7 @@ class Device9(DeviceStates):
 
     def set_vertex_shader(self, shader: VertexShader | None) -> None:
         """SetVertexShader; None for fixed-function vertex processing."""
+        self._vertex_shader = shader
         self._set_vertex_function(shader.handle if shader else 0)
 
     def _set_vertex_function(self, handle: int) -> None:
@@ -456,9 +458,10 @@ class Device9(DeviceStates):
     def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
         """DrawPrimitive: ``count`` primitives of the bound streams from vertex ``start`` on.
 
-        This and the other draws raise Refused without a vertex format, streams or indices.
+        This and the other draws raise Refused without a vertex format, indices or, unless the
+        vertex shader has no inputs, streams.
         """
-        self._require(bool(self._streams), "streams")
+        self._require(self._can_fetch, "streams")
         if count:
             self._before_draw()
             self.session.emit(Op.DRAWPRIMITIVE, [(primitive, start, count)])
@@ -470,7 +473,7 @@ class Device9(DeviceStates):
         """DrawIndexedPrimitive: ``count`` primitives from index ``start`` on; indices count from
         vertex ``base``, ``minimum`` and ``vertices`` are a hint.
         """
-        self._require(bool(self._streams), "streams")
+        self._require(self._can_fetch, "streams")
         self._require(self._has_indices, "index buffer")
         if count:
             self._before_draw()
@@ -535,6 +538,12 @@ class Device9(DeviceStates):
     def _submit(self, vertices: UserMemory) -> None:
         self.session.submit_with(vertices)
         self._streams.discard(0)
+
+    @property
+    def _can_fetch(self) -> bool:
+        """Whether a draw has the streams that it needs: at least one, if it reads vertices."""
+        shader = self._vertex_shader
+        return bool(self._streams) or (shader is not None and not shader.reads_vertices)
 
     def _require(self, bound: bool, what: str) -> None:
         if not bound:

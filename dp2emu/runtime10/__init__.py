@@ -6,7 +6,7 @@ object.
 
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.device import Device, Handle, Resource, Shader
-from dp2emu.runtime10.features import DoublesData, Feature, OptionsData
+from dp2emu.runtime10.features import DoublesData, Feature, Options3Data, OptionsData
 from dp2emu.runtime10.query import Data, Query
 from dp2emu.runtime10.signatures import Code, VertexElement
 from dp2emu.runtime10.streamout import StreamDeclaration
@@ -21,6 +21,7 @@ __all__ = [
     "DoublesData",
     "Feature",
     "Handle",
+    "Options3Data",
     "OptionsData",
     "Query",
     "Refused",

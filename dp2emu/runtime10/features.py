@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple
 
-from dp2emu.ddi10.capabilities import CapsType, ShaderCaps
+from dp2emu.ddi10.capabilities import CapsType, PipelineLevel, ShaderCaps
 from dp2emu.errors import Unsupported
 
 
@@ -18,6 +18,7 @@ class Feature(IntEnum):
 
     DOUBLES = 1
     D3D11_OPTIONS = 5
+    D3D11_OPTIONS3 = 15
 
 
 class DoublesData(NamedTuple):
@@ -45,7 +46,13 @@ class OptionsData(NamedTuple):
     ExtendedResourceSharing: bool = False
 
 
-FeatureData = DoublesData | OptionsData
+class Options3Data(NamedTuple):
+    """D3D11_FEATURE_DATA_D3D11_OPTIONS3."""
+
+    VPAndRTArrayIndexFromAnyShaderFeedingRasterizer: bool = False
+
+
+FeatureData = DoublesData | OptionsData | Options3Data
 """Type of the structures that CheckFeatureSupport fills in."""
 GetCaps = Callable[[int, bytearray], int]
 """Type of a driver's GetCaps: a function of a ``CapsType`` and the memory to fill."""
@@ -54,18 +61,22 @@ GetCaps = Callable[[int, bytearray], int]
 def feature_data(feature: int, get_caps: GetCaps) -> FeatureData:
     """The structure of a feature, from the capabilities of a driver.
 
-    The driver interface has no capability of its own for the extended instructions: they come
-    with doubles.  Raises Unsupported for other features.
+    The driver interface of Direct3D 11.0 has no capability of its own for what later versions
+    added: the extended instructions come with doubles, and array indices from vertex and domain
+    shaders with pipeline level 11.0.  Raises Unsupported for other features.
     """
-    doubles = ShaderCaps.DOUBLES in _shader_caps(get_caps)
+    doubles = bool(_caps(get_caps, CapsType.SHADER) & ShaderCaps.DOUBLES)
     if feature == Feature.DOUBLES:
         return DoublesData(DoublePrecisionFloatShaderOps=doubles)
     if feature == Feature.D3D11_OPTIONS:
         return OptionsData(ExtendedDoublesShaderInstructions=doubles)
+    if feature == Feature.D3D11_OPTIONS3:
+        levels = _caps(get_caps, CapsType.PIPELINE_SUPPORT)
+        return Options3Data(bool(levels >> PipelineLevel.LEVEL_11_0 & 1))
     raise Unsupported(f"D3D11_FEATURE {feature}")
 
 
-def _shader_caps(get_caps: GetCaps) -> ShaderCaps:
+def _caps(get_caps: GetCaps, type: CapsType) -> int:
     data = bytearray(4)
-    get_caps(CapsType.SHADER, data)
-    return ShaderCaps(int.from_bytes(data, "little"))
+    get_caps(type, data)
+    return int.from_bytes(data, "little")

@@ -8,7 +8,7 @@ from dp2emu.capture.recorder import Recorder
 from dp2emu.capture.records import Record
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Unsupported
-from dp2emu.runtime10 import Api, Device, DoublesData, Feature, OptionsData
+from dp2emu.runtime10 import Api, Device, DoublesData, Feature, Options3Data, OptionsData
 from dp2emu.runtime10.features import feature_data
 
 
@@ -17,6 +17,11 @@ def test_double_precision_is_announced() -> None:
     assert device.check_feature_support(Feature.DOUBLES) == DoublesData(True)
     options = device.check_feature_support(Feature.D3D11_OPTIONS)
     assert options == OptionsData(ExtendedDoublesShaderInstructions=True)
+
+
+def test_array_indices_from_any_shader_before_the_rasterizer_are_announced() -> None:
+    device = Device(Adapter(checking=True))
+    assert device.check_feature_support(Feature.D3D11_OPTIONS3) == Options3Data(True)
 
 
 def test_features_of_a_recorded_adapter_are_its_own() -> None:

@@ -82,6 +82,11 @@ class Source(msgspec.Struct, frozen=True, eq=False):
     tokens: Declaration8 | None = None
     methods: Container[DeclMethod] = MESH_METHODS
 
+    @property
+    def reads_vertices(self) -> bool:
+        """Whether a draw reads vertices: always, but for a vertex shader without inputs."""
+        return self.layout.transformed or self.function is None or self.function.reads_inputs
+
 
 class VertexStage(msgspec.Struct, frozen=True, eq=False):
     """The vertex program, None for transformed vertices, with its attributes and textures.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.d3d.vertices import Element, VertexLayout
@@ -199,6 +200,12 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     def blending(self) -> bool:
         """Whether any target is blended."""
         return self.blend is not None or any(each is not None for each in self.blends)
+
+    @cached_property
+    def alpha_unclamped(self) -> bool:
+        """Whether an alpha test compares alphas outside of 0..1: the first target holds floats."""
+        first = self.color_formats[0] if self.color_formats else None
+        return self.alpha_test is not None and first is not None and ROWS[first].floating
 
     @cached_property
     def tests_late(self) -> bool:

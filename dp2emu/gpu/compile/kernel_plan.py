@@ -145,6 +145,7 @@ def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled:
         late=pipeline.tests_late,
         ahead=pipeline.hides_early and writes.depth is not None,
         alpha_test=pipeline.alpha_test,
+        alpha_unclamped=pipeline.alpha_unclamped,
         alpha_to_coverage=pipeline.alpha_to_coverage,
         w_buffer=pipeline.depth.w_buffer,
         unclamped=pipeline.depth.in_viewport,

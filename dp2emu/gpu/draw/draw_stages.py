@@ -22,7 +22,12 @@ from dp2emu.gpu.command.work import Streams, Work
 from dp2emu.gpu.input_assembler import vertex_fetch
 from dp2emu.gpu.input_assembler.vertex_cache import cache_lookups
 from dp2emu.gpu.output_merger import depth_test
-from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_covers, alpha_passes
+from dp2emu.gpu.output_merger.alpha_test import (
+    REFERENCE_STEP,
+    AlphaTest,
+    alpha_covers,
+    alpha_passes,
+)
 from dp2emu.gpu.output_merger.depth_test import DepthPlanes, PixelGroups
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
@@ -458,7 +463,8 @@ class _Stages(msgspec.Struct, frozen=True):
         if pipeline.alpha_test is not None:
             reference = self.draw.output.merge.alpha_reference
             wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
-            alive = alive & computed(alpha_passes, pipeline.alpha_test, alpha, wanted)[0]
+            test = AlphaTest(pipeline.alpha_test, pipeline.alpha_unclamped)
+            alive = alive & computed(alpha_passes, test, alpha, wanted)[0]
         if shaded.drawn is not None:
             return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
         if pipeline.alpha_to_coverage:

@@ -24,9 +24,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import strips, vertex_bytes, vertex
 from dp2emu.gpu.patches.hull_domain import divided
 from dp2emu.gpu.rasterizer.clip import Geometry, placed
 from dp2emu.gpu.vertex_shader.mesh import (
-    LAYER,
     LISTS,
-    VIEWPORT,
     Made,
     Mesh,
     corners_with_adjacent,
@@ -34,6 +32,7 @@ from dp2emu.gpu.vertex_shader.mesh import (
     without_adjacent,
 )
 from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
+from dp2emu.shader.ports import LAYER, VIEWPORT
 from dp2emu.shader.types import Lanes
 
 CHUNK = 1 << 13

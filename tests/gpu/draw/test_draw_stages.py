@@ -26,7 +26,7 @@ from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import Caches, execute_draw
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.engines import JIT, engine
+from dp2emu.shader.engines import CHECKED, JIT, engine
 from dp2emu.shader.ir import Program, Stage
 from tests.gpu.drawing import (
     SIZED,
@@ -237,6 +237,30 @@ def test_alpha_test_and_kill_work_together() -> None:
     assert counters.samples == 0
     counters, words = alpha_tested(CmpFunc.GREATER, 200, 0, killing())
     assert counters.samples == np.count_nonzero(words == 0x80000000) == 60
+
+
+@pytest.mark.parametrize(
+    ("format", "passing"),
+    [
+        (Format.A32B32G32R32F, {CmpFunc.GREATER, CmpFunc.GREATEREQUAL, CmpFunc.NOTEQUAL}),
+        (Format.A16B16G16R16F, {CmpFunc.GREATER, CmpFunc.GREATEREQUAL, CmpFunc.NOTEQUAL}),
+        (Format.A8R8G8B8, {CmpFunc.EQUAL, CmpFunc.LESSEQUAL, CmpFunc.GREATEREQUAL}),
+    ],
+)
+def test_the_alpha_test_on_a_float_target_compares_the_unclamped_output(
+    format: Format, passing: set[CmpFunc]
+) -> None:
+    b = Builder(Stage.PIXEL)
+    for component in "xyzw":
+        b.output(f"target0.{component}", 1.5)
+    packet = draw(quad(0, 0, 10, 10), color=color_surface(format), pixel=b.program())
+    merge = MergeNumbers(alpha_reference=255)
+    for func in set(CmpFunc) - {CmpFunc.ALWAYS}:
+        counters = Counters()
+        pipeline = replace(packet.pipeline, alpha_test=func)
+        rebuilt = rebound(packet, pipeline=pipeline, merge=merge)
+        execute_draw(rebuilt, counters, run=engine(CHECKED))
+        assert counters.samples == (100 if func in passing else 0)
 
 
 def test_a_program_without_a_colour_has_alpha_zero() -> None:

@@ -34,6 +34,7 @@ from msgspec.structs import replace
 
 from dp2emu.d3d.enums10 import Domain
 from dp2emu.errors import ShaderError, Unsupported
+from dp2emu.shader.ports import LAYER, VIEWPORT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import GlobalFlags, SystemValue
 from dp2emu.shader.sm4.flow import Phase, phases
@@ -73,6 +74,10 @@ DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
 """Register files of depth outputs: oDepth, oDepthGE, oDepthLE.  That the last two promise in which
 direction depth changes is not used."""
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
+_ARRAY_INDICES = {
+    SystemValue.RENDERTARGET_ARRAY_INDEX: LAYER,
+    SystemValue.VIEWPORT_ARRAY_INDEX: VIEWPORT,
+}
 
 
 def vertex_outputs(low: Lowering) -> None:
@@ -80,6 +85,7 @@ def vertex_outputs(low: Lowering) -> None:
 
     All declared components of o# are written as bits, named by register.  The position and the
     clip and cull distances are written as floats too; distances are numbered in component order.
+    The indices of the target slice and of the viewport have ports of their own as well.
     """
     counts = dict.fromkeys(_DISTANCES, 0)
     for number, component, value in _declared(low):
@@ -87,6 +93,8 @@ def vertex_outputs(low: Lowering) -> None:
         low.b.output(f"o{number}.{COMPONENTS[component]}", value)
         if name is SystemValue.POSITION:
             low.b.output(f"position0.{COMPONENTS[component]}", low.b.asfloat(value))
+        elif name in _ARRAY_INDICES:
+            low.b.output(_ARRAY_INDICES[name], value)
         elif name in counts:
             low.b.output(f"{_DISTANCES[name]}{counts[name]}.x", low.b.asfloat(value))
             counts[name] += 1

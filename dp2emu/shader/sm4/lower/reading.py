@@ -293,11 +293,12 @@ def input_of(low: Lowering, number: int, component: int, prefix: str | None = No
     name = f"v{number}.{COMPONENTS[component]}"
     if low.version.stage is Stage.VERTEX or register.interpolation is Interpolation.CONSTANT:
         return low.b.input(name, Type.I32)
+    prefix = _PREFIXES.get(register.interpolation, "") if prefix is None else prefix
     if register.name is SystemValue.POSITION:
-        return low.b.input(f"position.{COMPONENTS[component]}")
-    return low.b.input(
-        (_PREFIXES.get(register.interpolation, "") if prefix is None else prefix) + name
-    )
+        # A position is never divided by w.
+        prefix = prefix.removesuffix(NOPERSPECTIVE)
+        return low.b.input(f"{prefix}position.{COMPONENTS[component]}")
+    return low.b.input(prefix + name)
 
 
 _Read = Callable[[Lowering, Operand, int, Value | None], Value]
