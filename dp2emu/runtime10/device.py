@@ -226,8 +226,12 @@ class Device:
         return Shader(memory, code)
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
-        """CreateInputLayout of ``elements`` for a vertex shader."""
-        found = input_elements(elements, shader.code.inputs)
+        """CreateInputLayout of ``elements`` for a vertex shader.
+
+        Code without an input signature names its registers: ``VertexElement("v", 2, ...)`` is v2.
+        Raises Refused for an input without an element.
+        """
+        found = input_elements(elements, shader.code.named_inputs)
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
