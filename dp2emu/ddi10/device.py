@@ -14,6 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.capabilities import check_format_support, check_multisample_quality_levels
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Context
@@ -253,6 +254,7 @@ class Host(Protocol):
         """Count a DDI call; returns whether the adapter is still present."""
 
 
+@checked
 class Device:
     """A device of one interface version.  Mutable: its functions act on it.
 

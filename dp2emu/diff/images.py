@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.diff.regions import Region, regions
 from dp2emu.errors import UsageError
 from dp2emu.inputs import open_input
@@ -52,6 +53,7 @@ class Pixel(NamedTuple):
     other: tuple[int, ...]
 
 
+@checked
 class Comparison(msgspec.Struct, frozen=True):
     """The differences between two pictures.
 
@@ -109,6 +111,7 @@ class Comparison(msgspec.Struct, frozen=True):
         }
 
 
+@checked
 def compare_images(one: Pixels, other: Pixels, tolerance: int = 0) -> Comparison:
     """The comparison of two pictures, with alpha if both have it.
 
@@ -139,6 +142,7 @@ def _first(mask: NDArray[np.bool_], one: Pixels, other: Pixels) -> Pixel:
     return Pixel(x, y, tuple(one[y, x].tolist()), tuple(other[y, x].tolist()))
 
 
+@checked
 def pixels_of(image: NDArray[Any]) -> Pixels:
     """A picture as ``Pixels``.
 
@@ -151,6 +155,7 @@ def pixels_of(image: NDArray[Any]) -> Pixels:
     return image.astype(np.uint8, copy=False)
 
 
+@checked
 def read_image(path: Path) -> Pixels:
     """The pixels of a picture file.  Raises UsageError for a bad or too large one, and OSError."""
     # Imported here because comparisons without files do not need it.

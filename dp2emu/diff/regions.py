@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
+
 
 class Region(NamedTuple):
     """The bounding box of a region, ``right`` and ``bottom`` exclusive, and its pixel count."""
@@ -32,6 +34,7 @@ class Region(NamedTuple):
         )  # fmt: skip
 
 
+@checked
 def regions(mask: NDArray[np.bool_]) -> list[Region]:
     """The regions of ``mask``, bool (height, width): the widest first, then in reading order."""
     runs = _runs(mask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.bitmap_font import HEIGHT, lettered
 from dp2emu.diff.images import Pixels, differences
 
@@ -21,6 +22,7 @@ _BEYOND = (255, 48, 48)
 _WITHIN = (64, 160, 255)
 
 
+@checked
 def side_by_side(
     one: Pixels, other: Pixels, tolerance: int = 0, titles: tuple[str, str] = ("A", "B")
 ) -> NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hal import (
@@ -68,6 +69,7 @@ class _Walked(NamedTuple):
     offset: int
 
 
+@checked
 class Driver:
     """The emulated display driver and its adapter.
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.errors import Malformed
@@ -83,6 +84,7 @@ class _Shape(NamedTuple):
     body_end: _END | None
 
 
+@checked_on_failure
 def scan(
     buffer: Buffer, start: int, end: int, vertex_size: int = 0, limit: int | None = None
 ) -> Scan:
@@ -118,6 +120,7 @@ def scan(
             return Scan(commands, at, None if at == end else (None, None, at, at, end))
 
 
+@checked_on_failure
 def decode(
     token: Token, buffer: Buffer, n: int, start: int, end: int, vertex_size: int = 0
 ) -> Body:

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import UsageError
 
 _RANGE = re.compile(r"(?P<only>\d{1,9})|(?P<first>\d{1,9})?-(?P<last>\d{1,9})?", re.ASCII)
@@ -29,6 +30,7 @@ EVERY = Frames()
 """The range of all frames of a capture, from frame 0 to the end."""
 
 
+@checked
 def parse_frames(text: str) -> Frames:
     """The frames of ``3``, ``3-7``, ``3-`` or ``-7``.  Raises UsageError for other text."""
     found = _RANGE.fullmatch(text)

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO, D3DVERTEXELEMENT9, Op
 from dp2emu.d3d.enums import (
@@ -81,6 +82,7 @@ _USER_DRAW_BYTES = 64
 vertices."""
 
 
+@checked
 class Device9(DeviceStates):
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 

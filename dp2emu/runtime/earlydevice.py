@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import astuple, replace
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, TransformState
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Clear
@@ -84,6 +85,7 @@ class DevicePalettes:
             self._session.emit(Op.SETPALETTE, [(number, flags, texture.desc.handle)])
 
 
+@checked
 class EarlyDevice:
     """IDirect3DDevice3 (``interface`` 6) or IDirect3DDevice7 (7) on a surface.  Mutable.
 
@@ -335,6 +337,7 @@ class EarlyDevice:
             self._depth.drawn = True
 
 
+@checked
 class Device3(EarlyDevice):
     """IDirect3DDevice2 and IDirect3DDevice3, whose viewports, lights and materials are objects.
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.queries.query_types import MiscFlag
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import (
@@ -79,6 +80,7 @@ class Shader(Handle, frozen=True, eq=False):
     code: Code
 
 
+@checked
 class Device:
     """A device for an application.  Mutable: calls change its bindings.
 

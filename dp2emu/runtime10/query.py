@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.queries.query_types import (
     QUERY_TYPES,
     CreateQuery,
@@ -102,6 +103,7 @@ def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
     return QUERY_TYPES[query]
 
 
+@checked
 class Query:
     """A query or predicate.  Mutable: it is begun and ended."""
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
@@ -42,6 +43,7 @@ class VertexElement(NamedTuple):
     InstanceDataStepRate: int = 0
 
 
+@checked
 class Code(msgspec.Struct, frozen=True):
     """A compiled shader: its program and its signatures.
 

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -224,6 +225,7 @@ class _Allocated:
         self.bytes -= size
 
 
+@checked_on_failure
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 

@@ -1,0 +1,243 @@
+"""No public function answers an unfit argument with an exception that the library does not define.
+
+Every public function and method is called with fitting arguments, of which one at a time is
+replaced by values of other types.  A call has a result or raises a Dp2Error.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from importlib import import_module
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, BinaryIO, Literal, TextIO, Union, get_args, get_origin
+
+import numpy as np
+import pytest
+
+import dp2emu
+from dp2emu.argument_check import hints_of
+from dp2emu.capture import CaptureWriter, LogWriter, open_capture
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.dp2.driver import Driver
+from dp2emu.errors import Dp2Error
+from dp2emu.gpu import Gpu, Heap
+from dp2emu.rig import NativeDriver, PipeRig, RecordedRig
+from dp2emu.runtime import CommandBuffer, Device9
+from dp2emu.runtime.directdraw import DirectDraw
+from tests.native.building import sample, served_sample
+from tests.tools.loading import ROOT
+
+STREAM = ROOT / "streams" / "first_light.dp2"
+TRACE = ROOT / "streams" / "real" / "d3d9_tri.trace"
+
+PACKAGES = (
+    "", ".capture", ".capture.apitrace", ".conform", ".d3d", ".ddi10", ".diff", ".dp2", ".gpu",
+    ".replay", ".rig", ".runtime", ".runtime10", ".scene", ".shader.sm", ".shader.sm4", ".text",
+)  # fmt: skip
+"""Packages whose public functions and classes are called."""
+
+VALUES: tuple[Any, ...] = (
+    None, -1, 5, 1 << 31, 1 << 70, 0.5, float("nan"), "x", b"x", [], {}, (1, 2), ["x"],
+    object(), len, np.zeros(2), Path("nowhere"), io.StringIO("x"), io.BytesIO(b"x"),
+)  # fmt: skip
+"""Values of all types, of which some fit."""
+
+
+def bench() -> Device9:
+    return Device9(Driver(), 16, 16)
+
+
+def early(kind: Callable[..., Any], *more: Any) -> Any:
+    ddraw = DirectDraw(Driver())
+    return kind(ddraw, ddraw.surface(), *more)
+
+
+def taps() -> Any:
+    return dp2emu.Taps(Driver())
+
+
+MAKE: Mapping[str, Callable[[Path], Any]] = {
+    "Adapter": lambda folder: Adapter(),
+    "Capture": lambda folder: open_capture(STREAM),
+    "CaptureWriter": lambda folder: CaptureWriter(folder / "out.dp2"),
+    "CommandBuffer": lambda folder: CommandBuffer(256, lambda commands: None),
+    "Device9": lambda folder: bench(),
+    "Driver": lambda folder: Driver(),
+    "Gpu": lambda folder: Gpu(),
+    "Heap": lambda folder: Heap(),
+    "LogWriter": lambda folder: LogWriter(folder / "out.log"),
+    "NativeDriver": lambda folder: NativeDriver(sample()),
+    "PipeRig": lambda folder: PipeRig(str(served_sample())),
+    "RecordedRig": lambda folder: RecordedRig(open_capture(STREAM)),
+    "Session": lambda folder: bench().session,
+    "Taps": lambda folder: taps(),
+}
+"""Instances of public classes by name, made in a temporary folder."""
+
+
+class Fitting:
+    """Arguments that fit annotations.  Mutable: made instances are kept by class."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._made: dict[str, Any] = {}
+
+    def instance(self, kind: type) -> Any:
+        """An instance of a public class, the same each time until ``renew``."""
+        name = kind.__name__
+        if name not in self._made:
+            self._made[name] = MAKE[name](self.folder)
+        return self._made[name]
+
+    def value(self, hint: Any) -> Any:
+        """A value of a type hint."""
+        if hint in _SIMPLE:
+            return _SIMPLE[hint]()
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin in (Union, UnionType):
+            return self.value(next(each for each in arguments if each is not NoneType))
+        if origin is Literal:
+            return arguments[0]
+        if origin is not None:
+            return self._generic(origin, arguments)
+        if not inspect.isclass(hint):
+            return 5
+        if hint.__name__ in MAKE:
+            return self.instance(hint)
+        return self._of_class(hint)
+
+    def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> Any:
+        if inspect.isclass(origin) and issubclass(origin, np.ndarray):
+            return np.zeros((4, 4, 3), np.uint8)
+        if origin is tuple and arguments[-1] is not Ellipsis:
+            return tuple(map(self.value, arguments))
+        if inspect.isclass(origin) and issubclass(origin, Mapping):
+            return {}
+        if inspect.isclass(origin) and hasattr(origin, "__iter__"):
+            return [self.value(arguments[0])]
+        return self.folder / "file" if "PathLike" in str(origin) else lambda *given: None
+
+    def _of_class(self, kind: Any) -> Any:
+        if issubclass(kind, enum.Enum):
+            return next(iter(kind))
+        if issubclass(kind, np.ndarray):
+            return np.zeros((4, 4, 3), np.uint8)
+        if getattr(kind, "_is_protocol", False):
+            return self.instance(Driver if kind.__name__ == "Rig" else _PROTOCOLS[kind.__name__])
+        hints = hints_of(kind)
+        names = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
+        defaults = getattr(kind, "__struct_defaults__", getattr(kind, "_field_defaults", ()))
+        required = names[: len(names) - len(defaults)]
+        return kind(*(self.value(hints[name]) for name in required))
+
+
+_PROTOCOLS: dict[str, type] = {"Recording": dp2emu.Capture, "Adapter": Adapter}
+_SIMPLE: dict[Any, Callable[[], Any]] = {
+    Any: lambda: 5,
+    object: object,
+    None: lambda: None,
+    NoneType: lambda: None,
+    int: lambda: 1,
+    float: lambda: 0.5,
+    bool: lambda: True,
+    str: lambda: "x",
+    bytes: lambda: bytes(64),
+    bytearray: lambda: bytearray(64),
+    Path: lambda: Path("nowhere"),
+    TextIO: io.StringIO,
+    BinaryIO: lambda: io.BytesIO(STREAM.read_bytes()),
+    io.BufferedReader: lambda: io.BufferedReader(io.BytesIO(STREAM.read_bytes())),
+}
+
+
+def _public() -> Iterator[tuple[str, Any]]:
+    """Names and objects of all public functions, classes and records, each once."""
+    seen: dict[int, None] = {}
+    for package in PACKAGES:
+        module = import_module(f"dp2emu{package}")
+        for name in module.__all__:
+            found = getattr(module, name)
+            kind = inspect.isclass(found) and issubclass(found, enum.Enum | BaseException)
+            if callable(found) and not kind and id(found) not in seen and not get_origin(found):
+                seen[id(found)] = None
+                yield f"dp2emu{package}.{name}", found
+
+
+PUBLIC = dict(_public())
+
+
+def methods_of(kind: type) -> Iterator[str]:
+    """Names of the public methods of a class."""
+    for name in dir(kind):
+        if not name.startswith("_"):
+            member = inspect.getattr_static(kind, name)
+            if inspect.isfunction(member) or isinstance(member, staticmethod | classmethod):
+                yield name
+
+
+def calls(function: Callable[..., Any], fitting: Fitting) -> Iterator[tuple[list[Any], Any]]:
+    """Arguments with one unfit value, at each place and of each type."""
+    hints = hints_of(function)
+    parameters = [
+        each for each in inspect.signature(function).parameters.values() if each.name != "self"
+    ]
+    for place in parameters:
+        for value in VALUES:
+            positional, named = [], {}
+            for each in parameters:
+                given = value if each is place else each.default
+                if given is each.empty or (each is not place and each.default is None):
+                    given = fitting.value(hints.get(each.name, Any))
+                if each.kind is each.KEYWORD_ONLY:
+                    named[each.name] = given
+                elif each.kind is not each.VAR_KEYWORD:
+                    positional.append(given)
+            yield positional, named
+
+
+def used(found: Any) -> None:
+    """Take some results of an iterator, and enter a context."""
+    if isinstance(found, AbstractContextManager) and inspect.isgenerator(getattr(found, "gen", 0)):
+        with found:
+            return
+    if isinstance(found, Iterator):
+        for _ in range(3):
+            next(found, None)
+
+
+FAILURES: dict[str, str] = {}
+
+
+def tried(name: str, function: Callable[..., Any], fitting: Fitting) -> list[str]:
+    """Calls of a function that raised another exception than a Dp2Error."""
+    failed = []
+    for positional, named in calls(function, fitting):
+        try:
+            used(function(*positional, **named))
+        except (Dp2Error, OSError):
+            pass
+        except Exception as error:
+            failed.append(f"{name}{positional}{named}: {type(error).__name__}: {error}")
+    return failed
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_unfit_arguments_end_in_a_result_or_in_the_documented_error(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    target, fitting = PUBLIC[name], Fitting(tmp_path)
+    failed = []
+    if not inspect.isclass(target) or target.__name__ not in MAKE:
+        failed += tried(name, target, fitting)
+    if inspect.isclass(target):
+        assert not list(methods_of(target)) or name
+        for method in methods_of(target):
+            made = Fitting(tmp_path)
+            failed += tried(f"{name}.{method}", getattr(made.value(target), method), made)
+    assert not failed, "\n".join(failed[:40]) + f"\n{len(failed)}"
