@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, IntFlag
 from functools import cache, cached_property, partial, wraps
 from itertools import chain
+from mmap import mmap
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
@@ -221,13 +222,19 @@ def plain_function(function: Callable[..., Any]) -> Any:
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function, or of the function that it wraps, evaluated."""
+    """The annotations of a function, or of the function that it wraps, evaluated.
+
+    Without those whose names are imported for type checkers only.
+    """
     return _hints(plain_function(function))
 
 
 @cache
 def _hints(what: Any) -> dict[str, Any]:
-    return dict(typing.get_type_hints(what))
+    try:
+        return dict(typing.get_type_hints(what))
+    except NameError:
+        return {}
 
 
 def _told(value: Any) -> str:
@@ -274,12 +281,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_buffer(value: Any) -> bool:
-    if isinstance(value, bytes | bytearray):
-        return True
-    try:
-        return memoryview(value).contiguous
-    except TypeError:
-        return False
+    return isinstance(value, bytes | bytearray | memoryview | mmap)
 
 
 def _is_text_file(value: Any) -> bool:
@@ -351,7 +353,7 @@ def _fits_elements(kind: type, element: _Fits | None) -> _Fits:
     def fits(value: Any) -> bool:
         if isinstance(value, str) or not (isinstance(value, kind) or _is_array(kind, value)):
             return False
-        if element is None or not isinstance(value, Sequence):
+        if element is None or not hasattr(value, "__len__"):
             return True
         return all(map(element, value))
 
@@ -359,7 +361,7 @@ def _fits_elements(kind: type, element: _Fits | None) -> _Fits:
 
 
 def _is_array(kind: type, value: Any) -> bool:
-    return kind is Sequence and hasattr(value, "__array__") and hasattr(value, "__len__")
+    return kind is Sequence and hasattr(value, "__array__") and bool(value.shape)
 
 
 def _fits_class(kind: type, deep: bool) -> _Fits | None:
@@ -376,6 +378,8 @@ def _fits_protocol(kind: type) -> _Fits:
     owners = [each for each in kind.__mro__ if getattr(each, "_is_protocol", False)]
     named = chain.from_iterable({**vars(each), **_own_hints(each)} for each in owners)
     names = sorted({name for name in named if not name.startswith("_")})
+    if any("__call__" in vars(each) for each in owners):
+        return callable
     return lambda value: all(hasattr(value, name) for name in names)
 
 

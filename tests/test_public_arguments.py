@@ -21,15 +21,29 @@ import pytest
 
 import dp2emu
 from dp2emu.argument_check import hints_of
-from dp2emu.capture import CaptureWriter, LogWriter, open_capture
+from dp2emu.capture import Capture, CaptureWriter, LogWriter, open_capture
+from dp2emu.capture.apitrace import Trace, TraceCall, open_trace
+from dp2emu.d3d.enums import QueryType
+from dp2emu.ddi10 import Device as DdiDevice
 from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.codes import Interface
+from dp2emu.diff import EXACT, Comparison, Judge, References
 from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import Dp2Error
-from dp2emu.gpu import Gpu, Heap
+from dp2emu.gpu import Gpu, Heap, Surface, SurfaceDesc, SurfaceKind, Timing
+from dp2emu.replay import RawFrames
 from dp2emu.rig import NativeDriver, PipeRig, RecordedRig
-from dp2emu.runtime import CommandBuffer, Device9
+from dp2emu.runtime import CommandBuffer, Device9, Query, Session
 from dp2emu.runtime.directdraw import DirectDraw
+from dp2emu.runtime.drawsurfaces import DrawSurface
+from dp2emu.runtime.earlydevice import Device3, EarlyDevice
+from dp2emu.runtime10 import Device as Device10
+from dp2emu.runtime10 import Query as Query10
+from dp2emu.taps import Taps
+from dp2emu.text import TextCapture
 from tests.native.building import sample, served_sample
+from tests.runtime.test_earlydevice import Bench as EarlyBench
 from tests.tools.loading import ROOT
 
 STREAM = ROOT / "streams" / "first_light.dp2"
@@ -48,36 +62,58 @@ VALUES: tuple[Any, ...] = (
 """Values of all types, of which some fit."""
 
 
+PICTURE = np.zeros((4, 4, 3), np.uint8)
+
+
 def bench() -> Device9:
     return Device9(Driver(), 16, 16)
 
 
-def early(kind: Callable[..., Any], *more: Any) -> Any:
-    ddraw = DirectDraw(Driver())
-    return kind(ddraw, ddraw.surface(), *more)
+def heap() -> Heap:
+    made = Heap()
+    made.create(SurfaceDesc(1, SurfaceKind.MEMORY, 64))
+    return made
 
 
-def taps() -> Any:
-    return dp2emu.Taps(Driver())
+def ddi() -> DdiDevice:
+    return Adapter(checking=True).create_device(Interface.D3D11_0, lambda layer, code: None)
 
 
-MAKE: Mapping[str, Callable[[Path], Any]] = {
-    "Adapter": lambda folder: Adapter(),
-    "Capture": lambda folder: open_capture(STREAM),
-    "CaptureWriter": lambda folder: CaptureWriter(folder / "out.dp2"),
-    "CommandBuffer": lambda folder: CommandBuffer(256, lambda commands: None),
-    "Device9": lambda folder: bench(),
-    "Driver": lambda folder: Driver(),
-    "Gpu": lambda folder: Gpu(),
-    "Heap": lambda folder: Heap(),
-    "LogWriter": lambda folder: LogWriter(folder / "out.log"),
-    "NativeDriver": lambda folder: NativeDriver(sample()),
-    "PipeRig": lambda folder: PipeRig(str(served_sample())),
-    "RecordedRig": lambda folder: RecordedRig(open_capture(STREAM)),
-    "Session": lambda folder: bench().session,
-    "Taps": lambda folder: taps(),
+MAKE: Mapping[type, Callable[[Path], Any]] = {
+    Adapter: lambda folder: Adapter(),
+    Capture: lambda folder: open_capture(STREAM),
+    CaptureWriter: lambda folder: CaptureWriter(folder / "out.dp2"),
+    CommandBuffer: lambda folder: CommandBuffer(256, lambda commands: None),
+    Comparison: lambda folder: dp2emu.compare_images(PICTURE, PICTURE),
+    DdiDevice: lambda folder: ddi(),
+    Device3: lambda folder: Device3(DirectDraw(Driver()), EarlyBench().target),
+    Device9: lambda folder: bench(),
+    Device10: lambda folder: Device10(Adapter(checking=True)),
+    DirectDraw: lambda folder: DirectDraw(Driver()),
+    DrawSurface: lambda folder: EarlyBench().target,
+    Driver: lambda folder: Driver(),
+    EarlyDevice: lambda folder: EarlyBench().device,
+    Gpu: lambda folder: Gpu(),
+    Heap: lambda folder: heap(),
+    Judge: lambda folder: Judge(References(folder), EXACT),
+    LogWriter: lambda folder: LogWriter(folder / "out.log"),
+    NativeDriver: lambda folder: NativeDriver(sample()),
+    PipeRig: lambda folder: PipeRig(str(served_sample())),
+    Query: lambda folder: bench().create_query(QueryType.EVENT),
+    Query10: lambda folder: Device10(Adapter(checking=True)).create_query(0),
+    RawFrames: lambda folder: RawFrames(io.BytesIO()),
+    RecordedRig: lambda folder: RecordedRig(open_capture(STREAM)),
+    References: lambda folder: References(folder),
+    Session: lambda folder: bench().session,
+    Surface: lambda folder: heap().get(1),
+    Taps: lambda folder: Taps(Gpu()),
+    TextCapture: lambda folder: TextCapture(io.StringIO("dp2 version=1\n")),
+    Timing: lambda folder: dp2emu.instant(),
+    Token: lambda folder: TABLE[8],
+    Trace: lambda folder: open_trace(TRACE),
+    TraceCall: lambda folder: next(iter(open_trace(TRACE).calls())),
 }
-"""Instances of public classes by name, made in a temporary folder."""
+"""Instances of public classes, made in a temporary folder."""
 
 
 class Fitting:
@@ -85,14 +121,13 @@ class Fitting:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._made: dict[str, Any] = {}
+        self._made: dict[type, Any] = {}
 
     def instance(self, kind: type) -> Any:
-        """An instance of a public class, the same each time until ``renew``."""
-        name = kind.__name__
-        if name not in self._made:
-            self._made[name] = MAKE[name](self.folder)
-        return self._made[name]
+        """An instance of a public class, the same each time."""
+        if kind not in self._made:
+            self._made[kind] = MAKE[kind](self.folder)
+        return self._made[kind]
 
     def value(self, hint: Any) -> Any:
         """A value of a type hint."""
@@ -107,7 +142,7 @@ class Fitting:
             return self._generic(origin, arguments)
         if not inspect.isclass(hint):
             return 5
-        if hint.__name__ in MAKE:
+        if hint in MAKE:
             return self.instance(hint)
         return self._of_class(hint)
 
@@ -125,6 +160,8 @@ class Fitting:
     def _of_class(self, kind: Any) -> Any:
         if issubclass(kind, enum.Enum):
             return next(iter(kind))
+        if issubclass(kind, BaseException):
+            return kind("x")
         if issubclass(kind, np.ndarray):
             return np.zeros((4, 4, 3), np.uint8)
         if getattr(kind, "_is_protocol", False):
@@ -136,7 +173,7 @@ class Fitting:
         return kind(*(self.value(hints[name]) for name in required))
 
 
-_PROTOCOLS: dict[str, type] = {"Recording": dp2emu.Capture, "Adapter": Adapter}
+_PROTOCOLS: dict[str, type] = {"Recording": Capture, "Adapter": Adapter, "Observable": Driver}
 _SIMPLE: dict[Any, Callable[[], Any]] = {
     Any: lambda: 5,
     object: object,
@@ -210,9 +247,6 @@ def used(found: Any) -> None:
             next(found, None)
 
 
-FAILURES: dict[str, str] = {}
-
-
 def tried(name: str, function: Callable[..., Any], fitting: Fitting) -> list[str]:
     """Calls of a function that raised another exception than a Dp2Error."""
     failed = []
@@ -233,7 +267,7 @@ def test_unfit_arguments_end_in_a_result_or_in_the_documented_error(
     monkeypatch.chdir(tmp_path)
     target, fitting = PUBLIC[name], Fitting(tmp_path)
     failed = []
-    if not inspect.isclass(target) or target.__name__ not in MAKE:
+    if not inspect.isclass(target) or target not in MAKE:
         failed += tried(name, target, fitting)
     if inspect.isclass(target):
         assert not list(methods_of(target)) or name

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dp2emu.argument_check import checked_on_failure
 from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
-from dp2emu.errors import Malformed
+from dp2emu.errors import Malformed, UsageError
 from dp2emu.layout import Buffer, reader_of
 
 HEADER_BYTES = 4
@@ -93,8 +93,12 @@ def scan(
     ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
     from offset 0 of ``buffer``.  ``limit`` bounds the number of tokens found, and so the memory
     a huge buffer takes: with no problem and ``stop < end``, scan on from ``stop``.  Never raises
-    for what the bytes contain.
+    for what the bytes contain.  Raises UsageError for a range outside of ``buffer``, and for a
+    negative ``vertex_size``.
     """
+    if not 0 <= start <= end <= len(buffer) or vertex_size < 0:
+        what = f"bytes {start} to {end} of {len(buffer)}, vertices of {vertex_size} bytes"
+        raise UsageError(what)
     commands: list[tuple[int, Token, int, int, int]] = []
     append, header, shapes = commands.append, _HEADER, _SHAPES
     final = last = end - HEADER_BYTES

@@ -12,6 +12,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from dp2emu.errors import ArgumentError
+
 FAKE = 1
 """Bit of a traced call's flags: the tracer inserted the call, the program did not make it."""
 
@@ -162,7 +164,7 @@ class TraceCall(msgspec.Struct, frozen=True):
         return bool(self.flags & FAKE)
 
     def argument(self, name: str) -> Value | Literal[Missing.MISSING]:
-        """The argument of that name; KeyError if the function has none."""
+        """The argument of that name.  Raises ArgumentError if the function has none."""
         if name not in self.function.arguments:
-            raise KeyError(name)
+            raise ArgumentError(f"{self.name} has no argument {name!r:.60}")
         return self.arguments[self.function.arguments.index(name)]

@@ -25,7 +25,7 @@ from dp2emu.capture.apitrace.values import (
     StructSignature,
     WideString,
 )
-from dp2emu.errors import CaptureError, UsageError
+from dp2emu.errors import ArgumentError, CaptureError, UsageError
 from tests.capture.apitrace.encoder import CONTAINERS, Encoder, header, snappy
 from tests.capture.apitrace.samples import CLEAR, POOL, RECT, VALUES, call, opened
 
@@ -122,7 +122,7 @@ def test_arguments_and_members_are_found_by_name() -> None:
     assert made.argument("a0") == 5
     assert Struct(RECT, (1, 2))["top"] == 2
     for look in (lambda: made.argument("b"), lambda: Struct(RECT, (1, 2))["b"]):
-        with pytest.raises(KeyError):
+        with pytest.raises(ArgumentError):
             look()
 
 
