@@ -15,7 +15,7 @@ import io
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, IntFlag
-from functools import cache, cached_property, partial, wraps
+from functools import cache, partial, wraps
 from itertools import chain
 from mmap import mmap
 from numbers import Integral, Real
@@ -34,11 +34,12 @@ _Fits = Callable[[Any], bool]
 _MOST = (1 << 64) - 1
 """Largest magnitude of an integer argument; no number of the interface has more than 64 bits."""
 _KINDS = inspect.Parameter
-_OUTSIDE = (
+_PLACED = _KINDS.POSITIONAL_ONLY, _KINDS.POSITIONAL_OR_KEYWORD
+FOREIGN = (
     TypeError, ValueError, AttributeError, LookupError, ArithmeticError, AssertionError,
     RuntimeError, msgspec.MsgspecError,
 )  # fmt: skip
-"""Exceptions that an unfit argument can cause deep in the library."""
+"""Exceptions of other libraries, which an unfit argument can cause deep in this one."""
 _SHOWN = 60
 """Most characters of an annotation in a message."""
 
@@ -56,57 +57,23 @@ class Parameter(NamedTuple):
 
 
 class Parameters:
-    """The parameters of a function, read from its annotations at the first check.
+    """The parameters of a function; ``name`` replaces the function's own name in messages.
 
-    ``name`` replaces the function's own name in messages.
+    The function is not kept.
     """
 
     def __init__(self, function: Callable[..., Any], name: str = "") -> None:
-        self._function = function
-        self._name = name
-
-    @cached_property
-    def name(self) -> str:
-        """The name of the function in messages."""
-        plain = plain_function(self._function)
-        found: str = self._name or plain.__qualname__.removesuffix(".__init__")
-        return found
-
-    @cached_property
-    def _all(self) -> list[_KINDS]:
-        return list(inspect.signature(self._function).parameters.values())
-
-    @cached_property
-    def _rows(self) -> dict[str, Parameter]:
-        hints, written = hints_of(self._function), plain_function(self._function).__annotations__
-        return {
-            each.name: Parameter(
-                each.name,
-                str(written.get(each.name, "anything"))[:_SHOWN],
-                *(
-                    _with_default(_fits(hints.get(each.name, Any), deep), each.default)
-                    for deep in (False, True)
-                ),
-            )
-            for each in self._all
-        }
-
-    @cached_property
-    def _positional(self) -> tuple[Parameter, ...]:
-        kinds = _KINDS.POSITIONAL_ONLY, _KINDS.POSITIONAL_OR_KEYWORD
-        return tuple(self._rows[each.name] for each in self._all if each.kind in kinds)
-
-    @cached_property
-    def _rest(self) -> Parameter | None:
-        """The parameter ``*arguments``."""
-        found = [each.name for each in self._all if each.kind is _KINDS.VAR_POSITIONAL]
-        return self._rows[found[0]] if found else None
-
-    @cached_property
-    def _least(self) -> int:
-        required = (each for each in self._all if each.default is _KINDS.empty)
-        kinds = _KINDS.POSITIONAL_ONLY, _KINDS.POSITIONAL_OR_KEYWORD
-        return sum(each.kind in kinds for each in required)
+        plain = plain_function(function)
+        self.name: str = name or plain.__qualname__.removesuffix(".__init__")
+        hints = hints_of(function)
+        given = list(inspect.signature(function).parameters.values())
+        rows = [_parameter(each, plain.__annotations__, hints) for each in given]
+        self._rows = {row.name: row for row in rows}
+        placed = [each for each in given if each.kind in _PLACED]
+        self._positional = tuple(self._rows[each.name] for each in placed)
+        self._least = sum(each.default is _KINDS.empty for each in placed)
+        rest = [each.name for each in given if each.kind is _KINDS.VAR_POSITIONAL]
+        self._rest = self._rows[rest[0]] if rest else None
 
     def check(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
         """Raise ArgumentError for the first argument of another type than its annotation."""
@@ -147,6 +114,13 @@ class Parameters:
         raise ArgumentError(f"{self.name}: {what}")
 
 
+def _parameter(given: _KINDS, written: Mapping[str, Any], hints: Mapping[str, Any]) -> Parameter:
+    hint = hints.get(given.name, Any)
+    fits, contains = (_with_default(_fits(hint, deep), given.default) for deep in (False, True))
+    annotation = str(written.get(given.name, "anything"))[:_SHOWN]
+    return Parameter(given.name, annotation, fits, contains)
+
+
 def checked(target: _T) -> _T:
     """A function that checks its arguments, or a class after wrapping its public methods.
 
@@ -177,16 +151,19 @@ def _decorated(target: _T, wrap: Callable[[Any], Any]) -> _T:
 
 
 def _wrapped(function: Any) -> Any:
-    parameters = Parameters(function)
+    parameters: Parameters | None = None
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
+        nonlocal parameters
+        if parameters is None:
+            parameters = Parameters(function)
         parameters.check(arguments, named)
         try:
             return function(*arguments, **named)
         except Dp2Error:
             raise
-        except _OUTSIDE:
+        except FOREIGN:
             parameters.check_contents(arguments, named)
             raise
 
@@ -194,16 +171,14 @@ def _wrapped(function: Any) -> Any:
 
 
 def _wrapped_on_failure(function: Any) -> Any:
-    parameters = Parameters(function)
-
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
         except Dp2Error:
             raise
-        except _OUTSIDE:
-            parameters.check_contents(arguments, named)
+        except FOREIGN:
+            Parameters(function).check_contents(arguments, named)
             raise
 
     return _marked(call)
@@ -222,17 +197,12 @@ def plain_function(function: Callable[..., Any]) -> Any:
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function, or of the function that it wraps, evaluated.
+    """The annotations of a function or class, or of the function that it wraps, evaluated.
 
-    Without those whose names are imported for type checkers only.
+    Empty if some of their names are imported for type checkers only.
     """
-    return _hints(plain_function(function))
-
-
-@cache
-def _hints(what: Any) -> dict[str, Any]:
     try:
-        return dict(typing.get_type_hints(what))
+        return typing.get_type_hints(plain_function(function))
     except NameError:
         return {}
 
@@ -335,7 +305,8 @@ def _fits_generic(origin: Any, arguments: tuple[Any, ...], deep: bool) -> _Fits 
         return None
     if issubclass(origin, Iterable) and not issubclass(origin, Mapping):
         element = _fits(arguments[0], deep) if deep and arguments else None
-        return _fits_elements(Sequence if origin is tuple else origin, element)
+        lines = not arguments or arguments[0] in (str, bytes, Any)
+        return _fits_elements(Sequence if origin is tuple else origin, element, lines)
     return lambda value: isinstance(value, origin)
 
 
@@ -347,10 +318,12 @@ def _fits_members(members: Sequence[_Fits | None]) -> _Fits:
     )
 
 
-def _fits_elements(kind: type, element: _Fits | None) -> _Fits:
-    """Fits of a container, which no string is."""
+def _fits_elements(kind: type, element: _Fits | None, lines: bool) -> _Fits:
+    """Fits of a container, which no string is; a file is one of ``lines``."""
 
     def fits(value: Any) -> bool:
+        if isinstance(value, io.IOBase) and not lines:
+            return False
         if isinstance(value, str) or not (isinstance(value, kind) or _is_array(kind, value)):
             return False
         if element is None or not hasattr(value, "__len__"):
@@ -402,6 +375,6 @@ def _fits_record(kind: type) -> _Fits:
 @cache
 def _members(kind: Any) -> tuple[tuple[str, _Fits], ...]:
     names: tuple[str, ...] = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
-    hints = _hints(kind)
+    hints = hints_of(kind)
     found = ((name, _fits(hints.get(name, Any), True)) for name in names)
     return tuple((name, fits) for name, fits in found if fits is not None)

@@ -6,11 +6,12 @@ replaced by values of other types.  A call has a result or raises a Dp2Error.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import inspect
 import io
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
@@ -27,17 +28,21 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.ddi10 import Device as DdiDevice
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
+from dp2emu.ddi10.device import DXGI_FUNCTIONS, SINCE
 from dp2emu.diff import EXACT, Comparison, Judge, References
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.errors import Dp2Error
-from dp2emu.gpu import Gpu, Heap, Surface, SurfaceDesc, SurfaceKind, Timing
+from dp2emu.errors import ArgumentError, Dp2Error, Unsupported
+from dp2emu.gpu import Gpu, Heap, Report, Surface, SurfaceDesc, SurfaceKind, Timing
+from dp2emu.gpu.command.queries import Counters, QuerySlot, snapshot
 from dp2emu.replay import RawFrames
 from dp2emu.rig import NativeDriver, PipeRig, RecordedRig
 from dp2emu.runtime import CommandBuffer, Device9, Query, Session
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import Device3, EarlyDevice
+from dp2emu.runtime.textures import Textures
+from dp2emu.runtime10 import Api
 from dp2emu.runtime10 import Device as Device10
 from dp2emu.runtime10 import Query as Query10
 from dp2emu.taps import Taps
@@ -55,11 +60,13 @@ PACKAGES = (
 )  # fmt: skip
 """Packages whose public functions and classes are called."""
 
-VALUES: tuple[Any, ...] = (
-    None, -1, 5, 1 << 31, 1 << 70, 0.5, float("nan"), "x", b"x", [], {}, (1, 2), ["x"],
-    object(), len, np.zeros(2), Path("nowhere"), io.StringIO("x"), io.BytesIO(b"x"),
-)  # fmt: skip
-"""Values of all types, of which some fit."""
+
+def values() -> tuple[Any, ...]:
+    """Values of all types, of which some fit."""
+    return (
+        None, -1, 5, 1 << 31, 1 << 70, 0.5, float("nan"), "x", b"x", [], {}, (1, 2), ["x"],
+        object(), len, np.zeros(2), Path("nowhere"), io.StringIO("x"), io.BytesIO(b"x"),
+    )  # fmt: skip
 
 
 PICTURE = np.zeros((4, 4, 3), np.uint8)
@@ -69,24 +76,39 @@ def bench() -> Device9:
     return Device9(Driver(), 16, 16)
 
 
+def device3() -> Device3:
+    early = EarlyBench()
+    return Device3(early.ddraw, early.target)
+
+
 def heap() -> Heap:
     made = Heap()
     made.create(SurfaceDesc(1, SurfaceKind.MEMORY, 64))
     return made
 
 
+def report() -> Report:
+    at = snapshot(Counters(), 0)
+    return Report(QuerySlot(0, None, 0), 0, at, at, 0)
+
+
 def ddi() -> DdiDevice:
     return Adapter(checking=True).create_device(Interface.D3D11_0, lambda layer, code: None)
 
 
+def first_call() -> TraceCall:
+    with contextlib.closing(open_trace(io.BytesIO(TRACE.read_bytes()))) as trace:
+        return next(iter(trace.calls()))
+
+
 MAKE: Mapping[type, Callable[[Path], Any]] = {
     Adapter: lambda folder: Adapter(),
-    Capture: lambda folder: open_capture(STREAM),
+    Capture: lambda folder: open_capture(io.BytesIO(STREAM.read_bytes())),
     CaptureWriter: lambda folder: CaptureWriter(folder / "out.dp2"),
     CommandBuffer: lambda folder: CommandBuffer(256, lambda commands: None),
     Comparison: lambda folder: dp2emu.compare_images(PICTURE, PICTURE),
     DdiDevice: lambda folder: ddi(),
-    Device3: lambda folder: Device3(DirectDraw(Driver()), EarlyBench().target),
+    Device3: lambda folder: device3(),
     Device9: lambda folder: bench(),
     Device10: lambda folder: Device10(Adapter(checking=True)),
     DirectDraw: lambda folder: DirectDraw(Driver()),
@@ -99,21 +121,31 @@ MAKE: Mapping[type, Callable[[Path], Any]] = {
     LogWriter: lambda folder: LogWriter(folder / "out.log"),
     NativeDriver: lambda folder: NativeDriver(sample()),
     PipeRig: lambda folder: PipeRig(str(served_sample())),
+    QuerySlot: lambda folder: QuerySlot(0, None, 0),
     Query: lambda folder: bench().create_query(QueryType.EVENT),
     Query10: lambda folder: Device10(Adapter(checking=True)).create_query(0),
     RawFrames: lambda folder: RawFrames(io.BytesIO()),
-    RecordedRig: lambda folder: RecordedRig(open_capture(STREAM)),
+    RecordedRig: lambda folder: RecordedRig(open_capture(io.BytesIO(STREAM.read_bytes()))),
     References: lambda folder: References(folder),
+    Report: lambda folder: report(),
     Session: lambda folder: bench().session,
     Surface: lambda folder: heap().get(1),
     Taps: lambda folder: Taps(Gpu()),
-    TextCapture: lambda folder: TextCapture(io.StringIO("dp2 version=1\n")),
+    TextCapture: lambda folder: TextCapture(io.StringIO("dp2emu-text version=1\n")),
+    Textures: lambda folder: bench().textures,
     Timing: lambda folder: dp2emu.instant(),
     Token: lambda folder: TABLE[8],
-    Trace: lambda folder: open_trace(TRACE),
-    TraceCall: lambda folder: next(iter(open_trace(TRACE).calls())),
+    Trace: lambda folder: open_trace(io.BytesIO(TRACE.read_bytes())),
+    TraceCall: lambda folder: first_call(),
 }
 """Instances of public classes, made in a temporary folder."""
+
+
+def close(found: Any) -> None:
+    """Close a file or process."""
+    if hasattr(found, "close") and not isinstance(found, RawFrames):
+        with contextlib.suppress(Dp2Error):
+            found.close()
 
 
 class Fitting:
@@ -128,6 +160,11 @@ class Fitting:
         if kind not in self._made:
             self._made[kind] = MAKE[kind](self.folder)
         return self._made[kind]
+
+    def close(self) -> None:
+        """Close the instances that are open files or processes."""
+        for made in self._made.values():
+            close(made)
 
     def value(self, hint: Any) -> Any:
         """A value of a type hint."""
@@ -170,7 +207,7 @@ class Fitting:
         names = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
         defaults = getattr(kind, "__struct_defaults__", getattr(kind, "_field_defaults", ()))
         required = names[: len(names) - len(defaults)]
-        return kind(*(self.value(hints[name]) for name in required))
+        return kind(*(self.value(hints.get(name, Any)) for name in required))
 
 
 _PROTOCOLS: dict[str, type] = {"Recording": Capture, "Adapter": Adapter, "Observable": Driver}
@@ -192,6 +229,14 @@ _SIMPLE: dict[Any, Callable[[], Any]] = {
 }
 
 
+def _counts(found: Any) -> bool:
+    """Whether a public name is called: no enumeration, exception, interface or alias."""
+    if inspect.isclass(found):
+        kinds = enum.Enum | BaseException
+        return not (issubclass(found, kinds) or getattr(found, "_is_protocol", False))
+    return get_origin(found) is None
+
+
 def _public() -> Iterator[tuple[str, Any]]:
     """Names and objects of all public functions, classes and records, each once."""
     seen: dict[int, None] = {}
@@ -199,13 +244,15 @@ def _public() -> Iterator[tuple[str, Any]]:
         module = import_module(f"dp2emu{package}")
         for name in module.__all__:
             found = getattr(module, name)
-            kind = inspect.isclass(found) and issubclass(found, enum.Enum | BaseException)
-            if callable(found) and not kind and id(found) not in seen and not get_origin(found):
+            if callable(found) and _counts(found) and id(found) not in seen:
                 seen[id(found)] = None
                 yield f"dp2emu{package}.{name}", found
 
 
-PUBLIC = dict(_public())
+EXTRA = (Device3, DirectDraw, DrawSurface, EarlyDevice, Textures)
+"""Classes that are public by their modules: devices before Direct3D 8, and parts of devices."""
+
+PUBLIC = dict(_public()) | {f"{each.__module__}.{each.__name__}": each for each in EXTRA}
 
 
 def methods_of(kind: type) -> Iterator[str]:
@@ -224,7 +271,7 @@ def calls(function: Callable[..., Any], fitting: Fitting) -> Iterator[tuple[list
         each for each in inspect.signature(function).parameters.values() if each.name != "self"
     ]
     for place in parameters:
-        for value in VALUES:
+        for value in values():
             positional, named = [], {}
             for each in parameters:
                 given = value if each is place else each.default
@@ -238,13 +285,14 @@ def calls(function: Callable[..., Any], fitting: Fitting) -> Iterator[tuple[list
 
 
 def used(found: Any) -> None:
-    """Take some results of an iterator, and enter a context."""
-    if isinstance(found, AbstractContextManager) and inspect.isgenerator(getattr(found, "gen", 0)):
+    """Take some results of an iterator, enter a context, close a file."""
+    if isinstance(found, contextlib._GeneratorContextManager):
         with found:
             return
     if isinstance(found, Iterator):
         for _ in range(3):
             next(found, None)
+    close(found)
 
 
 def tried(name: str, function: Callable[..., Any], fitting: Fitting) -> list[str]:
@@ -265,13 +313,66 @@ def test_unfit_arguments_end_in_a_result_or_in_the_documented_error(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    target, fitting = PUBLIC[name], Fitting(tmp_path)
-    failed = []
-    if not inspect.isclass(target) or target not in MAKE:
-        failed += tried(name, target, fitting)
-    if inspect.isclass(target):
-        assert not list(methods_of(target)) or name
-        for method in methods_of(target):
-            made = Fitting(tmp_path)
-            failed += tried(f"{name}.{method}", getattr(made.value(target), method), made)
-    assert not failed, "\n".join(failed[:40]) + f"\n{len(failed)}"
+    target = PUBLIC[name]
+    with contextlib.closing(Fitting(tmp_path)) as fitting:
+        failed = tried(name, target, fitting)
+        for method in methods_of(target) if inspect.isclass(target) else ():
+            made = getattr(fitting.value(target), method)
+            failed += tried(f"{name}.{method}", made, fitting)
+    assert not failed, "\n".join(failed[:20])
+
+
+@pytest.mark.parametrize("name", [*SINCE, *DXGI_FUNCTIONS])
+def test_every_function_of_direct3d_10_and_11_refuses_unfit_arguments(name: str) -> None:
+    device, failed = ddi(), []
+    entries, functions = device.entries, device.functions
+    if name in DXGI_FUNCTIONS:
+        entries, functions = device.dxgi_entries, device.dxgi_functions
+    runtime = Device10(Adapter(checking=True))
+    for given, named in calls(entries.get(name, len), Fitting(Path())):
+        for call in (functions[name], partial(runtime.call, name)):
+            try:
+                call(*given, **named)
+            except Dp2Error:
+                pass
+            except Exception as error:
+                failed.append(f"{name}{given}: {type(error).__name__}: {error}")
+    assert not failed, "\n".join(failed[:20])
+
+
+@pytest.mark.parametrize("name", [*SINCE, *DXGI_FUNCTIONS, "NoSuchFunction", 5])
+def test_any_number_of_arguments_of_the_facade_ends_in_a_result_or_the_documented_error(
+    name: Any,
+) -> None:
+    device = Device10(Adapter(checking=True))
+    for count in range(20):
+        with contextlib.suppress(Dp2Error):
+            device.call(name, *range(count))
+
+
+def test_unknown_functions_of_the_facade_are_named() -> None:
+    device = Device10(Adapter(checking=True))
+    with pytest.raises(ArgumentError, match="no function 'NoSuchFunction'"):
+        device.call("NoSuchFunction")
+    with pytest.raises(ArgumentError, match="no function 'NoSuchFunction'"):
+        ddi().functions["NoSuchFunction"]()
+    with pytest.raises(ArgumentError, match="Draw takes 2 arguments, not 1"):
+        device.call("Draw", 3)
+    with pytest.raises(Unsupported, match="Dispatch before Direct3D 11"):
+        Device10(Adapter(), Api.D3D10).call("Dispatch", 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda device: device.create_query(0), "create_query: kind is 0, not QueryType"),
+        (lambda device: device.set_texture(0, 5), "set_texture: texture is 5, not Texture"),
+        (lambda device: device.set_fvf("x"), "set_fvf: fvf is 'x', not int"),
+        (lambda device: device.draw_primitive(4, None, 1), "start is None, not int"),
+    ],
+)
+def test_the_error_names_function_parameter_value_and_type(call: Any, message: str) -> None:
+    device = bench()
+    with pytest.raises(ArgumentError, match=message) as caught:
+        call(device)
+    assert isinstance(caught.value, Dp2Error) and isinstance(caught.value, TypeError)

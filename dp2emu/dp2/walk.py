@@ -11,6 +11,7 @@ and "Inline vertices".
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from struct import Struct
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.argument_check import checked_on_failure
+from dp2emu.argument_check import checked, checked_on_failure
 from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.errors import Malformed, UsageError
@@ -124,7 +125,7 @@ def scan(
             return Scan(commands, at, None if at == end else (None, None, at, at, end))
 
 
-@checked_on_failure
+@checked
 def decode(
     token: Token, buffer: Buffer, n: int, start: int, end: int, vertex_size: int = 0
 ) -> Body:
@@ -132,8 +133,17 @@ def decode(
 
     ``n`` is the header's count and ``vertex_size`` the call's bytes of a vertex.  Nothing is
     copied, except that several items with tails are gathered into one array.  Offsets need no
-    alignment; views are valid as long as the buffer.
+    alignment; views are valid as long as the buffer.  Raises UsageError for a payload that does
+    not fit into ``buffer``.
     """
+    try:
+        return body_of(token, buffer, n, start, end)
+    except (ValueError, IndexError, struct.error, OverflowError, TypeError) as error:
+        raise UsageError(f"no payload of {token.name} at {start} to {end}: {error}") from None
+
+
+def body_of(token: Token, buffer: Buffer, n: int, start: int, end: int) -> Body:
+    """The payload of a token that ``scan`` found, as ``decode`` returns it, without checks."""
     at = start
     head = None
     if token.head_dtype is not None:

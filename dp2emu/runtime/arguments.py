@@ -49,6 +49,17 @@ def packed(rows: Sequence[Any], dtype: type[Any]) -> bytes:
         raise ArgumentError(f"constants of {dtype.__name__}: {error}") from None
 
 
+def floats(values: Sequence[float], count: int) -> tuple[float, ...]:
+    """``count`` numbers as floats.  Raises ArgumentError for others, and for another number."""
+    try:
+        found = tuple(map(float, values))
+    except (TypeError, ValueError, OverflowError):
+        found = ()
+    if len(found) != count:
+        raise ArgumentError(f"{values!r:.60} are no {count} numbers")
+    return found
+
+
 def handle_of(surface: SurfaceDesc | None) -> int:
     """A surface's handle, 0 for none."""
     return surface.handle if surface is not None else 0

@@ -25,7 +25,7 @@ from dp2emu.dp2.states.raw_state import IDENTITY, TEXTURE_BIND, State, transform
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind, stage_index
 from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.command.bindings import Rect, Viewport
-from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit
+from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, floats, unit
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
@@ -154,8 +154,9 @@ class EarlyDevice:
         return found
 
     def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MultiplyTransform: set the matrix times the current one."""
-        self.set_transform(kind, transform_product(matrix, self.transform(kind)))
+        """MultiplyTransform: set the matrix, 16 floats, times the current one."""
+        rows = floats(matrix, 16)
+        self.set_transform(kind, transform_product(rows, self.transform(kind)))
 
     def set_material(self, material: Material) -> None:
         """SetMaterial."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from dp2emu.argument_check import checked
+from dp2emu.ddi10.device import SINCE
 from dp2emu.ddi10.queries.query_types import MiscFlag
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import (
@@ -26,7 +27,7 @@ from dp2emu.ddi10.resources.resource import (
 from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
 from dp2emu.ddi10.states.input_layout import CreateElementLayout
-from dp2emu.errors import Unsupported
+from dp2emu.errors import ArgumentError, Dp2Error, Unsupported
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.hazards import HazardTracker
 from dp2emu.runtime10.query import Query, kind_of
@@ -103,13 +104,14 @@ class Device:
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
 
-        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only.
+        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only,
+        ArgumentError for an unknown one and for arguments that it does not take.
         """
         self._codes.clear()
         found = None
         for name, given in self._hazards.resolved(entry, arguments):
             if name not in self._functions:
-                raise Unsupported(f"{name} before Direct3D 11")
+                raise _missing(name)
             found = self._functions[name](*given)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
@@ -304,6 +306,13 @@ class Device:
     def _row_bytes(self, resource: Resource) -> int:
         width = resource.desc.pMipInfoList[0].TexelWidth
         return width if resource.is_buffer else width * texel_bytes(resource.desc.Format)
+
+
+def _missing(entry: str) -> Dp2Error:
+    """The error about a function that a driver's device lacks."""
+    if entry in SINCE:
+        return Unsupported(f"{entry} before Direct3D 11")
+    return ArgumentError(f"the Direct3D 10/11 interface has no function {entry!r:.60}")
 
 
 _UNORDERED_ACCESS = 0x80

@@ -21,6 +21,7 @@ from dp2emu.ddi10.queries.query_types import (
 )
 from dp2emu.ddi10.queries.query_types import Query as Ddi
 from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.errors import ArgumentError
 from dp2emu.runtime10.codes import Api, Refused, Result
 
 POLLS = 10_000
@@ -161,7 +162,12 @@ class Query:
         return self.get_data(memory, len(memory))
 
     def value(self, data: bytes) -> int | dict[str, int | float]:
-        """``data`` as a number, or if it is a structure, as its numbers by member name."""
+        """``data`` as a number, or if it is a structure, as its numbers by member name.
+
+        Raises ArgumentError for data of another size than ``data_size``.
+        """
+        if len(data) != self.data_size:
+            raise ArgumentError(f"{len(data)} bytes of data, the query's have {self.data_size}")
         values = self.kind.layout.unpack(data)
         names = _FIELDS.get(Ddi(self.kind.query))
         if names is None:

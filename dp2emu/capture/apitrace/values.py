@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.errors import ArgumentError
 
 FAKE = 1
@@ -163,6 +164,7 @@ class TraceCall(msgspec.Struct, frozen=True):
         """Whether the tracer inserted the call."""
         return bool(self.flags & FAKE)
 
+    @checked_on_failure
     def argument(self, name: str) -> Value | Literal[Missing.MISSING]:
         """The argument of that name.  Raises ArgumentError if the function has none."""
         if name not in self.function.arguments:
