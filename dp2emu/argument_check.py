@@ -57,7 +57,7 @@ class Parameter(NamedTuple):
 
 
 class Parameters:
-    """The parameters of a function; ``name`` replaces the function's own name in messages.
+    """The parameters of a ``function``; ``name`` replaces the function's own name in messages.
 
     The function is not kept.
     """
@@ -122,7 +122,8 @@ def _parameter(given: _KINDS, written: Mapping[str, Any], hints: Mapping[str, An
 
 
 def checked(target: _T) -> _T:
-    """A function that checks its arguments, or a class after wrapping its public methods.
+    """``target``, a function, wrapped so that it checks its arguments; or ``target``, a class,
+    after its public methods were wrapped.
 
     Methods that are wrapped already stay as they are.
     """

@@ -14,7 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from dp2emu.argument_check import FOREIGN, Parameters, checked
+from dp2emu.argument_check import FOREIGN, Parameters, checked, plain_function
 from dp2emu.ddi10.capabilities import check_format_support, check_multisample_quality_levels
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Context
@@ -249,14 +249,15 @@ class _Table(dict[str, Callable[..., Any]]):
         raise ArgumentError(f"the Direct3D 10/11 interface has no function {name!r:.60}")
 
 
-_PARAMETERS: dict[str, Parameters] = {}
-"""Parameters of DDI functions by name, read at the first call of any device."""
+_PARAMETERS: dict[tuple[str, Any], Parameters] = {}
+"""Parameters of DDI functions by name and code, read at the first call by any device."""
 
 
 def _parameters(name: str, entry: Callable[..., Any]) -> Parameters:
-    found = _PARAMETERS.get(name)
+    key = name, plain_function(entry).__code__
+    found = _PARAMETERS.get(key)
     if found is None:
-        found = _PARAMETERS[name] = Parameters(entry, name)
+        found = _PARAMETERS[key] = Parameters(entry, name)
     return found
 
 

@@ -42,7 +42,7 @@ class Objects(Generic[_T]):
         """All live objects, oldest first."""
         return [value for _, value in self._live.values()]
 
-    def size(self, description: object, *more: object) -> int:
+    def size(self, *description: object) -> int:
         """CalcPrivate...Size: bytes that the runtime has to allocate, for any ``description``."""
         return _HEADER.size
 
