@@ -20,7 +20,7 @@ from itertools import chain
 from mmap import mmap
 from numbers import Integral, Real
 from os import PathLike
-from types import NoneType, UnionType
+from types import FunctionType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
@@ -71,15 +71,16 @@ class Parameters:
         self._rows = {row.name: row for row in rows}
         placed = [each for each in given if each.kind in _PLACED]
         self._positional = tuple(self._rows[each.name] for each in placed)
+        self._fits = tuple(row.fits for row in self._positional)
         self._least = sum(each.default is _KINDS.empty for each in placed)
         rest = [each.name for each in given if each.kind is _KINDS.VAR_POSITIONAL]
         self._rest = self._rows[rest[0]] if rest else None
 
     def check(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
         """Raise ArgumentError for the first argument of another type than its annotation."""
-        for value, row in zip(arguments, self._positional, strict=False):
-            if row.fits is not None and not row.fits(value):
-                self._refuse(row, value)
+        for fits, value in zip(self._fits, arguments, strict=False):
+            if fits is not None and not fits(value):
+                self._refuse_first(arguments)
         if named or self._rest is not None:
             for row, value in self._others(arguments, named):
                 if row.fits is not None and not row.fits(value):
@@ -109,6 +110,11 @@ class Parameters:
             yield from ((self._rest, each) for each in arguments[len(self._positional) :])
         yield from ((self._rows[name], named[name]) for name in named if name in self._rows)
 
+    def _refuse_first(self, arguments: Sequence[Any]) -> None:
+        for row, value in zip(self._positional, arguments, strict=False):
+            if row.fits is not None and not row.fits(value):
+                self._refuse(row, value)
+
     def _refuse(self, row: Parameter, value: Any) -> None:
         what = f"{row.name} is {_told(value)}, not {row.annotation}"
         raise ArgumentError(f"{self.name}: {what}")
@@ -125,7 +131,7 @@ def checked(target: _T) -> _T:
     """``target``, a function, wrapped so that it checks its arguments; or ``target``, a class,
     after its public methods were wrapped.
 
-    Methods that are wrapped already stay as they are.
+    Methods that are wrapped or ``unchecked`` stay as they are.
     """
     return _decorated(target, _wrapped)
 
@@ -138,6 +144,13 @@ def checked_on_failure(target: _T) -> _T:
     return _decorated(target, _wrapped_on_failure)
 
 
+def unchecked(function: _T) -> _T:
+    """``function``, a method, which its class does not wrap: it only passes its arguments on to a
+    function that is checked.
+    """
+    return cast(_T, _marked(function))
+
+
 def _decorated(target: _T, wrap: Callable[[Any], Any]) -> _T:
     if not inspect.isclass(target):
         return cast(_T, wrap(target))
@@ -146,9 +159,18 @@ def _decorated(target: _T, wrap: Callable[[Any], Any]) -> _T:
             continue
         if isinstance(member, staticmethod | classmethod):
             setattr(target, name, type(member)(wrap(member.__func__)))
-        elif inspect.isfunction(member) and not hasattr(member, "checks_arguments"):
+        elif inspect.isfunction(member) and _takes_arguments(member):
             setattr(target, name, wrap(member))
     return target
+
+
+def _takes_arguments(method: FunctionType) -> bool:
+    """Whether a method that is not wrapped yet has parameters besides ``self``."""
+    if hasattr(method, "checks_arguments"):
+        return False
+    code = method.__code__
+    more = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount > 1 or bool(more)
 
 
 def _wrapped(function: Any) -> Any:
@@ -241,18 +263,27 @@ def _fits(hint: Any, deep: bool) -> _Fits | None:
     return _fits_class(hint, deep) if inspect.isclass(hint) else None
 
 
+_INTEGERS, _NUMBERS, _BUFFERS = (int, Integral), (float, int, Real), (
+    bytes, bytearray, memoryview, mmap,
+)  # fmt: skip
+
+
 def _is_integer(value: Any) -> bool:
     if type(value) is int:
         return -_MOST <= value <= _MOST
-    return isinstance(value, Integral) and -_MOST <= int(value) <= _MOST
+    return isinstance(value, _INTEGERS) and -_MOST <= int(value) <= _MOST
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) is float or isinstance(value, Real)
+    return isinstance(value, _NUMBERS)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, _INTEGERS)
 
 
 def _is_buffer(value: Any) -> bool:
-    return isinstance(value, bytes | bytearray | memoryview | mmap)
+    return isinstance(value, _BUFFERS)
 
 
 def _is_text_file(value: Any) -> bool:
@@ -274,7 +305,7 @@ _PLAIN: dict[Any, _Fits | None] = {
     NoneType: lambda value: value is None,
     int: _is_integer,
     float: _is_number,
-    bool: lambda value: isinstance(value, bool | Integral),
+    bool: _is_flag,
     bytes: _is_buffer,
     typing.TextIO: _is_text_file,
     typing.BinaryIO: _is_binary_file,
