@@ -13,6 +13,7 @@ from dp2emu.dp2 import Call as Call
 from dp2emu.dp2 import Driver as Driver
 from dp2emu.dp2 import Op as Op
 from dp2emu.dp2 import Options as Options
+from dp2emu.errors import ArgumentError as ArgumentError
 from dp2emu.errors import CaptureError as CaptureError
 from dp2emu.errors import ContractError as ContractError
 from dp2emu.errors import Disagreement as Disagreement

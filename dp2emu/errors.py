@@ -122,3 +122,9 @@ class Disagreement(Dp2Error):
 
 class UsageError(Dp2Error):
     """An invalid argument of a function of the library."""
+
+
+class ArgumentError(UsageError, TypeError, ValueError):
+    """An argument of another type or range than the annotation of the parameter, an unknown name
+    of a function, or too few or too many arguments.
+    """

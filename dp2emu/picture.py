@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -72,6 +73,7 @@ class Picture(msgspec.Struct, frozen=True, eq=False, dict=True):
         return encode_png(self.image)
 
 
+@checked
 def encode_png(image: NDArray[Any]) -> bytes:
     """A PNG file of an image: uint8 (height, width, 3 or 4), or grey, uint8 or uint16."""
     file = io.BytesIO()
@@ -81,6 +83,7 @@ def encode_png(image: NDArray[Any]) -> bytes:
     return file.getvalue()
 
 
+@checked
 def take_picture(surface: Surface) -> Picture:
     """The picture of a surface, for textures of the top level of the first face.
 

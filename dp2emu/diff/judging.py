@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.diff.images import Allowance, Comparison, Pixels, compare_images, read_image
 from dp2emu.diff.side_by_side import side_by_side
 from dp2emu.errors import UsageError
@@ -32,6 +33,7 @@ class Judgement(NamedTuple):
         return {"file": self.name, "reference": self.reference, **numbers}
 
 
+@checked
 class Judge:
     """A comparer of pictures with references.  Mutable: it tracks which references were used, and
     ``unreferenced`` lists the names of the pictures without one.
@@ -73,6 +75,7 @@ class Judge:
         return [Judgement("", path.name, None, False) for path in sorted(self.references.unused)]
 
 
+@checked
 def judge_paths(
     one: Path, other: Path, allowance: Allowance, out: Path | None = None
 ) -> list[Judgement]:
@@ -108,6 +111,7 @@ def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None)
 # References
 
 
+@checked
 class References:
     """The reference pictures of a folder.  Mutable: ``unused`` are the files not looked up so far.
 

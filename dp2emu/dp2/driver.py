@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hal import (
@@ -30,7 +31,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, malformed, scan
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, body_of, malformed, scan
 from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
@@ -68,6 +69,7 @@ class _Walked(NamedTuple):
     offset: int
 
 
+@checked
 class Driver:
     """The emulated display driver and its adapter.
 
@@ -330,7 +332,7 @@ class Driver:
                 for tap in self.command_taps:
                     tap(call, at, token, count)
                 try:
-                    token.execute(context, decode(token, view, count, start, stop, size))
+                    token.execute(context, body_of(token, view, count, start, stop))
                 except Fault as fault:
                     return _Walked(fault.at(offset=at, token=token.name), at)
                 except Dp2Error as error:

@@ -11,6 +11,7 @@ and "Inline vertices".
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from struct import Struct
 from typing import Any, NamedTuple
@@ -18,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked, checked_on_failure
 from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
-from dp2emu.errors import Malformed
+from dp2emu.errors import Malformed, UsageError
 from dp2emu.layout import Buffer, reader_of
 
 HEADER_BYTES = 4
@@ -83,6 +85,7 @@ class _Shape(NamedTuple):
     body_end: _END | None
 
 
+@checked_on_failure
 def scan(
     buffer: Buffer, start: int, end: int, vertex_size: int = 0, limit: int | None = None
 ) -> Scan:
@@ -91,8 +94,12 @@ def scan(
     ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
     from offset 0 of ``buffer``.  ``limit`` bounds the number of tokens found, and so the memory
     a huge buffer takes: with no problem and ``stop < end``, scan on from ``stop``.  Never raises
-    for what the bytes contain.
+    for what the bytes contain.  Raises UsageError for a range outside of ``buffer``, and for a
+    negative ``vertex_size``.
     """
+    if not 0 <= start <= end <= len(buffer) or vertex_size < 0:
+        what = f"bytes {start} to {end} of {len(buffer)}, vertices of {vertex_size} bytes"
+        raise UsageError(what)
     commands: list[tuple[int, Token, int, int, int]] = []
     append, header, shapes = commands.append, _HEADER, _SHAPES
     final = last = end - HEADER_BYTES
@@ -118,6 +125,7 @@ def scan(
             return Scan(commands, at, None if at == end else (None, None, at, at, end))
 
 
+@checked
 def decode(
     token: Token, buffer: Buffer, n: int, start: int, end: int, vertex_size: int = 0
 ) -> Body:
@@ -125,8 +133,17 @@ def decode(
 
     ``n`` is the header's count and ``vertex_size`` the call's bytes of a vertex.  Nothing is
     copied, except that several items with tails are gathered into one array.  Offsets need no
-    alignment; views are valid as long as the buffer.
+    alignment; views are valid as long as the buffer.  Raises UsageError for a payload that does
+    not fit into ``buffer``.
     """
+    try:
+        return body_of(token, buffer, n, start, end)
+    except (ValueError, IndexError, struct.error, OverflowError, TypeError) as error:
+        raise UsageError(f"no payload of {token.name} at {start} to {end}: {error}") from None
+
+
+def body_of(token: Token, buffer: Buffer, n: int, start: int, end: int) -> Body:
+    """The payload of a token that ``scan`` found, as ``decode`` returns it, without checks."""
     at = start
     head = None
     if token.head_dtype is not None:

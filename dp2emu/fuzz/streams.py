@@ -18,7 +18,7 @@ from dp2emu.dp2.context import Context
 from dp2emu.dp2.parse import parse
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Body, Tail, Token
-from dp2emu.dp2.walk import decode, scan
+from dp2emu.dp2.walk import body_of, scan
 from dp2emu.errors import ResponseError
 from dp2emu.fuzz import grammar, stage
 from dp2emu.fuzz.stage import CALL, Outcome, Stage
@@ -65,7 +65,7 @@ def agree(data: bytes) -> Hashable:
     ):
         if (at, token.op) != (offset, op):
             raise Broken(f"{token.name} at {at}, {op.name} at {offset}")
-        body = decode(token, data, n, start, stop, grammar.VERTEX_SIZE)
+        body = body_of(token, data, n, start, stop)
         if by_view(token, body) != by_construct(fields):
             raise Broken(f"{token.name} has other fields")
     return found.commands[-1][1].op if found.commands else None, found.problem is None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import Called, FrameMarker, Pictured, Record
 from dp2emu.errors import UsageError
 
@@ -52,6 +53,7 @@ class FrameCount:
             yield record
 
 
+@checked
 def parse_frames(text: str) -> Frames:
     """The frames of ``3``, ``3-7``, ``3-`` or ``-7``.  Raises UsageError for other text."""
     found = _RANGE.fullmatch(text)

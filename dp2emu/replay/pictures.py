@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.bitmap_font import ADVANCE, HEIGHT, lettered
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
@@ -63,6 +64,7 @@ class Observable(Protocol):
         """Handles of all targets that a context has used since the last call of this method."""
 
 
+@checked
 class Pictures(msgspec.Struct, frozen=True):
     """Which pictures a replay takes, and where they go; unused destinations are None.
 
@@ -328,6 +330,7 @@ def _format_name(desc: SurfaceDesc) -> str:
 # Raw frames
 
 
+@checked
 class RawFrames:
     """A writer of frames as rgb24, rows from the top without padding, for a video encoder.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
 import msgspec
 from msgspec.structs import asdict
 
+from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import QueryType
@@ -71,6 +72,7 @@ class Recording(Protocol):
         """Every record, in order."""
 
 
+@checked
 def replay(
     capture: Recording,
     *,

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
 from dp2emu.capture.apitrace.values import MISSING, Bitmask, Enum, Pointer, Repr, Struct
+from dp2emu.errors import ArgumentError
 from dp2emu.retrace.losses import Inexpressible
 
 T = TypeVar("T")
@@ -189,7 +190,7 @@ class Arguments:
         """The value of an argument as recorded."""
         try:
             found = self.call.argument(name)
-        except KeyError:
+        except ArgumentError:
             raise Inexpressible(f"no argument {name}") from None
         return self._recorded(found, name)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import UsageError
@@ -36,6 +37,7 @@ def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
         raise UsageError(f"{op.name}: {error}") from None
 
 
+@checked_on_failure
 class CommandBuffer:
     """A buffer of at most ``capacity`` bytes of tokens.  Mutable.
 

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO, D3DVERTEXELEMENT9, Op
 from dp2emu.d3d.enums import (
@@ -38,7 +39,16 @@ from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.layout import dtype_of
 from dp2emu.rig.interface import Rig
-from dp2emu.runtime.arguments import Box, box_inside, dword, handle_of, index_bytes, needed, words
+from dp2emu.runtime.arguments import (
+    Box,
+    box_inside,
+    dword,
+    handle_of,
+    index_bytes,
+    needed,
+    packed,
+    words,
+)
 from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import (
     Declaration,
@@ -81,6 +91,7 @@ _USER_DRAW_BYTES = 64
 vertices."""
 
 
+@checked
 class Device9(DeviceStates):
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 
@@ -360,7 +371,7 @@ class Device9(DeviceStates):
     def _set_constants(self, op: Op, first: int, rows: Sequence[Any], dtype: type[Any]) -> None:
         for start in range(0, len(rows), _CONSTANTS_A_TOKEN):
             part = rows[start : start + _CONSTANTS_A_TOKEN]
-            data = np.array(part, dtype).tobytes()
+            data = packed(part, dtype)
             self.session.commands.emit_tailed(op, (first + start, len(part)), data)
 
     # Transfers

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.errors import ResponseError
 
@@ -39,6 +40,7 @@ class Responses(NamedTuple):
     more: bool
 
 
+@checked
 def parse_responses(buffer: bytes, size_of: Callable[[int], int | None]) -> Responses:
     """The responses in ``buffer``, which is dwErrorOffset bytes long.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked_on_failure, unchecked
 from dp2emu.capture import records
 from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.dp2structs import Op
@@ -81,6 +82,7 @@ def _no_vertices() -> CallVertices | None:
     return None
 
 
+@checked_on_failure
 class Session:
     """A context on a rig, its command buffer and its query ids.  Mutable.
 
@@ -195,6 +197,7 @@ class Session:
         """(number of the next call, byte offset in it) of the next token."""
         return self.calls, len(self.commands)
 
+    @unchecked
     def emit(self, op: Op, items: Any = (), *, head: Any = None) -> None:
         """Append a token with ``head`` and ``items`` (``CommandBuffer.emit``)."""
         self.commands.emit(op, items, head=head)

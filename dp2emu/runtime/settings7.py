@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.device_states import (
     PIXEL_RENDER_STATES,
     PIXEL_SAMPLER_STATES,
@@ -49,6 +50,7 @@ _MEMBERS = {
 }
 
 
+@checked
 class Settings7:
     """The states that an application of DirectX 6 or 7 set, by (kind, index), and its state
     blocks.

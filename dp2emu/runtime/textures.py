@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
@@ -97,6 +98,7 @@ class TextureShape(msgspec.Struct, frozen=True):
     managed: bool = False
 
 
+@checked
 class Textures:
     """The textures of a session: what is bound, generated levels that are out of date, palettes.
 

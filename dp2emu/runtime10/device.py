@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from dp2emu.argument_check import checked
+from dp2emu.ddi10.device import SINCE
 from dp2emu.ddi10.queries.query_types import MiscFlag
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import (
@@ -24,7 +26,7 @@ from dp2emu.ddi10.resources.resource import (
 from dp2emu.ddi10.resources.transfers import DdiBox
 from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
 from dp2emu.ddi10.states.input_layout import CreateElementLayout
-from dp2emu.errors import ContractError, Unsupported
+from dp2emu.errors import ArgumentError, ContractError, Dp2Error, Unsupported
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.features import FeatureData, feature_data
 from dp2emu.runtime10.hazards import HazardTracker
@@ -92,6 +94,7 @@ class Shader(Handle, frozen=True, eq=False):
     code: Code
 
 
+@checked
 class Device:
     """A device for an application.  Mutable: calls change its bindings.
 
@@ -114,13 +117,14 @@ class Device:
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
 
-        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only.
+        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only,
+        ArgumentError for an unknown one and for arguments that it does not take.
         """
         self._codes.clear()
         found = None
         for name, given in self._hazards.resolved(entry, arguments):
             if name not in self._functions:
-                raise Unsupported(f"{name} before Direct3D 11")
+                raise _missing(name)
             found = self._functions[name](*given)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
@@ -267,8 +271,12 @@ class Device:
         return Shader(memory, code)
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
-        """CreateInputLayout of ``elements`` for a vertex shader."""
-        found = input_elements(elements, shader.code.inputs)
+        """CreateInputLayout of ``elements`` for a vertex shader.
+
+        Code without an input signature names its registers: ``VertexElement("v", 2, ...)`` is v2.
+        Raises Refused for an input without an element.
+        """
+        found = input_elements(elements, shader.code.named_inputs)
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
@@ -371,6 +379,13 @@ def _free(rows: Sequence[object]) -> int:
     if len(rows) > VIEWPORTS:
         raise Refused(Result.E_INVALIDARG, f"{len(rows)} viewports or scissor rectangles")
     return VIEWPORTS - len(rows)
+
+
+def _missing(entry: str) -> Dp2Error:
+    """The error about a function that a driver's device lacks."""
+    if entry in SINCE:
+        return Unsupported(f"{entry} before Direct3D 11")
+    return ArgumentError(f"the Direct3D 10/11 interface has no function {entry!r:.60}")
 
 
 def _packed(mapped: MappedSubresource, part: Part) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.queries.query_types import (
     QUERY_TYPES,
     CreateQuery,
@@ -20,6 +21,7 @@ from dp2emu.ddi10.queries.query_types import (
 )
 from dp2emu.ddi10.queries.query_types import Query as Ddi
 from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.errors import ArgumentError
 from dp2emu.runtime10.codes import Api, Refused, Result
 
 POLLS = 10_000
@@ -103,6 +105,7 @@ def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
     return QUERY_TYPES[query]
 
 
+@checked
 class Query:
     """A query or predicate.  Mutable: it is begun and ended."""
 
@@ -160,7 +163,12 @@ class Query:
         return self.get_data(memory, len(memory))
 
     def value(self, data: bytes) -> int | dict[str, int | float]:
-        """``data`` as a number, or if it is a structure, as its numbers by member name."""
+        """``data`` as a number, or if it is a structure, as its numbers by member name.
+
+        Raises ArgumentError for data of another size than ``data_size``.
+        """
+        if len(data) != self.data_size:
+            raise ArgumentError(f"{len(data)} bytes of data, the query's have {self.data_size}")
         values = self.kind.layout.unpack(data)
         names = _FIELDS.get(Ddi(self.kind.query))
         if names is None:

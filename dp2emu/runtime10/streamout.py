@@ -111,7 +111,7 @@ def _gap(given: StreamDeclaration) -> Iterator[StreamOutputEntry11]:
 
 
 def _element(code: Code, given: StreamDeclaration) -> Element:
-    for element in code.outputs:
+    for element in code.named_outputs:
         named = element.semantic.upper() == (given.SemanticName or "").upper()
         same = element.index == given.SemanticIndex and element.stream == given.Stream
         if named and same and element.register is not None:

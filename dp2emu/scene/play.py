@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import Record
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.options import Options
@@ -27,6 +28,7 @@ SHADERS = "shaders"
 _Source = Path | str | Mapping[str, Any]
 
 
+@checked
 def play_scene(
     source: _Source,
     out: Path | str,
@@ -66,6 +68,7 @@ def play_scene(
             return player.play(scene, MAKERS9, d3d9.OPERATIONS, folder)
 
 
+@checked
 def play_scene10(
     source: _Source,
     out: Path | str,

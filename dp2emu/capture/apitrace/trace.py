@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.apitrace import values
 from dp2emu.capture.apitrace.container import LONGEST_MAGIC, Packed, container_of, expand
 from dp2emu.capture.apitrace.cursor import Cursor
@@ -43,6 +44,7 @@ the tracer's snappy compresses to a twentieth at most."""
 _T = TypeVar("_T")
 
 
+@checked
 class Trace(Closable):
     """An open trace.  Mutable: reading moves it.
 
@@ -112,6 +114,7 @@ class Trace(Closable):
         return error.at(stream=self.name, offset=self._source.mark)
 
 
+@checked
 def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
     """A trace opened from a path, ``-`` (stdin) or a binary stream, which need not seek.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from dp2emu.errors import ArgumentError
 from dp2emu.gpu.resource.heap import HeapUse
 
 
@@ -232,8 +233,14 @@ class Report(NamedTuple):
         return self.slot.generation == self.generation
 
     def change(self, counter: str) -> int:
-        """The difference of a counter of ``Counters`` between begin and end."""
-        return self.end.counter(counter) - self.begin.counter(counter)
+        """The difference of a counter of ``Counters`` between begin and end.
+
+        Raises ArgumentError for an unknown counter.
+        """
+        try:
+            return self.end.counter(counter) - self.begin.counter(counter)
+        except (AttributeError, KeyError, TypeError):
+            raise ArgumentError(f"{counter!r:.60} is no counter") from None
 
     @property
     def ticks(self) -> int:

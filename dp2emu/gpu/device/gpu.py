@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command import packets
@@ -81,6 +82,7 @@ _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
 
 
+@checked_on_failure
 class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.enums10 import Counter, Query
 from dp2emu.errors import UsageError
@@ -106,6 +107,7 @@ class Timing(msgspec.Struct, frozen=True):
     free: bool = False
 
 
+@checked
 def instant() -> Timing:
     """The model in which nothing takes time: every packet is done and visible when it is
     submitted.
@@ -119,6 +121,7 @@ def instant() -> Timing:
     )
 
 
+@checked
 def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
     """The model in which every call, packet and delivery takes a fixed number of ticks."""
     draw = Cost(vertex_compute=packet // 2, pixel_compute=packet - packet // 2)
@@ -131,6 +134,7 @@ def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
     )
 
 
+@checked
 def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
     """The model in which cost follows what a packet did: vertices, pixels and bytes over the
     board's ``RATES``.
@@ -145,6 +149,7 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
     )
 
 
+@checked
 def seeded(seed: int) -> Timing:
     """The model of pseudo-random times by ``seed``, in ticks: 200..2,199 for a call, 0..16,383 for
     a packet and for the delivery of a report.
@@ -161,6 +166,7 @@ def seeded(seed: int) -> Timing:
     )
 
 
+@checked
 def scripted(path: Path) -> Timing:
     """Times in ticks from a JSON file; the last entry of a list repeats.
 
@@ -185,6 +191,7 @@ def scripted(path: Path) -> Timing:
 _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, "work": by_work}
 
 
+@checked
 def parse_timing(text: str) -> Timing:
     """The model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
     ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked, checked_on_failure
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -95,6 +96,7 @@ ColorKey = tuple[int, int]
 """Lowest and highest stored value of the texels that a colour key selects."""
 
 
+@checked
 class Surface:
     """One allocation, or a view of a part of one.  ``serial`` never repeats in a heap.
 
@@ -224,6 +226,7 @@ class _Allocated:
         self.bytes -= size
 
 
+@checked_on_failure
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 

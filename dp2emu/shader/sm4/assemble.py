@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import double_bits, integer
 from dp2emu.shader import assembly
@@ -355,6 +356,7 @@ _HEAD = 8
 """Size in bytes of the two tokens that precede a program's instructions: version and length."""
 
 
+@checked
 def assemble(text: str, *, check: bool = True) -> bytes:
     """Assemble text into a program.
 

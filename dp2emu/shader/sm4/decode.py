@@ -11,6 +11,7 @@ from math import prod
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
 from dp2emu.shader.cursor import Cursor
 from dp2emu.shader.resources import Dimension
@@ -199,6 +200,7 @@ _EXTENSIONS = 3
 """Maximum number of extended opcode tokens that follow an instruction's opcode token."""
 
 
+@checked
 def decode(code: bytes) -> Program:
     """Decode a program, which begins with its version token; bytes after it are stored.
 

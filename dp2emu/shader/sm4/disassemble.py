@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import double_text
 from dp2emu.shader.assembly import raw_lines, words_line
@@ -30,6 +31,7 @@ _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.D
 _CUSTOM = {each.value: each.name.lower() for each in CustomClass}
 
 
+@checked
 def disassemble(code: bytes) -> str:
     """Return the assembly text of a program.  Raises ShaderError where ``decode`` does."""
     return "".join(line + "\n" for line in lines_of(decode(code)))
