@@ -11,7 +11,7 @@ import construct as c
 import numpy as np
 
 
-class Single(c.FormatField):  # type: ignore[type-arg]
+class Single(c.FormatField):  # type: ignore[misc]
     """A little-endian FLOAT: a Python float, or for a NaN np.float32, which keeps all its bits.
 
     A Python float would turn a signalling NaN into a quiet one.

@@ -1,7 +1,7 @@
 """Both decoders at once: construct (``dp2.parse``) and the compiled walk (``dp2.walk``).
 
 Functions have the parameters and results of those of the walk.  They raise DecodingDisagreement
-at the first token, field or byte that differs.
+at the first token, field or byte that differs.  Source: wire format, "Opcodes" and "Responses".
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ def scan(
     if agreed and at < end:
         return Scan(wanted.commands[:agreed], at, None)
     (token, one), (other_token, other) = _at(wanted, agreed), _at(found, agreed)
-    name = token or other_token
-    raise DecodingDisagreement(
-        f"construct finds {one}, the walk {other}", offset=at, token=name and name.name
-    )
+    found_token = token or other_token
+    name = None if found_token is None else found_token.name
+    raise DecodingDisagreement(f"construct finds {one}, the walk {other}", offset=at, token=name)
 
 
 def _end(found: Scan) -> tuple[int, str]:

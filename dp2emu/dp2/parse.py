@@ -103,11 +103,11 @@ def scan(
 ) -> Scan:
     """Find the tokens in ``buffer[start:end]`` as ``walk.scan`` does, by construct."""
     commands: list[tuple[int, Token, int, int, int]] = []
-    stream = _Memory(buffer, start, end)
+    stream, construct = _Memory(buffer, start, end), extent_construct()
     at = start
     while at < end and (limit is None or len(commands) < limit):
         try:
-            found = _EXTENT.parse_stream(stream, vertex_size=vertex_size)
+            found = construct.parse_stream(stream, vertex_size=vertex_size)
         except ShortError as error:
             return Scan(commands, at, _wrong(buffer, at, error.stop, end))
         token, n = TABLE[found.header.bCommand], found.header.wPrimitiveCount
@@ -132,11 +132,11 @@ def decode(
     """
     offset = start - D3DHAL_DP2COMMAND.sizeof()
     fields = _fields(token.op, buffer, offset, end, vertex_size)
-    head, items, tails = _arrays(token.op)
+    head, items, tails = arrays_of(token.op)
     return Body(
-        n,
+        fields.header.wPrimitiveCount,
         None if head is None else head([fields.head])[0],
-        items(fields["items"]) if token.items is not None else _NO_ITEMS,
+        _NO_ITEMS if items is None else items(fields["items"]),
         [memoryview(tails(item)) for item in fields["items"]] if tails is not None else [],
         memoryview(fields.vertices if token.vertices is not None else b""),
     )
@@ -227,7 +227,7 @@ def _item(token: Token) -> Any:
 # Constructs of the extent
 
 
-class ShortError(StreamError):
+class ShortError(StreamError):  # type: ignore[misc]
     """Bytes up to offset ``stop`` are needed, and end before it."""
 
     def __init__(self, stop: int, path: str) -> None:
@@ -235,7 +235,7 @@ class ShortError(StreamError):
         self.stop = stop
 
 
-class Room(Construct):  # type: ignore[type-arg]
+class Room(Construct):  # type: ignore[misc]
     """Construct that reads nothing and checks that ``length`` bytes are left in the stream.
 
     ``length`` is a number or a function of the context.  Parsing raises ShortError.
@@ -302,16 +302,16 @@ def _skipped(token: Token) -> Any:
     )  # fmt: skip
 
 
-_EXTENT = Struct(
-    "header" / _roomy(D3DHAL_DP2COMMAND),
-    "start" / Tell,
-    Switch(
-        this.header.bCommand, {op: _extent(token) for op, token in TABLE.items()}, Room(1 << 62)
-    ),
-    "stop" / Tell,
-)
-"""The construct of a token of any opcode, which parses its header and finds its end.  No buffer
-has room for one of an unassigned opcode."""
+@cache
+def extent_construct() -> Any:
+    """The construct of a token of any opcode, which parses its header and finds its end.
+
+    The fields ``start`` and ``stop`` are the byte offsets of the payload.
+    """
+    payloads = {op: _extent(token) for op, token in TABLE.items()}
+    # No buffer has room for a token of an unassigned opcode.
+    payload = Switch(this.header.bCommand, payloads, Room(1 << 62))
+    return Struct("header" / _roomy(D3DHAL_DP2COMMAND), "start" / Tell, payload, "stop" / Tell)
 
 
 # Containers as arrays
@@ -321,7 +321,7 @@ _Rows = Callable[[Sequence[Any]], NDArray[Any]]
 
 
 @cache
-def _arrays(op: Op) -> tuple[_Rows | None, _Rows | None, Callable[[Any], bytes] | None]:
+def arrays_of(op: Op) -> tuple[_Rows | None, _Rows | None, Callable[[Any], bytes] | None]:
     """Functions that make a body of an opcode's containers: the head (from a list of one) and the
     items as arrays, and the tail of an item as bytes; None for what its tokens do not have.
     """

@@ -6,7 +6,8 @@
 ``checked``    both in lockstep, with an error at the first token, field or byte that differs
 =============  ============================================================================
 
-A decoder also builds the responses that the driver writes over the command buffer.
+A decoder also builds the responses that the driver writes over the command buffer.  Source:
+wire format, "Opcodes" and "Responses".
 """
 
 from __future__ import annotations

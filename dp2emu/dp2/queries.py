@@ -187,8 +187,8 @@ def refused_issue(kind: int, flags: int, options: Options) -> str | None:
 # Responses
 
 
-HEADER = D3DHAL_DP2RESPONSE.sizeof()
-_RECORD = D3DHAL_DP2RESPONSEQUERY.sizeof()
+HEADER: int = D3DHAL_DP2RESPONSE.sizeof()
+_RECORD: int = D3DHAL_DP2RESPONSEQUERY.sizeof()
 BLOCK_RECORDS = 0xFFFF
 """Maximum number of answers in a block, whose wCount has 16 bits; one more opens a new block."""
 _DROPPED_KEPT = 64

@@ -55,8 +55,8 @@ def agree(data: bytes) -> Hashable:
     try:
         while True:
             found = lockstep.scan(data, at, len(data), size)
-            for _, token, *place in found.commands:
-                lockstep.decode(token, data, *place, size)
+            for _, token, n, start, stop in found.commands:
+                lockstep.decode(token, data, n, start, stop, size)
                 last = token.op
             at = found.stop
             if found.wrong is not None or at == len(data):
