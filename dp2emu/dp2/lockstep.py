@@ -33,12 +33,11 @@ def scan(
     """
     given = buffer, start, end, vertex_size, limit
     wanted, found = parse.scan(*given), walk.scan(*given)
-    if wanted.commands == found.commands and _end(wanted) == _end(found):
+    shorter = min(len(wanted.commands), len(found.commands))
+    pairs = zip(_places(wanted), _places(found), strict=False)
+    agreed = next((k for k, (one, other) in enumerate(pairs) if one != other), shorter)
+    if agreed == len(wanted.commands) == len(found.commands) and _end(wanted) == _end(found):
         return found
-    pairs = zip(wanted.commands, found.commands, strict=False)
-    agreed = next((k for k, (one, other) in enumerate(pairs) if one != other), None)
-    if agreed is None:
-        agreed = min(len(wanted.commands), len(found.commands))
     at = wanted.commands[agreed - 1][4] if agreed else start
     if agreed and at < end:
         return Scan(wanted.commands[:agreed], at, None)
@@ -46,6 +45,11 @@ def scan(
     found_token = token or other_token
     name = None if found_token is None else found_token.name
     raise DecodingDisagreement(f"construct finds {one}, the walk {other}", offset=at, token=name)
+
+
+def _places(found: Scan) -> Iterator[tuple[int, ...]]:
+    """Offset, opcode, count, start and end of each token."""
+    return ((offset, token.op, *rest) for offset, token, *rest in found.commands)
 
 
 def _end(found: Scan) -> tuple[int, str]:
