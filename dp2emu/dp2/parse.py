@@ -92,7 +92,9 @@ def parse(buffer: Buffer, start: int = 0, end: int | None = None, vertex_size: i
 def parse_tokens(buffer: Buffer, scanned: Scan, vertex_size: int = 0) -> Iterator[ParsedToken]:
     """Yield the tokens of ``buffer`` that ``scan`` found in it, with their fields."""
     for offset, token, _, _, end in scanned.commands:
-        yield ParsedToken(offset, token.op, _fields(token.op, buffer, offset, end, vertex_size))
+        yield ParsedToken(
+            offset, token.op, token_fields(token.op, buffer, offset, end, vertex_size)
+        )
 
 
 # The driver's view of a call
@@ -131,7 +133,7 @@ def decode(
     Parameters are as of ``walk.decode``.
     """
     offset = start - D3DHAL_DP2COMMAND.sizeof()
-    fields = _fields(token.op, buffer, offset, end, vertex_size)
+    fields = token_fields(token.op, buffer, offset, end, vertex_size)
     head, items, tails = arrays_of(token.op)
     return Body(
         fields.header.wPrimitiveCount,
@@ -142,7 +144,10 @@ def decode(
     )
 
 
-def _fields(op: Op, buffer: Buffer, offset: int, end: int, vertex_size: int) -> Container[Any]:
+def token_fields(
+    op: Op, buffer: Buffer, offset: int, end: int, vertex_size: int = 0
+) -> Container[Any]:
+    """The fields of a token of ``op``, ``buffer[offset:end]``, that ``scan`` found."""
     found: Container[Any] = token_construct(op).parse_stream(
         _Memory(buffer, offset, end), vertex_size=vertex_size
     )
