@@ -79,8 +79,7 @@ def parse(buffer: Buffer, start: int = 0, end: int | None = None, vertex_size: i
     ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
     from offset 0 of ``buffer``; ``end`` None means its end.  Malformed bytes raise nothing: the
     tokens before them are returned, with the error.  Containers take some 70 times the memory of
-    their bytes; ``parse_tokens`` has one at a time.  Source: wire format, "Stream shape" and
-    "Opcodes".
+    their bytes; ``parse_tokens`` has one at a time.
 
     >>> parse(bytes.fromhex("5B000100 05000000 01000000")).commands[0].fields["items"][0].dwQueryID
     5

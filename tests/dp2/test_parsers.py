@@ -147,11 +147,12 @@ def fuzzed(random: Random, calls: int) -> Iterator[bytes]:
 def run(calls: int, seed: int) -> int:
     """Execute fuzzed calls by both decoders and engines; returns the number of faults."""
     faults = 0
-    checked = Stage(engines.CHECKED if can_compile() else REFERENCE, CHECKED)
+    engine = engines.CHECKED if can_compile() else REFERENCE
     for data in fuzzed(Random(seed), calls):
+        # One driver for all would meet the limits of a capture.
+        checked = Stage(engine, CHECKED)
         checked.enter(data)
         outcomes = checked.play(data)
-        checked.leave()
         assert not [each for each in outcomes if "Disagreement" in each.raised], data.hex()
         faults += sum(each.ddrval != 0 for each in outcomes)
     return faults
@@ -162,8 +163,9 @@ def test_fuzzed_calls_are_decoded_the_same() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_fuzzed_calls_are_decoded_the_same() -> None:
-    assert run(100_000, 2) > 25_000
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_a_hundred_thousand_fuzzed_calls_are_decoded_the_same(seed: int) -> None:
+    assert run(25_000, seed) > 5_000
 
 
 @given(st.randoms(use_true_random=False))
