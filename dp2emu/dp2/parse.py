@@ -46,7 +46,7 @@ from dp2emu.d3d.dp2structs import (
 from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.table import TABLE, Body, Token, exactly_n
 from dp2emu.dp2.walk import Scan, Wrong
-from dp2emu.errors import Malformed
+from dp2emu.errors import Malformed, UsageError
 from dp2emu.layout import Buffer, dtype_of
 
 
@@ -79,13 +79,28 @@ def parse(buffer: Buffer, start: int = 0, end: int | None = None, vertex_size: i
     ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
     from offset 0 of ``buffer``; ``end`` None means its end.  Malformed bytes raise nothing: the
     tokens before them are returned, with the error.  Containers take some 70 times the memory of
-    their bytes; ``parse_tokens`` has one at a time.
+    their bytes.  Source: wire format, "Stream shape" and "Opcodes".  Raises UsageError for other
+    than bytes, offsets outside of them, and a negative size.
 
     >>> parse(bytes.fromhex("5B000100 05000000 01000000")).commands[0].fields["items"][0].dwQueryID
     5
     """
-    scanned = scan(buffer, start, len(buffer) if end is None else end, vertex_size)
-    return Parsed([*parse_tokens(buffer, scanned, vertex_size)], scanned.stop, scanned.problem)
+    data = _bytes_of(buffer)
+    stop = len(data) if end is None else end
+    sizes = start, stop, vertex_size
+    if not all(isinstance(each, int) for each in sizes) or vertex_size < 0:
+        raise UsageError(f"expected offsets and a vertex size in bytes, got {sizes}")
+    if not 0 <= start <= stop <= len(data):
+        raise UsageError(f"bytes {start} to {stop} of a buffer of {len(data)} bytes")
+    scanned = scan(data, start, stop, vertex_size)
+    return Parsed([*parse_tokens(data, scanned, vertex_size)], scanned.stop, scanned.problem)
+
+
+def _bytes_of(buffer: Buffer) -> memoryview:
+    try:
+        return memoryview(buffer).cast("B")
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"expected bytes: {error}") from None
 
 
 def parse_tokens(buffer: Buffer, scanned: Scan, vertex_size: int = 0) -> Iterator[ParsedToken]:

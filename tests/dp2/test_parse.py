@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from io import BytesIO
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -117,3 +118,12 @@ def test_nothing_is_allocated_from_a_count_whose_bytes_are_missing(op: Op) -> No
         tracemalloc.stop()
     assert parsed.commands == [] and parsed.problem is not None
     assert peak < 1 << 20
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("x",), (None,), (b"", 1), (b"abcd", 3, 2), (b"", 0, 0, -1), (b"", "0"), (b"", 0, 0, None)],
+)
+def test_arguments_of_other_kinds_are_refused(given: tuple[Any, ...]) -> None:
+    with pytest.raises(dp2emu.UsageError):
+        dp2emu.parse(*given)
