@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from dp2emu import Options, open_capture
 from dp2emu.capture.records import Called, Record
 from dp2emu.dp2.parsers import CONSTRUCT, WALK, Parser, parser_of
+from dp2emu.errors import CaptureError
 from dp2emu.replay import replay
 from dp2emu.shader.engines import ENGINES, JIT
 from dp2emu.text.contexts import Contexts
@@ -44,14 +46,14 @@ class Times(NamedTuple):
 class Stored:
     """The records of a capture in memory, as a recording that ``replay`` plays again."""
 
-    damage = None
+    damage: CaptureError | None = None
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
         with open_capture(path) as capture:
             self._records = [*capture.records()]
 
-    def records(self) -> Iterable[Record]:
+    def records(self) -> Iterator[Record]:
         """Every record, in order."""
         return iter(self._records)
 
@@ -63,8 +65,8 @@ def measure(path: Path, engine: str, runs: int) -> Times:
     parsers = [parser_of(each) for each in options]
     return Times(
         path.stem,
-        _medians([lambda each=each: replay(capture, options=each) for each in options], runs),
-        _medians([lambda each=each: decode(capture, each) for each in parsers], runs),
+        _medians([partial(replay, capture, options=each) for each in options], runs),
+        _medians([partial(decode, capture, each) for each in parsers], runs),
     )
 
 
@@ -96,7 +98,7 @@ def _medians(actions: Sequence[Callable[[], object]], runs: int) -> tuple[float,
 
 def table(rows: Sequence[Times]) -> list[str]:
     """Lines of the table, the sums of all captures last."""
-    total = Times("all", *(_sum([row[part] for row in rows]) for part in (1, 2)))
+    total = Times("all", _sum([row.replay for row in rows]), _sum([row.decoding for row in rows]))
     titles = ("construct", "walk", "ratio") * 2
     lines = [f"{'capture':<28}{'replay':>15}{'decoding':>30}"]
     lines.append(f"{'':<28}" + "".join(f"{title:>10}" for title in titles))
