@@ -120,6 +120,13 @@ class Disagreement(Dp2Error):
         return f"{super().__str__()}\n{self.program}"
 
 
+class DecodingDisagreement(Dp2Error):
+    """Two decoders read a command buffer, or built a response, differently: a bug of the emulator.
+
+    ``what`` names the token, field or byte, with both values.
+    """
+
+
 class UsageError(Dp2Error):
     """An invalid argument of a function of the library."""
 

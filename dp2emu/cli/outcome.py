@@ -11,7 +11,7 @@ from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
-from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
+from dp2emu.errors import DecodingDisagreement, Disagreement, Dp2Error, Fault, Unsupported
 from dp2emu.escaping import plain
 from dp2emu.process import signals
 
@@ -51,6 +51,10 @@ def complain(what: str) -> None:
     say(f"dp2emu: {what}")
 
 
+_OF_THE_STREAM = DecodingDisagreement, Disagreement, Fault, Unsupported
+"""Errors of a stream or of its execution; others mean that the input is unusable."""
+
+
 def outcome_of(verb: Callable[[], int | None]) -> int:
     """Run a verb and return its exit code; prints a message and returns a code for an error."""
     try:
@@ -58,7 +62,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         sys.stdout.flush()
     except Dp2Error as error:
         complain(str(error))
-        return FAULTS if isinstance(error, (Disagreement, Fault, Unsupported)) else UNUSABLE
+        return FAULTS if isinstance(error, _OF_THE_STREAM) else UNUSABLE
     except BrokenPipeError:
         return reader_gone()
     except OSError as error:

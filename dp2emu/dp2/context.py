@@ -83,7 +83,7 @@ class Context:
         self.streams = VertexStreams()
         self.indices: Indices | None = None
         self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
-        self.blocks = Blocks(gpu.heap.limits)
+        self.blocks: Blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
         self.resolutions = Resolutions(interface, gpu.heap)
         self.call = NO_CALL

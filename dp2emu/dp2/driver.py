@@ -28,11 +28,12 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import parser_of
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, body_of, malformed, scan
-from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, Scan, malformed
+from dp2emu.errors import DecodingDisagreement, Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
@@ -94,6 +95,7 @@ class Driver:
         )
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
+        self._parser = parser_of(self.options)
         self._contexts: dict[int, Context] = {}
         self._managed = Managed(self.gpu)
         self._calls = 0
@@ -321,9 +323,9 @@ class Driver:
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         view, base = _fetched(surface, position, end)
         position, end = position - base, end - base
-        tokens = 0
+        tokens, body_of = 0, self._parser.body_of
         while True:
-            scanned = scan(view, position, end, size, limit=SCAN_TOKENS)
+            scanned = self._scan(view, position, end, size, base)
             tokens += len(scanned.commands)
             self._count_tokens(tokens, len(scanned.commands), base + position)
             for offset, token, count, start, stop in scanned.commands:
@@ -332,7 +334,7 @@ class Driver:
                 for tap in self.command_taps:
                     tap(call, at, token, count)
                 try:
-                    token.execute(context, body_of(token, view, count, start, stop))
+                    token.execute(context, body_of(token, view, count, start, stop, size))
                 except Fault as fault:
                     return _Walked(fault.at(offset=at, token=token.name), at)
                 except Dp2Error as error:
@@ -347,6 +349,14 @@ class Driver:
                 position = resume - base
             if position == end:
                 return _Walked(None, base + end)
+
+    def _scan(self, view: memoryview, start: int, end: int, vertex_size: int, base: int) -> Scan:
+        """The next tokens of a call, whose bytes begin at offset ``base`` of its surface."""
+        try:
+            return self._parser.scan(view, start, end, vertex_size, limit=SCAN_TOKENS)
+        except DecodingDisagreement as error:
+            error.offset = base + (error.offset or 0)
+            raise
 
     def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
         """Count ``more`` scanned tokens.  Raises Exceeded before they execute if ``of_call``, the

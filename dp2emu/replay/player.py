@@ -19,8 +19,17 @@ from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import WALK, parser_name
 from dp2emu.dp2.stream import CommandStream
-from dp2emu.errors import CaptureError, Dp2Error, Fault, ResponseError, Unsupported, UsageError
+from dp2emu.errors import (
+    CaptureError,
+    DecodingDisagreement,
+    Dp2Error,
+    Fault,
+    ResponseError,
+    Unsupported,
+    UsageError,
+)
 from dp2emu.gpu.device.timing import Timing, instant, parse_timing
 from dp2emu.limits import Limits
 from dp2emu.readback import check_readback
@@ -157,8 +166,13 @@ class Performed(msgspec.Struct, frozen=True):
         return compare.same_fault(recorded, self.answer)
 
 
-def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Performed:
-    """Submit a call and parse its answer; errors of driver and stream are returned, not raised."""
+def submit(
+    rig: Rig, number: int, call: Call, ledger: QueryLedger | None, parser: str = WALK
+) -> Performed:
+    """Submit a call and parse its answer; errors of driver and stream are returned, not raised.
+
+    ``parser`` names the decoder that reads the responses, from ``dp2.parsers``.
+    """
     data = _command_bytes(rig, call)
     commands = CommandStream(call, data)
     answer, error = _answer(rig, call)
@@ -167,8 +181,8 @@ def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Per
         begun = error is None or error.token is not None
         try:
             ledger.enter(number, commands, answer.dwErrorOffset if error else None, begun=begun)
-            responses = parse_responses(answer.response, ledger.size_of)
-        except (Fault, ResponseError) as broken:
+            responses = parse_responses(answer.response, ledger.size_of, parser)
+        except (DecodingDisagreement, Fault, ResponseError) as broken:
             error = error or broken
         for response in responses.records:
             ledger.deliver(number, response.query, response.data)
@@ -272,6 +286,7 @@ class Player:
         self._document = document
         self._watcher = watcher
         self._options = options
+        self._parser = parser_name(options)
         self._ledgers: dict[int, QueryLedger] = {}
         self._pending: Performed | None = None
         self._photographer: Photographer | None = None
@@ -392,7 +407,7 @@ class Player:
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
         self._buffers[call.dwhContext] = call.lpDDCommands
-        self._pending = submit(self._rig, self.tally.calls, call, ledger)
+        self._pending = submit(self._rig, self.tally.calls, call, ledger, self._parser)
         if isinstance(self._pending.error, RigFailure):
             self.failure = self._pending.error
         self.tally.calls += 1
@@ -453,7 +468,8 @@ class Player:
         self._rig.finish()
         brought = True
         while brought and ledger.is_due(record.query):
-            performed = submit(self._rig, max(self.tally.calls - 1, 0), call, ledger)
+            number = max(self.tally.calls - 1, 0)
+            performed = submit(self._rig, number, call, ledger, self._parser)
             brought = performed.responses.more and bool(performed.responses.records)
 
     def _enter(self, record: records.EntryCalled) -> None:

@@ -20,6 +20,8 @@ from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import WALK, parser_name
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
@@ -114,6 +116,9 @@ class Session:
         self._answers = answers
         self._query_ids = 0
         self._listeners: dict[int, Listener] = {}
+        # An emulated driver has options, others have not.
+        options = getattr(rig, "options", None)
+        self._parser = parser_name(options) if isinstance(options, Options) else WALK
         self.vertices: Callable[[], CallVertices | None] = _no_vertices
         self._buffer = self.create_surface(SurfaceKind.MEMORY, command_bytes).handle
 
@@ -294,7 +299,7 @@ class Session:
         if answer.dwErrorOffset != len(answer.response):
             what = f"dwErrorOffset {answer.dwErrorOffset}, {len(answer.response)} bytes written"
             raise ResponseError(what)
-        responses = parse_responses(answer.response, self._size_of)
+        responses = parse_responses(answer.response, self._size_of, self._parser)
         owed = [self._listeners[r.query].deliver(r.data) for r in responses.records]
         return responses.more and any(owed)
 

@@ -55,6 +55,19 @@ def dump_jsonl(capture: AnyCapture, out: TextIO) -> None:
 
 
 @checked
+def dump_containers(capture: AnyCapture, out: TextIO, *, jsonl: bool = False) -> None:
+    """Write the calls and answers of a capture as construct reads them.
+
+    Every token and block of responses is a block of nested fields, or with ``jsonl`` a JSON
+    object.
+    """
+    # Imported on use: the other forms need no declarations but those of the table.
+    from dp2emu.text.containers import ContainerWriter
+
+    _copy(capture, capture.records(), ContainerWriter(out, jsonl=jsonl))
+
+
+@checked
 def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
     """Write the capture that a text describes, in the form that the text's first line names.
 

@@ -44,7 +44,8 @@ def test_damage_is_told_and_is_code_2(tmp_path: Path, verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["info", "--tokens"], ["dump", "--hex"], ["dump", "--jsonl"]]
+    "arguments",
+    [["info", "--tokens"], ["dump", "--hex"], ["dump", "--jsonl"], ["dump", "--parser=construct"]],
 )
 def test_trace_has_no_tokens(arguments: list[str]) -> None:
     verb, option = arguments

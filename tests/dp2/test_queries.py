@@ -182,8 +182,8 @@ def test_occlusion_beyond_32_bits_saturates_or_wraps(samples: int, wrapped: int)
     counters.samples = samples
     report = Report(QuerySlot(9, None, 5), 0, begin, snapshot(counters, 0), 0)
     row = KINDS[QueryType.OCCLUSION]
-    assert dword(row.payload(report, Options())) == min(samples, 0xFFFFFFFF)
-    assert dword(row.payload(report, Options(wrap_occlusion=True))) == wrapped
+    assert row.values(report, Options()) == (min(samples, 0xFFFFFFFF),)
+    assert row.values(report, Options(wrap_occlusion=True)) == (wrapped,)
 
 
 def test_a_timestamp_is_the_clock_when_the_gpu_got_there() -> None:
