@@ -181,6 +181,17 @@ class Arguments:
         names = self.call.function.arguments
         return next((name for name in names if name.startswith(start)), start)
 
+    def placed(self, position: int) -> str:
+        """The name of the argument at ``position``; 0 is the object.
+
+        For arguments whose whole name differs in versions of an interface.  Raises Inexpressible
+        if there is none.
+        """
+        names = self.call.function.arguments
+        if position >= len(names):
+            raise Inexpressible(f"no argument {position} of {len(names)}")
+        return names[position]
+
     def has(self, name: str) -> bool:
         """Whether the function has this argument and the trace a value for it that is not NULL."""
         return self.declares(name) and self.call.argument(name) not in (None, MISSING)

@@ -237,3 +237,47 @@ def test_update_texture_converts_between_formats() -> None:
     held = bench.app.session.read(desc.handle, 0, 10)
     assert held == b"\x00\xf8" * 4 + b"\x1f\x00"
     assert bench.losses() == []
+
+
+def shared(bench: Bench, handle: object, *, pool: int = 2) -> int:
+    """A texture of 2 x 2 texels with a pSharedHandle."""
+    return bench.make(
+        "CreateTexture", "ppTexture", Width=2, Height=2, Levels=1, Usage=0,
+        Format=int(Format.A8R8G8B8), Pool=pool, pSharedHandle=handle,
+    )  # fmt: skip
+
+
+def test_memory_behind_a_shared_handle_is_the_content_of_a_system_memory_texture() -> None:
+    bench = Bench()
+    address = shared(bench, (words(1, 2, 3, 4),))
+    assert bench.words(bench.resource(address)) == [[1, 2], [3, 4]]
+    target = texture(bench, size=2, pool=0)
+    bench.device("UpdateTexture", pSourceTexture=Pointer(address),
+                 pDestinationTexture=Pointer(target))  # fmt: skip
+    assert bench.words(bench.resource(target)) == [[1, 2], [3, 4]]
+    assert bench.losses() == []
+
+
+def test_memory_behind_a_shared_handle_is_the_content_of_a_system_memory_surface() -> None:
+    bench = Bench()
+    address = bench.make(
+        "CreateOffscreenPlainSurface", "ppSurface", Width=2, Height=1,
+        Format=int(Format.A8R8G8B8), Pool=2, pSharedHandle=(words(8, 9),),
+    )  # fmt: skip
+    assert bench.words(bench.resource(address)) == [[8, 9]]
+
+
+def test_memory_behind_a_shared_handle_that_is_not_recorded_is_a_loss() -> None:
+    bench = Bench()
+    address = shared(bench, (Pointer(0x77000),))
+    assert bench.losses() == ["CreateTexture: the memory at 0x77000, its content, is not recorded"]
+    store(bench, address, words(1, 2, 3, 4), pitch=8)
+    assert bench.words(bench.resource(address)) == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("handle", [None, (None,), (Pointer(0),), (Pointer(0x40),)])
+def test_a_shared_handle_of_video_memory_has_no_effect(handle: object) -> None:
+    bench = Bench()
+    address = shared(bench, handle, pool=0)
+    assert bench.words(bench.resource(address)) == [[0, 0], [0, 0]]
+    assert bench.losses() == []

@@ -100,6 +100,21 @@ def test_strided_vertices_are_brought_together(played: Played) -> None:
     assert played.got()[5][7] == RED
 
 
+@pytest.mark.parametrize("name", ["lpStrideData", "lpD3DDrawPrimStrideData", "lpVertexArray"])
+def test_strided_vertices_are_the_third_argument_whatever_its_name(
+    played: Played, name: str
+) -> None:
+    device(played, "DrawPrimitiveStrided", d3dptPrimitiveType=STRIP, dwVertexType=FVF,
+           **{name: strided(BLUE)}, dwVertexCount=4, dwFlags=0)  # fmt: skip
+    assert played.got()[5][7] == BLUE
+    assert played.losses() == []
+
+
+def test_a_strided_draw_without_vertices_is_a_loss(played: Played) -> None:
+    device(played, "DrawPrimitiveStrided", dwVertexType=FVF, dwVertexCount=4)
+    assert played.losses() == ["no argument 3 of 3"]
+
+
 def test_indices_that_are_missing_are_a_loss(played: Played) -> None:
     device(played, "DrawIndexedPrimitiveStrided", d3dptPrimitiveType=STRIP, dwVertexType=FVF,
            lpD3DDrawPrimStrideData=strided(RED), dwVertexCount=4, lpIndex=(0,), dwIndexCount=4,
