@@ -239,9 +239,9 @@ class Context:
     ) -> None:
         """CLEAR (wire format, "Clearing"): with COMPUTERECTS the viewport clips the rectangles,
         and no rectangles mean the whole viewport."""
-        packet = clear_packet(
-            self.targets, self.state.viewport, Fill(flags, color, z, stencil), rects
-        )
+        srgb = bool(self.state.render_states[RenderState.SRGBWRITEENABLE])
+        fill = Fill(flags, color, z, stencil, srgb)
+        packet = clear_packet(self.targets, self.state.viewport, fill, rects)
         if packet is not None:
             self.gpu.submit(packet)
 

@@ -184,7 +184,7 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
 
     Raises Unsupported, before any write, for formats that cannot be drawn to.
     """
-    fills = [(surface, _Fill(_color_word(surface, clear.color)))
+    fills = [(surface, _Fill(_color_word(surface, clear.color, srgb=clear.srgb)))
              for surface in clear.colors
              if surface is not None and clear.color is not None]  # fmt: skip
     if clear.depth is not None and (clear.z is not None or clear.stencil is not None):
@@ -266,21 +266,25 @@ def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fil
     return _Fill(word[0], None if written == pixel_format.every_bit(row) else written)
 
 
-def _color_word(surface: Surface, color: int | pixel_format.Color) -> Any:
-    """Return the pixel word or words that store a colour; integer formats truncate it."""
+def _color_word(surface: Surface, color: int | pixel_format.Color, *, srgb: bool) -> Any:
+    """Return the pixel word or words that store a colour, converted to ``srgb`` codes where the
+    format holds them; integer formats truncate it.
+    """
     row = pixel_format.color_format(surface)
     # Float colours are not cached: equal keys may have different bits (-0.0 and 0.0).
-    return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)
+    if isinstance(color, int):
+        return _code_word(row.format, color, srgb=srgb)
+    return _word(row, color, srgb=srgb)
 
 
 @lru_cache(maxsize=64)
-def _code_word(format: AnyFormat, color: int) -> Any:
-    return _word(ROWS[format], color)
+def _code_word(format: AnyFormat, color: int, *, srgb: bool) -> Any:
+    return _word(ROWS[format], color, srgb=srgb)
 
 
-def _word(row: FormatRow, color: int | pixel_format.Color) -> Any:
+def _word(row: FormatRow, color: int | pixel_format.Color, *, srgb: bool) -> Any:
     values = [np.array([value], np.float32) for value in pixel_format.floats_of(color)]
-    rgba: Sequence[F32 | I32] = encoded(row, values)
+    rgba: Sequence[F32 | I32] = encoded(row, values, forced=srgb)
     for coding, truncated in ((Coding.UINT, float_to_uint), (Coding.SINT, float_to_int)):
         if any(channel.coding is coding for channel in row.channels.values()):
             rgba = [truncated(lane) for lane in values]

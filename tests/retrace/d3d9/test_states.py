@@ -240,3 +240,35 @@ def test_draws_need_not_read_the_first_stream() -> None:
     bench.device("DrawPrimitive", PrimitiveType=4, StartVertex=0, PrimitiveCount=1)
     assert bench.words(bench.target)[0][0] == 0xFF123456
     assert bench.losses() == []
+
+
+def test_a_clear_converts_its_colour_while_srgb_write_is_enabled() -> None:
+    bench = Bench()
+    for enabled, expected in ((1, 0x40BC0089), (0, 0x40800040)):
+        bench.device("SetRenderState", State=194, Value=enabled)
+        bench.fill(0x40800040)
+        assert bench.words(bench.target) == [[expected] * 8] * 4
+
+
+def corner_rect() -> object:
+    return struct("D3DRECT", x1=0, y1=0, x2=1, y2=1)
+
+
+@pytest.mark.parametrize(
+    ("count", "rects", "cleared"),
+    [
+        (0, (corner_rect(),), 0),
+        (0, (), 0),
+        (1, (corner_rect(), corner_rect()), 1),
+        (1, None, 32),
+        (0, None, 32),
+    ],
+)
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_clear_of_no_rectangles_clears_nothing_and_without_an_array_all(
+    version: int, count: int, rects: object, cleared: int
+) -> None:
+    bench = Bench(version)
+    bench.device("Clear", Count=count, pRects=rects, Flags=1, Color=5, Z=1.0, Stencil=0)
+    assert sum(row.count(5) for row in bench.words(bench.target)) == cleared
+    assert bench.losses() == []
