@@ -164,7 +164,8 @@ def resolve(
             states,
             interface,
             planes=0 if layout.transformed else len(planes),
-            clip=_clips(states, interface, tested=test.enable or not layout.transformed),
+            # D3DRS_CLIPPING is a hint to software vertex processing.
+            clip=test.enable or not layout.transformed,
             wrap=wraps(state, source, pixel.program),
         ),
         depth=test,
@@ -225,15 +226,6 @@ def _raster_state(
         perspective=perspective(states, interface),
         multisample=bool(states[multisample]),
     )
-
-
-def _clips(states: list[int], interface: int, *, tested: bool) -> bool:
-    """Whether primitives are clipped to depth 0..1.
-
-    Transformed vertices are not clipped unless depth is ``tested``.  Before DirectX 8
-    D3DRENDERSTATE_CLIPPING is a hint to the runtime: drivers clip in any case.
-    """
-    return tested and (interface < 8 or bool(states[RenderState.CLIPPING]))
 
 
 def point_size(state: State) -> PointSize:

@@ -272,3 +272,24 @@ def test_a_clear_of_no_rectangles_clears_nothing_and_without_an_array_all(
     bench.device("Clear", Count=count, pRects=rects, Flags=1, Color=5, Z=1.0, Stencil=0)
     assert sum(row.count(5) for row in bench.words(bench.target)) == cleared
     assert bench.losses() == []
+
+
+@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize(("depth", "drawn"), [(0.5, True), (5.0, False)])
+def test_untransformed_vertices_are_clipped_by_depth_without_d3drs_clipping(
+    version: int, depth: float, drawn: bool
+) -> None:
+    bench = Bench(version)
+    bench.fill(0)
+    for state in (RenderState.CLIPPING, RenderState.LIGHTING, RenderState.ZENABLE):
+        set_state(bench, state, 0)
+    places = [(-1.0, 1.0), (3.0, 1.0), (-1.0, -3.0)]
+    data = b"".join(binary.pack("<3fI", x, y, depth, 0xFFFF0000) for x, y in places)
+    if version == 9:
+        bench.device("SetFVF", FVF=0x42)
+    else:
+        bench.device("SetVertexShader", Handle=0x42)
+    bench.device("DrawPrimitiveUP", PrimitiveType=4, PrimitiveCount=1, pVertexStreamZeroData=data,
+                 VertexStreamZeroStride=16)  # fmt: skip
+    assert bench.losses() == []
+    assert (bench.words(bench.target)[1][1] == 0xFFFF0000) is drawn
