@@ -133,8 +133,7 @@ def _cascade_program(
     kinds = {stage: texture.kind for stage, texture in bound.items()}
     transparent = 0 in bound and keyed(state, interface, bound[0])
     alpha = bound[0].alpha if 0 in bound else 0
-    # The colour key's alpha is one of a single bit.
-    stages = cascade(state, kinds, alpha or int(transparent))
+    stages = cascade(state, kinds, alpha)
     specular = bool(state.render_states[RenderState.SPECULARENABLE])
     kills = transparent and _drops_keyed(state, stages)
     mono = monochrome(state.render_states, interface)
@@ -305,7 +304,8 @@ def cascade(
 ) -> tuple[TextureStage, ...]:
     """The enabled texture stages, in order; ``kinds`` are the kinds of bound textures by stage.
 
-    ``alpha`` is the largest alpha that the texture of stage 0 stores, for texture map blends.
+    ``alpha`` is the largest alpha that the pixel format of stage 0's texture stores, for texture
+    map blends; a colour key does not count.
     """
     if state.map_blend:
         only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), alpha)
