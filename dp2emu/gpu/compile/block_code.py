@@ -337,7 +337,6 @@ class Blocks:
         coverage = self._coverage(spot) if COVERAGE_PORT in key.reads else ZERO
         shaded = self.shader(Site(
             row.primitive, spot.x, row.y, central, covered, sampled, row.planes, sample, coverage,
-            key.unclamped,
         ))  # fmt: skip
         if row.coverage is not None:
             for color in shaded.colors.values():

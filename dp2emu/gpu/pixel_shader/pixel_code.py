@@ -114,7 +114,6 @@ class Site(msgspec.Struct):
     number ``sample``, for which the program runs; the last two are None where they are the
     centres.  ``rows`` has, by attribute, the value of its plane equation at the y of the pixels'
     centres and the x of corner 0; ``coverage`` has a bit for each covered sample, I32.
-    ``unclamped``: the program reads z without a clamp to 0..1.
     """
 
     primitive: Primitive
@@ -126,7 +125,6 @@ class Site(msgspec.Struct):
     rows: Mapping[str, str]
     sample: int
     coverage: str
-    unclamped: bool
     reciprocals: dict[Way | None, str] = msgspec.field(default_factory=dict)
 
     def way_of(self, port: str) -> Way | None:
@@ -172,7 +170,7 @@ def _face(site: Site) -> str:
 
 def _depth(site: Site) -> str:
     z = [(Type.F64, site.plane(DEPTH))]
-    return emitted(site.primitive.code, depth_read, site.unclamped, z)[0]
+    return emitted(site.primitive.code, depth_read, None, z)[0]
 
 
 def _eye_w(site: Site) -> str:
