@@ -20,6 +20,7 @@ from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.planar import PLANAR, host_image
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.arguments import INDEX_BYTES, box_inside
@@ -406,8 +407,11 @@ class Application:
         block, (width, height) = block_of(format, color), FORMATS[format].block
         columns = -(-box.right // width) - box.left // width
         rows = -(-box.bottom // height) - box.top // height
+        data = block * (columns * rows)
+        if format in PLANAR:
+            data = host_image(format, columns, rows, data)
         self.lock(target)
-        self.store(target, 0, box, Stored(block * (columns * rows)))
+        self.store(target, 0, box, Stored(data))
 
     def wrote(self, target: Resource) -> None:
         """Record that the GPU wrote a surface: levels generated from it are generated again before

@@ -21,6 +21,7 @@ from dp2emu.d3d.formats import FORMATS, Channel, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.pixel_format import encode
+from dp2emu.gpu.resource.planar import PLANAR, packed_planes, planes_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, Box, Subresource
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session
@@ -149,7 +150,8 @@ def store_pixels(
     """
     desc = resource.root.desc
     assert desc is not None
-    for offset, piece in _pieces(desc, resource.part(index), box, stored):
+    pieces = _planes if desc.format in PLANAR else _pieces
+    for offset, piece in pieces(desc, resource.part(index), box, stored):
         session.write(desc.handle, offset, piece)
 
 
@@ -174,6 +176,30 @@ def _pieces(
             continue
         for y in range(-(-len(packed) // size)):
             yield place + y * part.pitch, packed[y * size : (y + 1) * size]
+
+
+def _planes(
+    desc: SurfaceDesc, part: Subresource, box: Box, stored: Stored
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte offset in the surface's memory, bytes to store there) for the rows of the planes
+    of a box, whose image ``stored`` is.
+    """
+    format, start, taken = Format(desc.format), part.offset, 0
+    across, down = -(-part.width // 2), -(-part.height // 2)
+    columns, rows = -(-box.right // 2) - box.left // 2, -(-box.bottom // 2) - box.top // 2
+    data = packed_planes(format, columns, rows, stored.data, stored.pitch)
+    if (columns, rows) == (across, down):
+        yield start, data
+        return
+    inner = planes_of(format, columns, rows)
+    for whole, inside in zip(planes_of(format, across, down), inner, strict=True):
+        left = box.left // 2 * (whole.width // across)
+        top = box.top // 2 * (whole.rows // down)
+        for row in range(inside.rows):
+            piece = data[taken : taken + inside.width]
+            yield start + (top + row) * whole.width + left, piece
+            taken += inside.width
+        start += whole.rows * whole.width
 
 
 def _rows(stored: Stored, start: int, rows: int, size: int) -> bytes:
@@ -258,9 +284,9 @@ def _ramp(value: int) -> bytes:
     return bytes([value, value, 0, 0, 0, 0, 0, 0])
 
 
-def _pair(order: str, color: Color) -> bytes:
-    """The four bytes of a macropixel, two pixels of one colour that share chroma; ``order`` has a
-    letter (y, u, v, r, g or b) for each byte.
+def _shared(order: str, color: Color) -> bytes:
+    """The bytes of pixels of one colour that share chroma; ``order`` has a letter (y, u, v, r, g
+    or b) for each byte.
     """
     red, green, blue, _ = color
     y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)
@@ -277,7 +303,8 @@ _BLOCKS: dict[Format, Callable[[Color], bytes]] = {
     Format.DXT5: _dxt5,
     Format.ATI1N: lambda color: _ramp(color[0]),
     Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
-    **{format: partial(_pair, order) for format, order in PAIRS.items()},
+    **{format: partial(_shared, order) for format, order in PAIRS.items()},
+    **{format: partial(_shared, "yyyyuv") for format in (Format.YV12, Format.NV12)},
 }
 """The function that encodes a block of pixels of one colour, by format; only for formats whose
 pixels share bytes."""

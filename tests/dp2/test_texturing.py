@@ -209,6 +209,19 @@ def test_texture_that_is_destroyed_stays_where_it_is_bound() -> None:
     assert textured(bench) == WHITE
 
 
+@pytest.mark.parametrize("engine", ["reference", "jit"])
+@pytest.mark.parametrize(
+    ("format", "chroma"), [(Format.YV12, [128, 240, 128, 90]), (Format.NV12, [128, 128, 90, 240])]
+)
+def test_planar_textures_are_sampled(format: Format, chroma: list[int], engine: str) -> None:
+    bench = Bench(context=False, options=Options(engine=engine))
+    bench.driver.create_surface(SurfaceDesc(20, SurfaceKind.TEXTURE, 4, 2, int(format)))
+    bench.driver.write(20, 0, bytes([16, 235, 81, 81] * 2 + chroma))
+    bench.driver.create_context(1, interface=7, color=COLOR, depth=DEPTH)
+    bench.ok(render_state(22, 1) + render_state(RenderState7.TEXTUREHANDLE, 20))
+    assert [textured(bench, u=(n + 0.5) / 4) for n in range(3)] == [0xFF000000, WHITE, RED]
+
+
 # DirectX 6 and 7
 
 

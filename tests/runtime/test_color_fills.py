@@ -15,7 +15,7 @@ COARSE = {Format.DXT2: 8, Format.DXT3: 8}
 """Formats of which alphas are sixteenths."""
 COLORED = (
     Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5, Format.R8G8_B8G8, Format.G8R8_G8B8,
-    Format.YUY2, Format.UYVY,
+    Format.YUY2, Format.UYVY, Format.YV12, Format.NV12,
 )  # fmt: skip
 PAIRS = COLORED[4:]
 

@@ -8,6 +8,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import ComposeRectsOp, Format, Pool, TextureFilter
 from dp2emu.d3d.flags import Usage
 from dp2emu.gpu.resource.heap import SurfaceKind
+from dp2emu.gpu.resource.planar import PLANAR
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.retrace.arguments import Arguments, integer, member, members, pointee
 from dp2emu.retrace.d3d9.objects import (
@@ -227,6 +228,8 @@ def unlock(program: Program, call: Arguments) -> None:
     format = Format(resource.root.desc.format)
     pitch = 0 if format in _WITHOUT_PITCH else lock.pitch
     stored = Stored(lock.data, pitch, lock.slice)
+    if format in PLANAR and box not in (None, whole):
+        raise Inexpressible(f"a part of a {format.sdk} surface: where its chroma is, is unknown")
     inside = clipped(format, whole, box or whole, stored)
     if inside is not None:
         app.store(resource, index, *inside, dirty=not flags & NO_DIRTY_UPDATE)

@@ -10,7 +10,7 @@ from dp2emu.capture.records import Called, Pictured, SurfaceDestroyed
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
 from tests.retrace.calls import Pointer, struct
-from tests.retrace.d3d9.bench import Bench, rect
+from tests.retrace.d3d9.bench import DEVICE, Bench, rect
 
 TEXTURE, SURFACE = "IDirect3DTexture9", "IDirect3DSurface9"
 ALL: dict[str, Any] = {"pSourceRect": None, "pDestRect": None}
@@ -281,3 +281,62 @@ def test_a_shared_handle_of_video_memory_has_no_effect(handle: object) -> None:
     address = shared(bench, handle, pool=0)
     assert bench.words(bench.resource(address)) == [[0, 0], [0, 0]]
     assert bench.losses() == []
+
+
+def plain(bench: Bench, format: Format, size: int) -> int:
+    return bench.make(
+        "CreateOffscreenPlainSurface", "ppSurface", Width=size, Height=size, Format=int(format),
+        Pool=0,
+    )  # fmt: skip
+
+
+PLANES = {
+    Format.YV12: bytes(4 * [16, 16, 235, 235, 0xEE, 0xEE]) + bytes([128, 128, 0xEE] * 4),
+    Format.NV12: bytes(4 * [16, 16, 235, 235, 0xEE, 0xEE]) + bytes([128] * 4 + [0xEE] * 2) * 2,
+}
+"""4 x 4 texels, black in the left half and white in the right one, with a pitch of 6 bytes."""
+
+
+@pytest.mark.parametrize("format", PLANES)
+def test_planar_surfaces_are_locked_and_stretched_to_a_target(format: Format) -> None:
+    bench = Bench()
+    address = plain(bench, format, 4)
+    locked = (struct("D3DLOCKED_RECT", Pitch=6, pBits=Pointer(0x9000)),)
+    bench.of(address, SURFACE, "LockRect", pLockedRect=locked, pRect=None, Flags=0)
+    bench.play("memcpy", dest=Pointer(0x9000), src=PLANES[format], n=len(PLANES[format]))
+    bench.of(address, SURFACE, "UnlockRect")
+    copy = plain(bench, format, 4)
+    bench.device("UpdateSurface", pSourceSurface=Pointer(address), pSourceRect=None,
+                 pDestinationSurface=Pointer(copy), pDestPoint=None)  # fmt: skip
+    back = bench.get(DEVICE, "IDirect3DDevice9", "GetRenderTarget", "ppRenderTarget",
+                     RenderTargetIndex=0)  # fmt: skip
+    bench.device("StretchRect", pSourceSurface=Pointer(copy), pDestSurface=Pointer(back),
+                 **ALL, Filter=1)  # fmt: skip
+    assert bench.words(bench.target) == [[0xFF000000] * 4 + [0xFFFFFFFF] * 4] * 4
+    assert bench.losses() == []
+
+
+@pytest.mark.parametrize("format", PLANES)
+def test_planar_surfaces_are_filled(format: Format) -> None:
+    bench = Bench()
+    address = plain(bench, format, 4)
+    for bounds, color in ((None, 0xFFFFFFFF), (rect(2, 0, 4, 4), 0xFF000000)):
+        bench.device("ColorFill", pSurface=Pointer(address), pRect=bounds, color=color)
+    back = bench.get(DEVICE, "IDirect3DDevice9", "GetRenderTarget", "ppRenderTarget",
+                     RenderTargetIndex=0)  # fmt: skip
+    bench.device("StretchRect", pSourceSurface=Pointer(address), pDestSurface=Pointer(back),
+                 **ALL, Filter=1)  # fmt: skip
+    assert bench.words(bench.target) == [[0xFFFFFFFF] * 4 + [0xFF000000] * 4] * 4
+    assert bench.losses() == []
+
+
+def test_a_part_of_a_planar_surface_has_no_chroma_to_store() -> None:
+    bench = Bench()
+    address = plain(bench, Format.YV12, 4)
+    locked = (struct("D3DLOCKED_RECT", Pitch=4, pBits=Pointer(0x9000)),)
+    bench.of(address, SURFACE, "LockRect", pLockedRect=locked, pRect=rect(0, 0, 2, 2), Flags=0)
+    bench.play("memcpy", dest=Pointer(0x9000), src=b"abcd", n=4)
+    bench.of(address, SURFACE, "UnlockRect")
+    assert bench.losses() == [
+        "UnlockRect: a part of a D3DFMT_YV12 surface: where its chroma is, is unknown"
+    ]
