@@ -7,7 +7,7 @@ another type.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
@@ -108,7 +108,7 @@ class Objects:
     """The objects of the traced program by address (apitrace traces, "Traced objects").  Mutable.
 
     An object may have an address for each interface.  A call that returns an address binds it
-    again, since addresses are reused.
+    again, since addresses are reused.  Iteration yields (address, object) pairs.
     """
 
     def __init__(self) -> None:
@@ -134,6 +134,9 @@ class Objects:
             what = "nothing known" if thing is None else f"a {type(thing).__name__}"
             raise Inexpressible(f"{address:#x} is {what}, not a {kind.__name__}")
         return thing
+
+    def __iter__(self) -> Iterator[tuple[int, object]]:
+        return iter(list(self._objects.items()))
 
     def addresses(self, thing: object) -> list[int]:
         """Every address that is bound to ``thing``."""

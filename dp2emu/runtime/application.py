@@ -112,6 +112,11 @@ class Application:
         desc = self.device.depth_buffer
         return self._own(Resource(desc, implicit=True)) if desc else None
 
+    @property
+    def implicit(self) -> list[Resource | None]:
+        """The automatic depth surface or None, then the surfaces of the first swap chain."""
+        return [self._depth, *self.chains[0].surfaces]
+
     def add_chain(self, parameters: Presentation) -> Chain:
         """CreateAdditionalSwapChain."""
         self.chains.append(self._chain(parameters))

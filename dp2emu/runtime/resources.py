@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from dp2emu.d3d.block_formats import PAIRS
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import Usage
-from dp2emu.d3d.formats import FORMATS, Channel, Use
+from dp2emu.d3d.formats import FORMATS, Channel, Coding, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.pixel_format import encode
@@ -232,17 +232,17 @@ def block_of(format: Format, color: int) -> bytes:
     documentation, ColorFill): the inverse of reading texels (``d3d.block_formats``).
 
     DXT1 is transparent below an alpha of 128; luminance is red, and U, V, W and Q are red, green,
-    blue and alpha.  Raises Unsupported for palette indices and depth.
+    blue and alpha.  A palette index is the alpha.  Raises Unsupported for depth.
     """
     row = FORMATS[format]
     lanes = tuple(color >> shift & 0xFF for shift in (16, 8, 0, 24))
     if format in _BLOCKS:
         return _BLOCKS[format](lanes)  # type: ignore[arg-type]
-    if row.uses & (Use.PALETTE | Use.DEPTH):
+    if row.uses & Use.DEPTH:
         raise Unsupported(f"ColorFill of {format.sdk}")
     word = sum(
         _bits(row.channels[name], lanes[index]) << row.channels[name].shift
-        for index, names in enumerate(("rlu", "gv", "bw", "aq"))
+        for index, names in enumerate(("rlu", "gv", "bw", "aqp"))
         for name in names if name in row.channels
     )  # fmt: skip
     unused = (1 << 8 * row.size) - 1
@@ -252,6 +252,8 @@ def block_of(format: Format, color: int) -> bytes:
 
 
 def _bits(channel: Channel, value: int) -> int:
+    if channel.coding is Coding.UINT:
+        return value & channel.max
     lane = np.array([value], np.float32) / np.float32(255)
     return int(encode(channel, lane)[0])
 

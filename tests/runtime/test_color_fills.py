@@ -64,7 +64,7 @@ def test_every_format_of_colours_is_filled_by_one_of_both() -> None:
     for format, row in FORMATS.items():
         if format in COLOR or not isinstance(format, Format):
             continue
-        if row.uses & (Use.PALETTE | Use.DEPTH):
+        if row.uses & Use.DEPTH:
             with pytest.raises(Unsupported, match="ColorFill"):
                 block_of(format, 0)
         else:

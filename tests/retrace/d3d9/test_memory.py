@@ -9,6 +9,7 @@ import pytest
 from dp2emu.capture.records import Called, Pictured, SurfaceDestroyed
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import FORMATS
 from tests.retrace.calls import Pointer, struct
 from tests.retrace.d3d9.bench import DEVICE, Bench, rect
 
@@ -340,3 +341,32 @@ def test_a_part_of_a_planar_surface_has_no_chroma_to_store() -> None:
     assert bench.losses() == [
         "UnlockRect: a part of a D3DFMT_YV12 surface: where its chroma is, is unknown"
     ]
+
+
+@pytest.mark.parametrize("format", [Format.DXT1, Format.DXT5])
+@pytest.mark.parametrize("size", [1, 2])
+def test_textures_smaller_than_a_block_are_updated(format: Format, size: int) -> None:
+    bench, made = Bench(), []
+    for pool in (2, 0):
+        made.append(bench.make(
+            "CreateTexture", "ppTexture", Width=size, Height=size, Levels=0, Usage=0,
+            Format=int(format), Pool=pool,
+        ))  # fmt: skip
+    block = bytes(range(1, FORMATS[format].size + 1))
+    for level in range(size):
+        store(bench, made[0], block, pitch=len(block), level=level)
+    bench.device("UpdateTexture", pSourceTexture=Pointer(made[0]),
+                 pDestinationTexture=Pointer(made[1]))  # fmt: skip
+    bench.app.session.finish()
+    desc = bench.resource(made[1]).desc
+    assert desc is not None
+    assert bench.app.session.read(desc.handle, 0, size * len(block)) == block * size
+    assert bench.losses() == []
+
+
+def test_a_palettised_surface_is_filled_with_the_alpha_as_index() -> None:
+    bench = Bench()
+    address = plain(bench, Format.P8, 4)
+    bench.device("ColorFill", pSurface=Pointer(address), pRect=None, color=0x12345678)
+    assert bench.words(bench.resource(address)) == [[0x12121212]] * 4
+    assert bench.losses() == []
