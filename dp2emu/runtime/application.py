@@ -374,8 +374,12 @@ class Application:
             raise Unsupported("a copy of a surface without memory in the driver")
         left, top, right, bottom = rect or (0, 0, one.width, one.height)
         place = (*point, point[0] + right - left, point[1] + bottom - top)
-        item = (one.handle, (left, top, right, bottom), 0, other.handle, place, 0, 0)
-        self.session.emit(Op.SURFACEBLT, [item])
+        rect = left, top, right, bottom
+        if self.session.interface < 9:
+            self.session.copy(one, rect, other, place)
+        else:
+            item = (one.handle, rect, 0, other.handle, place, 0, 0)
+            self.session.emit(Op.SURFACEBLT, [item])
         self.wrote(target)
 
     def blit(
@@ -391,7 +395,7 @@ class Application:
             raise Unsupported("a blit of a surface without memory in the driver")
         read = rects[0] or (0, 0, one.width, one.height)
         written = rects[1] or (0, 0, other.width, other.height)
-        self.session.emit(Op.BLT, [(one.handle, read, 0, other.handle, written, 0, flags)])
+        self.session.copy(one, read, other, written, flags)
         self.wrote(target)
 
     def fill(self, target: Resource, rect: Any, color: int) -> None:

@@ -29,6 +29,7 @@ from dp2emu.gpu.resource.resample import point
 from dp2emu.gpu.resource.srgb import encoded
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import Blocks, blocks, encode_texels, read_texels, whole_blocks
+from dp2emu.gpu.transfer.copy_resolve import resolved_blocks
 from dp2emu.shader.ops import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
 
@@ -64,6 +65,11 @@ def _stored(part: Part) -> Blocks:
     return blocks(part.surface, part.index)
 
 
+def _read(part: Part) -> Blocks:
+    """Return the pixels or blocks of a source, a multisampled one resolved."""
+    return resolved_blocks(part.surface) if part.surface.samples > 1 else _stored(part)
+
+
 def _pixels(part: Part) -> Pixels:
     """Return a writable view of the pixels in a part of an uncompressed surface."""
     box = part.box
@@ -95,7 +101,7 @@ def _write_pixels(blit: Blit, source: Part, row: FormatRow) -> None:
     if source_row.blocked:
         new = _converted(source, source_row, row, y, x)
     else:
-        new = _stored(source)[0][y, x, 0]
+        new = _read(source)[0][y, x, 0]
         if blit.source_key is not None:
             written = ~_within(source_row, new, blit.source_key)
         if source_row.format != row.format:
@@ -118,7 +124,7 @@ def _write_blocks(blit: Blit, source: Part, row: FormatRow) -> None:
 
 def _converted(source: Part, source_row: FormatRow, row: FormatRow, y: I64, x: I64) -> Pixels:
     """Return the source's texels at positions (height, width), converted to another format."""
-    stored = _stored(source)
+    stored = _read(source)
     rows, columns = np.unique(y), np.unique(x)
     lanes = read_texels(source_row, stored, np.zeros(1, np.int64), rows, columns)
     at = np.searchsorted(rows, y), np.searchsorted(columns, x)

@@ -261,7 +261,9 @@ def _numbered(things: list[T], call: Arguments, name: str) -> T:
 @method(EVERY_DEVICE, "Present PresentEx")
 @method(_CHAINS, "Present")
 def present(program: Program, call: Arguments) -> None:
-    """Takes a picture of the first target, copies it to the front buffer, and ends a frame."""
+    """Takes a picture of the first target, copies it to the front buffer, and ends a frame; a copy
+    of Direct3D 8 is a blit outside of the command buffer.
+    """
     app, chain = _chain_of(call)
     target = app.resource(app.device.targets.get(0))
     if target is not None:
