@@ -153,7 +153,7 @@ def resolve(
     """The pipeline and uniforms of draws under a state.  Raises Fault for invalid values."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
-    pixel = pixel_stage(state, source.pixel, interface, bound)
+    pixel = pixel_stage(state, source, interface, bound)
     vertex = vertex_stage(state, source, pixel.program, interface, bound)
     test = _depth_state(states, interface) if depth else DepthState()
     stencil = stencil_state(states) if depth and DEPTH[depth.format].stencil else None
