@@ -43,7 +43,7 @@ class Cursor:
             raise CaptureError("a number has more than 64 bits")
         return value
 
-    def take(self, size: int, spend: Callable[[int], None] = int) -> bytes:
+    def take(self, size: int, spend: Callable[[int], object] = int) -> bytes:
         """Exactly ``size`` bytes, allocated only as far as the stream has them.
 
         ``spend`` is called with each number of bytes before they are allocated, and may raise: a
@@ -57,7 +57,7 @@ class Cursor:
             return taken
         return self._gather(size, spend)
 
-    def _gather(self, size: int, spend: Callable[[int], None]) -> bytes:
+    def _gather(self, size: int, spend: Callable[[int], object]) -> bytes:
         gathered = BytesIO()  # getvalue shares its buffer: no second copy
         while size:
             if self.at_end():
