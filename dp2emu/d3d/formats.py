@@ -279,6 +279,8 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _block(Format.A1, 1, 8, 1, _TEXTURE),
         _block(Format.UYVY, 4, 2, 1, _TEXTURE),
         _block(Format.YUY2, 4, 2, 1, _TEXTURE),
+        _block(Format.YV12, 6, 2, 2, _TEXTURE),
+        _block(Format.NV12, 6, 2, 2, _TEXTURE),
         _block(Format.R8G8_B8G8, 4, 2, 1, _TEXTURE),
         _block(Format.G8R8_G8B8, 4, 2, 1, _TEXTURE),
         _block(Format.DXT1, 8, 4, 4, _TEXTURE),

@@ -137,6 +137,13 @@ class Context:
         if self.shadow is not None and state < RENDER_STATES:
             self._shadowed[state] = value
 
+    def repeats_map_blend(self, mode: int) -> bool:
+        """Whether D3DRENDERSTATE_TEXTUREMAPBLEND has the value ``mode`` already, so that setting
+        it is no operation.
+        """
+        writes = self.interface < 8 and self.blocks.recording is None
+        return writes and self.state.repeats_map_blend(mode)
+
     def _set_stage_0(self, state: int, value: int) -> None:
         """Set the states of texture stage 0 that correspond to a render state of DirectX 5."""
         for number, setting in stage_states(state, value):
@@ -239,9 +246,9 @@ class Context:
     ) -> None:
         """CLEAR (wire format, "Clearing"): with COMPUTERECTS the viewport clips the rectangles,
         and no rectangles mean the whole viewport."""
-        packet = clear_packet(
-            self.targets, self.state.viewport, Fill(flags, color, z, stencil), rects
-        )
+        srgb = bool(self.state.render_states[RenderState.SRGBWRITEENABLE])
+        fill = Fill(flags, color, z, stencil, srgb)
+        packet = clear_packet(self.targets, self.state.viewport, fill, rects)
         if packet is not None:
             self.gpu.submit(packet)
 

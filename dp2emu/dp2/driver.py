@@ -169,7 +169,7 @@ class Driver:
         surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
-        return surface.host_copy.data[offset : offset + size].tobytes()
+        return surface.host_copy.host_bytes(offset, size)
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of the live surface ``handle``.  Raises Fault if unknown."""

@@ -33,6 +33,10 @@ COMMAND_BYTES = 1 << 16
 """Default size of a session's command buffer in bytes."""
 
 
+_Sides = tuple[int, int, int, int]
+"""A rectangle: left, top, right, bottom."""
+
+
 class Refused(Fault):
     """A call of the application's interface that the runtime rejects before the driver sees it."""
 
@@ -108,7 +112,7 @@ class Session:
         self.rig = rig
         self.context = context
         self.interface = interface
-        self.commands = CommandBuffer(command_bytes, self._send)
+        self.commands = CommandBuffer(command_bytes, self._send, interface)
         self.calls = 0
         self._record = record
         self._time = 0
@@ -170,6 +174,23 @@ class Session:
         self.flush()
         self._log(records.Blitted(blt, self._now()))
         self.rig.blit(blt)
+
+    def copy(
+        self,
+        source: SurfaceDesc,
+        read: _Sides,
+        target: SurfaceDesc,
+        written: _Sides,
+        flags: int = 0,
+    ) -> None:
+        """Copy, convert or stretch the rectangle ``read`` to ``written``: by BLT with DP2BLT_*
+        ``flags`` or, before DirectX 9, which has the token, by a blit outside of the command
+        buffer, without filter.
+        """
+        if self.interface >= 9:
+            self.emit(Op.BLT, [(source.handle, read, 0, target.handle, written, 0, flags)])
+        else:
+            self.blit(Blt(target.handle, *written, source.handle, *read))
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write after submitting all commands so far, without waiting for the GPU."""

@@ -38,8 +38,9 @@ _MOST_NAME = 256
 _MOST_DETAILS = 8
 """Details of an event, such as result or backtrace, besides its arguments, at most."""
 _SHARE = 64
-"""Bytes of extra memory budget for each byte of the file: a call may have a large texture, which
-the tracer's snappy compresses to a twentieth at most."""
+"""Bytes of extra memory budget for each byte of the file: a call may have a larger texture, which
+the tracer's snappy compresses to a twentieth at most.  Other containers compress without bound,
+and have the budget alone."""
 
 _T = TypeVar("_T")
 
@@ -270,9 +271,7 @@ class Decoder:
         return StackFrame(**found)  # type: ignore[arg-type]
 
     def _blob(self, depth: int) -> bytes:
-        size = self._cursor.uint()
-        self.held.spend(size)
-        return self._cursor.take(size)
+        return self._cursor.take(self._cursor.uint(), self.held.spend)
 
     def _string(self, depth: int) -> str:
         return self._blob(depth).decode("utf-8", "surrogateescape")

@@ -61,7 +61,7 @@ class Key(msgspec.Struct, frozen=True):
     that scales alpha.  ``clipped``: fragments with z outside of 0..1 may have to be dropped.
     ``plain`` varyings are planes, ``perspective`` ones quotients of planes.  ``biased``: all
     depths have one bias; ``sloped``: each primitive has a depth bias in its record.
-    ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
+    ``width``: lanes of a vector.
 
     ``late``: depth is tested after the program.  ``ahead``: this test is computed before the
     program instead, to skip blocks without visible fragments; depth is stored after it.
@@ -95,7 +95,6 @@ class Key(msgspec.Struct, frozen=True):
     w_buffer: bool = False
     biased: bool = False
     sloped: bool = False
-    unclamped: bool = False
     width: int = 8
     samplers: Samplers = ()
     each: bool = False

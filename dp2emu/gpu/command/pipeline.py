@@ -145,10 +145,11 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     on (distances to user clip planes) and varyings.
 
     ``pixel`` reads varyings by name (``color0.x``, ``texcoord3.z``), ``vpos.x`` and ``vpos.y``
-    (the pixel), ``vface.x`` (+1 front, -1 back face), ``depth.x`` (z of the fragment) and ``w.x``
-    (eye space w); it writes ``target0.x`` and so on.  It samples with ``samplers``, the vertex
-    program with ``vertex_samplers``, numbered from 0; a missing one returns 0, 0, 0, 1.  Without
-    ``blend`` its colours replace those of the target.  All targets have ``samples`` per pixel.
+    (the pixel), ``vface.x`` (+1 front, -1 back face), ``depth.x`` (unclamped z of the fragment)
+    and ``w.x`` (eye space w); it writes ``target0.x`` and so on.  It samples with ``samplers``,
+    the vertex program with ``vertex_samplers``, numbered from 0; a missing one returns 0, 0, 0, 1.
+    Without ``blend`` its colours replace those of the target.  All targets have ``samples`` per
+    pixel.
 
     ``alpha_test`` drops fragments by the first alpha; None passes all.  ``alpha_to_coverage``
     drops samples of multisampled targets by the first alpha.  ``counts_pixels``: False if

@@ -351,7 +351,7 @@ class Blocks:
         coverage = self._coverage(spot) if COVERAGE_PORT in key.reads else ZERO
         shaded = self.shader(Site(
             row.primitive, spot.x, row.y, central, covered, sampled, row.planes, sample, coverage,
-            key.unclamped, offsets,
+            offsets,
         ))  # fmt: skip
         if row.coverage is not None:
             for color in shaded.colors.values():

@@ -148,7 +148,6 @@ def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled:
         alpha_unclamped=pipeline.alpha_unclamped,
         alpha_to_coverage=pipeline.alpha_to_coverage,
         w_buffer=pipeline.depth.w_buffer,
-        unclamped=pipeline.depth.in_viewport,
         samplers=samplers,
         each=pipeline.by_sample and pipeline.samples > 1,
         moved=pipeline.samples > 1 and pipeline.raster.multisample,

@@ -114,8 +114,7 @@ class Site(msgspec.Struct):
     number ``sample``, for which the program runs; the last two are None where they are the
     centres, and ``offsets`` has their distances from these in pixels.  ``rows`` has, by attribute,
     the value of its plane equation at the y of the pixels' centres and the x of corner 0;
-    ``coverage`` has a bit for each covered sample, I32.  ``unclamped``: the program reads z
-    without a clamp to 0..1.
+    ``coverage`` has a bit for each covered sample, I32.
     """
 
     primitive: Primitive
@@ -127,7 +126,6 @@ class Site(msgspec.Struct):
     rows: Mapping[str, str]
     sample: int
     coverage: str
-    unclamped: bool
     offsets: Mapping[Way, Way] = msgspec.field(default_factory=dict)
     reciprocals: dict[Way | None, str] = msgspec.field(default_factory=dict)
 
@@ -180,7 +178,7 @@ def _face(site: Site, way: Way | None) -> str:
 
 def _depth(site: Site, way: Way | None) -> str:
     z = [(Type.F64, site.plane(DEPTH, way))]
-    return emitted(site.primitive.code, depth_read, site.unclamped, z)[0]
+    return emitted(site.primitive.code, depth_read, None, z)[0]
 
 
 def _eye_w(site: Site, way: Way | None) -> str:

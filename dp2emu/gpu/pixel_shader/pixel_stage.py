@@ -416,8 +416,7 @@ def _face(shading: Shading, sites: Sites, way: F64 | None) -> F32:
 
 
 def _depth(shading: Shading, sites: Sites, way: F64 | None) -> F32:
-    unclamped = shading.draw.pipeline.depth.in_viewport
-    return computed(depth_read, unclamped, sites.at(shading.depth))[0]
+    return computed(depth_read, None, sites.at(shading.depth))[0]
 
 
 def _eye_w(shading: Shading, sites: Sites, way: F64 | None) -> F32:
