@@ -1,4 +1,4 @@
-"""dp2emu: the DirectX 6 to 9 display driver and its GPU, in Python.
+"""dp2emu: a DirectX 6 to 11 display driver and its GPU, in Python.
 
 It has the names that most programs need; each is imported on first use, so ``import dp2emu`` is
 fast.  Packages have more: ``dp2emu.replay`` plays captures, ``dp2emu.batch`` many of them,

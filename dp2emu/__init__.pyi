@@ -13,8 +13,13 @@ from dp2emu.dp2 import Call as Call
 from dp2emu.dp2 import Driver as Driver
 from dp2emu.dp2 import Op as Op
 from dp2emu.dp2 import Options as Options
+from dp2emu.dp2.parse import Parsed as Parsed
+from dp2emu.dp2.parse import ParsedToken as ParsedToken
+from dp2emu.dp2.parse import parse as parse
+from dp2emu.errors import ArgumentError as ArgumentError
 from dp2emu.errors import CaptureError as CaptureError
 from dp2emu.errors import ContractError as ContractError
+from dp2emu.errors import DecodingDisagreement as DecodingDisagreement
 from dp2emu.errors import Disagreement as Disagreement
 from dp2emu.errors import Dp2Error as Dp2Error
 from dp2emu.errors import Fault as Fault

@@ -137,5 +137,18 @@ class Disagreement(Dp2Error):
         return f"{super().__str__()}\n{self.program}"
 
 
+class DecodingDisagreement(Dp2Error):
+    """Two decoders read a command buffer, or built a response, differently: a bug of the emulator.
+
+    ``what`` names the token, field or byte, with both values.
+    """
+
+
 class UsageError(Dp2Error):
     """An invalid argument of a function of the library."""
+
+
+class ArgumentError(UsageError, TypeError, ValueError):
+    """An argument of another type or range than the annotation of the parameter, an unknown name
+    of a function, or too few or too many arguments.
+    """

@@ -20,8 +20,9 @@ class Limits(msgspec.Struct, frozen=True):
 
     Files: ``chunk_bytes`` of an inflated chunk (checked before it is inflated) and of the calls in
     it; ``inflated_bytes`` of all chunks; ``record_bytes`` of a log record or a bare buffer;
-    ``trace_calls``, the unfinished calls of a trace, and their ``trace_bytes``;
-    ``signature_bytes`` of a trace's signatures; ``window_bytes`` of a decompressor's window;
+    ``trace_calls``, the unfinished calls of a trace, and their ``trace_bytes`` (a texture of 4096
+    x 4096 texels of four bytes, and 8 MiB of values); ``signature_bytes`` of a trace's signatures;
+    ``window_bytes`` of a decompressor's window;
     ``nesting`` of values; ``threads`` of a trace.
 
     Memory: ``extent``, the pixels of a surface's side; ``surface_bytes`` of one surface and
@@ -47,7 +48,7 @@ class Limits(msgspec.Struct, frozen=True):
     inflated_bytes: int = 1 << 36
     record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
-    trace_bytes: int = 12 << 20
+    trace_bytes: int = 72 << 20
     signature_bytes: int = 4 << 20
     window_bytes: int = 32 << 20
     nesting: int = 64

@@ -18,8 +18,14 @@ _INTEGER = re.compile(r"-?(0[xX][0-9a-fA-F]+|[0-9]+)\Z", re.ASCII)
 _DECIMAL = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?\Z", re.ASCII)
 _NAN = re.compile(r"nan\((0x[0-9a-f]{8})\)\Z")
 _INFINITE = {"inf": 0x7F800000, "-inf": 0xFF800000}
+_DOUBLE, _LONG = struct.Struct("<d"), struct.Struct("<Q")
+_LONG_NAN = re.compile(r"nan\((0x[0-9a-f]{16})\)\Z")
+_LONG_INFINITE = {"inf": 0x7FF << 52, "-inf": 0xFFF << 52}
 _DIGITS = 64
 """Maximum length in characters of a number that is parsed."""
+
+_LONG_DIGITS = 384
+"""The same for float64, whose largest numbers have 309 digits before the point."""
 
 DECIMAL_BELOW = 0x10000
 """Unsigned numbers below this are printed in decimal, others in hexadecimal."""
@@ -56,6 +62,39 @@ def float_bits(text: str) -> int | None:
     if math.isinf(value):
         raise OverflowError(text)
     (bits,) = _BITS.unpack(_FLOAT.pack(value))
+    return int(bits)
+
+
+def double_text(bits: int) -> str:
+    """The shortest decimal that reads back as this float64, with the suffix ``l``: ``0.1l``.
+
+    NaNs show their bits: ``nan(0x7ff8000000000000)``; infinities are ``inf`` and ``-inf``.
+    """
+    (value,) = _DOUBLE.unpack(_LONG.pack(bits))
+    if math.isnan(value):
+        return f"nan({bits:#018x})"
+    return f"{value!r}l" if math.isfinite(value) else repr(value)
+
+
+def double_bits(text: str) -> int | None:
+    """The float64 bits of a literal, rounded to nearest; None for other text.
+
+    It has a point, an exponent or the suffix ``l``.  Raises OverflowError for a finite number
+    beyond float64.
+    """
+    if text in _LONG_INFINITE:
+        return _LONG_INFINITE[text]
+    if nan := _LONG_NAN.match(text):
+        bits = int(nan[1], 16)
+        return bits if bits & ~(1 << 63) > _LONG_INFINITE["inf"] else None
+    number = text.removesuffix("l")
+    whole = number != text and number.removeprefix("-").isdecimal() and text.isascii()
+    if len(text) > _LONG_DIGITS or not (whole or _DECIMAL.match(number)):
+        return None
+    value = float(number)
+    if math.isinf(value):
+        raise OverflowError(text)
+    (bits,) = _LONG.unpack(_DOUBLE.pack(value))
     return int(bits)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from errno import EEXIST
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, BinaryIO
@@ -16,6 +19,40 @@ from dp2emu.inputs import naming
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+
+Identity = tuple[int, int]
+"""Device and inode number, which are the same for all names of a file."""
+
+_protected: ContextVar[Container[Identity]] = ContextVar("protected", default=())
+
+
+def identity_of(path: str | os.PathLike[str]) -> Identity | None:
+    """The identity of a file or folder, None if there is none; links are followed."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    # A device may be input and output: writing to it destroys nothing.
+    plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    return (status.st_dev, status.st_ino) if plain else None
+
+
+@contextmanager
+def inputs_protected(inputs: Container[Identity]) -> Iterator[None]:
+    """Within the block, files with these identities cannot be opened for writing."""
+    token = _protected.set(inputs)
+    try:
+        yield
+    finally:
+        _protected.reset(token)
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Raise FileExistsError if ``path`` is a file that ``inputs_protected`` protects."""
+    identity = identity_of(path)
+    if identity is not None and identity in _protected.get():
+        raise FileExistsError(EEXIST, "it is an input and would be overwritten", os.fspath(path))
 
 
 class OutputFile(io.FileIO):
@@ -33,7 +70,11 @@ class OutputFile(io.FileIO):
 
 
 def open_output(path: str | os.PathLike[str], mode: str = "wb") -> BinaryIO:
-    """A buffered binary stream for writing; ``mode`` is ``wb`` or, for a new file, ``xb``."""
+    """A buffered binary stream for writing; ``mode`` is ``wb`` or, for a new file, ``xb``.
+
+    Raises OSError, also for a protected input.
+    """
+    check_output(path)
     return io.BufferedWriter(OutputFile(os.fspath(path), mode))
 
 
@@ -47,8 +88,10 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
 def whole_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary stream for writing that replaces the file at the end of the block.
 
-    After an error the old file stays.  Devices and pipes are written directly.
+    After an error the old file stays.  Devices and pipes are written directly.  Raises OSError,
+    also for a protected input.
     """
+    check_output(path)
     place = Path(path)
     if place.exists() and not place.is_file():
         with open_output(place) as device:

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -29,6 +30,7 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane, stored_depth, stored_stencil
 from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.shader.ops import saturate
+from dp2emu.shader.texture.block_decoder import BYTE_DECODERS
 from dp2emu.shader.texture.texels import decode
 
 _COMPRESS_LEVEL = 6
@@ -71,6 +73,7 @@ class Picture(msgspec.Struct, frozen=True, eq=False, dict=True):
         return encode_png(self.image)
 
 
+@checked
 def encode_png(image: NDArray[Any]) -> bytes:
     """A PNG file of an image: uint8 (height, width, 3 or 4), or grey, uint8 or uint16."""
     file = io.BytesIO()
@@ -80,6 +83,7 @@ def encode_png(image: NDArray[Any]) -> bytes:
     return file.getvalue()
 
 
+@checked
 def take_picture(surface: Surface) -> Picture:
     """The picture of a surface, for textures of the top level of the first face.
 
@@ -107,7 +111,9 @@ def has_picture(format: int | DxgiFormat) -> bool:
 
 
 def _shows(row: FormatRow | None) -> TypeGuard[FormatRow]:
-    return row is not None and Use.TEXTURE in row.uses and Use.DEPTH not in row.uses
+    if row is None or Use.TEXTURE not in row.uses or Use.DEPTH in row.uses:
+        return False
+    return not row.blocked or row.format in BYTE_DECODERS
 
 
 def _band(

@@ -15,20 +15,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, FormatRow, Use
+from dp2emu.d3d.formats import FORMATS, AnyFormat, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.gpu.transfer.copy_resolve import resolve
-from dp2emu.picture import Picture, grey, rgba
+from dp2emu.picture import Picture, grey, has_picture, rgba
 from dp2emu.shader.texture.texels import decode
 
 _BAND = 1 << 20
 """Number of pixels that are converted to a picture at a time."""
-_ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
+_ALPHA: dict[AnyFormat, AnyFormat] = {
+    Format.X8R8G8B8: Format.A8R8G8B8,
+    Format.X8B8G8R8: Format.A8B8G8R8,
+}
 """D3DFORMAT with an alpha channel, by the format that has an unused X channel in its place."""
 
 
@@ -39,7 +44,7 @@ class Rows(NamedTuple):
     pixels.
     """
 
-    format: Format
+    format: AnyFormat
     row: FormatRow
     memory: NDArray[np.uint8]
     width: int
@@ -90,12 +95,33 @@ def take_readback(surface: Surface, index: int = 0) -> Picture:
     Raises as ``read_rows`` does.
     """
     rows = read_rows(surface, index)
-    image = np.empty((rows.height, rows.width, 4), np.uint8)
     crc32 = 0
-    for top, band in _bands(rows):
+    for _, band in _bands(rows):
         crc32 = zlib.crc32(band.memory.tobytes(), crc32)
+    return Picture(rows.format, crc32, _image(rows))
+
+
+def tight_image(
+    format: DxgiFormat, data: bytes, size: tuple[int, int, int]
+) -> NDArray[np.uint8] | None:
+    """The picture, uint8 (height, width, 4), of rows without padding; None for formats without.
+
+    ``size`` is width, height and depth in pixels; the slices of a volume follow each other.
+    """
+    row, (width, height, depth) = ROWS.get(format), size
+    if row is None or not (has_picture(format) or Use.DEPTH in row.uses):
+        return None
+    columns = -(-width // row.block[0]) * row.size
+    memory = np.frombuffer(data, np.uint8).reshape(-1, columns)
+    slices = -(-height // row.block[1]) * row.block[1] * depth
+    return _image(Rows(format, row, memory, width, height if depth == 1 else slices))
+
+
+def _image(rows: Rows) -> NDArray[np.uint8]:
+    image = np.empty((rows.height, rows.width, 4), np.uint8)
+    for top, band in _bands(rows):
         image[top : top + band.height] = _shown(band)
-    return Picture(rows.format, crc32, image)
+    return image
 
 
 def _bands(rows: Rows) -> Iterator[tuple[int, Rows]]:

@@ -44,6 +44,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.ddi10.adapter import Adapter, Cause
@@ -72,6 +73,7 @@ _DOTS = 8
 """Maximum number of dots in a line of a scenario file in TOML."""
 
 
+@checked
 class Scenario(msgspec.Struct, frozen=True):
     """Machine events and limits of a session.
 
@@ -171,6 +173,7 @@ class StagedAdapter(Adapter):
         return super().count_call()
 
 
+@checked
 def load_scenario(path: str | PathLike[str]) -> Scenario:
     """Read a scenario file: JSON if its name ends in ``.json``, else TOML.
 

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import UsageError
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, Packet
@@ -54,6 +55,7 @@ class Why(NamedTuple):
         return sum(drawn.count for drawn in self.draws)
 
 
+@checked
 class Taps:
     """Records the draws of ``gpu`` from now on, and the pixels they write.  Mutable: it records.
 

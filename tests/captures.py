@@ -37,6 +37,10 @@ ENOUGH = 0.995
 ACROSS = 16
 """Pixels a differing region may be wide or high."""
 
+LISTED = Path(__file__).parent / "data" / "listed_captures.json"
+"""By capture: ``why`` it is listed (a heading of docs/departures.rst) and, by call, how many
+pixels of the picture differ."""
+
 UNJUDGED = frozenset(
     f"wt_visual_{name}"
     for name in (
@@ -47,28 +51,8 @@ UNJUDGED = frozenset(
         "test_clear_different_size_surfaces",
     )
 )
-"""Captures whose traces do not carry what the program did, by the README beside them."""
-
-
-DEPARTS = frozenset(
-    f"wt_visual_{name}"
-    for name in (
-        "cnd_test",
-        "fp_special_test",
-        "pretransformed_varying_test",
-        "test_blend",
-        "test_fog_interpolation",
-        "test_map_synchronisation",
-        "test_nrm_instruction",
-        "test_shademode",
-        "test_uninitialized_varyings",
-        "test_vshader_input",
-        "texture_transform_flags_test",
-        "yuv_color_test",
-        "z_range_test",
-    )
-) | {"wt_ddraw7_test_signed_formats"}
-"""Captures in which the other implementation departs; docs/departures.rst says where and why."""
+"""Captures whose traces do not carry what the program did, by the README beside them: their
+pictures may differ in any way."""
 
 
 @dataclass
@@ -78,14 +62,29 @@ class Outcome:
     pictures: int = 0
     queries: int = 0
     problems: list[str] = field(default_factory=list)
+    differing: dict[int, int] = field(default_factory=dict)
+    """Call -> number of pixels that differ."""
+    told: list[str] = field(default_factory=list)
+    """Sentences about the pictures in ``differing``."""
     unstored: list[str] = field(default_factory=list)
     """Pictures that differ in bits of no channel alone (docs/departures.rst)."""
 
-    def say(self, name: str) -> str:
-        """A line of the table."""
-        if not self.problems:
-            return "listed" if self.unstored else "pass"
-        return "listed" if name in UNJUDGED | DEPARTS else "FAIL"
+    def say(self, listed: dict[int, int], *, judged: bool = True) -> str:
+        """The first word of a line of the table; ``listed`` are the expected ``differing``.
+
+        A picture that differs in more or fewer pixels than are listed is not as it should be,
+        unless the capture is not ``judged``.
+        """
+        if self.problems or (judged and self.differing != listed):
+            return "FAIL"
+        return "listed" if self.differing or self.unstored else "pass"
+
+
+def listing() -> dict[str, dict[int, int]]:
+    """Capture -> call -> number of pixels that differ for a known reason."""
+    found = json.loads(LISTED.read_text("utf-8"))
+    return {name: {int(call): pixels for call, pixels in row["pictures"].items()}
+            for name, row in found.items()}  # fmt: skip
 
 
 def main() -> int:
@@ -100,13 +99,13 @@ def main() -> int:
     names = sorted(path.stem for path in (given.folder / "traces").glob("*.trace"))
     chosen = [n for n in names if not given.words or any(word in n for word in given.words)]
     judge = partial(judged, given.folder, given.out, given.engine)
-    failed = 0
+    failed, listed = 0, listing()
     with Pool(given.jobs) as pool:
         for name, outcome in zip(chosen, pool.imap(judge, chosen), strict=True):
-            said = outcome.say(name)
+            said = outcome.say(listed.get(name, {}), judged=name not in UNJUDGED)
             failed += said == "FAIL"
             print(f"{said:<6} {name}: {outcome.pictures} pictures, {outcome.queries} answers")
-            lines = outcome.problems + outcome.unstored
+            lines = outcome.problems + outcome.told + outcome.unstored
             print("".join(f"       {line}\n" for line in lines), end="")
     print(f"{len(chosen) - failed} of {len(chosen)} as they should be")
     return int(failed > 0)
@@ -125,9 +124,7 @@ def judged(folder: Path, out: Path | None, engine: str, name: str) -> Outcome:
         truth = json.loads((folder / "truth" / f"{name}.json").read_text("utf-8"))
         for call, path, format in wanted(truth, folder / "truth" / name):
             outcome.pictures += 1
-            problems = _differences(call, path, place)
-            opaque = format.startswith("X") and not _differences(call, path, place, channels=3)
-            (outcome.unstored if opaque else outcome.problems).extend(problems)
+            _compare(outcome, call, path, format, place)
         return outcome
 
 
@@ -160,19 +157,35 @@ def wanted(truth: dict[str, Any], pictures: Path) -> Iterator[tuple[int, Path, s
             yield row["call"], pictures / row["png"], row.get("format") or ""
 
 
-def _differences(call: int, path: Path, place: Path, channels: int = 4) -> list[str]:
+def _compare(outcome: Outcome, call: int, path: Path, format: str, place: Path) -> None:
+    """Compare the picture of a call with the true one, and add what differs to ``outcome``."""
     found = place / f"call_{call:08d}.png"
     if not found.exists():
-        return [f"call {call}: no picture"]
+        outcome.problems.append(f"call {call}: no picture")
+        return
     expected, seen = _pixels(path), _pixels(found)
     if expected.shape != seen.shape:
-        return [f"call {call}: {seen.shape[:2]} pixels instead of {expected.shape[:2]}"]
-    far = (np.abs(expected - seen) > TOLERANCE)[:, :, :channels].any(axis=2)
+        what = f"call {call}: {seen.shape[:2]} pixels instead of {expected.shape[:2]}"
+        outcome.problems.append(what)
+        return
+    far = np.abs(expected - seen) > TOLERANCE
+    sentence = _differs(far.any(axis=2))
+    if sentence and format.startswith("X") and not _differs(far[:, :, :3].any(axis=2)):
+        outcome.unstored.append(f"call {call}: {sentence}")
+    elif sentence:
+        outcome.told.append(f"call {call}: {sentence}")
+        channels = 3 if format.startswith("X") else 4
+        outcome.differing[call] = int(np.count_nonzero(far[:, :, :channels].any(axis=2)))
+
+
+def _differs(far: NDArray[np.bool_]) -> str:
+    """A sentence about a picture whose differing pixels are too many, empty if they are not."""
     within = 1 - np.count_nonzero(far) / max(far.size, 1)
     across = largest_region(far) if within >= ENOUGH else max(far.shape)
     if within >= ENOUGH and across <= ACROSS:
-        return []
-    return [f"call {call}: {100 * within:.2f} % of pixels, a region {across} across"]
+        return ""
+    count = np.count_nonzero(far)
+    return f"{100 * within:.2f} % of pixels, {count} differ, a region {across} across"
 
 
 def _pixels(path: Path) -> NDArray[np.int16]:

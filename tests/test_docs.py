@@ -6,14 +6,12 @@ import ast
 import doctest
 import io
 import re
-import shlex
-import shutil
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import dp2emu as run
+from tests.shell import check_command, commands_in, make_clone, run_elsewhere
 from tests.tools.loading import ROOT
 
 DOCS = ROOT / "docs"
@@ -41,19 +39,15 @@ def examples() -> list[str]:
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that looks like a clone as far as examples go."""
-    for folder in ("docs", "streams", "tests/golden/scenes/query"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    make_clone(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def do_commands(text: str) -> None:
-    for line in text.split("\n"):
-        command = line.strip()
-        if command:
-            assert command.startswith("dp2emu "), command
-            ran = run(*shlex.split(command)[1:])
-            assert ran.code == 0, f"{command}: {ran.err}"
+def do_commands(language: str, block: str, folder: Path) -> None:
+    for command in commands_in(f".. code-block:: {language}\n\n{block}"):
+        if run_elsewhere(command) is None:
+            check_command(command, folder)
 
 
 def do_program(text: str, space: dict[str, object]) -> None:
@@ -76,8 +70,8 @@ def test_examples_of_a_page_work_one_after_the_other(page: str, clone: Path) -> 
         done += 1
         if examples:
             do_examples(examples, space)
-        elif language == "sh":
-            do_commands(block)
+        elif language in ("sh", "console"):
+            do_commands(language, block, clone)
         elif language == "python":
             do_program(block, space)
     assert done > 10

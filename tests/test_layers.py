@@ -14,6 +14,7 @@ ROOT = Path(dp2emu.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
+        "argument_check",
         "cancellation",
         "errors",
         "inputs",

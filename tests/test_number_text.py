@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.number_text import float_bits, float_text, grouped_hex, integer, unsigned_text
+from dp2emu.number_text import (
+    double_bits,
+    double_text,
+    float_bits,
+    float_text,
+    grouped_hex,
+    integer,
+    unsigned_text,
+)
 
 
 @given(st.integers(0, 0xFFFFFFFF))
@@ -20,6 +28,39 @@ def test_every_float_comes_back_with_the_same_bits(bits: int) -> None:
 @given(st.integers(0, 0xFFFFFFFF))
 def test_a_float_never_looks_like_an_integer(bits: int) -> None:
     assert integer(float_text(bits)) is None
+
+
+def bits_of(value: float) -> int:
+    return int.from_bytes(struct.pack("<d", value), "little")
+
+
+@given(st.integers(0, (1 << 64) - 1) | st.floats().map(bits_of))
+def test_every_double_comes_back_with_the_same_bits(bits: int) -> None:
+    text = double_text(bits)
+    assert double_bits(text) == bits
+    assert integer(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1.5l", 1.5), ("1.5", 1.5), ("-3l", -3.0), ("1e3", 1e3), (".5l", 0.5), ("-0.0l", -0.0),
+     (f"{1e300:f}l", 1e300), ("inf", float("inf")), ("-inf", float("-inf"))],
+)  # fmt: skip
+def test_literal_of_a_double_is_its_nearest(text: str, value: float) -> None:
+    assert double_bits(text) == bits_of(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "l", "3", "-l", "1.5f", "1.5ll", "nan", "nan(0x7ff0000000000000)",
+             "nan(0x7fc00000)", "infl", "0x10l", "\u0663l", "1" * 400 + "l"],
+)  # fmt: skip
+def test_other_text_is_no_double(text: str) -> None:
+    assert double_bits(text) is None
+
+
+def test_double_beyond_the_largest_overflows() -> None:
+    with pytest.raises(OverflowError):
+        double_bits("1e309l")
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))

@@ -7,11 +7,13 @@ import zlib
 import numpy as np
 import pytest
 
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.readback import differing_texel, read_rows, take_readback
+from dp2emu.readback import differing_texel, read_rows, take_readback, tight_image
 
 
 def surface(format: Format, width: int = 4, height: int = 4, **more: int) -> Surface:
@@ -151,3 +153,39 @@ def test_of_blocks_the_first_pixel_is_named() -> None:
 def test_shadow_formats_are_read_as_depth() -> None:
     shown = {f for f, row in FORMATS.items() if Use.DEPTH in row.uses}
     assert shown >= {Format.D16, Format.D32, Format.D24FS8, Format.D24X4S4, Format.D15S1}
+
+
+def test_every_dxgi_format_has_a_picture_of_its_rows_or_none() -> None:
+    """Typeless formats, and compressed ones whose channels are not bytes, have none."""
+    without = set()
+    for format, row in ROWS.items():
+        if not isinstance(format, DxgiFormat):
+            continue
+        slices = -(-6 // row.block[0]) * -(-4 // row.block[1]) * row.size * 2
+        image = tight_image(format, bytes(slices), (6, 4, 2))
+        if image is None:
+            without.add(format.name)
+        else:
+            assert (image.shape, image.dtype) == ((8, 6, 4), np.uint8)
+    typeless = {name for name in without if name.endswith("TYPELESS")}
+    assert {name[:3] for name in without - typeless} == {"BC4", "BC5", "BC6", "BC7", "R1_", "R10"}
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "size", "pixels"),
+    [
+        (DxgiFormat.R8G8B8A8_UNORM, "01020304", (1, 1, 1), [[1, 2, 3, 4]]),
+        (DxgiFormat.B8G8R8A8_UNORM, "01020304", (1, 1, 1), [[3, 2, 1, 4]]),
+        (DxgiFormat.R32_FLOAT, "0000003f0000803f", (1, 1, 2),
+         [[128, 0, 0, 255], [255, 0, 0, 255]]),
+        (DxgiFormat.D16_UNORM, "00800000", (1, 2, 1), [[128] * 3 + [255], [0, 0, 0, 255]]),
+        (DxgiFormat.BC1_UNORM, "00f8" + "00" * 6, (1, 1, 1), [[255, 0, 0, 255]]),
+        (DxgiFormat.BC3_UNORM, "07" + "00" * 7 + "00f8" + "00" * 6, (1, 1, 1), [[255, 0, 0, 7]]),
+    ],
+)  # fmt: skip
+def test_rows_without_padding_have_a_picture(
+    format: DxgiFormat, data: str, size: tuple[int, int, int], pixels: list[list[int]]
+) -> None:
+    image = tight_image(format, bytes.fromhex(data), size)
+    assert image is not None
+    assert image.reshape(-1, 4).tolist() == pixels

@@ -1,29 +1,19 @@
-"""The README does what it says: every command in it is run, here or by ``.ci/run``."""
+"""The README does what it says; ``test_commands`` runs its commands."""
 
 from __future__ import annotations
 
+import configparser
 import re
-import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from dp2emu.cli import VERBS
+import dp2emu as package
 from tests.cli.running import dp2emu
 from tests.tools.loading import ROOT, load_tool
 
 README = (ROOT / "README.rst").read_text("utf-8")
-REPLAY_INSTALLED = ".venv/bin/dp2emu "
-TOOLS = {
-    "python -m tests.golden": "tests/golden/test_main.py",
-    "python tools/bench.py": "tests/tools/test_bench.py",
-    "python tools/make_streams.py": "tests/tools/test_make_streams.py",
-    "python tools/token_table.py": "tests/test_readme.py",
-    "python tools/sizes.py": "tests/tools/test_sizes.py",
-}
-"""Commands that are run by tests of their own."""
 
 
 def blocks(language: str) -> Iterator[list[str]]:
@@ -32,55 +22,17 @@ def blocks(language: str) -> Iterator[list[str]]:
     return ([line[4:] for line in block.rstrip().split("\n")] for block in found)
 
 
-def commands() -> list[str]:
-    """Every shell command."""
-    return [line for block in blocks("sh") for line in block]
-
-
-def verbs() -> list[str]:
-    """What follows ``dp2emu`` in those commands that are one, also behind an installation."""
-    found = []
-    for line in commands():
-        if line.startswith("dp2emu "):
-            found.append(line.removeprefix("dp2emu "))
-        elif REPLAY_INSTALLED in line:
-            found.append(line.partition(REPLAY_INSTALLED)[2])
-    return found
-
-
-def test_every_command_is_run_by_somebody() -> None:
-    run_here = {f"dp2emu {verb}" for verb in verbs()}
-    script = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
-    others = [line for line in commands() if line not in run_here | TOOLS.keys() | {".ci/run"}]
-    installing, testing = others
-    assert installing.partition(REPLAY_INSTALLED)[2] in verbs()
-    assert script[-1] == testing
-    assert installing.startswith(testing.partition("'")[0])
-    assert all((ROOT / test).exists() for test in TOOLS.values())
-
-
-@pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that looks like a clone as far as the commands go."""
-    for folder in ("docs", "streams"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    scenes = Path("tests", "golden", "scenes", "query")
-    shutil.copytree(ROOT / scenes, tmp_path / scenes)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_commands_work_one_after_the_other(clone: Path) -> None:
-    for verb in verbs():
-        ran = dp2emu(*shlex.split(verb))
-        assert ran.code == 0, f"{verb}: {ran.err}"
-    assert (clone / "out" / "call000001_surface2.png").exists()
-    assembled = (clone / "first_light.dp2").read_bytes()
-    assert assembled == (clone / "streams" / "first_light.dp2").read_bytes()
-
-
-def test_every_verb_is_shown() -> None:
-    assert {verb.split()[0] for verb in verbs()} == VERBS.keys()
+def test_help_and_documents_say_directx_6_to_11() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    shown = dp2emu("--help").out.decode()
+    index = (ROOT / "docs" / "index.rst").read_text("utf-8")
+    for text in (README, index, shown, settings["metadata"]["description"], package.__doc__ or ""):
+        said = " ".join(text.split())
+        assert re.search("DirectX 6 to 11 display driver", said[:400]), said[:400]
+    for text in (README, index):  # the interfaces differ, and the first paragraph says where
+        first = " ".join(text.split("\n\n")[1].split())
+        assert "For DirectX 6 to 9" in first and "For Direct3D 10 and 11" in first
 
 
 def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measure dp2emu against its required speeds and against llvmpipe, and print tables.
 
-    python tools/bench.py [--only NAME] [--scale 0.01] [--json] [--scaling FILE.svg]
+    python tools/bench.py [--only NAME] [--small] [--scale 0.01] [--json] [--scaling FILE.svg]
 
-Without ``--only`` that takes some minutes and 3 GiB of temporary space at scale 1.  What is
+Without ``--only`` that takes some minutes and 3 GiB of temporary space at scale 1.  ``--small``
+runs everything in about a minute, to see that it runs; its figures mean nothing.  What is
 measured, and what the other side needs, is in docs/speed.rst.
 """
 
@@ -32,6 +33,8 @@ from dp2emu.shader.engines import ENGINES
 AMOUNTS = {"triangles": (20, 200, 2_000, 20_000), "pixels": (1_024, 10_000, 102_400, 1_048_576)}
 """Three decades of each."""
 TABLES = "workloads", "benchmarks"
+SMALL = {"scale": 0.0005, "runs": 1, "seconds": 1.0}
+"""Options that ``--small`` sets, unless they are given too."""
 
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -39,6 +42,7 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
     add("--only", choices=[*BENCHMARKS, *WORKLOADS, *TABLES], help="one row, or one table")
+    add("--small", action="store_true", help="everything, at a scale that takes a minute")
     add("--scale", type=float, default=1.0, help="factor for all sizes")
     add("--runs", type=int, default=9, help="frames of each side of a workload, at most")
     add("--seconds", type=float, default=30.0, help="time for the frames of a workload")
@@ -48,6 +52,8 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--scaling", type=Path, metavar="FILE", help="measure cost over amounts; a plot as SVG")
     add("--dir", type=Path, help="where temporary files go")
+    if parser.parse_args(arguments).small:
+        parser.set_defaults(**SMALL)
     return parser.parse_args(arguments)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from construct import Struct
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.files import Closable, Pass, Place, Sink, Source
 from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, Payload, entries
 from dp2emu.capture.records import Record
@@ -41,6 +42,7 @@ def pack(tag: int, time: int, payload: Payload) -> bytes:
     return b"".join((head, crc.to_bytes(4, "little"), payload))
 
 
+@checked
 class LogWriter(Closable):
     """A writer of raw driver logs.  The same records give the same bytes."""
 

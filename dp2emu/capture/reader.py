@@ -17,6 +17,7 @@ from io import BufferedReader
 from mcap.opcode import Opcode
 from mcap.records import Channel, Header, Metadata, MetadataIndex, Schema
 
+from dp2emu.argument_check import checked
 from dp2emu.capture import container, rawlog
 from dp2emu.capture.bare import BareOptions, BareReader
 from dp2emu.capture.compression import inflate
@@ -325,6 +326,7 @@ def _records(data: bytes | bytearray) -> Iterator[tuple[int, int, int]]:
         at += length
 
 
+@checked
 class Capture(Closable):
     """An open capture file.  Mutable: reading moves it.
 
@@ -452,6 +454,7 @@ def begins_as_text(stream: BufferedReader) -> bool:
     return bool(start) and start in _TEXT_STARTS
 
 
+@checked
 def open_capture(
     place: Place,
     *,
@@ -491,5 +494,5 @@ def _detect(source: Source, kind: str | None) -> str:
     found = magic.hex(" ") if magic else "nothing"
     raise source.error(
         f"the file starts with {found}, a capture with {wanted}; "
-        "a bare command buffer is read only when asked for"
+        "a bare command buffer is read only on request (--bare)"
     )

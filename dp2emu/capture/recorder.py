@@ -58,6 +58,10 @@ class Recorder:
         self.put(EntryCalled(0, int(interface), entries.CREATE_DEVICE, (self._devices,)))
         return RecordedDevice(self, device, self._devices, codes)
 
+    def get_caps(self, type: int, data: bytearray) -> int:
+        """GetCaps, which is not recorded: it changes nothing."""
+        return self._adapter.get_caps(type, data)
+
     def disturb(self, cause: Cause) -> None:
         """Disturb the clock now, as ``Adapter.disturb`` does, and record that."""
         self._adapter.disturb(cause)

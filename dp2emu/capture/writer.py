@@ -9,6 +9,7 @@ from tempfile import SpooledTemporaryFile
 from mcap import records as mcap
 from mcap.opcode import Opcode
 
+from dp2emu.argument_check import checked
 from dp2emu.capture import container
 from dp2emu.capture.compression import deflate
 from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence
@@ -42,6 +43,7 @@ class _Pending:
             self.times = min(first, time), max(last, time)
 
 
+@checked
 class CaptureWriter(Closable):
     """A writer of sealed captures, which holds at most one chunk in memory.
 

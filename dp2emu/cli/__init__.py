@@ -18,8 +18,10 @@ from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
 from dp2emu.cli.outcome import (
+    FINE,
     UNUSABLE,
     complain,
+    importing,
     interrupted,
     outcome_of,
     reader_gone,
@@ -27,34 +29,21 @@ from dp2emu.cli.outcome import (
     unusable,
 )
 from dp2emu.cli.streams import closed_streams_replaced
+from dp2emu.cli.verbs import TRACE, VERBS, readers
 
-VERBS = {
-    "replay": "Run a capture and report its answers and pictures.",
-    "batch": "Replay many captures in supervised processes.",
-    "import": "Convert a trace of Direct3D calls to a capture.",
-    "info": "Summarize the content of a capture.",
-    "state": "Show all device state at a point of a capture.",
-    "pixel": "List the draws that wrote a pixel.",
-    "dump": "Show a capture as text, or its tokens as JSON lines.",
-    "assemble": "Convert the text of dump back to a capture.",
-    "convert": "Rewrite a capture in another form.",
-    "shader": "Disassemble or assemble a shader.",
-    "conform": "Test whether a driver follows the rules.",
-    "fuzz": "Search for inputs that break an invariant.",
-    "minimize": "Reduce a failing capture.",
-    "scene": "Play Direct3D 9 scene files.",
-    "diff-images": "Compare pictures.",
-}
-"""Help line of each verb (subcommand of ``dp2emu``), by its name."""
 _MODULES = {"import": "imports", "diff-images": "diff_images"}
 """Module name in ``dp2emu.cli`` by verb, for verbs whose module has another name than the verb."""
 
-EPILOG = """\b
+EPILOG = f"""\b
+Verbs that read traces of Direct3D and DirectDraw calls (apitrace):
+  {", ".join(readers(TRACE))}
+
+\b
 Exit codes:
   0    fine (a fault that matches its recorded answer is fine)
   1    a difference: from recorded answers (replay --verify), between pictures,
        from the rules (conform)
-  2    unusable input, output or arguments
+  2    unusable input, output or arguments; nothing to compare
   3    the stream had faults, needs an unsupported feature, or has calls with
        losses
   130  interrupted
@@ -79,20 +68,21 @@ class Verbs(click.Group):
         """The command of verb ``name``, whose module is imported; None for an unknown verb."""
         if name not in VERBS:
             return None
-        command = _imported(f"dp2emu.cli.{_MODULES.get(name, name)}").command
+        with importing():
+            command = _imported(f"dp2emu.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs and their help lines to ``formatter``, without importing the verbs."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([(name, row.line) for name, row in VERBS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a verb without importing the verbs."""
         verbs = [
-            CompletionItem(verb, help=line)
-            for verb, line in VERBS.items()
+            CompletionItem(verb, help=row.line)
+            for verb, row in VERBS.items()
             if verb.startswith(incomplete)
         ]
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
@@ -108,7 +98,7 @@ class Verbs(click.Group):
 @click.command(cls=Verbs, no_args_is_help=False, epilog=EPILOG)
 @click.version_option(__version__, prog_name="dp2emu", message="%(prog)s %(version)s")
 def cli() -> None:
-    """The DirectX 6 to 9 display driver and its GPU: replay captured command streams.
+    """A DirectX 6 to 11 display driver and its GPU: replay captured calls and command streams.
 
     FILE is a capture; "-" is standard input or output.  Data goes to standard output, messages to
     standard error.
@@ -147,8 +137,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return interrupted(error.__cause__)
     except OSError as error:  # from help or version; outcome_of handles errors of verbs
         return unusable(error)
-    except SystemExit:  # click exits so if standard output is closed
-        return reader_gone()
+    except SystemExit as error:  # from shell completion, or if standard output is closed
+        return reader_gone() if error.code else FINE
     assert isinstance(code, int)
     return code
 

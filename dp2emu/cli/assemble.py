@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import click
 
-from dp2emu.cli.captures import PATH
+from dp2emu.cli.file_kinds import check_file
+from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.cli.streams import text_input
 from dp2emu.text.conversion import assemble
 
 
-@click.command("assemble")
-@click.argument("text", metavar="TEXT", type=PATH)
+@verb_command("assemble")
+@click.argument("text", metavar="TEXT", type=INPUT)
 @click.option(
-    "-o", "--out", metavar="FILE", type=PATH, required=True, help='The capture; "-" is stdout.'
+    "-o", "--out", metavar="FILE", type=OUTPUT, required=True, help='The capture; "-" is stdout.'
 )
 def command(text: str, out: str) -> None:
     """Convert the text of dump back to a capture.
 
     The first line of TEXT names the form of the capture.
     """
+    check_file("assemble", text)
     with text_input(text) as source:
         assemble(source, out, name=text)

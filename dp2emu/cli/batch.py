@@ -12,9 +12,10 @@ from typing import Any
 import click
 
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
-from dp2emu.cli.captures import PATH, with_limits
-from dp2emu.cli.options import FloatRange, with_driver_options
+from dp2emu.cli.captures import with_limits
+from dp2emu.cli.options import TIMING, FloatRange, with_driver_options
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progress_over, say, worst
+from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
 
@@ -22,14 +23,16 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 """Exit code by the ``outcome`` of a file; outcomes that are missing here mean UNUSABLE."""
 
 
-@click.command("batch")
-@click.argument("files", metavar="FILES...", type=PATH, nargs=-1, required=True)
+@verb_command("batch")
+@click.argument("files", metavar="FILES...", type=INPUT, nargs=-1, required=True)
 @click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Files at a time.")
 @click.option("--dask", metavar="ADDRESS", help="Use the dask cluster with this scheduler.")
 @click.option("--shard", metavar="K/N", default="1/1", help="Only the K-th of N parts.")
-@click.option("--out", metavar="FILE", type=PATH, default="-", help="Results, one line per file.")
+@click.option(
+    "--out", metavar="FILE", type=OUTPUT, default="-", help="Results, one line per file."
+)
 @click.option("--resume", is_flag=True, help="Append to --out, and skip the files that it lists.")
-@click.option("--timing", metavar="MODEL", help="Timing model (see replay).")
+@click.option("--timing", metavar="MODEL", type=TIMING, help="Timing model (see replay).")
 @click.option(
     "--seconds", type=FloatRange(0.1, 86400), default=600.0, show_default=True,
     help="Time a file may take.",

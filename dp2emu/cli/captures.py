@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce, wraps
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import click
 
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.reader import begins_as_text
+from dp2emu.cli.file_kinds import check_stream
+from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import UsageError
 from dp2emu.inputs import open_input, read_file
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from dp2emu.text import AnyCapture
 
 Verb = Callable[..., int | None]
-TraceVerb = Callable[..., int] | Literal["imported"]
-
-PATH = click.Path(allow_dash=True)
-"""A file name.  It is not checked before it is opened; the type is for shell completion."""
+TraceVerb = Callable[..., int]
 
 
 def with_options(verb: Verb, *options: Callable[[Verb], Verb]) -> Verb:
@@ -75,7 +73,7 @@ def _option(name: str, metavar: str, convert: Any, default: str | None, what: st
 _BARE: tuple[Any, ...] = (
     click.option("--bare", is_flag=True, help="FILE has the bytes of one command buffer only."),
     _option("--fvf", "NUMBER", _number, "0", "vertex format of the call (dwVertexType)."),
-    _option("--vertices", "FILE", PATH, None, "file with the vertices of the call."),
+    _option("--vertices", "FILE", INPUT, None, "file with the vertices of the call."),
     _option("--vertex-size", "NUMBER", _number, "0", "bytes of a vertex; 0: as the FVF says."),
     _option("--size", "WxH", _size, "640x480", "target size, 640x480 by default."),
     _option("--format", "FORMAT", _format, "X8R8G8B8", "target, X8R8G8B8 by default."),
@@ -134,19 +132,13 @@ class Opened(NamedTuple):
         """The opened capture, typed for verbs that accept no traces."""
         return cast("AnyCapture", self.capture)
 
-    def comes_from(self, path: str) -> bool:
-        """Whether ``path`` is the regular file that the capture is read from."""
-        if self.file is None or not os.path.isfile(path):
-            return False
-        return os.path.samestat(os.fstat(self.file.fileno()), os.stat(path))
 
+def capture_verb(name: str, *, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
+    """Give the verb ``name`` the FILE argument, the options of bare buffers, and ``--limit``.
 
-def capture_verb(*, text: bool, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
-    """Give a verb the FILE argument, the options of bare buffers, and ``--limit``.
-
-    The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  With
-    ``text`` FILE may also be a text capture.  A trace of API calls is passed to the function
-    ``trace``, or to the verb as a capture for "imported"; by default it is refused.
+    The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  FILE
+    may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
+    ``trace``, by default to the verb, as a capture.
     """
 
     def decorate(verb: Verb) -> Verb:
@@ -155,13 +147,15 @@ def capture_verb(*, text: bool, trace: TraceVerb | None = None) -> Callable[[Ver
             bare = _bare_options(options)
             with _stream(file) as stream:
                 place = None if file == "-" else stream
+                if bare is None:
+                    check_stream(name, stream, file)
                 if bare is None and (calls := _trace(stream)):
-                    if callable(trace):
+                    if trace is not None:
                         return trace(calls, **options)
-                    return verb(Opened(_imported(calls, trace), place), **options)
-                return verb(Opened(_stored(stream, bare, text), place), **options)
+                    return verb(Opened(_imported(calls), place), **options)
+                return verb(Opened(_stored(stream, bare), place), **options)
 
-        return click.argument("file", type=PATH)(with_limits(with_options(run, *_BARE)))
+        return click.argument("file", type=INPUT)(with_limits(with_options(run, *_BARE)))
 
     return decorate
 
@@ -175,12 +169,13 @@ def trace_verb(verb: Verb) -> Verb:
     @wraps(verb)
     def run(file: str, **options: Any) -> int | None:
         with _stream(file) as stream:
+            check_stream("import", stream, file)
             trace = _trace(stream)
             if trace is None:
                 raise UsageError(f"{file} is not a trace of API calls")
             return verb(trace, None if file == "-" else stream, **options)
 
-    return click.argument("file", type=PATH)(with_limits(run))
+    return click.argument("file", type=INPUT)(with_limits(run))
 
 
 @contextmanager
@@ -203,17 +198,15 @@ def _trace(stream: BufferedReader) -> Trace | None:
     return open_trace(stream, limits=given_limits())
 
 
-def _imported(trace: Trace, how: str | None) -> Import:
-    if how is None:
-        raise UsageError(f"{trace.name} is a trace of API calls; import it first")
+def _imported(trace: Trace) -> Import:
     from dp2emu.retrace import Import
 
     return Import(trace)
 
 
-def _stored(stream: BufferedReader, bare: BareOptions | None, text: bool) -> AnyCapture:
-    """Open the capture in a stream: as a bare buffer if ``bare`` is set; text only if ``text``."""
-    if text and bare is None and begins_as_text(stream):
+def _stored(stream: BufferedReader, bare: BareOptions | None) -> AnyCapture:
+    """Open the capture in a stream, as a bare buffer if ``bare`` is set."""
+    if bare is None and begins_as_text(stream):
         from dp2emu.text import open_any  # slow to import, and few captures are text
 
         return open_any(stream)

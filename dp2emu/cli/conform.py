@@ -9,6 +9,7 @@ import click
 
 from dp2emu.cli.options import with_rig
 from dp2emu.cli.outcome import DIFFERS, FINE, say
+from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
 from dp2emu.conform.report import counts, document, export, junit, table
@@ -17,12 +18,22 @@ from dp2emu.outputs import write_file
 from dp2emu.rig.spec import using_rig
 
 
-@click.command("conform")
+@verb_command("conform")
 @click.argument("families", metavar="[CASE...]", nargs=-1)
 @with_rig
-@click.option("--json", "json_path", metavar="PATH", help='Write outcomes as JSON; "-" is stdout.')
-@click.option("--junit", "junit_path", metavar="PATH", help="Write outcomes as JUnit XML.")
-@click.option("--export", "folder", metavar="DIR", help="Only write the cases as files.")
+@click.option(
+    "--json",
+    "json_path",
+    metavar="PATH",
+    type=OUTPUT,
+    help='Write outcomes as JSON; "-" is stdout.',
+)
+@click.option(
+    "--junit", "junit_path", metavar="PATH", type=OUTPUT, help="Write outcomes as JUnit XML."
+)
+@click.option(
+    "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
+)
 @click.option("--list", "listing", is_flag=True, help="Only list the cases.")
 def command(
     families: tuple[str, ...],

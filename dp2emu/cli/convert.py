@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from dp2emu.capture.writer import COMPRESSIONS
-from dp2emu.cli.captures import PATH, Opened, capture_verb
+from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
+from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.text.conversion import KINDS, convert
 
 SUFFIXES = {
@@ -22,9 +23,9 @@ SUFFIXES = {
 """Name of the capture form (``sealed``, ``log``, ``bare``, ...) by file name suffix."""
 
 
-@click.command("convert")
-@capture_verb(text=True)
-@click.argument("out", type=PATH)
+@verb_command("convert")
+@capture_verb("convert")
+@click.argument("out", type=OUTPUT)
 @click.option("--to", "form", type=click.Choice(KINDS), help="Form of OUT; default: by its name.")
 @click.option(
     "--compression", type=click.Choice(list(COMPRESSIONS)), help="Compression of a sealed capture."

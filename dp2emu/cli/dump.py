@@ -8,36 +8,45 @@ from dp2emu.capture.apitrace.text import dump_trace
 from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
+from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
+from dp2emu.dp2.parsers import CONSTRUCT, WALK
 from dp2emu.errors import CaptureError
-from dp2emu.text.conversion import dump_jsonl, dump_text
+from dp2emu.text.conversion import dump_containers, dump_jsonl, dump_text
 
 
-def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool) -> int:
-    if with_bytes or jsonl:
-        raise click.UsageError("--hex and --jsonl show tokens; a trace of API calls has none")
+def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool, parser: str) -> int:
+    if with_bytes or jsonl or parser != WALK:
+        what = "--hex, --jsonl and --parser show tokens; a trace of API calls has none"
+        raise click.UsageError(what)
     with text_output("-") as out:
         dump_trace(trace, out)
     return _code(trace.damage)
 
 
-@click.command("dump")
-@capture_verb(text=True, trace=_dump_calls)
+@verb_command("dump")
+@capture_verb("dump", trace=_dump_calls)
 @click.option("--hex", "with_bytes", is_flag=True, help="Show the bytes beside the fields.")
 @click.option(
     "--jsonl", is_flag=True, help="Print a JSON object for each token and each other record."
 )
-def command(opened: Opened, with_bytes: bool, jsonl: bool) -> int:
+@click.option(
+    "--parser", type=click.Choice([WALK, CONSTRUCT]), default=WALK, show_default=True,
+    help="Decoder; construct shows calls and answers only, with all fields that it reads.",
+)  # fmt: skip
+def command(opened: Opened, with_bytes: bool, jsonl: bool, parser: str) -> int:
     """Show a capture as text, or its tokens as JSON lines.
 
-    The text assembles back to the same capture, byte for byte.  FILE may also be an apitrace
-    trace: its calls are shown in the format of apitrace dump.
+    The text assembles back to the same capture, byte for byte, unless --parser construct is given.
+    FILE may also be an apitrace trace: its calls are shown in the format of apitrace dump.
     """
-    if jsonl and with_bytes:
-        raise click.UsageError("--hex belongs to text, not to --jsonl")
+    if with_bytes and (jsonl or parser != WALK):
+        raise click.UsageError("--hex belongs to text of the walk, not to --jsonl or construct")
     capture = opened.stored
     with text_output("-") as out:
-        if jsonl:
+        if parser == CONSTRUCT:
+            dump_containers(capture, out, jsonl=jsonl)
+        elif jsonl:
             dump_jsonl(capture, out)
         else:
             dump_text(capture, out, hex=with_bytes)

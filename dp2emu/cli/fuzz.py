@@ -13,6 +13,7 @@ import click
 
 from dp2emu.cli.options import FloatRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
+from dp2emu.cli.paths import verb_command
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import targets
 from dp2emu.fuzz.afl import export as write_corpus
@@ -20,7 +21,7 @@ from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
 from dp2emu.fuzz.worker import available
 
 
-@click.command("fuzz")
+@verb_command("fuzz")
 @click.option("--target", metavar="NAME", default="device", show_default=True, help="See --list.")
 @click.option("--list", "listed", is_flag=True, help="List the targets.")
 @click.option("--seconds", type=FloatRange(0.1), help="Duration of the campaign.")

@@ -8,16 +8,17 @@ import click
 
 from dp2emu.capture.apitrace import Trace
 from dp2emu.capture.writer import COMPRESSIONS, CaptureWriter
-from dp2emu.cli.captures import PATH, trace_verb
+from dp2emu.cli.captures import trace_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain, progress_through, report_losses, worst
+from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.outputs import replacing_output
 from dp2emu.replay import parse_frames
 from dp2emu.retrace import importing
 
 
-@click.command("import")
+@verb_command("import")
 @trace_verb
-@click.option("-o", "--out", metavar="FILE", type=PATH, required=True,
+@click.option("-o", "--out", metavar="FILE", type=OUTPUT, required=True,
               help='The capture; "-" is stdout.')  # fmt: skip
 @click.option("--frames", metavar="A-B", help="Only these frames, from 0: like 3, 3-7, 3- or -7.")
 @click.option(
@@ -39,7 +40,7 @@ def command(
     with (
         replacing_output(out) as place,
         CaptureWriter(place, compression=compression) as writer,
-        progress_through(file) as advance,
+        progress_through("import", file) as advance,
     ):
         losses = importing(trace, writer, frames=wanted, progress=advance)
     if trace.damage is not None:

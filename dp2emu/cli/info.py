@@ -12,6 +12,7 @@ from dp2emu.capture import Capture
 from dp2emu.capture.apitrace import Trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
+from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.info import info, info_text, trace_info, trace_info_text
 
@@ -22,8 +23,8 @@ def _trace(trace: Trace, *, as_json: bool, tokens: bool) -> int:
     return _report(trace_info(trace), as_json, trace_info_text)
 
 
-@click.command("info")
-@capture_verb(text=False, trace=_trace)
+@verb_command("info")
+@capture_verb("info", trace=_trace)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option("--tokens", is_flag=True, help="Count tokens too; reads the whole capture.")
 def command(opened: Opened, as_json: bool, tokens: bool) -> int:

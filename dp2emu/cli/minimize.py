@@ -7,21 +7,21 @@ from pathlib import Path
 
 import click
 
-from dp2emu.cli.captures import PATH, Opened, capture_verb
+from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import FloatRange
 from dp2emu.cli.outcome import FINE, say
-from dp2emu.errors import UsageError
+from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 
 
-@click.command("minimize")
-@capture_verb(text=True)
+@verb_command("minimize")
+@capture_verb("minimize")
 @click.option(
     "--check", metavar="CMD", required=True,
     help="Command that fails for wanted captures; {} in it is the file, which else comes last.",
 )  # fmt: skip
 @click.option(
-    "-o", "--out", metavar="FILE", type=PATH, required=True, help="The minimized capture."
+    "-o", "--out", metavar="FILE", type=OUTPUT, required=True, help="The minimized capture."
 )
 @click.option(
     "--tries", type=click.IntRange(1), default=TRIES, show_default=True,
@@ -31,12 +31,12 @@ from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 def command(opened: Opened, check: str, out: str, tries: int, timeout: float) -> int:
     """Reduce a failing capture to fewer calls, tokens, records and bytes.
 
-    A capture fails if CMD has the same exit code for it as for FILE, other than 0.
+    A capture fails if CMD has the same exit code for it as for FILE, other than 0.  For a capture
+    without records CMD must end otherwise.
     """
     records = list(opened.stored.records())
     with closing(Check(check, timeout)) as fails:
-        if not fails.first(records):
-            raise UsageError(f"{check!r} ends with 0 for {opened.stored.name}")
+        fails.require(records, opened.stored.name)
         kept = minimize(records, fails, tries)
     save(kept, Path(out))
     say(f"{len(records)} records became {len(kept)}, {Path(out).stat().st_size} bytes")

@@ -10,6 +10,7 @@ import click
 
 from dp2emu.cli.captures import Verb, given_limits, with_options
 from dp2emu.cli.outcome import say
+from dp2emu.cli.paths import INPUT, Specification
 from dp2emu.dp2.options import Options
 from dp2emu.shader.engines import ENGINES, JIT, can_compile
 
@@ -55,20 +56,24 @@ EMULATOR = "emulator"
 """Default of ``--rig``: the specification of the emulated driver."""
 
 with_rig = click.option(
-    "--rig", metavar="SPEC", default=EMULATOR, show_default=True,
+    "--rig", metavar="SPEC", type=Specification("native", "recorded"), default=EMULATOR,
+    show_default=True,
     help="Driver under test: emulator, native:LIBRARY, pipe:COMMAND, recorded:CAPTURE, or "
     "NAME:ARG of an installed rig.",
 )  # fmt: skip
 """Decorator that gives a verb the option ``--rig``, a specification as in ``rig.spec``."""
 
 with_scenario = click.option(
-    "--scenario", metavar="FILE",
+    "--scenario", metavar="FILE", type=INPUT,
     help="Machine events: timing, buffers, deliveries, lost calls; a TOML or JSON file.",
 )  # fmt: skip
 """Decorator that gives a verb the option ``--scenario``, a path for ``scenario.load_scenario``."""
 
+TIMING = Specification("scripted")
+"""Type of an option that selects a timing model."""
+
 with_timing = click.option(
-    "--timing", metavar="MODEL", help="Timing model (see replay); default: instant."
+    "--timing", metavar="MODEL", type=TIMING, help="Timing model (see replay); default: instant."
 )
 """Decorator that gives a verb the option ``--timing``, a name for ``timing.parse_timing``."""
 

@@ -12,8 +12,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
 from dp2emu.cli.signal_watch import kernels_stopped
-from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
+from dp2emu.errors import DecodingDisagreement, Disagreement, Dp2Error, Fault, Unsupported
 from dp2emu.escaping import plain
+from dp2emu.process import signals
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -51,6 +52,10 @@ def complain(what: str) -> None:
     say(f"dp2emu: {what}")
 
 
+_OF_THE_STREAM = DecodingDisagreement, Disagreement, Fault, Unsupported
+"""Errors of a stream or of its execution; others mean that the input is unusable."""
+
+
 def outcome_of(verb: Callable[[], int | None]) -> int:
     """Run a verb and return its exit code; prints a message and returns a code for an error."""
     try:
@@ -58,7 +63,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         sys.stdout.flush()
     except Dp2Error as error:
         complain(str(error))
-        return FAULTS if isinstance(error, (Disagreement, Fault, Unsupported)) else UNUSABLE
+        return FAULTS if isinstance(error, _OF_THE_STREAM) else UNUSABLE
     except BrokenPipeError:
         return reader_gone()
     except OSError as error:
@@ -99,13 +104,11 @@ def report_losses(name: str, losses: Losses) -> int:
 
 # Signals
 
-_WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
-"""Message that is printed when a signal ends the command, by the signal's name."""
 _REPEAT = 1.0
 """Seconds in which a repeated signal is ignored: some senders signal the process and then its
 group, and the second signal must not disturb the cleanup."""
-_CODE = 128
-"""Number that, added to a signal's number, is the exit code of a command that the signal ends."""
+_importing = False
+"""Whether modules are being imported, with nothing open that a signal's exception would close."""
 
 
 class Asked(KeyboardInterrupt):
@@ -118,8 +121,8 @@ class Asked(KeyboardInterrupt):
 
 def ending(error: BaseException | None) -> tuple[int, str]:
     """(exit code, message) for a command that the signal of ``Asked`` ended, or else SIGINT."""
-    number = signal.Signals(error.number if isinstance(error, Asked) else signal.SIGINT)
-    return _CODE + number, _WORDS.get(number.name, number.name)
+    number = error.number if isinstance(error, Asked) else int(signal.SIGINT)
+    return signals.CODE + number, signals.words_of(number)
 
 
 def interrupted(error: BaseException | None) -> int:
@@ -138,14 +141,15 @@ def signals_raised() -> Iterator[None]:
     """Raise ``Asked`` for signals within the block, and end compiled code; after it they end the
     process at once.
 
-    Signals that the parent process has set to be ignored stay ignored.
+    Signals that the parent process has set to be ignored stay ignored.  During ``importing`` they
+    end the process at once.
     """
-    found = [number for name in _WORDS if (number := getattr(signal, name, None)) is not None]
-    handled = [number for number in found if signal.getsignal(number) is not signal.SIG_IGN]
-    last = -_REPEAT
+    handled, last = signals.handled(), -_REPEAT
 
     def ask(number: int, frame: FrameType | None) -> None:
         nonlocal last
+        if _importing:
+            signals.end_at_once(number, frame)
         now = monotonic()
         if now - last >= _REPEAT:
             last = now
@@ -159,6 +163,17 @@ def signals_raised() -> Iterator[None]:
     finally:
         for number in handled:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """A block that imports modules before a verb runs; signals then end the process at once."""
+    global _importing
+    _importing = True
+    try:
+        yield
+    finally:
+        _importing = False
 
 
 # Progress bars
@@ -181,14 +196,17 @@ def _progress() -> Iterator[Progress | None]:
 
 
 @contextmanager
-def progress_through(file: BinaryIO | None) -> Iterator[Callable[[object], None]]:
-    """Show how much of a capture file was read; yields a function to call with each record."""
+def progress_through(verb: str, file: BinaryIO | None) -> Iterator[Callable[[object], None]]:
+    """Show under the name of the ``verb`` how much of ``file`` was read (None: a pipe).
+
+    Yields a function to call with each record.
+    """
     with _progress() as bar:
         if bar is None:
             yield lambda record: None
             return
         size = None if file is None else os.fstat(file.fileno()).st_size
-        task = bar.add_task("replay", total=size)
+        task = bar.add_task(verb, total=size)
         seen = 0
 
         def advance(record: object) -> None:

@@ -7,6 +7,7 @@ import click
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import FAULTS, FINE, complain, say
+from dp2emu.cli.paths import verb_command
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
@@ -14,8 +15,8 @@ from dp2emu.replay import Watcher, replay
 from dp2emu.taps import Drawn, Taps
 
 
-@click.command("pixel")
-@capture_verb(text=True, trace="imported")
+@verb_command("pixel")
+@capture_verb("pixel")
 @click.option(
     "--at", nargs=2, type=click.IntRange(0, 65535), required=True, help="Column and row."
 )

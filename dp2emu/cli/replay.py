@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
-from dp2emu.cli.captures import PATH, Opened, Verb, capture_verb, given_limits, with_options
-from dp2emu.cli.options import EMULATOR, with_driver_options, with_rig, with_scenario
+from dp2emu.cli.captures import Opened, Verb, capture_verb, given_limits, with_options
+from dp2emu.cli.options import EMULATOR, TIMING, with_driver_options, with_rig, with_scenario
 from dp2emu.cli.outcome import (
     DIFFERS,
     FAULTS,
@@ -25,6 +25,7 @@ from dp2emu.cli.outcome import (
     say,
     worst,
 )
+from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output, text_output
 from dp2emu.diff import Allowance, Judge, Judgement, References
 from dp2emu.dp2.options import Options
@@ -36,10 +37,10 @@ _LINES = 20
 """Maximum number of faults, and of differences, that are printed; further ones are counted."""
 
 _PICTURES: tuple[Any, ...] = (
-    click.option("--png", metavar="DIR", type=PATH, help="Write each picture as a file."),
-    click.option("--sheet", metavar="FILE", type=PATH, help="Write all, small, as one PNG."),
+    click.option("--png", metavar="DIR", type=OUTPUT, help="Write each picture as a file."),
+    click.option("--sheet", metavar="FILE", type=OUTPUT, help="Write all, small, as one PNG."),
     click.option(
-        "--raw", metavar="PATH", type=PATH,
+        "--raw", metavar="PATH", type=OUTPUT,
         help='Write each shown frame as raw rgb24 video; "-" is stdout.',
     ),
     click.option(
@@ -50,11 +51,11 @@ _PICTURES: tuple[Any, ...] = (
         help="Pictures of the shown surface only (the default), or of all targets, depth too.",
     ),
     click.option(
-        "--against", metavar="DIR", type=PATH,
+        "--against", metavar="DIR", type=INPUT,
         help="Compare with reference pictures, by names or calls; exit with 1 if they differ.",
     ),
     click.option(
-        "--differences", metavar="DIR", type=PATH,
+        "--differences", metavar="DIR", type=OUTPUT,
         help="Write pictures that differ side by side with their references.",
     ),
 )  # fmt: skip
@@ -70,12 +71,6 @@ class PictureOptions(NamedTuple):
     targets: str | None
     against: str | None
     differences: str | None
-
-    @property
-    def files(self) -> Iterator[tuple[str, str]]:
-        """(option, path) of ``--sheet`` and ``--raw``, where given and not standard output."""
-        named = (("--sheet", self.sheet), ("--raw", self.raw))
-        return ((option, path) for option, path in named if path and path != "-")
 
     @contextmanager
     def opened(self, allowance: Allowance) -> Iterator[Pictures | None]:
@@ -122,15 +117,16 @@ def _with_pictures(verb: Verb) -> Verb:
     return with_options(run, *_PICTURES)
 
 
-@click.command("replay")
-@capture_verb(text=True, trace="imported")
+@verb_command("replay")
+@capture_verb("replay")
 @click.option(
-    "--json", "json_path", metavar="PATH", type=PATH, help='Write replay JSON; "-" is stdout.'
+    "--json", "json_path", metavar="PATH", type=OUTPUT, help='Write replay JSON; "-" is stdout.'
 )
 @_with_pictures
 @click.option(
     "--timing",
     metavar="MODEL",
+    type=TIMING,
     help="instant, fixed[:call=N,packet=N,delivery=N], work[:call=N,delivery=N], scripted:FILE "
     "or seeded:N; default: the capture's model, else instant.",
 )
@@ -154,7 +150,8 @@ def command(
 
     Answers are compared with the recorded ones; a fault that matches its recorded answer is fine.
     """
-    _refuse_clashes(opened, json_path, wanted)
+    if json_path == wanted.raw == "-":
+        raise click.UsageError("--json and --raw cannot both go to standard output")
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
@@ -162,7 +159,7 @@ def command(
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
-        advance = stack.enter_context(progress_through(opened.file))
+        advance = stack.enter_context(progress_through("replay", opened.file))
         tally = replay(
             capture,
             rig=_staged(scenario, rig, options, model) or _opened_rig(rig, stack),
@@ -184,7 +181,7 @@ def command(
     say(_summary(capture.name, tally))
     # Messages come in this order: damage of the file, losses, comparison of pictures.
     return worst(
-        _code(tally, verify=verify),
+        _code(capture.name, tally, verify=verify),
         _report_losses(capture),
         _report_judgements(judged, pictures, wanted),
     )
@@ -211,15 +208,6 @@ def _opened_rig(spec: str, stack: ExitStack) -> Rig | None:
     from dp2emu.rig.spec import using_rig
 
     return stack.enter_context(using_rig(spec, limits=given_limits()))
-
-
-def _refuse_clashes(opened: Opened, json_path: str | None, wanted: PictureOptions) -> None:
-    """Raise UsageError for outputs that would overwrite the capture or each other."""
-    if json_path == wanted.raw == "-":
-        raise click.UsageError("--json and --raw cannot both go to standard output")
-    for option, path in (("--json", json_path or "-"), *wanted.files):
-        if path != "-" and opened.comes_from(path):
-            raise click.UsageError(f"{option} would overwrite the capture")
 
 
 class _Lines:
@@ -250,19 +238,33 @@ def _report_judgements(
 ) -> int:
     """Print the comparisons with reference pictures, and return the exit code.
 
-    A reference without a picture differs, unless only some frames are wanted.
+    A reference without a picture differs, unless only some frames are wanted; that no picture
+    could be compared at all is an error.
     """
     if pictures is None or pictures.judge is None:
         return FINE
-    rows = judged + ([] if wanted.frames else pictures.judge.missing())
-    show_judgements(rows, pictures.judge.allowance, sys.stderr)
+    judge, unreferenced = pictures.judge, _Lines("unreferenced picture")
+    rows = judged + ([] if wanted.frames else judge.missing())
+    if rows:
+        show_judgements(rows, judge.allowance, sys.stderr)
+    for name in judge.unreferenced:
+        unreferenced.show(f"{wanted.against}: no reference for {name}")
+    unreferenced.close()
+    if not judged:
+        taken = _count(len(judge.unreferenced), "picture")
+        complain(f"{wanted.against}: nothing to compare: {taken} taken, none with a reference")
+        return UNUSABLE
     return FINE if all(row.within for row in rows) else DIFFERS
 
 
-def _code(tally: Tally, *, verify: bool) -> int:
+def _code(name: str, tally: Tally, *, verify: bool) -> int:
     if tally.damage is not None:
         complain(str(tally.damage))
+    unverified = verify and not (tally.compared or tally.observed)
+    if unverified:
+        complain(f"{name}: nothing to verify: no answer is recorded")
     return worst(
+        UNUSABLE if unverified else FINE,
         UNUSABLE if tally.damage else FINE,
         FAULTS if tally.faults else FINE,
         DIFFERS if verify and (tally.different or tally.observed_different) else FINE,
@@ -286,6 +288,7 @@ def _summary(name: str, tally: Tally) -> str:
         f"{total - different} of {total} {noun} as recorded",
         f"{tally.answered} of {tally.issued} queries answered" if tally.issued or called else "",
         _count(tally.pictures, "picture") if tally.pictures else "",
+        f"{tally.unreferenced} without a reference" if tally.unreferenced else "",
         _count(tally.faults, "fault"),
         f"{tally.known_faults} as recorded" if tally.known_faults else "",
         f"{tally.time:,} ticks ({tally.timing})",

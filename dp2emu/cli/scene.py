@@ -1,4 +1,4 @@
-"""The verb ``dp2emu scene``: play Direct3D 9 scene files."""
+"""The verb ``dp2emu scene``: play scene files of Direct3D 9, 10 and 11."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
-from dp2emu.cli.captures import PATH, with_limits
+from dp2emu.cli.captures import with_limits
+from dp2emu.cli.file_kinds import check_file
 from dp2emu.cli.options import with_driver_options, with_scenario, with_timing
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
+from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.runtime.session import COMMAND_BYTES
@@ -18,11 +20,11 @@ from dp2emu.scenario import load_scenario
 from dp2emu.scene import SceneResult, play_scene
 
 
-@click.command("scene")
-@click.argument("scenes", metavar="SCENE...", type=PATH, nargs=-1, required=True)
-@click.option("--out", metavar="DIR", type=PATH, required=True, help="Folder for the results.")
+@verb_command("scene")
+@click.argument("scenes", metavar="SCENE...", type=INPUT, nargs=-1, required=True)
+@click.option("--out", metavar="DIR", type=OUTPUT, required=True, help="Folder for the results.")
 @click.option(
-    "--capture", metavar="FILE", type=PATH, help="Save the session as a capture; one scene only."
+    "--capture", metavar="FILE", type=OUTPUT, help="Save the session as a capture; one scene only."
 )
 @with_timing
 @click.option(
@@ -41,10 +43,11 @@ def command(
     scenario: str | None,
     options: Options,
 ) -> int:
-    """Play Direct3D 9 scene files.
+    """Play scene files of Direct3D 9, 10 and 11.
 
-    Writes DIR/CATEGORY/NAME[.LABEL].png and DIR/CATEGORY/NAME.json for each scene.  A scene that
-    needs an unsupported feature is reported, and the others still run.
+    Writes DIR/CATEGORY/NAME[.LABEL].png and DIR/CATEGORY/NAME.json for each scene, DIR/NAME... for
+    one of Direct3D 10 or 11.  A scene that needs an unsupported feature is reported, and the
+    others still run.
     """
     if capture and len(scenes) > 1:
         raise click.UsageError("--capture takes one scene")
@@ -61,6 +64,7 @@ def command(
 
 
 def _play(path: str, play: Callable[[str], SceneResult]) -> int:
+    check_file("scene", path)
     result = play(path)
     for problem in result.problems:
         complain(f"{path}: {problem}")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
-from dp2emu.cli.captures import PATH
+from dp2emu.cli.file_kinds import check_file
+from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output, read_bytes, text_output
 from dp2emu.errors import ShaderError
 from dp2emu.shader.files import FILE_BYTES, translate
 
 
-@click.command("shader")
-@click.argument("file", type=PATH)
-@click.option("-o", "--out", metavar="FILE", type=PATH, help='The result; "-" is stdout.')
+@verb_command("shader")
+@click.argument("file", type=INPUT)
+@click.option("-o", "--out", metavar="FILE", type=OUTPUT, help='The result; "-" is stdout.')
 @click.option("--assemble", is_flag=True, help="Treat FILE as text, whatever its first bytes.")
 def command(file: str, out: str | None, assemble: bool) -> None:
     """Disassemble or assemble a shader.
@@ -21,6 +22,8 @@ def command(file: str, out: str | None, assemble: bool) -> None:
     are its DWORDs in C or JSON notation.  Text is assembled to code, which needs --out.  Both
     directions are exact inverses.
     """
+    if not assemble:
+        check_file("shader", file)
     try:
         result = translate(read_bytes(file, FILE_BYTES), as_text=assemble)
     except ShaderError as error:

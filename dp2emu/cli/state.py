@@ -9,14 +9,15 @@ import click
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options
 from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.snapshot import moment, snapshot, snapshot_text
 
 
-@click.command("state")
-@capture_verb(text=True, trace="imported")
+@verb_command("state")
+@capture_verb("state")
 @click.option(
     "--at", "where", metavar="CALL[:TOKEN]", required=True,
     help="After this call, or before this token of it; both count from 0.",

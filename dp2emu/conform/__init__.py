@@ -3,6 +3,7 @@
 from itertools import chain
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.argument_check import checked
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.draws import draw_cases, state_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
@@ -19,6 +20,7 @@ _FAMILIES = (
 """Functions that yield conformance cases; ``kit`` has the cases in this order."""
 
 
+@checked
 def kit(*prefixes: str) -> tuple[Case, ...]:
     """The cases whose names begin with one of ``prefixes``, by default all cases.
 

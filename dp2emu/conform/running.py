@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import (
     Called,
     ContextCreated,
@@ -54,12 +55,14 @@ class _Refused(Exception):
     """Raised if the driver lacks what an optional case needs; the case is skipped."""
 
 
+@checked
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
     """Run cases in order on one rig, and yield their outcomes."""
     for case in cases:
         yield run_case(case, rig)
 
 
+@checked
 def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None = None) -> Outcome:
     """Run one case, and call ``heard`` with every answer.  Errors of the driver are outcomes."""
     session = _Session(case, rig, heard)
@@ -71,7 +74,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
         return Outcome(case, Verdict.FAILED, str(broken))
     except RigFailure as failure:
         session.restart()
-        return Outcome(case, Verdict.FAILED, failure.what)
+        finding = failure.finding  # without the address, which may differ from run to run
+        return Outcome(case, Verdict.FAILED, f"{finding.kind.value}: {finding.what}")
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 
@@ -174,6 +175,7 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Whether any channel is a float; stores do not clamp float channels."""
         return any(channel.coding is Coding.FLOAT for channel in self.channels.values())
 
+    @checked_on_failure
     def view(self, data: NDArray[np.uint8]) -> NDArray[np.generic]:
         """Pixel bytes ``data``, uint8 (n * size,), as words: ``word`` (n,), or (n, words) if a
         pixel has several.
@@ -277,6 +279,8 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _block(Format.A1, 1, 8, 1, _TEXTURE),
         _block(Format.UYVY, 4, 2, 1, _TEXTURE),
         _block(Format.YUY2, 4, 2, 1, _TEXTURE),
+        _block(Format.YV12, 6, 2, 2, _TEXTURE),
+        _block(Format.NV12, 6, 2, 2, _TEXTURE),
         _block(Format.R8G8_B8G8, 4, 2, 1, _TEXTURE),
         _block(Format.G8R8_G8B8, 4, 2, 1, _TEXTURE),
         _block(Format.DXT1, 8, 4, 4, _TEXTURE),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
@@ -33,6 +34,7 @@ _Attribute = tuple[DeclType, DeclUsage | None, int]
 DWORD."""
 
 
+@checked
 @lru_cache(maxsize=256)
 def fvf_size(fvf: int, interface: int = 9) -> int:
     """Bytes of a vertex of format ``fvf`` in an application of DirectX ``interface``.
@@ -42,6 +44,7 @@ def fvf_size(fvf: int, interface: int = 9) -> int:
     return sum(TYPE_BYTES[type] for type, _, _ in _attributes(fvf, interface))
 
 
+@checked
 @lru_cache(maxsize=256)
 def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
     """The layout of vertices of FVF code ``fvf``, all in stream 0, for DirectX ``interface``.

@@ -39,7 +39,7 @@ BY_ABI: dict[str, ByAbi] = {
             lpReserved16 lpReserved17 lpReserved18 lpReserved19 lpReserved20 lpReserved21
             GetState"""
         ),
-        dwords(" ".join(f"dwReserved{number}" for number in range(10))),
+        pointers(" ".join(f"dwReserved{number}" for number in range(10))),  # ULONG_PTR
     ),
     "D3DHAL_CALLBACKS2": by_abi(
         dwords("dwSize dwFlags"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from dp2emu.argument_check import checked
+
 
 class HResult(IntEnum):
     """Result codes by SDK name; names that share a value are aliases, as in the headers."""
@@ -233,6 +235,7 @@ class HResult(IntEnum):
     DD_OK = 0x00000000
 
 
+@checked
 def hr_name(value: int) -> str:
     """The SDK name of result code ``value``; unnamed ones in hexadecimal.
 

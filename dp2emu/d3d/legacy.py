@@ -284,7 +284,7 @@ _SINCE_9 = (
     "L16", "D32F_LOCKABLE", "D24FS8", "D32_LOCKABLE", "S8_LOCKABLE", "Q16W16V16U16", "R16F",
     "G16R16F", "A16B16G16R16F", "R32F", "G32R32F", "A32B32G32R32F", "CxV8U8", "A1",
     "A2B10G10R10_XR_BIAS", "BINARYBUFFER", "ATI1N", "MULTI2_ARGB8", "ATI2N", "DF24", "DF16",
-    "G8R8_G8B8", "R8G8_B8G8", "NULL", "INTZ",
+    "G8R8_G8B8", "R8G8_B8G8", "NULL", "INTZ", "NV12", "YV12",
 )  # fmt: skip
 """Surface formats that DirectX 8 does not have."""
 

@@ -4,12 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from struct import Struct
 from typing import Any
 
 import construct as c
+import numpy as np
+
+
+class Single(c.FormatField):  # type: ignore[misc]
+    """A little-endian FLOAT: a Python float, or for a NaN np.float32, which keeps all its bits.
+
+    A Python float would turn a signalling NaN into a quiet one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("<", "f")
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        data = c.stream_read(stream, self.length, path)
+        (value,) = _SINGLE.unpack(data)
+        return value if value == value else np.frombuffer(data, "<f4")[0]
+
+    def _build(self, obj: Any, stream: Any, context: Any, path: str) -> Any:
+        if not isinstance(obj, np.float32):
+            return super()._build(obj, stream, context, path)
+        c.stream_write(stream, obj.astype("<f4").tobytes(), self.length, path)
+        return obj
+
+
+_SINGLE = Struct("<f")
 
 BYTE, WORD, DWORD, QWORD = c.Int8ul, c.Int16ul, c.Int32ul, c.Int64ul
-LONG, FLOAT = c.Int32sl, c.Float32l
+LONG, FLOAT = c.Int32sl, Single()
 
 POINTER = {32: DWORD, 64: QWORD}
 """Type of ULONG_PTR, SIZE_T and every pointer, by pointer size in bits."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.capabilities import get_caps
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
@@ -39,6 +40,7 @@ class Disturbance(NamedTuple):
     cause: Cause
 
 
+@checked
 class Adapter:
     """An adapter with any number of devices.  Mutable: devices, clock and removal change it.
 

@@ -70,11 +70,13 @@ class PipelineLevel(IntEnum):
 
 CAPS: dict[CapsType, int] = {
     CapsType.THREADING: 0,
-    CapsType.SHADER: ShaderCaps.COMPUTE_PLUS_RAW_AND_STRUCTURED_BUFFERS_IN_SHADER_4_X,
+    CapsType.SHADER: (
+        ShaderCaps.DOUBLES | ShaderCaps.COMPUTE_PLUS_RAW_AND_STRUCTURED_BUFFERS_IN_SHADER_4_X
+    ),
     CapsType.PIPELINE_SUPPORT: sum(1 << level for level in PipelineLevel),
 }
-"""Caps that GetCaps reports, by type: no free threading or command lists, compute shaders of 4.x,
-and all pipeline levels."""
+"""Caps that GetCaps reports, by type: no free threading or command lists, double precision in
+shaders of 5.0, compute shaders of 4.x, and all pipeline levels."""
 
 
 def get_caps(type: int, data: bytearray) -> int:

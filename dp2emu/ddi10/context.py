@@ -46,6 +46,9 @@ _PREDICABLE = get_args(packets.Predicable)
 _INTERNAL = (packets.PageIn, packets.Observe)
 """Packet types that stand for no DDI command, so that they do not count toward ``CAPACITY``."""
 
+_UPLOADING_NOTHING = (*_INTERNAL, packets.BeginQuery, packets.EndQuery)
+"""Packet types that upload no bytes; a query does not observe its own commands."""
+
 
 class Predicate(msgspec.Struct, frozen=True):
     """The predicate of SetPredication: commands are skipped if the query's BOOL is ``value``."""
@@ -70,7 +73,7 @@ class Commands:
         self.counters = Counters()
         self.predicate: Predicate | None = None
         self.predicated = False
-        self._recorded: list[packets.Packet] = []
+        self._recorded: list[tuple[packets.Packet, int]] = []
         self._commands = 0
         self._data_bytes = 0
         self._calls = 0
@@ -80,19 +83,20 @@ class Commands:
         if self._commands >= CAPACITY or self._data_bytes >= CAPACITY_BYTES:
             self.flush()
         self._commands += not isinstance(packet, _INTERNAL)
-        if isinstance(packet, packets.Write | packets.WriteBytes):
-            self._data_bytes += len(packet.data)
+        size = len(packet.data) if isinstance(packet, packets.Write | packets.WriteBytes) else 0
+        self._data_bytes += size
+        uploaded = 0 if isinstance(packet, _UPLOADING_NOTHING) else _PACKET_BYTES + size
         at = self.predicate
         if at is not None and self.predicated and isinstance(packet, _PREDICABLE):
             packet = packets.Predicated(packet, at.slot, at.value, at.hint)
-        self._recorded.append(packet)
+        self._recorded.append((packet, uploaded))
 
     def flush(self) -> None:
-        """Flush: submit the recorded packets to the GPU."""
+        """Flush: submit the recorded packets to the GPU, each with the bytes that it uploads."""
         recorded, size = self._recorded, _PACKET_BYTES * self._commands + self._data_bytes
         self.clear()
-        self._gpu.upload(size)
-        for packet in recorded:
+        for packet, uploaded in recorded:
+            self._gpu.handed_over += uploaded
             self._gpu.submit(packet, self.counters)
         self._pass_time(size)
 

@@ -14,6 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from dp2emu.argument_check import FOREIGN, Parameters, checked, plain_function
 from dp2emu.ddi10.capabilities import check_format_support, check_multisample_quality_levels
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Context
@@ -35,7 +36,7 @@ from dp2emu.ddi10.shared_resources import SharedResources
 from dp2emu.ddi10.states.bindings import StateSetters
 from dp2emu.ddi10.states.input_layout import ElementLayouts
 from dp2emu.ddi10.states.state_objects import States
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import ArgumentError, Dp2Error, Fault, Unsupported
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface
@@ -241,6 +242,25 @@ def _do_nothing(*arguments: object) -> None:
     """
 
 
+class _Table(dict[str, Callable[..., Any]]):
+    """Functions by name; an unknown name raises ArgumentError."""
+
+    def __missing__(self, name: object) -> Callable[..., Any]:
+        raise ArgumentError(f"the Direct3D 10/11 interface has no function {name!r:.60}")
+
+
+_PARAMETERS: dict[tuple[str, Any], Parameters] = {}
+"""Parameters of DDI functions by name and code, read at the first call by any device."""
+
+
+def _parameters(name: str, entry: Callable[..., Any]) -> Parameters:
+    key = name, plain_function(entry).__code__
+    found = _PARAMETERS.get(key)
+    if found is None:
+        found = _PARAMETERS[key] = Parameters(entry, name)
+    return found
+
+
 class Host(Protocol):
     """What a device needs of its adapter: GPU, contract, active counters, shared resources."""
 
@@ -253,13 +273,15 @@ class Host(Protocol):
         """Count a DDI call; returns whether the adapter is still present."""
 
 
+@checked
 class Device:
     """A device of one interface version.  Mutable: its functions act on it.
 
     ``functions`` maps the function names of the interface version, without ``pfn``, to callables;
     a function that is not implemented raises Unsupported.  ``dxgi_functions`` are the DXGI
     functions, which return HRESULTs.  ``entries`` and ``dxgi_entries`` are the implementations,
-    whose annotations type the arguments.
+    whose annotations type the arguments: a call with others, too few or too many, and an unknown
+    name raise ArgumentError.
     """
 
     def __init__(
@@ -283,12 +305,14 @@ class Device:
         self._parts = DeviceObjects(context, query_residency)
         self.entries = built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
-            {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
+            _Table(
+                (name, partial(self._call, name, built.get(name))) for name in names_of(interface)
+            )
         )
 
         self.dxgi_entries = dxgi = self._parts.dxgi.entries()
         self.dxgi_functions: Mapping[str, Callable[..., int]] = MappingProxyType(
-            {name: partial(self._call_dxgi, name, dxgi[name]) for name in DXGI_FUNCTIONS}
+            _Table((name, partial(self._call_dxgi, name, dxgi[name])) for name in DXGI_FUNCTIONS)
         )
 
     @property
@@ -346,6 +370,8 @@ class Device:
         self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
+        parameters = _parameters(name, entry)
+        parameters.check_all(arguments)
         self._adapter.gpu.begin_call()
         present = self._adapter.count_call()
         if not present and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
@@ -356,10 +382,17 @@ class Device:
         except Fault as fault:
             assert fault.hr in MAY_REPORT[name]
             return self._set_error(self._core_layer, fault.hr)
+        except Dp2Error:
+            raise
+        except FOREIGN:
+            parameters.check_contents(arguments, {})
+            raise
 
     def _call_dxgi(self, name: str, entry: Callable[..., int], *arguments: Any) -> int:
         """Call a DXGI function; returns its HRESULT."""
         self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
+        parameters = _parameters(name, entry)
+        parameters.check_all(arguments)
         self._adapter.gpu.begin_call()
         if not self._adapter.count_call():
             return DdiCode.D3DDDIERR_DEVICEREMOVED
@@ -367,6 +400,11 @@ class Device:
             return entry(*arguments)
         except Fault as fault:
             return fault.hr
+        except Dp2Error:
+            raise
+        except FOREIGN:
+            parameters.check_contents(arguments, {})
+            raise
 
     def _destroy(self) -> None:
         self._adapter.contract.check(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")

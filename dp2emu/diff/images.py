@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.diff.regions import Region, regions
-from dp2emu.errors import UsageError
+from dp2emu.errors import ArgumentError, UsageError
 from dp2emu.inputs import open_input
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Pixel(NamedTuple):
     other: tuple[int, ...]
 
 
+@checked
 class Comparison(msgspec.Struct, frozen=True):
     """The differences between two pictures.
 
@@ -109,11 +111,22 @@ class Comparison(msgspec.Struct, frozen=True):
         }
 
 
+def require_pixels(*images: Pixels) -> None:
+    """Raise ArgumentError for an array that is not uint8 of shape (height, width, 3 or 4)."""
+    for image in images:
+        if image.ndim != 3 or image.shape[2] not in (3, 4) or image.dtype != np.uint8:
+            what = f"an array of {image.dtype} {image.shape} is no picture"
+            raise ArgumentError(f"{what}: uint8 (height, width, 3 or 4)")
+
+
+@checked
 def compare_images(one: Pixels, other: Pixels, tolerance: int = 0) -> Comparison:
     """The comparison of two pictures, with alpha if both have it.
 
-    A pixel is beyond ``tolerance`` if a channel differs by more, of 255.
+    A pixel is beyond ``tolerance`` if a channel differs by more, of 255.  Raises ArgumentError for
+    arrays of another shape or dtype.
     """
+    require_pixels(one, other)
     size, other_size = (image.shape[1::-1] for image in (one, other))
     if size != other_size:
         most = max(size[0] * size[1], other_size[0] * other_size[1])
@@ -139,6 +152,7 @@ def _first(mask: NDArray[np.bool_], one: Pixels, other: Pixels) -> Pixel:
     return Pixel(x, y, tuple(one[y, x].tolist()), tuple(other[y, x].tolist()))
 
 
+@checked
 def pixels_of(image: NDArray[Any]) -> Pixels:
     """A picture as ``Pixels``.
 
@@ -151,6 +165,7 @@ def pixels_of(image: NDArray[Any]) -> Pixels:
     return image.astype(np.uint8, copy=False)
 
 
+@checked
 def read_image(path: Path) -> Pixels:
     """The pixels of a picture file.  Raises UsageError for a bad or too large one, and OSError."""
     # Imported here because comparisons without files do not need it.

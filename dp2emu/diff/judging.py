@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.diff.images import Allowance, Comparison, Pixels, compare_images, read_image
 from dp2emu.diff.side_by_side import side_by_side
 from dp2emu.errors import UsageError
@@ -32,8 +33,10 @@ class Judgement(NamedTuple):
         return {"file": self.name, "reference": self.reference, **numbers}
 
 
+@checked
 class Judge:
-    """A comparer of pictures with references.  Mutable: it tracks which references were used.
+    """A comparer of pictures with references.  Mutable: it tracks which references were used, and
+    ``unreferenced`` lists the names of the pictures without one.
 
     ``out`` is a folder for side-by-side pictures of those that differ beyond ``allowance``, named
     like these.
@@ -44,6 +47,7 @@ class Judge:
     ) -> None:
         self.references = references
         self.allowance = allowance
+        self.unreferenced: list[str] = []
         self._out = out
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
@@ -55,6 +59,7 @@ class Judge:
         """
         path = self.references.find(name, call)
         if path is None:
+            self.unreferenced.append(name)
             return None
         reference = read_image(path)
         comparison = compare_images(image, reference, self.allowance.tolerance)
@@ -70,6 +75,7 @@ class Judge:
         return [Judgement("", path.name, None, False) for path in sorted(self.references.unused)]
 
 
+@checked
 def judge_paths(
     one: Path, other: Path, allowance: Allowance, out: Path | None = None
 ) -> list[Judgement]:
@@ -105,6 +111,7 @@ def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None)
 # References
 
 
+@checked
 class References:
     """The reference pictures of a folder.  Mutable: ``unused`` are the files not looked up so far.
 

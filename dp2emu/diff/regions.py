@@ -8,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked, checked_on_failure
+from dp2emu.errors import ArgumentError
+
 
 class Region(NamedTuple):
     """The bounding box of a region, ``right`` and ``bottom`` exclusive, and its pixel count."""
@@ -23,6 +26,7 @@ class Region(NamedTuple):
         """The longer side of the bounding box."""
         return max(self.right - self.left, self.bottom - self.top)
 
+    @checked_on_failure
     def joined(self, other: Region) -> Region:
         """The union of two regions."""
         return Region(
@@ -32,8 +36,14 @@ class Region(NamedTuple):
         )  # fmt: skip
 
 
+@checked
 def regions(mask: NDArray[np.bool_]) -> list[Region]:
-    """The regions of ``mask``, bool (height, width): the widest first, then in reading order."""
+    """The regions of ``mask``, bool (height, width): the widest first, then in reading order.
+
+    Raises ArgumentError for an array of another number of dimensions.
+    """
+    if mask.ndim != 2:
+        raise ArgumentError(f"a mask of shape {mask.shape}, not (height, width)")
     runs = _runs(mask)
     parents = list(range(len(runs)))
     for one, other in _touching(runs):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.bitmap_font import HEIGHT, lettered
-from dp2emu.diff.images import Pixels, differences
+from dp2emu.diff.images import Pixels, differences, require_pixels
 
 _GAP = 8
 _SIZE = 2
@@ -21,14 +22,17 @@ _BEYOND = (255, 48, 48)
 _WITHIN = (64, 160, 255)
 
 
+@checked
 def side_by_side(
     one: Pixels, other: Pixels, tolerance: int = 0, titles: tuple[str, str] = ("A", "B")
 ) -> NDArray[np.uint8]:
     """uint8 (height, width, 3): both pictures with ``titles``, and a panel of differences.
 
     That panel is the first picture darkened, with differing pixels red beyond ``tolerance``, else
-    blue; pictures of different sizes have none.  Alpha is ignored.
+    blue; pictures of different sizes have none.  Alpha is ignored.  Raises ArgumentError for
+    arrays of another shape or dtype.
     """
+    require_pixels(one, other)
     panels = [_titled(titles[0], one[..., :3]), _titled(titles[1], other[..., :3])]
     if one.shape[:2] == other.shape[:2]:
         marked = _marked(one, differences(one, other), tolerance)

@@ -136,13 +136,11 @@ def _part(heap: Heap, handle: int, box: Box) -> Part:
 
 def _check_pixels(source: Part, target: Part) -> None:
     """Raises Fault unless pixels of ``source`` can be copied or converted to ``target``,
-    Unsupported for multisampled surfaces.
+    Unsupported for multisampled targets; a multisampled source is resolved.
     """
     given, made = source.surface, target.surface
-    if given.samples != made.samples:
-        raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, "a blit between numbers of samples")
-    if given.samples > 1:
-        raise Unsupported("blit of multisampled surfaces")
+    if made.samples > 1:
+        raise Unsupported("blit to multisampled surfaces")
     if given.format == made.format:
         return
     fixed = Use.DEPTH | Use.PALETTE

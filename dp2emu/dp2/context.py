@@ -83,7 +83,7 @@ class Context:
         self.streams = VertexStreams()
         self.indices: Indices | None = None
         self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
-        self.blocks = Blocks(gpu.heap.limits)
+        self.blocks: Blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
         self.resolutions = Resolutions(interface, gpu.heap)
         self.call = NO_CALL
@@ -136,6 +136,13 @@ class Context:
             self.managed.evict()
         if self.shadow is not None and state < RENDER_STATES:
             self._shadowed[state] = value
+
+    def repeats_map_blend(self, mode: int) -> bool:
+        """Whether D3DRENDERSTATE_TEXTUREMAPBLEND has the value ``mode`` already, so that setting
+        it is no operation.
+        """
+        writes = self.interface < 8 and self.blocks.recording is None
+        return writes and self.state.repeats_map_blend(mode)
 
     def _set_stage_0(self, state: int, value: int) -> None:
         """Set the states of texture stage 0 that correspond to a render state of DirectX 5."""
@@ -239,9 +246,9 @@ class Context:
     ) -> None:
         """CLEAR (wire format, "Clearing"): with COMPUTERECTS the viewport clips the rectangles,
         and no rectangles mean the whole viewport."""
-        packet = clear_packet(
-            self.targets, self.state.viewport, Fill(flags, color, z, stencil), rects
-        )
+        srgb = bool(self.state.render_states[RenderState.SRGBWRITEENABLE])
+        fill = Fill(flags, color, z, stencil, srgb)
+        packet = clear_packet(self.targets, self.state.viewport, fill, rects)
         if packet is not None:
             self.gpu.submit(packet)
 
@@ -282,10 +289,15 @@ class Context:
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (draw from vertex ``first``), DRAWPRIMITIVE2 (from ``byte_offset``)."""
-        shape = _topology(topology)
-        divided = self.shaders.has_dividers
-        streams = self.streams.instances(self.call, byte_offset, first=first, dividers=divided)
-        self._draw(self._stream_source(), shape, first, count, streams, None)
+        shape, source = _topology(topology), self._stream_source()
+        streams = self.streams.instances(
+            self.call,
+            byte_offset,
+            first=first,
+            dividers=self.shaders.has_dividers,
+            read=source.reads_vertices,
+        )
+        self._draw(source, shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
         """CLIPPEDTRIANGLEFAN: a fan that the runtime clipped, from stream 0."""
@@ -310,9 +322,10 @@ class Context:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
-        shape = _topology(topology)
-        streams = self.streams.instances(self.call, base_bytes, first=None)
-        self._draw(self._stream_source(), shape, start, count, streams, indices)
+        shape, source = _topology(topology), self._stream_source()
+        read = source.reads_vertices
+        streams = self.streams.instances(self.call, base_bytes, first=None, read=read)
+        self._draw(source, shape, start, count, streams, indices)
 
     def draw_rectangle_patch(
         self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None

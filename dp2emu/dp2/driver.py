@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.cancellation import Cancellation
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
@@ -28,11 +29,12 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import parser_of
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, malformed, scan
-from dp2emu.errors import Cancelled, Dp2Error, Exceeded, Fault, Malformed
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, Scan, malformed
+from dp2emu.errors import Cancelled, DecodingDisagreement, Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
@@ -69,6 +71,7 @@ class _Walked(NamedTuple):
     offset: int
 
 
+@checked
 class Driver:
     """The emulated display driver and its adapter.
 
@@ -95,6 +98,7 @@ class Driver:
         )
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
+        self._parser = parser_of(self.options)
         self._contexts: dict[int, Context] = {}
         self._managed = Managed(self.gpu)
         self._calls = 0
@@ -168,7 +172,7 @@ class Driver:
         surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
-        return surface.host_copy.data[offset : offset + size].tobytes()
+        return surface.host_copy.host_bytes(offset, size)
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of the live surface ``handle``.  Raises Fault if unknown."""
@@ -278,6 +282,7 @@ class Driver:
         number = self._calls
         self._calls += 1
         self.gpu.begin_call()
+        self.gpu.call_vertices = call.vertices
         try:
             walked = self._perform(context, call, number)
         except MemoryError:
@@ -302,6 +307,7 @@ class Driver:
             if context.shadow is not None:
                 context.write_shadow()
             context.call, context.shadow = NO_CALL, None
+            self.gpu.call_vertices = None
             if not self.gpu.cancellation.cancelled:
                 self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
                 self.gpu.distribute()
@@ -317,25 +323,25 @@ class Driver:
             return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
         if surface is None or call.dwCommandLength == 0:
             return _Walked(None, call.dwCommandOffset)
-        self.gpu.upload(call.dwCommandLength + len(call.vertices or b""))
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
-        size = context.call.size
+        size, gpu = context.call.size, self.gpu
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         view, base = _fetched(surface, position, end)
         position, end = position - base, end - base
-        tokens = 0
+        tokens, body_of = 0, self._parser.body_of
         while True:
-            scanned = scan(view, position, end, size, limit=SCAN_TOKENS)
+            scanned = self._scan(view, position, end, size, base)
             tokens += len(scanned.commands)
             self._count_tokens(tokens, len(scanned.commands), base + position)
             for offset, token, count, start, stop in scanned.commands:
                 at = base + offset
+                gpu.handed_over += stop - offset
                 for tap in self.command_taps:
                     tap(call, at, token, count)
                 try:
-                    token.execute(context, decode(token, view, count, start, stop, size))
+                    token.execute(context, body_of(token, view, count, start, stop, size))
                 except Fault as fault:
                     return _Walked(fault.at(offset=at, token=token.name), at)
                 except (Dp2Error, Cancelled) as error:
@@ -350,6 +356,14 @@ class Driver:
                 position = resume - base
             if position == end:
                 return _Walked(None, base + end)
+
+    def _scan(self, view: memoryview, start: int, end: int, vertex_size: int, base: int) -> Scan:
+        """The next tokens of a call, whose bytes begin at offset ``base`` of its surface."""
+        try:
+            return self._parser.scan(view, start, end, vertex_size, limit=SCAN_TOKENS)
+        except DecodingDisagreement as error:
+            error.offset = base + (error.offset or 0)
+            raise
 
     def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
         """Count ``more`` scanned tokens.  Raises Exceeded before they execute if ``of_call``, the

@@ -22,6 +22,9 @@ class Options(msgspec.Struct, frozen=True):
     ``engine`` is the name of the engine that runs programs, from ``dp2emu.shader.engines``; all
     have the same results.  A compiling engine draws on ``threads``, 0 for one per processor; any
     number has the same results.
+    ``parser`` is the name of the decoder of command buffers, from ``dp2emu.dp2.parsers``: "walk",
+    "construct" or "checked".  None chooses it with the engine: construct for ``reference``, the
+    walk for ``jit``, both for ``checked``.
     ``query_types``: announced and accepted types; None means all that the emulator has.
     ``limits`` bound the resources of calls.
     """
@@ -30,6 +33,7 @@ class Options(msgspec.Struct, frozen=True):
     wrap_occlusion: bool = False
     engine: str = JIT
     threads: int = 0
+    parser: str | None = None
     query_types: tuple[int, ...] | None = None
     limits: Limits = msgspec.field(default_factory=Limits)
 

@@ -9,26 +9,36 @@ the offset of the first unhandled command on failure.  Sources: wire format, "Qu
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from enum import Enum, auto
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from dp2emu.d3d.devinfo import PAYLOADS
-from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY, Op
+from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options, check_memory
+from dp2emu.dp2.parsers import parser_of
+from dp2emu.dp2.walk import PAYLOAD_LAYOUTS, write_responses
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import Observes, QuerySlot, Report
 from dp2emu.gpu.device.timing import RATES, TICKS_PER_SECOND
-from dp2emu.gpu.device.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.device.usage import (
+    PIXEL,
+    TRAFFIC,
+    VERTEX,
+    VERTEX_CACHE,
+    Usage,
+    busy,
+    idle,
+    part,
+    used,
+)
 from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
-from dp2emu.layout import dtype_of, packer_of
 
 if TYPE_CHECKING:
     # Applications import the query types, which need no GPU.
@@ -67,10 +77,6 @@ class Kind(msgspec.Struct, frozen=True):
     layout: Struct
     values: _Values
     observes: Observes
-
-    def payload(self, report: Report, options: Options) -> bytes:
-        """The payload of an answer, computed from what the GPU reported for the query."""
-        return self.layout.pack(*self.values(report, options))
 
 
 def _percent(usage: Usage) -> float:
@@ -136,8 +142,8 @@ def _bandwidth_timings(report: Report, options: Options) -> tuple[float, ...]:
 
 
 def _cache_utilization(report: Report, options: Options) -> tuple[float, ...]:
-    caches = "texture_cache", "vertex_cache"
-    return tuple(_percent(part(report, f"{c}_hits", f"{c}_lookups")) for c in caches)
+    texels = part(report, "texture_cache_hits", "texture_cache_lookups")
+    return _percent(texels), _percent(part(report, VERTEX_CACHE[0], *VERTEX_CACHE))
 
 
 _ROWS: tuple[tuple[QueryType, Window, _Values, Observes], ...] = (
@@ -161,7 +167,7 @@ _ROWS: tuple[tuple[QueryType, Window, _Values, Observes], ...] = (
 )  # fmt: skip
 
 KINDS: dict[int, Kind] = {
-    int(kind): Kind(kind, window, packer_of(dtype_of(PAYLOADS[kind])), values, observes)
+    int(kind): Kind(kind, window, PAYLOAD_LAYOUTS[kind], values, observes)
     for kind, window, values, observes in _ROWS
 }
 """D3DQUERYTYPE value -> query type, for all that this driver answers, in announcement order."""
@@ -191,13 +197,8 @@ def refused_issue(kind: int, flags: int, options: Options) -> str | None:
 # Responses
 
 
-_RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
-"""Packer of the header of a response block, D3DHAL_DP2RESPONSE: bCommand, bReserved, wCount,
-dwTotalSize (header included)."""
-_RECORD = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
-"""Packer of the header of one answer, D3DHAL_DP2RESPONSEQUERY: dwQueryID, and dwSize of the
-payload that follows."""
-HEADER = _RESPONSE.size
+HEADER: int = D3DHAL_DP2RESPONSE.sizeof()
+_RECORD: int = D3DHAL_DP2RESPONSEQUERY.sizeof()
 BLOCK_RECORDS = 0xFFFF
 """Maximum number of answers in a block, whose wCount has 16 bits; one more opens a new block."""
 _DROPPED_KEPT = 64
@@ -264,13 +265,13 @@ class _Layout(msgspec.Struct):
     """Response blocks for a buffer of ``capacity`` bytes, with ``size`` bytes so far.  Mutable."""
 
     capacity: int
-    blocks: list[list[bytes]] = msgspec.field(default_factory=list)
+    blocks: list[list[tuple[int, bytes]]] = msgspec.field(default_factory=list)
     size: int = 0
 
     def needs(self, payload: bytes) -> int:
         """Bytes that an answer with ``payload`` adds, with a block header if it opens a block."""
         opens = not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS
-        return (HEADER if opens else 0) + _RECORD.size + len(payload)
+        return (HEADER if opens else 0) + _RECORD + len(payload)
 
     def fits(self, payload: bytes, more: bool) -> bool:
         """Whether an answer fits, together with an 8-byte RESPONSECONTINUE if ``more`` remain."""
@@ -280,19 +281,16 @@ class _Layout(msgspec.Struct):
         self.size += self.needs(result.payload)
         if not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS:
             self.blocks.append([])
-        self.blocks[-1].append(_RECORD.pack(result.query_id, len(result.payload)) + result.payload)
-
-    def parts(self, more: bool) -> Iterator[bytes]:
-        for block in self.blocks:
-            total = HEADER + sum(map(len, block))
-            yield _RESPONSE.pack(Op.RESPONSEQUERY, 0, len(block), total)
-            yield from block
-        if more:
-            yield _RESPONSE.pack(Op.RESPONSECONTINUE, 0, 0, HEADER)
+        self.blocks[-1].append((result.query_id, result.payload))
 
 
-def lay_out(outbox: Outbox, capacity: int) -> bytes:
+_Write = Callable[[Sequence[Sequence[tuple[int, bytes]]], bool], bytes]
+
+
+def lay_out(outbox: Outbox, capacity: int, write: _Write = write_responses) -> bytes:
     """The contents of a response buffer of ``capacity`` bytes; answers in it leave ``outbox``.
+
+    ``write`` is ``write_responses`` of a parser.
 
     Answers go in completion order.  One too large for an empty buffer stays and holds back only
     its own type; otherwise the first that does not fit ends the buffer with RESPONSECONTINUE.
@@ -308,7 +306,7 @@ def lay_out(outbox: Outbox, capacity: int) -> bytes:
         else:
             held_back.add(result.kind)
     # RESPONSECONTINUE without an answer would make the runtime call again forever.
-    return b"".join(layout.parts(more=bool(layout.blocks) and len(outbox) > 0))
+    return write(layout.blocks, bool(layout.blocks) and len(outbox) > 0)
 
 
 # Queries of one context
@@ -326,6 +324,7 @@ class Queries:
         self._gpu = gpu
         self._options = options
         self._interface = interface
+        self._parser = parser_of(options)
         self._live: dict[int, QuerySlot] = {}
         self._building: set[int] = set()
         self._due: set[int] = set()
@@ -407,12 +406,13 @@ class Queries:
         slot = report.slot
         if self._live.get(slot.key) is slot and slot.generation == report.generation:
             self._due.discard(slot.key)
-            payload = KINDS[slot.kind].payload(report, self._options)
+            values = KINDS[slot.kind].values(report, self._options)
+            payload = self._parser.write_payload(slot.kind, values)
             self._outbox.add(Result(slot.key, slot.kind, payload))
 
     def respond(self, capacity: int) -> bytes:
         """Return a response buffer of at most ``capacity`` bytes with the answers that fit."""
-        return lay_out(self._outbox, capacity)
+        return lay_out(self._outbox, capacity, self._parser.write_responses)
 
     def _supersede(self, slot: QuerySlot) -> None:
         """Drop the unsent and the pending answer of a query."""

@@ -7,6 +7,7 @@ draw (wire format, "Shaders and constants").
 from __future__ import annotations
 
 import struct
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import msgspec
@@ -32,7 +33,7 @@ CODE_BYTES = 1 << 20
 _T = TypeVar("_T", "Function", "Format")
 
 
-class Function(msgspec.Struct, frozen=True, eq=False):
+class Function(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A created shader: its code and decoded program.  Compared and hashed by identity."""
 
     handle: int
@@ -43,6 +44,11 @@ class Function(msgspec.Struct, frozen=True, eq=False):
     def size(self) -> int:
         """Bytes of the shader's code."""
         return len(self.code)
+
+    @cached_property
+    def reads_inputs(self) -> bool:
+        """Whether the shader reads an input register v#."""
+        return self.shader.reads_inputs
 
 
 class Format(msgspec.Struct, frozen=True, eq=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -24,11 +24,12 @@ class CommandStream:
 
     Offsets are from the start of that surface, as in dwErrorOffset; its other bytes read as zero.
     ``memory`` is the surface from byte ``base`` on, and the commands are its bytes from ``start``
-    to ``end``.
+    to ``end``.  ``scan`` is that function of a parser.
     """
 
-    def __init__(self, call: Call, data: bytes) -> None:
+    def __init__(self, call: Call, data: bytes, scan: Callable[..., Scan] = scan) -> None:
         self._call = call
+        self._scan = scan
         # Inline vertices are aligned from the surface's start (wire format, "Inline vertices").
         lead = call.dwCommandOffset % VERTEX_ALIGNMENT
         self.base = call.dwCommandOffset - lead
@@ -75,7 +76,7 @@ class CommandStream:
         """
         at = self.start
         while True:
-            found = scan(self.memory, at, self.end, vertex_size, limit=_STRETCH)
+            found = self._scan(self.memory, at, self.end, vertex_size, limit=_STRETCH)
             at = found.stop
             yield found
             if found.wrong is not None or at >= self.end:

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.d3d.dp2structs import Op as Op
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.layout import dtype_of
@@ -100,6 +101,7 @@ class Token(msgspec.Struct, frozen=True):
         """SDK name without the prefix ``D3DDP2OP_``."""
         return self.op.name
 
+    @checked_on_failure
     def number(self, n: int, head: Any) -> int:
         """The number of items after the head, for count n in the header (rule ``count``)."""
         return self.implied(head) if n == 0 and self.implied else self.count(n)

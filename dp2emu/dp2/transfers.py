@@ -38,12 +38,15 @@ from dp2emu.gpu.resource.subresources import Box
 
 
 class Fill(NamedTuple):
-    """The values of a CLEAR: D3DCLEAR flags, A8R8G8B8 colour, depth from 0 to 1, and stencil."""
+    """The values of a CLEAR: D3DCLEAR flags, A8R8G8B8 colour, depth from 0 to 1, and stencil;
+    ``srgb`` is D3DRS_SRGBWRITEENABLE.
+    """
 
     flags: int
     color: int
     z: float
     stencil: int
+    srgb: bool = False
 
 
 def clear_packet(
@@ -69,6 +72,7 @@ def clear_packet(
         depth=depth,
         z=fill.z if flags & ClearFlags.ZBUFFER else None,
         stencil=fill.stencil if flags & ClearFlags.STENCIL else None,
+        srgb=fill.srgb,
     )
 
 

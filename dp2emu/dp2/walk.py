@@ -5,23 +5,28 @@ NumPy views.  The token table is the only source of sizes: each row is compiled 
 or, where the size of the payload depends on its own fields, a small function (``_Shape``).
 
 Sizes are Python integers, so no count can wrap; nothing is allocated from a count before the count
-is checked against the bytes of the buffer.  Source: wire format, "Stream shape", "Opcodes"
-and "Inline vertices".
+is checked against the bytes of the buffer.  ``write_responses`` builds the answers that a driver
+writes over the command buffer.  Source: wire format, "Stream shape", "Opcodes", "Inline vertices"
+and "Responses".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
+from dp2emu.argument_check import checked, checked_on_failure
+from dp2emu.d3d.devinfo import PAYLOADS
+from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY
+from dp2emu.dp2.table import TABLE, Body, Op, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
-from dp2emu.errors import Malformed
-from dp2emu.layout import Buffer, reader_of
+from dp2emu.errors import Malformed, UsageError
+from dp2emu.layout import Buffer, dtype_of, packer_of, reader_of
 
 HEADER_BYTES = 4
 VERTEX_ALIGNMENT = 4
@@ -83,6 +88,7 @@ class _Shape(NamedTuple):
     body_end: _END | None
 
 
+@checked_on_failure
 def scan(
     buffer: Buffer, start: int, end: int, vertex_size: int = 0, limit: int | None = None
 ) -> Scan:
@@ -91,8 +97,12 @@ def scan(
     ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
     from offset 0 of ``buffer``.  ``limit`` bounds the number of tokens found, and so the memory
     a huge buffer takes: with no problem and ``stop < end``, scan on from ``stop``.  Never raises
-    for what the bytes contain.
+    for what the bytes contain.  Raises UsageError for a range outside of ``buffer``, and for a
+    negative ``vertex_size``.
     """
+    if not 0 <= start <= end <= len(buffer) or vertex_size < 0:
+        what = f"bytes {start} to {end} of {len(buffer)}, vertices of {vertex_size} bytes"
+        raise UsageError(what)
     commands: list[tuple[int, Token, int, int, int]] = []
     append, header, shapes = commands.append, _HEADER, _SHAPES
     final = last = end - HEADER_BYTES
@@ -118,6 +128,7 @@ def scan(
             return Scan(commands, at, None if at == end else (None, None, at, at, end))
 
 
+@checked
 def decode(
     token: Token, buffer: Buffer, n: int, start: int, end: int, vertex_size: int = 0
 ) -> Body:
@@ -125,8 +136,19 @@ def decode(
 
     ``n`` is the header's count and ``vertex_size`` the call's bytes of a vertex.  Nothing is
     copied, except that several items with tails are gathered into one array.  Offsets need no
-    alignment; views are valid as long as the buffer.
+    alignment; views are valid as long as the buffer.  Raises UsageError for a payload that does
+    not fit into ``buffer``.
     """
+    try:
+        return body_of(token, buffer, n, start, end)
+    except (ValueError, IndexError, struct.error, OverflowError, TypeError) as error:
+        raise UsageError(f"no payload of {token.name} at {start} to {end}: {error}") from None
+
+
+def body_of(
+    token: Token, buffer: Buffer, n: int, start: int, end: int, vertex_size: int = 0
+) -> Body:
+    """The payload of a token that ``scan`` found, as ``decode`` returns it, without checks."""
     at = start
     head = None
     if token.head_dtype is not None:
@@ -177,6 +199,44 @@ def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int)
         return Malformed(f"opcode {op} is no command ({GAPS[op]})", offset=at)
     what = f"the payload needs {stop - at - HEADER_BYTES} bytes or more"
     return Malformed(f"{what}, {left - HEADER_BYTES} are left", offset=at, token=token.name)
+
+
+# Responses.
+
+
+def write_responses(blocks: Sequence[Sequence[tuple[int, bytes]]], more: bool) -> bytes:
+    """The response buffer of ``blocks`` of answers, each a query id and a payload.
+
+    A block has at most 0xFFFF answers.  With ``more`` a RESPONSECONTINUE ends the buffer.
+    """
+    parts: list[bytes] = []
+    for block in blocks:
+        answers = [_ANSWER.pack(query, len(data)) + data for query, data in block]
+        total = _RESPONSE.size + sum(map(len, answers))
+        parts += _RESPONSE.pack(Op.RESPONSEQUERY, 0, len(block), total), *answers
+    if more:
+        parts.append(_RESPONSE.pack(Op.RESPONSECONTINUE, 0, 0, _RESPONSE.size))
+    return b"".join(parts)
+
+
+def write_payload(kind: int, values: Sequence[Any]) -> bytes:
+    """The payload of an answer to a query of D3DQUERYTYPE ``kind``, packed little-endian.
+
+    ``values`` are in the order of the members of its structure.
+    """
+    return PAYLOAD_LAYOUTS[kind].pack(*values)
+
+
+_RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
+"""Packer of the header of a response block, D3DHAL_DP2RESPONSE: bCommand, bReserved, wStateCount,
+dwTotalSize (header included)."""
+_ANSWER = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
+"""Packer of the header of one answer, D3DHAL_DP2RESPONSEQUERY: dwQueryID, and dwSize of the
+payload that follows."""
+PAYLOAD_LAYOUTS = {
+    int(kind): packer_of(dtype_of(declaration)) for kind, declaration in PAYLOADS.items()
+}
+"""D3DQUERYTYPE -> packed form of the payload of its answers."""
 
 
 # Compiling rows.

@@ -14,7 +14,8 @@ from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, RECORD, pack
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.errors import Dp2Error, ResponseError
+from dp2emu.dp2.parsers import CHECKED
+from dp2emu.errors import DecodingDisagreement, Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
 from dp2emu.fuzz.mutations import Mutation
 from dp2emu.fuzz.target import Broken, Target
@@ -176,11 +177,13 @@ def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def responses(data: bytes) -> Hashable:
-    """Check that the two parsers of responses find the same blocks."""
+    """Check that the readers of responses, construct among them, find the same blocks."""
     blocks = list(response_blocks(data))
     whole = sum(block.place.end - block.place.offset for block in blocks) == len(data)
     try:
-        found = parse_responses(data, lambda query: _PAYLOADS[query % len(_PAYLOADS)])
+        found = parse_responses(data, _payload_size, CHECKED)
+    except DecodingDisagreement as error:
+        raise Broken(error.what) from None
     except ResponseError as error:
         return len(blocks), error.what[:24]
     if not whole:
@@ -194,6 +197,10 @@ def responses(data: bytes) -> Hashable:
 _PAYLOADS = (4, 8, 4, 1, 16, None)
 """Payload sizes in bytes: an answer to query id n has the size at index n modulo the length.  None
 means that the receiver does not know the query."""
+
+
+def _payload_size(query: int) -> int | None:
+    return _PAYLOADS[query % len(_PAYLOADS)]
 
 
 def response_bytes(rng: Random) -> bytes:

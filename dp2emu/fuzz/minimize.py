@@ -107,6 +107,7 @@ class Check:
         if not any(_PLACEHOLDER in word for word in words):
             words.append(_PLACEHOLDER)
         self._words = words
+        self._shown = repr(command)
         self._timeout = timeout
         self._failure: int | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="dp2emu-minimize-")
@@ -115,6 +116,27 @@ class Check:
         """Run the command on the capture to be minimized; returns whether it fails."""
         self._failure = self._run(records)
         return self._failure != 0
+
+    def require(self, records: Sequence[Record], name: str) -> None:
+        """Check that capture ``name`` with these records can be minimized.
+
+        Raises UsageError if it has no record, if it does not fail, and if a capture without
+        records fails in the same way: then the command does not examine its file.
+        """
+        if not records:
+            raise UsageError(f"{name} has no record to leave out")
+        if not self.first(records):
+            raise UsageError(f"{name} does not fail the check: {self._shown} ends with 0 for it")
+        if self([]):
+            raise UsageError(
+                f"the check does not depend on the capture: {self._shown} {self._ending} "
+                f"for an empty capture as for {name}"
+            )
+
+    @property
+    def _ending(self) -> str:
+        timed_out = self._failure == _TIMED_OUT
+        return "takes too long" if timed_out else f"ends with {self._failure}"
 
     def __call__(self, records: Sequence[Record]) -> bool:
         return self._run(records) == self._failure

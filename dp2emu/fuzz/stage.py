@@ -20,6 +20,7 @@ from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import WALK
 from dp2emu.dp2.states.inspect import facts_of
 from dp2emu.errors import Dp2Error, Unsupported
 from dp2emu.fuzz import grammar
@@ -156,11 +157,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Stage:
-    """A driver that executes inputs.  Mutable: inputs change its state."""
+    """A driver that executes inputs.  Mutable: inputs change its state.
 
-    def __init__(self, engine: str = REFERENCE) -> None:
+    ``parser`` is the name of its decoder; the default is faster than the reference's.
+    """
+
+    def __init__(self, engine: str = REFERENCE, parser: str = WALK) -> None:
         # Threads would compete with other jobs for the processors.
-        options = Options(engine=engine, threads=1)
+        options = Options(engine=engine, threads=1, parser=parser)
         self.driver = Driver(parse_timing("fixed:call=10,packet=10,delivery=5"), options, FUZZING)
 
     def enter(self, data: bytes) -> None:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from random import Random
-from typing import Any
-
-import numpy as np
-from construct import Array, Container
 
 from dp2emu.capture.records import Called, ContextCreated, Record, SurfaceCreated
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2 import lockstep
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.context import Context
-from dp2emu.dp2.parse import parse
+from dp2emu.dp2.parsers import CONSTRUCT
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.table import Body, Tail, Token
-from dp2emu.dp2.walk import decode, scan
-from dp2emu.errors import ResponseError
+from dp2emu.dp2.walk import scan
+from dp2emu.errors import DecodingDisagreement, ResponseError
 from dp2emu.fuzz import grammar, stage
 from dp2emu.fuzz.stage import CALL, Outcome, Stage
 from dp2emu.fuzz.target import Broken, Target, Trial
@@ -55,61 +50,19 @@ def walk(data: bytes) -> Hashable:
 
 
 def agree(data: bytes) -> Hashable:
-    """Check that ``walk.scan`` and ``parse.parse`` find the same tokens with the same fields."""
-    found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
-    parsed = parse(data, 0, len(data), grammar.VERTEX_SIZE)
-    if found.stop != parsed.stop or (found.problem is None) != (parsed.problem is None):
-        raise Broken(f"the walk stops at {found.stop}, construct at {parsed.stop}")
-    for (at, token, n, start, stop), (offset, op, fields) in zip(
-        found.commands, parsed.commands, strict=True
-    ):
-        if (at, token.op) != (offset, op):
-            raise Broken(f"{token.name} at {at}, {op.name} at {offset}")
-        body = decode(token, data, n, start, stop, grammar.VERTEX_SIZE)
-        if by_view(token, body) != by_construct(fields):
-            raise Broken(f"{token.name} has other fields")
-    return found.commands[-1][1].op if found.commands else None, found.problem is None
-
-
-def by_construct(fields: Container[Any]) -> tuple[Any, ...]:
-    """Return count, head, items and vertices that construct parsed, as plain values."""
-    head, items = fields.get("head"), fields.get("items", [])
-    count = fields.header.wPrimitiveCount
-    return count, _plain(head), _plain(items), fields.get("vertices", b"")
-
-
-def by_view(token: Token, body: Body) -> tuple[Any, ...]:
-    """Return count, head, items with tails, and vertices that ``walk`` read, as plain values."""
-    items = _plain(body.items)
-    if token.tail is not None:
-        tails = zip(body.items, body.tails, strict=True)
-        parts = [_parts(token.tail, item, tail) for item, tail in tails]
-        items = tuple(item + part for item, part in zip(items, parts, strict=True))
-    head = _plain(body.head.tolist()) if body.head is not None else None
-    return body.count, head, items, bytes(body.vertices)
-
-
-def _parts(tail: Tail, item: Any, data: memoryview) -> Any:
-    stream = io.BytesIO(data)
-    parts = [
-        Array(number(item), element).parse_stream(stream) for _, element, number in tail.parts
-    ]
-    if stream.read():
-        raise Broken("a tail is longer than its parts")
-    return _plain(parts)
-
-
-def _plain(value: Any) -> Any:
-    """Convert decoded fields to nested tuples of numbers and bytes; a NaN becomes "nan"."""
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, dict):
-        return tuple(_plain(each) for name, each in value.items() if name != "_io")
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_plain, value))
-    if isinstance(value, float) and math.isnan(value):
-        return "nan"
-    return value
+    """Check that both decoders, construct and the walk, find the same tokens and fields."""
+    size, at, last = grammar.VERTEX_SIZE, 0, None
+    try:
+        while True:
+            found = lockstep.scan(data, at, len(data), size)
+            for _, token, n, start, stop in found.commands:
+                lockstep.body_of(token, data, n, start, stop, size)
+                last = token.op
+            at = found.stop
+            if found.wrong is not None or at == len(data):
+                return last, found.wrong is None
+    except DecodingDisagreement as error:
+        raise Broken(str(error)) from None
 
 
 def come_back(data: bytes) -> Hashable:
@@ -159,7 +112,7 @@ def _ends(outcomes: Iterable[Outcome]) -> Hashable:
 
 def engines_agree(data: bytes) -> Hashable:
     """Check that both engines give the same answers, memory and time."""
-    stages = Stage(REFERENCE), Stage(JIT)
+    stages = Stage(REFERENCE, CONSTRUCT), Stage(JIT)
     outcomes = []
     for each in stages:
         each.enter(data)
@@ -287,7 +240,8 @@ TARGETS = (
     Target("walk", "find every token of command bytes", lambda: walk, grammar.stream,
            grammar.mutate, 96, ("dp2emu.dp2.walk",), records, compares=False),
     Target("construct", "construct and the walk read the same", lambda: agree, grammar.stream,
-           grammar.mutate, 128, ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), records),
+           grammar.mutate, 128, ("dp2emu.dp2.walk", "dp2emu.dp2.parse"),
+           records),
     Target("reassembly", "dump, and assemble to the same bytes", lambda: come_back,
            grammar.stream, grammar.mutate, 64, ("dp2emu.text",), records),
     _target("device", "execute calls", execute),

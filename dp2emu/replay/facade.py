@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from dp2emu.argument_check import hints_of
 from dp2emu.capture import entry_values as entries
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.resources.maps import MappedSubresource
-from dp2emu.ddi10.states import state_objects
 from dp2emu.errors import CaptureError, Dp2Error
 from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.device.gpu import Gpu
@@ -37,14 +37,6 @@ PRESENT = f"{entries.DXGI}Present"
 _IMPOSSIBLE = (TypeError, ValueError, LookupError, OverflowError, AttributeError)
 """Python exceptions that a driver function raises for arguments which no runtime would pass, as a
 damaged capture may have."""
-_DESCRIBED: dict[str, Any] = {
-    "CreateBlendState": state_objects.BlendDesc | state_objects.BlendDesc1,
-    "CreateDepthStencilState": state_objects.DepthStencilDesc,
-    "CreateRasterizerState": state_objects.RasterizerDesc,
-    "CreateSampler": state_objects.SamplerDesc,
-}
-"""Type of the structure that a DDI function has as first argument, by function name, for functions
-whose annotation does not tell it."""
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 32) - 1
 _HANDLE = "runtime"
 
@@ -324,26 +316,11 @@ def _parameters(
 ) -> tuple[list[tuple[str, Any]], int, int]:
     """(name, type) of each parameter, least number of arguments, largest number of arguments."""
     parameters = list(inspect.signature(function).parameters.values())
-    hints, variadic = _hints(_plain(function)), inspect.Parameter.VAR_POSITIONAL
+    hints, variadic = hints_of(function), inspect.Parameter.VAR_POSITIONAL
     open_ended = any(each.kind is variadic for each in parameters)
     required = sum(each.default is each.empty and each.kind is not variadic for each in parameters)
     found = [(each.name, hints.get(each.name, Any)) for each in parameters]
-    if entry in _DESCRIBED and found:
-        found[0] = found[0][0], _DESCRIBED[entry]
     return found, required, 1 << 10 if open_ended else len(found)
-
-
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that ``function`` wraps, if it is a partial application or a bound method."""
-    while isinstance(function, partial):
-        function = function.func
-    return getattr(function, "__func__", function)
-
-
-@cache
-def _hints(what: Any) -> dict[str, Any]:
-    """The annotations of a function or structure, evaluated."""
-    return get_type_hints(what)
 
 
 def _typed(name: str, hint: Any, value: Value, find: Find) -> Any:
@@ -394,7 +371,7 @@ def _structure(kind: Any, value: Structure, find: Find) -> Any:
     required = sum(not default for default in names.values())
     if not required <= len(value.members) <= len(names):
         raise CaptureError(f"{value.name} with {len(value.members)} members")
-    hints = _hints(kind)
+    hints = hints_of(kind)
     pairs = zip(names, value.members, strict=False)
     return kind(*(_typed(name, hints[name], member, find) for name, member in pairs))
 

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.bitmap_font import ADVANCE, HEIGHT, lettered
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
@@ -63,6 +64,7 @@ class Observable(Protocol):
         """Handles of all targets that a context has used since the last call of this method."""
 
 
+@checked
 class Pictures(msgspec.Struct, frozen=True):
     """Which pictures a replay takes, and where they go; unused destinations are None.
 
@@ -146,7 +148,7 @@ class Photographer:
         self._sheet = Sheet()
         self._taken: dict[tuple[int, str], int] = {}
         self._call = self._marked = -1
-        self._frames = 0
+        self._frames = self._recorded = 0
         self._context: int | None = None
         self._used: dict[int, None] = {}
         self.only_recorded = False
@@ -180,6 +182,7 @@ class Photographer:
 
     def recorded(self, record: Pictured) -> Iterator[Task]:
         """Yield a task for a picture that the recorded program took, if its frame is selected."""
+        self._recorded = self._frames + 1
         if self._frames in self._wanted.frames:
             yield partial(self._take_recorded, record, self._frames)
 
@@ -198,6 +201,11 @@ class Photographer:
             yield partial(self._take, first, raw.hold if raw else None)
         if self._wanted.all_targets:
             yield from self._others(frame, self._rig.recent_targets(context))
+
+    @property
+    def frames(self) -> int:
+        """Number of frames so far; calls and pictures after the last marker are one more."""
+        return max(self._frames + (self._call > self._marked), self._recorded)
 
     def close(self) -> None:
         """Write the last raw frame and the contact sheet.  Raises OSError."""
@@ -322,6 +330,7 @@ def _format_name(desc: SurfaceDesc) -> str:
 # Raw frames
 
 
+@checked
 class RawFrames:
     """A writer of frames as rgb24, rows from the top without padding, for a video encoder.
 

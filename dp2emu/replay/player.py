@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
 
 import msgspec
 from msgspec.structs import asdict
 
+from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import QueryType
@@ -17,8 +19,17 @@ from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import WALK, parser_name
 from dp2emu.dp2.stream import CommandStream
-from dp2emu.errors import CaptureError, Dp2Error, Fault, ResponseError, Unsupported, UsageError
+from dp2emu.errors import (
+    CaptureError,
+    DecodingDisagreement,
+    Dp2Error,
+    Fault,
+    ResponseError,
+    Unsupported,
+    UsageError,
+)
 from dp2emu.gpu.device.timing import Timing, instant, parse_timing
 from dp2emu.limits import Limits
 from dp2emu.readback import check_readback
@@ -26,9 +37,11 @@ from dp2emu.replay import compare
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.document import Document
 from dp2emu.replay.ledger import Outcome, QueryLedger
+from dp2emu.replay.locating import Journal, Restartable, locate
 from dp2emu.replay.pictures import Judged, Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
+from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, Responses, parse_responses
 
@@ -68,6 +81,7 @@ class Recording(Protocol):
         """Every record, in order."""
 
 
+@checked
 def replay(
     capture: Recording,
     *,
@@ -83,8 +97,10 @@ def replay(
     ``timing`` and ``options`` are for that driver; without ``timing`` an annotation "timing"
     before the first call selects it, else work is instant.  ``document`` receives replay JSON.
     ``pictures`` are taken at frame markers, before contexts are destroyed, and at the end.
-    Faults do not end a replay; damage ends it early, and the tally has it.  Raises UsageError for
-    an invalid annotated timing or a rig without pictures, and OSError for failed output.
+    Faults do not end a replay.  Damage ends it early, and the tally has it; so does the failure of
+    a driver's process, which is one fault and names the token.  Raises UsageError for an invalid
+    annotated timing, a rig without pictures, or frames behind the end of the capture, and OSError
+    for failed output.
     """
     options = options or Options()
     driver = Driver(timing or instant(), options)
@@ -92,10 +108,18 @@ def replay(
         player = Player(rig or driver, capture.name, page, watcher or Watcher(), options)
         if pictures is not None:
             player.photograph(pictures)
-        for record in capture.records():
-            if timing is None and player.tally.calls == 0 and _names_timing(record):
-                driver.gpu.timing = _annotated(record, capture.name)
-            player.perform(record)
+        journal = Journal() if hasattr(rig, "restart") else None
+        with closing(journal) if journal else nullcontext():
+            for record in capture.records():
+                if timing is None and player.tally.calls == 0 and _names_timing(record):
+                    driver.gpu.timing = _annotated(record, capture.name)
+                if journal is not None:
+                    journal.add(record)
+                player.perform(record)
+                if player.failure is not None:
+                    break
+            if journal is not None:
+                player.locate(journal)
         player.tally.timing = driver.gpu.timing.name if rig is None else type(rig).__name__
         return player.close(capture.damage)
 
@@ -119,7 +143,8 @@ class Performed(msgspec.Struct, frozen=True):
 
     ``error`` says why the call failed or its response is malformed, else it is None.  A malformed
     response has no ``responses``.  If the driver raised, ``answer`` has the fault's code or
-    DDERR_UNSUPPORTED.  ``ledger`` is None for an unknown context.
+    DDERR_UNSUPPORTED.  ``ledger`` is None for an unknown context.  ``commands`` are the command
+    bytes of the call, also if they came from its command surface.
     """
 
     number: int
@@ -128,6 +153,7 @@ class Performed(msgspec.Struct, frozen=True):
     responses: Responses
     error: Dp2Error | None
     ledger: QueryLedger | None
+    commands: bytes = b""
 
     def size_of(self, query: int) -> int | None:
         """Payload size in bytes of a query of the call's context, None for an unknown query."""
@@ -140,21 +166,27 @@ class Performed(msgspec.Struct, frozen=True):
         return compare.same_fault(recorded, self.answer)
 
 
-def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Performed:
-    """Submit a call and parse its answer; errors of driver and stream are returned, not raised."""
-    commands = CommandStream(call, _command_bytes(rig, call))
+def submit(
+    rig: Rig, number: int, call: Call, ledger: QueryLedger | None, parser: str = WALK
+) -> Performed:
+    """Submit a call and parse its answer; errors of driver and stream are returned, not raised.
+
+    ``parser`` names the decoder that reads the responses, from ``dp2.parsers``.
+    """
+    data = _command_bytes(rig, call)
+    commands = CommandStream(call, data)
     answer, error = _answer(rig, call)
     responses = Responses((), False)
     if ledger is not None:
         begun = error is None or error.token is not None
         try:
             ledger.enter(number, commands, answer.dwErrorOffset if error else None, begun=begun)
-            responses = parse_responses(answer.response, ledger.size_of)
-        except (Fault, ResponseError) as broken:
+            responses = parse_responses(answer.response, ledger.size_of, parser)
+        except (DecodingDisagreement, Fault, ResponseError) as broken:
             error = error or broken
         for response in responses.records:
             ledger.deliver(number, response.query, response.data)
-    return Performed(number, call, answer, responses, error, ledger)
+    return Performed(number, call, answer, responses, error, ledger, data)
 
 
 def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
@@ -254,6 +286,7 @@ class Player:
         self._document = document
         self._watcher = watcher
         self._options = options
+        self._parser = parser_name(options)
         self._ledgers: dict[int, QueryLedger] = {}
         self._pending: Performed | None = None
         self._photographer: Photographer | None = None
@@ -261,6 +294,7 @@ class Player:
         self._facade: Facade | None = None
         self._imported = False
         self._buffers: dict[int, int] = {}
+        self.failure: RigFailure | None = None
 
     def photograph(self, wanted: Pictures) -> None:
         """Take pictures from here on.  Raises UsageError if the rig cannot show surfaces."""
@@ -282,15 +316,40 @@ class Player:
         for context, ledger in self._ledgers.items():
             self._photograph(Photographer.context_goes, context)
             ledger.close()
-        with self._reporting():
-            self._rig.finish()
+        if self.failure is None:
+            with self._reporting():
+                self._rig.finish()
         if self._photographer is not None:
             self._photographer.close()
+            self._check_pictures(self._photographer, whole=damage is None)
         self.tally.time = int(getattr(self._rig, "time", 0))
         self.tally.damage = damage
         summary = asdict(self.tally) | {"damage": str(damage) if damage else None}
         self._document.finish({"summary": summary})
         return self.tally
+
+    def locate(self, journal: Journal) -> None:
+        """Find the token of the call in which the driver failed, and name it in the failure.
+
+        Does nothing unless it failed in the last call of ``journal``.  The rig is restarted.
+        """
+        failed = self._pending
+        if failed is None or self.failure is None or failed.error is not self.failure:
+            return
+        interface = failed.ledger.interface if failed.ledger else _NEWEST
+        rig = cast(Restartable, self._rig)
+        commands = failed.commands
+        place = locate(self.failure, journal, commands, interface, partial(_failure_of, rig))
+        if place is not None:
+            self.failure.at(offset=place.offset, token=place.token)
+
+    def _check_pictures(self, taken: Photographer, *, whole: bool) -> None:
+        """Count pictures without a reference; refuse frames that a ``whole`` capture lacks."""
+        assert self._wanted is not None
+        if self._wanted.judge is not None:
+            self.tally.unreferenced = len(self._wanted.judge.unreferenced)
+        if whole:
+            self._wanted.frames.check(taken.frames)
 
     def _leave(self) -> None:
         """Finish and picture the Direct3D 10/11 devices that the capture did not destroy."""
@@ -348,7 +407,9 @@ class Player:
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
         self._buffers[call.dwhContext] = call.lpDDCommands
-        self._pending = submit(self._rig, self.tally.calls, call, ledger)
+        self._pending = submit(self._rig, self.tally.calls, call, ledger, self._parser)
+        if isinstance(self._pending.error, RigFailure):
+            self.failure = self._pending.error
         self.tally.calls += 1
         if self._photographer is not None:
             self._photographer.called(call.dwhContext if ledger is not None else None)
@@ -407,7 +468,8 @@ class Player:
         self._rig.finish()
         brought = True
         while brought and ledger.is_due(record.query):
-            performed = submit(self._rig, max(self.tally.calls - 1, 0), call, ledger)
+            number = max(self.tally.calls - 1, 0)
+            performed = submit(self._rig, number, call, ledger, self._parser)
             brought = performed.responses.more and bool(performed.responses.records)
 
     def _enter(self, record: records.EntryCalled) -> None:
@@ -543,7 +605,26 @@ class Player:
     def _report(self, error: Dp2Error) -> None:
         self.tally.faults += 1
         self.tally.unsupported += isinstance(error, Unsupported)
+        if isinstance(error, RigFailure):
+            self.failure = error
+            error.what += "; the replay ends here"
         self._watcher.fault(error.at(stream=self._stream))
+
+
+_NEWEST = 9
+"""DirectX version by which the commands of a call with an unknown context are read."""
+
+
+def _failure_of(rig: Restartable, records: Iterable[Record]) -> RigFailure | None:
+    """Perform records on a fresh driver of ``rig``; returns its failure, if any."""
+    rig.restart()
+    with Document(None) as page:
+        player = Player(rig, "", page, Watcher(), Options())
+        for record in records:
+            player.perform(record)
+            if player.failure is not None:
+                break
+        return player.failure
 
 
 _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {

@@ -15,6 +15,7 @@ class Tally(msgspec.Struct):
     feature; ``known_faults`` are calls that failed as recorded.  ``compared`` counts answers and
     results that were compared with recorded ones, ``observed`` observations of the recorded
     program that were compared, ``judged`` pictures that were compared with references;
+    ``unreferenced`` counts pictures for which there was no reference.
     ``different``, ``observed_different`` and ``unlike`` count those of each that differ, pictures
     beyond the allowance only.  ``issued`` counts query ENDs, ``answered`` those whose answer was
     delivered.  ``damage`` is the error that ended the capture early, or None.
@@ -31,6 +32,7 @@ class Tally(msgspec.Struct):
     different: int = 0
     judged: int = 0
     unlike: int = 0
+    unreferenced: int = 0
     observed: int = 0
     observed_different: int = 0
     issued: int = 0

@@ -7,11 +7,12 @@ another type.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
 from dp2emu.capture.apitrace.values import MISSING, Bitmask, Enum, Pointer, Repr, Struct
+from dp2emu.errors import ArgumentError
 from dp2emu.retrace.losses import Inexpressible
 
 T = TypeVar("T")
@@ -108,7 +109,7 @@ class Objects:
     """The objects of the traced program by address (apitrace traces, "Traced objects").  Mutable.
 
     An object may have an address for each interface.  A call that returns an address binds it
-    again, since addresses are reused.
+    again, since addresses are reused.  Iteration yields (address, object) pairs.
     """
 
     def __init__(self) -> None:
@@ -134,6 +135,9 @@ class Objects:
             what = "nothing known" if thing is None else f"a {type(thing).__name__}"
             raise Inexpressible(f"{address:#x} is {what}, not a {kind.__name__}")
         return thing
+
+    def __iter__(self) -> Iterator[tuple[int, object]]:
+        return iter(list(self._objects.items()))
 
     def addresses(self, thing: object) -> list[int]:
         """Every address that is bound to ``thing``."""
@@ -181,6 +185,17 @@ class Arguments:
         names = self.call.function.arguments
         return next((name for name in names if name.startswith(start)), start)
 
+    def placed(self, position: int) -> str:
+        """The name of the argument at ``position``; 0 is the object.
+
+        For arguments whose whole name differs in versions of an interface.  Raises Inexpressible
+        if there is none.
+        """
+        names = self.call.function.arguments
+        if position >= len(names):
+            raise Inexpressible(f"no argument {position} of {len(names)}")
+        return names[position]
+
     def has(self, name: str) -> bool:
         """Whether the function has this argument and the trace a value for it that is not NULL."""
         return self.declares(name) and self.call.argument(name) not in (None, MISSING)
@@ -189,7 +204,7 @@ class Arguments:
         """The value of an argument as recorded."""
         try:
             found = self.call.argument(name)
-        except KeyError:
+        except ArgumentError:
             raise Inexpressible(f"no argument {name}") from None
         return self._recorded(found, name)
 

@@ -22,7 +22,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.device.gpu import DRAWING
 from dp2emu.gpu.resource.heap import SurfaceKind
-from dp2emu.replay.frames import EVERY, Frames
+from dp2emu.replay.frames import EVERY, FrameCount, Frames
 from dp2emu.retrace import d3d8, d3d9, ddraw  # noqa: F401  (registers the methods)
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program
@@ -116,12 +116,14 @@ def importing(
     """Import a trace and write the records to ``writer``; only those of ``frames``, if not all.
 
     Returns the losses, calls that could not be expressed; ``Trace.damage`` has the error of a
-    truncated trace.  ``progress`` is called with each record.  Raises OSError, and CaptureError if
-    ``writer`` cannot take a record.
+    truncated trace.  ``progress`` is called with each record.  Raises UsageError if the trace has
+    none of the frames, OSError, and CaptureError if ``writer`` cannot take a record.
     """
-    capture = Import(trace)
-    for record in selected(capture.records(), frames):
+    capture, count = Import(trace), FrameCount()
+    for record in selected(count.counted(capture.records()), frames):
         writer.write(record)
         if progress is not None:
             progress(record)
+    if trace.damage is None:
+        frames.check(count.there)
     return capture.losses

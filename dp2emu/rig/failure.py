@@ -21,11 +21,14 @@ class FindingKind(Enum):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A failure: what happened and, if known, the functions on the stack, innermost first."""
+    """A failure: what happened and, if known, the functions on the stack, innermost first, and
+    the ``address`` of the memory access that failed, which may differ from run to run.
+    """
 
     kind: FindingKind
     what: str
     stack: tuple[str, ...] = ()
+    address: int | None = None
 
     @property
     def key(self) -> str:
@@ -43,16 +46,19 @@ class RigFailure(Dp2Error):
     """Raised if the driver's process failed; ``finding`` says how, such as a crash or timeout."""
 
     def __init__(self, finding: Finding) -> None:
-        super().__init__(f"{finding.kind.value}: {finding.what}")
+        where = "" if finding.address is None else f", address {finding.address:#x}"
+        super().__init__(f"{finding.kind.value}: {finding.what}{where}")
         self.finding = finding
 
 
 MARK = "dp2emu-rig:"
 """Prefix of a line on standard error by which a driver's host reports a finding; the kind of
-finding follows, then what happened."""
+finding follows, then what happened and, after ", address", the address of a fault."""
 
-_MARKED = re.compile(rf"^{MARK} (\w+) (.*)$", re.MULTILINE)
-_REPORT = re.compile(r"ERROR: (\w+Sanitizer): ([\w-]+)")
+_MARKED = re.compile(rf"^{MARK} (\w+) (.*?) ?(?:, address (0x[0-9a-f]{{1,16}}))?$", re.MULTILINE)
+_REPORT = re.compile(
+    r"ERROR: (\w+Sanitizer): ([\w-]+)(?: on (?:unknown )?address (0x[0-9a-f]{1,16}))?"
+)
 _FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+ in (\S+)", re.MULTILINE)
 _OURS = ("ffi_", "_ctypes", "Py", "_Py", "__libc", "_start", "__asan", "__interceptor")
 
@@ -66,13 +72,23 @@ def finding_of(output: str, status: int | None) -> Finding:
     """
     report = _REPORT.search(output)
     if report is not None:
-        return Finding(FindingKind.SANITIZER, f"{report[1]}: {report[2]}", _stack(output, report))
+        return Finding(
+            FindingKind.SANITIZER,
+            f"{report[1]}: {report[2]}",
+            _stack(output, report),
+            _address(report),
+        )
     marked = _MARKED.search(output)
     if marked is not None and marked[1] in FindingKind._value2member_map_:
-        return Finding(FindingKind(marked[1]), marked[2])
+        return Finding(FindingKind(marked[1]), marked[2], address=_address(marked))
     if status is not None and status < 0:
         return Finding(FindingKind.CRASH, f"signal {-status}")
     return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(output)}")
+
+
+def _address(found: re.Match[str]) -> int | None:
+    """The address in the third group of a match, None without one."""
+    return None if found[3] is None else int(found[3], 16)
 
 
 def _stack(output: str, report: re.Match[str]) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ def report_faults(where: Callable[[int], str | None]) -> None:
 
     def fault(number: int, information: int, context: int) -> None:
         address = ctypes.c_size_t.from_address(information + _ADDRESS).value
-        _report_and_end(number, where(address))
+        _report_and_end(number, where(address), address)
 
     handler = _HANDLER(fault)
     action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_SIGINFO)
@@ -188,10 +188,10 @@ def report_faults(where: Callable[[int], str | None]) -> None:
         ctypes.CDLL(None).sigaction(signal, ctypes.byref(action), None)
 
 
-def _report_and_end(number: int, place: str | None) -> None:
+def _report_and_end(number: int, place: str | None, address: int) -> None:
     kind = FindingKind.OVERRUN if place else FindingKind.CRASH
     what = f"{_NAMES.get(number, f'signal {number}')} {place or 'outside of all buffers'}"
-    os.write(2, f"{MARK} {kind.value} {what}\n".encode())
+    os.write(2, f"{MARK} {kind.value} {what}, address {address:#x}\n".encode())
     os._exit(128 + number)
 
 

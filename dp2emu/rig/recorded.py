@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.reader import Capture
 from dp2emu.capture.records import Answered, Called
 from dp2emu.dp2.blt import Blt
@@ -17,6 +18,7 @@ from dp2emu.limits import Limits
 from dp2emu.rig.surface_budget import SurfaceBudget
 
 
+@checked
 class RecordedRig:
     """A rig that answers calls as a capture recorded them, in order within each context.
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NoReturn, Self
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
 from dp2emu.capture.rawlog import END, MAGIC, pack
 from dp2emu.capture.records import (
@@ -64,6 +65,7 @@ _SANITIZED = {
 }
 
 
+@checked
 class Served:
     """A rig whose driver runs in another process, which speaks the protocol of ``wire`` over its
     standard streams.
@@ -340,6 +342,7 @@ def _stop(process: Command) -> None:
     process.close()
 
 
+@checked
 class NativeDriver(Served):
     """A display driver in a shared library for this host, called through real pointers.
 
@@ -379,6 +382,7 @@ def _environment(library: Path) -> Mapping[str, str]:
     return ours | _SANITIZED | {"LD_PRELOAD": needed[1].decode("ascii")}
 
 
+@checked
 class PipeRig(Served):
     """A driver behind a command that speaks the protocol of ``wire`` over its standard streams.
 

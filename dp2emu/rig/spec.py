@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.reader import open_capture
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
@@ -23,6 +24,7 @@ which may be empty, to a rig."""
 EMULATOR = "emulator"
 
 
+@checked
 def open_rig(
     spec: str,
     *,
@@ -62,6 +64,7 @@ def check_spec(spec: str) -> EntryPoint | None:
     return _found(kind)
 
 
+@checked
 @contextmanager
 def using_rig(
     spec: str,

@@ -20,6 +20,7 @@ from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.planar import PLANAR, host_image
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.arguments import INDEX_BYTES, box_inside
@@ -110,6 +111,11 @@ class Application:
     def _automatic_depth(self) -> Resource | None:
         desc = self.device.depth_buffer
         return self._own(Resource(desc, implicit=True)) if desc else None
+
+    @property
+    def implicit(self) -> list[Resource | None]:
+        """The automatic depth surface or None, then the surfaces of the first swap chain."""
+        return [self._depth, *self.chains[0].surfaces]
 
     def add_chain(self, parameters: Presentation) -> Chain:
         """CreateAdditionalSwapChain."""
@@ -368,8 +374,12 @@ class Application:
             raise Unsupported("a copy of a surface without memory in the driver")
         left, top, right, bottom = rect or (0, 0, one.width, one.height)
         place = (*point, point[0] + right - left, point[1] + bottom - top)
-        item = (one.handle, (left, top, right, bottom), 0, other.handle, place, 0, 0)
-        self.session.emit(Op.SURFACEBLT, [item])
+        rect = left, top, right, bottom
+        if self.session.interface < 9:
+            self.session.copy(one, rect, other, place)
+        else:
+            item = (one.handle, rect, 0, other.handle, place, 0, 0)
+            self.session.emit(Op.SURFACEBLT, [item])
         self.wrote(target)
 
     def blit(
@@ -385,7 +395,7 @@ class Application:
             raise Unsupported("a blit of a surface without memory in the driver")
         read = rects[0] or (0, 0, one.width, one.height)
         written = rects[1] or (0, 0, other.width, other.height)
-        self.session.emit(Op.BLT, [(one.handle, read, 0, other.handle, written, 0, flags)])
+        self.session.copy(one, read, other, written, flags)
         self.wrote(target)
 
     def fill(self, target: Resource, rect: Any, color: int) -> None:
@@ -406,8 +416,11 @@ class Application:
         block, (width, height) = block_of(format, color), FORMATS[format].block
         columns = -(-box.right // width) - box.left // width
         rows = -(-box.bottom // height) - box.top // height
+        data = block * (columns * rows)
+        if format in PLANAR:
+            data = host_image(format, columns, rows, data)
         self.lock(target)
-        self.store(target, 0, box, Stored(block * (columns * rows)))
+        self.store(target, 0, box, Stored(data))
 
     def wrote(self, target: Resource) -> None:
         """Record that the GPU wrote a surface: levels generated from it are generated again before

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.hresult import HResult
-from dp2emu.errors import UsageError
+from dp2emu.errors import ArgumentError, UsageError
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime.session import Refused
@@ -38,6 +39,25 @@ def words(code: Sequence[int]) -> bytes:
         return struct.pack(f"<{len(code)}I", *code)
     except struct.error:
         raise UsageError("shader code must be DWORDs") from None
+
+
+def packed(rows: Sequence[Any], dtype: type[Any]) -> bytes:
+    """Numbers, or rows of numbers, as elements of ``dtype``.  Raises ArgumentError for others."""
+    try:
+        return np.array(list(rows), dtype).tobytes()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"constants of {dtype.__name__}: {error}") from None
+
+
+def floats(values: Sequence[float], count: int) -> tuple[float, ...]:
+    """``count`` numbers as floats.  Raises ArgumentError for others, and for another number."""
+    try:
+        found = tuple(map(float, values))
+    except (TypeError, ValueError, OverflowError):
+        found = ()
+    if len(found) != count:
+        raise ArgumentError(f"{values!r:.60} are no {count} numbers")
+    return found
 
 
 def handle_of(surface: SurfaceDesc | None) -> int:
@@ -79,15 +99,22 @@ def box_inside(surface: SurfaceDesc, box: Box | None) -> Box:
     Raises Refused for an empty one and one that is not inside the surface.
     """
     whole = Rect(0, 0, surface.width, surface.height)
-    rect = Rect(*box) if box is not None else whole
+    rect = _rect(box) if box is not None else whole
     if rect.empty or rect.intersect(whole) != rect:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"rectangle {box}")
     return rect.left, rect.top, rect.right, rect.bottom
 
 
+def _rect(box: Box) -> Rect:
+    try:
+        return Rect(*map(int, box))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{box!r:.60} is no rectangle of four integers") from None
+
+
 def clip_boxes(boxes: Iterable[Box] | None, bounds: Rect) -> list[Box]:
     """The non-empty intersections of ``boxes`` with ``bounds``, in order; None means all of
-    ``bounds``.
+    ``bounds``.  Raises ArgumentError for others than four integers.
     """
-    rects = [bounds] if boxes is None else [Rect(*box).intersect(bounds) for box in boxes]
+    rects = [bounds] if boxes is None else [_rect(box).intersect(bounds) for box in boxes]
     return [(r.left, r.top, r.right, r.bottom) for r in rects if not r.empty]

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import msgspec
 
-from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import DP2BLT_LINEAR
 from dp2emu.gpu.resource.heap import SurfaceDesc
@@ -79,7 +78,7 @@ class Chain:
     def present(self, source: Box | None = None, target: Box | None = None) -> None:
         """Present: copy a rectangle of the first back buffer to the front buffer, and end a frame.
 
-        A target rectangle of another size is filtered linearly.
+        A target rectangle of another size is filtered linearly; before DirectX 9 not at all.
         """
         back, front = self.back_buffers[0].desc, self.front.desc
         assert back is not None
@@ -88,7 +87,7 @@ class Chain:
         place = target or (0, 0, front.width, front.height)
         if _inside(shown, back) and _inside(place, front):
             flags = 0 if _size(shown) == _size(place) else DP2BLT_LINEAR
-            self._session.emit(Op.BLT, [(back.handle, shown, 0, front.handle, place, 0, flags)])
+            self._session.copy(back, shown, front, place, flags)
         self._session.mark_frame(back.handle)
         handles = [each.desc.handle for each in self.back_buffers if each.desc]
         for one, other in pairwise(handles):
@@ -99,7 +98,7 @@ class Chain:
         front = self.front.desc
         assert front is not None
         box = (0, 0, min(front.width, target.width), min(front.height, target.height))
-        self._session.emit(Op.BLT, [(front.handle, box, 0, target.handle, box, 0, 0)])
+        self._session.copy(front, box, target, box)
 
 
 def _inside(box: Box, desc: SurfaceDesc) -> bool:

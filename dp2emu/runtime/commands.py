@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import UsageError
@@ -20,6 +21,23 @@ _HEADER = struct.Struct("<BBH")
 _MERGED = frozenset({Op.RENDERSTATE, Op.TEXTURESTAGESTATE})
 """Token types whose items are added to the previous token if that has the same type, without
 changing the meaning."""
+
+
+NEWEST = 9
+"""The newest version of DirectX that has tokens of its own."""
+SENT_EARLY = frozenset(
+    {
+        (Op.ZRANGE, 6), (Op.SETMATERIAL, 6), (Op.CREATELIGHT, 6), (Op.SETLIGHT, 6),
+        (Op.SETTRANSFORM, 6), (Op.SETRENDERTARGET, 6), (Op.CLEAR, 6),
+    }
+)  # fmt: skip
+"""Pairs of a token and a version before its own whose contexts get it: the runtime of DirectX 7
+executes programs of DirectX 6 through the same driver interface (docs/departures.rst)."""
+
+
+def allowed(op: Op, version: int) -> bool:
+    """Whether a runtime writes a token into contexts of a ``version`` of DirectX."""
+    return TABLE[op].since <= version or (op, version) in SENT_EARLY
 
 
 def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
@@ -36,15 +54,20 @@ def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
         raise UsageError(f"{op.name}: {error}") from None
 
 
+@checked_on_failure
 class CommandBuffer:
     """A buffer of at most ``capacity`` bytes of tokens.  Mutable.
 
     If the next token does not fit, ``submit`` is called with the buffered tokens first; a token
-    is never split between two calls.
+    is never split between two calls.  ``version`` is the context's version of DirectX: tokens that
+    it does not have raise UsageError, unless they are in ``SENT_EARLY``.
     """
 
-    def __init__(self, capacity: int, submit: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, capacity: int, submit: Callable[[bytes], None], version: int = NEWEST
+    ) -> None:
         self.capacity = capacity
+        self._version = version
         self._submit = submit
         self._bytes = bytearray()
         self._open: tuple[Op, int, int] | None = None
@@ -125,6 +148,8 @@ class CommandBuffer:
         return min((self.capacity - len(self._bytes) - fixed) // each, MAX_ITEMS)
 
     def _append(self, op: Op, head: bytes, data: bytes, count: int) -> None:
+        if not allowed(op, self._version):
+            raise UsageError(f"{op.name} in a context of DirectX {self._version}")
         if self._join(op, data, count):
             return
         self.reserve(_HEADER.size + len(head) + len(data))

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO, D3DVERTEXELEMENT9, Op
 from dp2emu.d3d.enums import (
@@ -38,7 +39,16 @@ from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.layout import dtype_of
 from dp2emu.rig.interface import Rig
-from dp2emu.runtime.arguments import Box, box_inside, dword, handle_of, index_bytes, needed, words
+from dp2emu.runtime.arguments import (
+    Box,
+    box_inside,
+    dword,
+    handle_of,
+    index_bytes,
+    needed,
+    packed,
+    words,
+)
 from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import (
     Declaration,
@@ -81,6 +91,7 @@ _USER_DRAW_BYTES = 64
 vertices."""
 
 
+@checked
 class Device9(DeviceStates):
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 
@@ -123,6 +134,7 @@ class Device9(DeviceStates):
         )
         self._streams: set[int] = set()
         self._has_indices = self._has_format = False
+        self._vertex_shader: VertexShader | None = None
         self._patches: set[int] = set()
         self._objects = self._vertex_function = 0
         self.session.open(self.back_buffer.handle, handle_of(self.depth_buffer))
@@ -264,7 +276,7 @@ class Device9(DeviceStates):
     def create_vertex_shader(self, code: Sequence[int]) -> VertexShader:
         """CreateVertexShader of ``code``, DWORDs with the end token."""
         data = words(code)
-        return VertexShader(self._create_object(Op.CREATEVERTEXSHADERFUNC, data, len(data)))
+        return VertexShader(self._create_object(Op.CREATEVERTEXSHADERFUNC, data, len(data)), data)
 
     def create_pixel_shader(self, code: Sequence[int]) -> PixelShader:
         """CreatePixelShader of ``code``, DWORDs with the end token."""
@@ -314,6 +326,7 @@ class Device9(DeviceStates):
 
     def set_vertex_shader(self, shader: VertexShader | None) -> None:
         """SetVertexShader; None for fixed-function vertex processing."""
+        self._vertex_shader = shader
         self._set_vertex_function(shader.handle if shader else 0)
 
     def _set_vertex_function(self, handle: int) -> None:
@@ -358,7 +371,7 @@ class Device9(DeviceStates):
     def _set_constants(self, op: Op, first: int, rows: Sequence[Any], dtype: type[Any]) -> None:
         for start in range(0, len(rows), _CONSTANTS_A_TOKEN):
             part = rows[start : start + _CONSTANTS_A_TOKEN]
-            data = np.array(part, dtype).tobytes()
+            data = packed(part, dtype)
             self.session.commands.emit_tailed(op, (first + start, len(part)), data)
 
     # Transfers
@@ -456,9 +469,10 @@ class Device9(DeviceStates):
     def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
         """DrawPrimitive: ``count`` primitives of the bound streams from vertex ``start`` on.
 
-        This and the other draws raise Refused without a vertex format, streams or indices.
+        This and the other draws raise Refused without a vertex format, indices or, unless the
+        vertex shader has no inputs, streams.
         """
-        self._require(bool(self._streams), "streams")
+        self._require(self._can_fetch, "streams")
         if count:
             self._before_draw()
             self.session.emit(Op.DRAWPRIMITIVE, [(primitive, start, count)])
@@ -470,7 +484,7 @@ class Device9(DeviceStates):
         """DrawIndexedPrimitive: ``count`` primitives from index ``start`` on; indices count from
         vertex ``base``, ``minimum`` and ``vertices`` are a hint.
         """
-        self._require(bool(self._streams), "streams")
+        self._require(self._can_fetch, "streams")
         self._require(self._has_indices, "index buffer")
         if count:
             self._before_draw()
@@ -535,6 +549,12 @@ class Device9(DeviceStates):
     def _submit(self, vertices: UserMemory) -> None:
         self.session.submit_with(vertices)
         self._streams.discard(0)
+
+    @property
+    def _can_fetch(self) -> bool:
+        """Whether a draw has the streams that it needs: at least one, if it reads vertices."""
+        shader = self._vertex_shader
+        return bool(self._streams) or (shader is not None and not shader.reads_vertices)
 
     def _require(self, bound: bool, what: str) -> None:
         if not bound:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.ddraw import KeyFlags
 from dp2emu.d3d.formats import FORMATS
@@ -44,6 +45,7 @@ class SurfaceDevice(Protocol):
         """SetLOD: ``level`` is the most detailed level of a managed texture that draws use."""
 
 
+@checked
 class DirectDraw:
     """IDirectDraw of any version.  Mutable.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.d3d.ddraw import FACES, BltFlags, Caps, Caps2, Described
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Usage
@@ -73,6 +74,7 @@ class Clipper(msgspec.Struct, eq=False):
     rects: tuple[Rect, ...] | None = None
 
 
+@checked_on_failure
 class DrawSurface(msgspec.Struct, eq=False):
     """IDirectDrawSurface of any version: a surface of a chain, or a level of a face.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import astuple, replace
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, TransformState
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Clear
@@ -24,7 +25,7 @@ from dp2emu.dp2.states.raw_state import IDENTITY, TEXTURE_BIND, State, transform
 from dp2emu.dp2.states.setting_kinds import ONLY, Kind, stage_index
 from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.command.bindings import Rect, Viewport
-from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit
+from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, floats, unit
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
@@ -84,6 +85,7 @@ class DevicePalettes:
             self._session.emit(Op.SETPALETTE, [(number, flags, texture.desc.handle)])
 
 
+@checked
 class EarlyDevice:
     """IDirect3DDevice3 (``interface`` 6) or IDirect3DDevice7 (7) on a surface.  Mutable.
 
@@ -152,8 +154,9 @@ class EarlyDevice:
         return found
 
     def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MultiplyTransform: set the matrix times the current one."""
-        self.set_transform(kind, transform_product(matrix, self.transform(kind)))
+        """MultiplyTransform: set the matrix, 16 floats, times the current one."""
+        rows = floats(matrix, 16)
+        self.set_transform(kind, transform_product(rows, self.transform(kind)))
 
     def set_material(self, material: Material) -> None:
         """SetMaterial."""
@@ -335,6 +338,7 @@ class EarlyDevice:
             self._depth.drawn = True
 
 
+@checked
 class Device3(EarlyDevice):
     """IDirect3DDevice2 and IDirect3DDevice3, whose viewports, lights and materials are objects.
 

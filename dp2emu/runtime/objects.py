@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from dp2emu.d3d.enums import (
@@ -13,7 +15,9 @@ from dp2emu.d3d.enums import (
     Degree,
     LightType,
 )
+from dp2emu.errors import ShaderError
 from dp2emu.gpu.resource.heap import SurfaceDesc
+from dp2emu.shader.sm.decode import decode
 
 Color = tuple[float, float, float, float]
 """A colour as the floats red, green, blue and alpha."""
@@ -42,10 +46,24 @@ class Declaration(msgspec.Struct, frozen=True):
     handle: int
 
 
+@lru_cache(maxsize=256)
+def _reads_inputs(code: bytes) -> bool:
+    try:
+        return decode(code).reads_inputs
+    except ShaderError:
+        return True
+
+
 class VertexShader(msgspec.Struct, frozen=True):
-    """IDirect3DVertexShader9."""
+    """IDirect3DVertexShader9; ``code`` is that of a Direct3D 9 shader."""
 
     handle: int
+    code: bytes = b""
+
+    @property
+    def reads_vertices(self) -> bool:
+        """Whether the shader has inputs; True for code that is not valid."""
+        return not self.code or _reads_inputs(self.code)
 
 
 class PixelShader(msgspec.Struct, frozen=True):

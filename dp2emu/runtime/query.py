@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
@@ -41,6 +42,7 @@ class QueryData(NamedTuple):
         return int.from_bytes(self.data, "little") if self.data else None
 
 
+@checked
 class Query:
     """A query, created by ``Device9.create_query``.  Mutable: it is issued and answered.
 

@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from dp2emu.d3d.block_formats import PAIRS
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.flags import Usage
-from dp2emu.d3d.formats import FORMATS, Channel, Use
+from dp2emu.d3d.formats import FORMATS, Channel, Coding, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.resource.heap import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.resource.pixel_format import encode
+from dp2emu.gpu.resource.planar import PLANAR, packed_planes, planes_of
 from dp2emu.gpu.resource.subresources import CUBE_FACES, Box, Subresource
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session
@@ -149,7 +150,8 @@ def store_pixels(
     """
     desc = resource.root.desc
     assert desc is not None
-    for offset, piece in _pieces(desc, resource.part(index), box, stored):
+    pieces = _planes if desc.format in PLANAR else _pieces
+    for offset, piece in pieces(desc, resource.part(index), box, stored):
         session.write(desc.handle, offset, piece)
 
 
@@ -174,6 +176,30 @@ def _pieces(
             continue
         for y in range(-(-len(packed) // size)):
             yield place + y * part.pitch, packed[y * size : (y + 1) * size]
+
+
+def _planes(
+    desc: SurfaceDesc, part: Subresource, box: Box, stored: Stored
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte offset in the surface's memory, bytes to store there) for the rows of the planes
+    of a box, whose image ``stored`` is.
+    """
+    format, start, taken = Format(desc.format), part.offset, 0
+    across, down = -(-part.width // 2), -(-part.height // 2)
+    columns, rows = -(-box.right // 2) - box.left // 2, -(-box.bottom // 2) - box.top // 2
+    data = packed_planes(format, columns, rows, stored.data, stored.pitch)
+    if (columns, rows) == (across, down):
+        yield start, data
+        return
+    inner = planes_of(format, columns, rows)
+    for whole, inside in zip(planes_of(format, across, down), inner, strict=True):
+        left = box.left // 2 * (whole.width // across)
+        top = box.top // 2 * (whole.rows // down)
+        for row in range(inside.rows):
+            piece = data[taken : taken + inside.width]
+            yield start + (top + row) * whole.width + left, piece
+            taken += inside.width
+        start += whole.rows * whole.width
 
 
 def _rows(stored: Stored, start: int, rows: int, size: int) -> bytes:
@@ -206,17 +232,17 @@ def block_of(format: Format, color: int) -> bytes:
     documentation, ColorFill): the inverse of reading texels (``d3d.block_formats``).
 
     DXT1 is transparent below an alpha of 128; luminance is red, and U, V, W and Q are red, green,
-    blue and alpha.  Raises Unsupported for palette indices and depth.
+    blue and alpha.  A palette index is the alpha.  Raises Unsupported for depth.
     """
     row = FORMATS[format]
     lanes = tuple(color >> shift & 0xFF for shift in (16, 8, 0, 24))
     if format in _BLOCKS:
         return _BLOCKS[format](lanes)  # type: ignore[arg-type]
-    if row.uses & (Use.PALETTE | Use.DEPTH):
+    if row.uses & Use.DEPTH:
         raise Unsupported(f"ColorFill of {format.sdk}")
     word = sum(
         _bits(row.channels[name], lanes[index]) << row.channels[name].shift
-        for index, names in enumerate(("rlu", "gv", "bw", "aq"))
+        for index, names in enumerate(("rlu", "gv", "bw", "aqp"))
         for name in names if name in row.channels
     )  # fmt: skip
     unused = (1 << 8 * row.size) - 1
@@ -226,6 +252,8 @@ def block_of(format: Format, color: int) -> bytes:
 
 
 def _bits(channel: Channel, value: int) -> int:
+    if channel.coding is Coding.UINT:
+        return value & channel.max
     lane = np.array([value], np.float32) / np.float32(255)
     return int(encode(channel, lane)[0])
 
@@ -258,9 +286,9 @@ def _ramp(value: int) -> bytes:
     return bytes([value, value, 0, 0, 0, 0, 0, 0])
 
 
-def _pair(order: str, color: Color) -> bytes:
-    """The four bytes of a macropixel, two pixels of one colour that share chroma; ``order`` has a
-    letter (y, u, v, r, g or b) for each byte.
+def _shared(order: str, color: Color) -> bytes:
+    """The bytes of pixels of one colour that share chroma; ``order`` has a letter (y, u, v, r, g
+    or b) for each byte.
     """
     red, green, blue, _ = color
     y, u, v = ((r * red + g * green + b * blue + 128 >> 8) + base for r, g, b, base in _YUV)
@@ -277,7 +305,8 @@ _BLOCKS: dict[Format, Callable[[Color], bytes]] = {
     Format.DXT5: _dxt5,
     Format.ATI1N: lambda color: _ramp(color[0]),
     Format.ATI2N: lambda color: _ramp(color[1]) + _ramp(color[0]),
-    **{format: partial(_pair, order) for format, order in PAIRS.items()},
+    **{format: partial(_shared, order) for format, order in PAIRS.items()},
+    **{format: partial(_shared, "yyyyuv") for format in (Format.YV12, Format.NV12)},
 }
 """The function that encodes a block of pixels of one colour, by format; only for formats whose
 pixels share bytes."""

@@ -1,6 +1,8 @@
 """Reading response buffers, strictly (wire format, "Responses").
 
-All of a buffer is checked, so that errors of a driver's protocol are reported.
+All of a buffer is checked, so that errors of a driver's protocol are reported.  construct reads a
+buffer by its declaration alone (``dp2.parse.RESPONSE_BLOCK``); the reader here says what is wrong
+with one that construct refuses.
 """
 
 from __future__ import annotations
@@ -9,8 +11,12 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from construct import ConstructError
+
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.errors import ResponseError
+from dp2emu.dp2.parsers import CHECKED, WALK
+from dp2emu.errors import DecodingDisagreement, ResponseError
 
 _BLOCK = struct.Struct("<BBHI")
 """The header of a block of responses, D3DHAL_DP2RESPONSE: bCommand, bReserved, count, and the size
@@ -39,13 +45,47 @@ class Responses(NamedTuple):
     more: bool
 
 
-def parse_responses(buffer: bytes, size_of: Callable[[int], int | None]) -> Responses:
+@checked
+def parse_responses(
+    buffer: bytes, size_of: Callable[[int], int | None], parser: str = WALK
+) -> Responses:
     """The responses in ``buffer``, which is dwErrorOffset bytes long.
 
     ``size_of`` returns the payload size of a query id, None for unknown ids.  Any mix of blocks is
-    accepted; a RESPONSECONTINUE's count is ignored.  Raises ResponseError, with the offset of the
-    first error.
+    accepted; a RESPONSECONTINUE's count is ignored.  ``parser`` names the reader, as in
+    ``dp2.parsers``.  Raises ResponseError, with the offset of the first error, and
+    DecodingDisagreement if both readers read and differ.
     """
+    if parser == WALK:
+        return _read(buffer, size_of)
+    declared = _declared(buffer)
+    if declared is None or parser == CHECKED:
+        found = _read(buffer, size_of)
+        if found != declared:
+            what = "responses that the reader accepts and construct reads differently or refuses"
+            raise DecodingDisagreement(what)
+        return found
+    for record in declared.records:
+        _check_size(record, size_of(record.query))
+    return declared
+
+
+def _declared(buffer: bytes) -> Responses | None:
+    """The responses as construct reads them, None for a malformed buffer."""
+    # Imported on use: the default reader needs no declarations.
+    from dp2emu.dp2 import parse
+
+    try:
+        blocks = parse.parse_responses(buffer)
+    except ConstructError:
+        return None
+    answers = (answer for block in blocks for answer in block.answers)
+    records = tuple(Response(each.dwQueryID, each.data, each.offset) for each in answers)
+    more = any(block.header.bCommand == Op.RESPONSECONTINUE for block in blocks)
+    return Responses(records, more)
+
+
+def _read(buffer: bytes, size_of: Callable[[int], int | None]) -> Responses:
     records: list[Response] = []
     more = False
     for offset, command, count, end in _blocks(buffer):

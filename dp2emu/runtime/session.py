@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked_on_failure, unchecked
 from dp2emu.capture import records
 from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.dp2structs import Op
@@ -19,6 +20,8 @@ from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import WALK, parser_name
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
@@ -28,6 +31,10 @@ from dp2emu.runtime.responses import parse_responses
 
 COMMAND_BYTES = 1 << 16
 """Default size of a session's command buffer in bytes."""
+
+
+_Sides = tuple[int, int, int, int]
+"""A rectangle: left, top, right, bottom."""
 
 
 class Refused(Fault):
@@ -81,6 +88,7 @@ def _no_vertices() -> CallVertices | None:
     return None
 
 
+@checked_on_failure
 class Session:
     """A context on a rig, its command buffer and its query ids.  Mutable.
 
@@ -104,7 +112,7 @@ class Session:
         self.rig = rig
         self.context = context
         self.interface = interface
-        self.commands = CommandBuffer(command_bytes, self._send)
+        self.commands = CommandBuffer(command_bytes, self._send, interface)
         self.calls = 0
         self._record = record
         self._time = 0
@@ -112,6 +120,9 @@ class Session:
         self._answers = answers
         self._query_ids = 0
         self._listeners: dict[int, Listener] = {}
+        # An emulated driver has options, others have not.
+        options = getattr(rig, "options", None)
+        self._parser = parser_name(options) if isinstance(options, Options) else WALK
         self.vertices: Callable[[], CallVertices | None] = _no_vertices
         self._buffer = self.create_surface(SurfaceKind.MEMORY, command_bytes).handle
 
@@ -164,6 +175,23 @@ class Session:
         self._log(records.Blitted(blt, self._now()))
         self.rig.blit(blt)
 
+    def copy(
+        self,
+        source: SurfaceDesc,
+        read: _Sides,
+        target: SurfaceDesc,
+        written: _Sides,
+        flags: int = 0,
+    ) -> None:
+        """Copy, convert or stretch the rectangle ``read`` to ``written``: by BLT with DP2BLT_*
+        ``flags`` or, before DirectX 9, which has the token, by a blit outside of the command
+        buffer, without filter.
+        """
+        if self.interface >= 9:
+            self.emit(Op.BLT, [(source.handle, read, 0, target.handle, written, 0, flags)])
+        else:
+            self.blit(Blt(target.handle, *written, source.handle, *read))
+
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write after submitting all commands so far, without waiting for the GPU."""
         self.flush()
@@ -195,6 +223,7 @@ class Session:
         """(number of the next call, byte offset in it) of the next token."""
         return self.calls, len(self.commands)
 
+    @unchecked
     def emit(self, op: Op, items: Any = (), *, head: Any = None) -> None:
         """Append a token with ``head`` and ``items`` (``CommandBuffer.emit``)."""
         self.commands.emit(op, items, head=head)
@@ -291,7 +320,7 @@ class Session:
         if answer.dwErrorOffset != len(answer.response):
             what = f"dwErrorOffset {answer.dwErrorOffset}, {len(answer.response)} bytes written"
             raise ResponseError(what)
-        responses = parse_responses(answer.response, self._size_of)
+        responses = parse_responses(answer.response, self._size_of, self._parser)
         owed = [self._listeners[r.query].deliver(r.data) for r in responses.records]
         return responses.more and any(owed)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.device_states import (
     PIXEL_RENDER_STATES,
     PIXEL_SAMPLER_STATES,
@@ -49,6 +50,7 @@ _MEMBERS = {
 }
 
 
+@checked
 class Settings7:
     """The states that an application of DirectX 6 or 7 set, by (kind, index), and its state
     blocks.
@@ -58,6 +60,7 @@ class Settings7:
 
     def __init__(self) -> None:
         self._values: dict[Key, Any] = {}
+        # In a block None is the default of a setting that was not set when it was captured.
         self._blocks: dict[int, tuple[dict[Key, Any], StateBlockType7 | None]] = {}
         self._recording: dict[Key, Any] | None = None
 
@@ -104,7 +107,7 @@ class Settings7:
         self._blocks[handle] = values, type
 
     def capture(self, handle: int) -> None:
-        """CaptureStateBlock."""
+        """CaptureStateBlock: refresh the values of the settings that a block holds."""
         block, type = self._find(handle)
         if type is not None:
             self.create(handle, type)
@@ -113,14 +116,18 @@ class Settings7:
             block[key] = self._values.get(key)
 
     def apply(self, handle: int) -> None:
-        """ApplyStateBlock: set the values in a block; a predefined block also resets to their
-        defaults those of its states that had never been set when it was captured.
+        """ApplyStateBlock: set the values in a block, and reset to their defaults those of its
+        settings that had never been set when it was captured.
         """
         block, type = self._find(handle)
         if type is not None:
             for key in [key for key in self._values if _MEMBERS[type](key)]:
                 del self._values[key]
-        self._values.update({key: value for key, value in block.items() if value is not None})
+        for key, value in block.items():
+            if value is None:
+                self._values.pop(key, None)
+            else:
+                self._values[key] = value
 
     def delete(self, handle: int) -> None:
         """DeleteStateBlock."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import astuple
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d import device_states
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import LightType, RenderState, SamplerState, TextureStageState
@@ -40,6 +41,7 @@ DEFAULT_LIGHT = Light(
 z."""
 
 
+@checked
 class Lights:
     """Sets a device's lights; a light is created in the driver when it is first used.  Mutable."""
 
@@ -63,6 +65,7 @@ class Lights:
         self._session.commands.emit_tailed(Op.SETLIGHT, (index, kind), b"")
 
 
+@checked
 class DeviceStates:
     """The states of a Direct3D 9 or 8 device.  Mutable.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
@@ -97,6 +98,7 @@ class TextureShape(msgspec.Struct, frozen=True):
     managed: bool = False
 
 
+@checked
 class Textures:
     """The textures of a session: what is bound, generated levels that are out of date, palettes.
 
@@ -270,7 +272,11 @@ def _levels(shape: TextureShape, *, generated: bool) -> int:
     """
     sides = shape.width, shape.height, shape.depth
     width, height = FORMATS[shape.format].block
-    whole = width == 1 or height == 1 or not (shape.width % width or shape.height % height)
+    # A side below a block's is stored as a whole block, like that of a small level.
+    whole = height == 1 or all(
+        side < block or side % block == 0
+        for side, block in zip(sides, (width, height), strict=False)
+    )
     if min(sides) < 1 or not whole:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"a texture of {sides}")
     most = full_chain(*sides)

@@ -9,9 +9,10 @@ from dp2emu.errors import Fault
 
 
 class Api(IntEnum):
-    """Direct3D 10 or 11 for applications; the value is the interface version of the driver."""
+    """Direct3D 10, 10.1 or 11 for applications; the value is the driver's interface version."""
 
     D3D10 = 100
+    D3D10_1 = 101
     D3D11 = 110
 
 

@@ -11,26 +11,38 @@ from typing import Any, Protocol
 
 import msgspec
 
+from dp2emu.argument_check import checked
+from dp2emu.ddi10.device import SINCE
 from dp2emu.ddi10.queries.query_types import MiscFlag
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import (
     BindFlag,
     CreateResource,
-    DxgiSampleDesc,
     MipInfo,
     ResourceType,
     SubresourceUP,
     Usage,
 )
-from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
+from dp2emu.ddi10.resources.transfers import DdiBox
 from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
 from dp2emu.ddi10.states.input_layout import CreateElementLayout
-from dp2emu.errors import Unsupported
+from dp2emu.errors import ArgumentError, ContractError, Dp2Error, Unsupported
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
+from dp2emu.runtime10.features import FeatureData, feature_data
 from dp2emu.runtime10.hazards import HazardTracker
 from dp2emu.runtime10.query import Query, kind_of
-from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, texel_bytes
+from dp2emu.runtime10.signatures import Code, VertexElement, input_elements
 from dp2emu.runtime10.streamout import StreamDeclaration, stream_output_desc
+from dp2emu.runtime10.textures import (
+    Part,
+    TextureDesc,
+    bind_flags,
+    box_part,
+    map_flags,
+    parts_of,
+    texture_resource,
+)
+from dp2emu.runtime10.views import Span, ViewDesc, view_structure
 
 CORE_LAYER = 1
 """The runtime's handle of itself ("core layer"), which the driver passes to pfnSetErrorCb."""
@@ -51,6 +63,9 @@ class Adapter(Protocol):
         self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
     ) -> Functions:
         """CreateDevice; the driver reports errors by ``set_error(core_layer, code)``."""
+
+    def get_caps(self, type: int, data: bytearray) -> int:
+        """GetCaps: write the capability structure of ``type`` to ``data``; returns an HRESULT."""
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
@@ -79,6 +94,7 @@ class Shader(Handle, frozen=True, eq=False):
     code: Code
 
 
+@checked
 class Device:
     """A device for an application.  Mutable: calls change its bindings.
 
@@ -101,17 +117,27 @@ class Device:
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
 
-        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only.
+        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only,
+        ArgumentError for an unknown one and for arguments that it does not take.
         """
         self._codes.clear()
         found = None
         for name, given in self._hazards.resolved(entry, arguments):
             if name not in self._functions:
-                raise Unsupported(f"{name} before Direct3D 11")
+                raise _missing(name)
             found = self._functions[name](*given)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found
+
+    def check_feature_support(self, feature: int) -> FeatureData:
+        """CheckFeatureSupport: the structure of ``feature``, a ``Feature``.
+
+        Raises Unsupported for other features, and for Direct3D 10, which has no such method.
+        """
+        if self.api < Api.D3D11:
+            raise Unsupported("CheckFeatureSupport before Direct3D 11")
+        return feature_data(feature, self._adapter.get_caps)
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
@@ -132,17 +158,20 @@ class Device:
         size: int,
         bind: int,
         data: bytes | None,
-        usage: Usage = Usage.DEFAULT,
+        usage: int = Usage.DEFAULT,
         stride: int = 0,
+        access: int = 0,
     ) -> Resource:
-        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is zeroed.  A
+        """CreateBuffer of ``size`` bytes; without data it is zeroed.
+
+        ``bind`` is D3D11_BIND_*, ``usage`` D3D11_USAGE_*, ``access`` D3D11_CPU_ACCESS_*.  A
         ``stride``, in bytes, makes it a structured buffer.
         """
         given = None if data is None else (SubresourceUP(data, size, size),)
         return self._create(
             CreateResource(
                 (MipInfo(size),), given, ResourceType.BUFFER, usage, bind_flags(bind),
-                ByteStride=stride,
+                map_flags(access), ByteStride=stride,
             )
         )  # fmt: skip
 
@@ -161,17 +190,19 @@ class Device:
         ``format`` is a DXGI_FORMAT, ``size`` width and height in pixels, ``bind`` D3D11_BIND_*,
         ``samples`` the number of samples of a pixel.
         """
-        return self._create(
-            CreateResource(
-                (MipInfo(*size),),
-                None if data is None else (data,),
-                ResourceType.TEXTURE2D,
-                usage,
-                bind_flags(bind),
-                Format=format,
-                SampleDesc=DxgiSampleDesc(samples),
-            )
+        desc = TextureDesc(
+            ResourceType.TEXTURE2D, format, *size, samples=samples, bind=bind, usage=usage
         )
+        found = texture_resource(self.api, desc)
+        return self._create(found if data is None else found._replace(pInitialDataUP=(data,)))
+
+    def create_texture(self, desc: TextureDesc, data: Sequence[bytes] | None = None) -> Resource:
+        """CreateTexture1D, CreateTexture2D or CreateTexture3D.
+
+        ``data`` has the rows of each subresource without padding, the levels of slice 0 first.
+        Raises Refused (E_INVALIDARG) for an invalid description, and Unsupported.
+        """
+        return self._create(texture_resource(self.api, desc, data))
 
     def create_unordered_view(
         self,
@@ -186,13 +217,27 @@ class Device:
         """CreateUnorderedAccessView of ``elements`` (first, count) of a buffer, or ``slices``
         (first, count) of level ``mip`` of a texture.
 
-        ``format`` is a DXGI_FORMAT, ``flags`` are D3D11_BUFFER_UAV_FLAG_*.
+        ``format`` is a DXGI_FORMAT, ``flags`` are D3D11_BUFFER_UAV_FLAG_*.  Raises as
+        ``create_view`` does.
         """
-        desc = CreateUnorderedAccessView(
-            resource.memory, format, resource.desc.ResourceDimension, mip, *slices, *elements,
-            flags,
-        )  # fmt: skip
-        return self.make("UnorderedAccessView", desc)
+        if resource.is_buffer:
+            desc = ViewDesc(format, elements=Span(*elements), flags=flags)
+        else:
+            desc = ViewDesc(format, levels=Span(mip), slices=Span(*slices), flags=flags)
+        return self.create_view("UnorderedAccessView", resource, desc)
+
+    def create_view(self, noun: str, resource: Resource, desc: ViewDesc | None = None) -> Handle:
+        """Create a view by its ``noun``, such as ShaderResourceView; without ``desc`` a view of
+        all of the resource, and for outputs of its top level.
+
+        Raises Refused (E_INVALIDARG) for a description that does not fit the resource.
+        """
+        given = resource.desc, resource.memory, desc or ViewDesc()
+        structure = view_structure(self.api, noun, *given)
+        try:
+            return self.make(noun, structure)
+        except ContractError as error:
+            raise Refused(Result.E_INVALIDARG, error.what) from None
 
     def _create(self, desc: CreateResource) -> Resource:
         return Resource(self.make("Resource", desc).memory, desc)
@@ -226,8 +271,12 @@ class Device:
         return Shader(memory, code)
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
-        """CreateInputLayout of ``elements`` for a vertex shader."""
-        found = input_elements(elements, shader.code.inputs)
+        """CreateInputLayout of ``elements`` for a vertex shader.
+
+        Code without an input signature names its registers: ``VertexElement("v", 2, ...)`` is v2.
+        Raises Refused for an input without an element.
+        """
+        found = input_elements(elements, shader.code.named_inputs)
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
@@ -252,41 +301,70 @@ class Device:
     def set_viewports(self, viewports: Sequence[tuple[float, ...]]) -> None:
         """RSSetViewports: x, y, width, height, minimum and maximum depth of ``viewports``."""
         rows = [Viewport(*viewport) for viewport in viewports]
-        self.call("SetViewports", VIEWPORTS - len(rows), rows)
+        self.call("SetViewports", _free(rows), rows)
 
     def set_scissor_rects(self, rects: Sequence[tuple[int, ...]]) -> None:
         """RSSetScissorRects: left, top, right and bottom of each of ``rects``, in pixels."""
         rows = [Scissor(*rect) for rect in rects]
-        self.call("SetScissorRects", VIEWPORTS - len(rows), rows)
+        self.call("SetScissorRects", _free(rows), rows)
 
-    def resolve(self, resource: Resource) -> Resource:
-        """Resolve a multisampled texture into a new texture of one sample."""
+    def update(
+        self, resource: Resource, index: int, data: bytes, box: DdiBox | None = None
+    ) -> None:
+        """UpdateSubresource of subresource ``index``, or of a ``box`` of it in texels.
+
+        ``data`` has rows without padding.  Raises Refused for another size, and for a box that
+        does not lie in the subresource.
+        """
+        part = self.part(resource, index)
+        if box is not None:
+            part = box_part(resource.desc, part, box)
+        if len(data) != part.size:
+            raise Refused(Result.E_INVALIDARG, f"{len(data)} bytes for {part.size}")
+        pitches = part.row_bytes, part.slice_bytes
+        self.call("ResourceUpdateSubresourceUP", resource.memory, index, box, data, *pitches)
+
+    def part(self, resource: Resource, index: int) -> Part:
+        """Subresource ``index`` of a resource.  Raises Refused (E_INVALIDARG) if it has fewer."""
+        parts = parts_of(resource.desc)
+        if not 0 <= index < len(parts):
+            raise Refused(Result.E_INVALIDARG, f"subresource {index} of {len(parts)}")
+        return parts[index]
+
+    def resolve(self, resource: Resource, index: int = 0) -> Resource:
+        """Resolve slice ``index`` of a multisampled texture into a new texture of one sample."""
         desc = resource.desc
         target = self.create_texture2d(
             desc.Format, desc.pMipInfoList[0][:2], int(BindFlag.RENDER_TARGET)
         )
-        arguments = (target.memory, 0, resource.memory, 0, desc.Format)
+        arguments = (target.memory, 0, resource.memory, index, desc.Format)
         self.call("ResourceResolveSubresource", *arguments)
         return target
 
-    def read(self, resource: Resource) -> bytes:
-        """The bytes of a buffer, or of a texture's top level with packed rows."""
-        desc = resource.desc
+    def read(self, resource: Resource, index: int = 0) -> bytes:
+        """The bytes of a buffer, or of subresource ``index`` of a texture in rows without padding.
+
+        Slices of a volume follow each other; a multisampled texture is resolved.  Raises Refused
+        (E_INVALIDARG) for a subresource that does not exist.
+        """
+        desc, part = resource.desc, self.part(resource, index)
         if desc.SampleDesc.Count > 1:
-            resolved = self.resolve(resource)
+            resolved = self.resolve(resource, index)
             data = self.read(resolved)
             self.release(resolved)
             return data
-        top = desc.pMipInfoList[0]
+        cube = desc.ResourceDimension == ResourceType.TEXTURECUBE
         staging = self._create(
             CreateResource(
-                (top,), None, desc.ResourceDimension, Usage.STAGING, MapFlags=int(Map.READ),
-                Format=desc.Format,
+                (MipInfo(part.width, part.height, part.depth),), None,
+                ResourceType.TEXTURE2D if cube else desc.ResourceDimension, Usage.STAGING,
+                MapFlags=int(Map.READ), Format=desc.Format,
             )
         )  # fmt: skip
-        self.call("ResourceCopy", staging.memory, resource.memory)
+        source = (resource.memory, index, None)
+        self.call("ResourceCopyRegion", staging.memory, 0, 0, 0, 0, *source)
         mapped = self.call("StagingResourceMap", staging.memory, 0, int(Map.READ), 0)
-        data = _packed(mapped, self._row_bytes(resource), top.TexelHeight)
+        data = _packed(mapped, part)
         self.call("StagingResourceUnmap", staging.memory, 0)
         self.release(staging)
         return data
@@ -295,21 +373,26 @@ class Device:
         """Release: destroy a resource."""
         self.call("DestroyResource", resource.memory)
 
-    def _row_bytes(self, resource: Resource) -> int:
-        width = resource.desc.pMipInfoList[0].TexelWidth
-        return width if resource.is_buffer else width * texel_bytes(resource.desc.Format)
+
+def _free(rows: Sequence[object]) -> int:
+    """The number of viewport slots that ``rows`` leave.  Raises Refused if it is negative."""
+    if len(rows) > VIEWPORTS:
+        raise Refused(Result.E_INVALIDARG, f"{len(rows)} viewports or scissor rectangles")
+    return VIEWPORTS - len(rows)
 
 
-_UNORDERED_ACCESS = 0x80
-"""D3D11_BIND_UNORDERED_ACCESS, the application's flag; the DDI's flag is another bit."""
+def _missing(entry: str) -> Dp2Error:
+    """The error about a function that a driver's device lacks."""
+    if entry in SINCE:
+        return Unsupported(f"{entry} before Direct3D 11")
+    return ArgumentError(f"the Direct3D 10/11 interface has no function {entry!r:.60}")
 
 
-def bind_flags(bind: int) -> int:
-    """The DDI's bind flags for ``bind``, flags of D3D11_BIND_FLAG."""
-    unordered = BindFlag.UNORDERED_ACCESS if bind & _UNORDERED_ACCESS else 0
-    return bind & ~_UNORDERED_ACCESS | unordered
-
-
-def _packed(mapped: MappedSubresource, row: int, height: int) -> bytes:
-    starts = range(0, mapped.RowPitch * height, mapped.RowPitch or 1)
-    return b"".join(bytes(mapped.pData[start : start + row]) for start in starts)
+def _packed(mapped: MappedSubresource, part: Part) -> bytes:
+    """The rows of a mapped subresource without padding."""
+    starts = (
+        slice * mapped.DepthPitch + row * mapped.RowPitch
+        for slice in range(part.depth)
+        for row in range(part.rows)
+    )
+    return b"".join(bytes(mapped.pData[start : start + part.row_bytes]) for start in starts)

@@ -12,6 +12,9 @@ from typing import Any
 
 import msgspec
 
+from dp2emu.ddi10.resources.resource import BUFFER_TYPES, ResourceType
+from dp2emu.errors import ArgumentError
+
 Call = tuple[str, tuple[Any, ...]]
 """A call of the driver, as a tuple: the DDI function's name, and its arguments."""
 
@@ -48,15 +51,19 @@ class HazardTracker:
         self._slots: dict[int, _Range] = {}
         self._views: dict[int, tuple[bytearray, _Range]] = {}
 
-    def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
+    def resolved(self, entry: str, arguments: tuple[Any, ...]) -> list[Call]:
         """The calls to make instead of a call of ``entry``: those that unbind inputs in the memory
         of its outputs, then the call itself, with null for inputs that are bound as outputs.
+
+        Raises ArgumentError for arguments that no driver could be passed.
         """
         rule = _RULES.get(entry)
         if rule is None:
-            yield entry, arguments
-        else:
-            yield from rule(self, entry, *arguments)
+            return [(entry, arguments)]
+        try:
+            return list(rule(self, entry, *arguments))
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ArgumentError(f"{entry}: {error}") from None
 
     # Views
 
@@ -73,8 +80,13 @@ class HazardTracker:
         self, entry: str, levels: tuple[int, int], desc: Any, memory: bytearray, rest: Any
     ) -> Call:
         """Remember the subresources of a view's ``levels``; returns the call that creates it."""
-        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
-        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
+        part = _Range(desc.hDrvResource)
+        if desc.ResourceDimension not in BUFFER_TYPES:
+            # The depth slices of a volume are one subresource.
+            volume = desc.ResourceDimension == ResourceType.TEXTURE3D
+            slices = part.slices if volume else _counted(desc.FirstArraySlice, desc.ArraySize)
+            part = _Range(desc.hDrvResource, levels, slices)
+        self._views[id(memory)] = memory, part
         return entry, (desc, memory, *rest)
 
     def _create_depth(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.queries.query_types import (
     QUERY_TYPES,
     CreateQuery,
@@ -20,6 +21,7 @@ from dp2emu.ddi10.queries.query_types import (
 )
 from dp2emu.ddi10.queries.query_types import Query as Ddi
 from dp2emu.ddi10.queries.statistics import Statistics
+from dp2emu.errors import ArgumentError
 from dp2emu.runtime10.codes import Api, Refused, Result
 
 POLLS = 10_000
@@ -44,6 +46,7 @@ _STREAMS = {
 
 QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
     Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
+    Api.D3D10_1: {**_COMMON, 4: Ddi.PIPELINESTATS},
     Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
 }
 """The driver's query type by D3D10_QUERY or D3D11_QUERY number, for each API version (Direct3D
@@ -102,6 +105,7 @@ def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
     return QUERY_TYPES[query]
 
 
+@checked
 class Query:
     """A query or predicate.  Mutable: it is begun and ended."""
 
@@ -159,7 +163,12 @@ class Query:
         return self.get_data(memory, len(memory))
 
     def value(self, data: bytes) -> int | dict[str, int | float]:
-        """``data`` as a number, or if it is a structure, as its numbers by member name."""
+        """``data`` as a number, or if it is a structure, as its numbers by member name.
+
+        Raises ArgumentError for data of another size than ``data_size``.
+        """
+        if len(data) != self.data_size:
+            raise ArgumentError(f"{len(data)} bytes of data, the query's have {self.data_size}")
         values = self.kind.layout.unpack(data)
         names = _FIELDS.get(Ddi(self.kind.query))
         if names is None:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
 from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.shader.sm4.container import Container, Element, Signature, unpack
+from dp2emu.shader.sm4.container import ComponentType, Container, Element, Signature, unpack
+from dp2emu.shader.sm4.decode import decode
+from dp2emu.shader.sm4.enums import SystemValue
+from dp2emu.shader.sm4.flow import phases
+from dp2emu.shader.sm4.lower.declared import Declared, declared
+from dp2emu.shader.sm4.lower.lowered import Register
 
 APPEND = 0xFFFFFFFF
 """D3D11_APPEND_ALIGNED_ELEMENT, an offset that puts a vertex element behind the previous one of
@@ -35,12 +44,18 @@ class VertexElement(NamedTuple):
     InstanceDataStepRate: int = 0
 
 
+@checked
 class Code(msgspec.Struct, frozen=True):
-    """A compiled shader: its program and its signatures."""
+    """A compiled shader: its program and its signatures.
+
+    Without ``inputs`` or ``outputs``, as after ``assemble``, input layouts and stream output name
+    the registers that the program declares: semantic ``v`` or ``o`` with the register's number as
+    its index, and system values as in HLSL.
+    """
 
     program: bytes
-    inputs: Signature
-    outputs: Signature
+    inputs: Signature = ()
+    outputs: Signature = ()
     patch_constants: Signature = ()
 
     @classmethod
@@ -48,6 +63,23 @@ class Code(msgspec.Struct, frozen=True):
         """The shader of a DXBC container.  Raises ShaderError."""
         parts: Container = unpack(container)
         return cls(parts.program, parts.inputs, parts.outputs, parts.patch_constants)
+
+    @property
+    def named_inputs(self) -> Signature:
+        """``inputs``, or if there are none, the declared input registers.  Raises ShaderError."""
+        return self.inputs or tuple(_elements("v", self._declared.inputs))
+
+    @property
+    def named_outputs(self) -> Signature:
+        """``outputs``, or if there are none, the declared output registers.  Raises
+        ShaderError.
+        """
+        return self.outputs or tuple(_elements("o", self._declared.outputs))
+
+    @property
+    def _declared(self) -> Declared:
+        every = (phase.declarations for phase in phases(decode(self.program)))
+        return declared(tuple(chain.from_iterable(every)))
 
     @property
     def signatures(self) -> Signatures:
@@ -58,6 +90,22 @@ class Code(msgspec.Struct, frozen=True):
     def tessellation_signatures(self) -> TessellationSignatures:
         """Input, output and patch constant signature as DDI entries, for hull, domain shaders."""
         return TessellationSignatures(*self.signatures, tuple(_entries(self.patch_constants)))
+
+
+def _elements(prefix: str, registers: Iterable[Register]) -> Iterator[Element]:
+    """The signature elements of declared registers, named by ``prefix`` and number or by their
+    system value.
+    """
+    counts: Counter[str] = Counter()
+    for register in registers:
+        name, index = prefix, register.number
+        if register.name is not SystemValue.UNDEFINED:
+            name = "SV_" + register.name.name.replace("_", "")
+            index, counts[name] = counts[name], counts[name] + 1
+        yield Element(
+            name, index, int(register.name), ComponentType.UNKNOWN, register.number,
+            register.mask, register.mask, register.stream,
+        )  # fmt: skip
 
 
 def _entries(signature: Signature) -> Iterable[SignatureEntry]:
@@ -120,7 +168,15 @@ def _offsets(elements: Sequence[VertexElement]) -> Iterable[int]:
 
 
 def texel_bytes(format: int) -> int:
-    """Size of a texel or vertex element of a DXGI_FORMAT, in bytes.
+    """Size of a texel or vertex element of a DXGI_FORMAT, in bytes; of a block, if compressed.
+
+    Raises as ``texels_of`` does.
+    """
+    return texels_of(format).size
+
+
+def texels_of(format: int) -> FormatRow:
+    """The layout of the texels of a DXGI_FORMAT.
 
     Raises Refused (E_INVALIDARG) for an unknown format or one without a size.
     """
@@ -128,4 +184,4 @@ def texel_bytes(format: int) -> int:
     row = DXGI.get(DxgiFormat(format)) if known else None
     if row is None or not row.texels.size:
         raise Refused(Result.E_INVALIDARG, f"DXGI_FORMAT {format}")
-    return row.texels.size
+    return row.texels

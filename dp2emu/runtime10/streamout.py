@@ -55,7 +55,7 @@ def stream_output_desc(
     program = code.program if _stage(code) is Stage.GEOMETRY else None
     entries = tuple(entry for each in declared for entry in _entries(code, each))
     desc: StreamOutputShader | StreamOutputShader11
-    if api is Api.D3D10:
+    if api < Api.D3D11:
         desc = _described_10(program, entries, strides)
     else:
         desc = StreamOutputShader11(program, entries, tuple(strides), rasterized)
@@ -111,7 +111,7 @@ def _gap(given: StreamDeclaration) -> Iterator[StreamOutputEntry11]:
 
 
 def _element(code: Code, given: StreamDeclaration) -> Element:
-    for element in code.outputs:
+    for element in code.named_outputs:
         named = element.semantic.upper() == (given.SemanticName or "").upper()
         same = element.index == given.SemanticIndex and element.stream == given.Stream
         if named and same and element.register is not None:

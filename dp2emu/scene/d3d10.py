@@ -3,51 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dp2emu.capture.recorder import Recorder
 from dp2emu.capture.records import Annotation, Record
+from dp2emu.d3d.dxgi import DXGI, Support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.resources.resource import ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.transfers import ClearFlag
 from dp2emu.ddi10.resources.unordered_access import KEEP
-from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
-from dp2emu.ddi10.states.state_objects import (
-    TARGETS,
-    BlendDesc,
-    BlendDesc1,
-    DepthStencilDesc,
-    RasterizerDesc,
-    RenderTargetBlend,
-    SamplerDesc,
-    StencilOpDesc,
-)
+from dp2emu.ddi10.states.bindings import Scissor, Viewport
 from dp2emu.errors import ContractError, Fault, SceneError, ShaderError, Unsupported, UsageError
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.picture import encode_png
-from dp2emu.runtime10 import (
-    Api,
-    Code,
-    Data,
-    Device,
-    Handle,
-    Query,
-    Refused,
-    Resource,
-    Result,
-    Shader,
-    StreamDeclaration,
-    VertexElement,
-)
-from dp2emu.runtime10.signatures import texel_bytes
-from dp2emu.scene.document import Scene10, extent, read_json, sample_count
+from dp2emu.readback import tight_image
+from dp2emu.runtime10 import Data, Device, Handle, Query, Refused, Resource, Result, Shader
+from dp2emu.runtime10.textures import Part, box_part, parts_of
+from dp2emu.scene.document import PICTURE_PIXELS, Scene10
 from dp2emu.scene.player import Action, Dialect, Missing, Player, Results, calling, hr_text, named
+from dp2emu.scene.spelling10 import FORMAT, SPELLINGS
+from dp2emu.scene.textures10 import BYTES, box, subresource, subresources
 from dp2emu.scene.values import (
-    DATA_BYTES,
     INT,
     UINT,
     Argument,
@@ -60,6 +37,8 @@ from dp2emu.scene.values import (
     listing,
     optional,
     record,
+    rect,
+    spelled_record,
     text,
     truth,
     whole,
@@ -67,8 +46,6 @@ from dp2emu.scene.values import (
 
 _RENDER_TARGET = 0x20
 """D3D11_BIND_RENDER_TARGET."""
-_RGBA8 = 28
-"""DXGI_FORMAT_R8G8B8A8_UNORM, which has the byte order of a PNG."""
 
 _DIALECT = Dialect(
     kind="op",
@@ -83,6 +60,7 @@ _DIALECT = Dialect(
         Resource: "a buffer or texture",
         Shader: "a shader",
     },
+    spellings=SPELLINGS,
 )
 
 
@@ -109,6 +87,7 @@ class Player10(Player[Device]):
             "queries": {},
             "buffers": {},
             "images": {},
+            "textures": {},
             "steps": [],
             "create": {},
             "get_predication": [],
@@ -117,6 +96,7 @@ class Player10(Player[Device]):
         super().__init__(_DIALECT, Device(adapter, scene.api), Results(scene.name, sections))
         self.shaders = shaders
         self.predicate: tuple[str | None, int] = None, 0
+        self._read = 0
 
     def make(self, kind: str, name: str, fields: Fields, maker: Action) -> bool:
         """Create an object; True always, as a failure is raised only when the object is used."""
@@ -129,33 +109,83 @@ class Player10(Player[Device]):
             self.document["create"][name] = hr_text(refusal.hr)
         except (Unsupported, ShaderError) as error:
             self.resources[name] = Missing(error)
-        except UsageError as error:
+        except (UsageError, ContractError) as error:
             raise SceneError(f"{fields.where}: {error.what}") from None
         return True
 
     def finish(self) -> None:
-        """Add a picture of each texture that can be a render target to the results."""
-        self.device.call("SetPredication", None, 0)  # a predicate may suppress copies
+        """Add the content of each texture that can be a render target to the results."""
+        self.device.call("SetPredication", None, 0)
+        self.predicate = None, 0
         for name, resource in self.resources.items():
             if (
                 isinstance(resource, Resource)
                 and not resource.is_buffer
                 and resource.desc.BindFlags & _RENDER_TARGET
             ):
-                self._add_image(name, resource)
+                self._add_images(file_name(name), resource)
         self.device.finish()
 
-    def _add_image(self, name: str, resource: Resource) -> None:
-        data = self.device.read(resource)
-        self.document["images"][name] = data.hex()
-        if resource.desc.Format == _RGBA8:
-            width, height, _ = resource.desc.pMipInfoList[0]
-            pixels = np.frombuffer(data, np.uint8).reshape(height, width, 4)
-            self.results.add_file(f".{file_name(name)}.png", encode_png(pixels))
+    def _add_images(self, name: str, resource: Resource) -> None:
+        """Add the subresources of a render target; multisampled ones if they can be resolved."""
+        if resource.desc.SampleDesc.Count > 1 and not _resolves(resource):
+            return
+        for index in range(len(parts_of(resource.desc))):
+            part, data = self.read_part(resource, index)
+            self.document["images"][_part_name(name, part)] = data.hex()
+            self.add_picture(name, resource, part, data)
+
+    def read_part(self, resource: Resource, index: int) -> tuple[Part, bytes]:
+        """Subresource ``index`` of a texture, and its bytes in rows without padding.
+
+        Raises SceneError if the scene reads more than ``PICTURE_PIXELS`` pixels of at most four
+        bytes, and Refused for a subresource that does not exist.
+        """
+        part = self.device.part(resource, index)
+        self._read += max(part.size // 4, part.width * part.height * part.depth)
+        if self._read > PICTURE_PIXELS:
+            raise SceneError(f"the scene reads more than {PICTURE_PIXELS} pixels")
+        return part, self.read(resource, index)
+
+    def read(self, resource: Resource, index: int = 0) -> bytes:
+        """The bytes of a subresource, read without the predicate, which may suppress copies."""
+        name, value = self.predicate
+        if name is None:
+            return self.device.read(resource, index)
+        self.device.call("SetPredication", None, 0)
+        data = self.device.read(resource, index)
+        self.device.call("SetPredication", self.find(Query)(name).memory, value)
+        return data
+
+    def add_picture(self, stem: str, resource: Resource, part: Part, data: bytes) -> None:
+        """Add the picture of a subresource, whose content is ``data``, to the results.
+
+        Formats without a picture have none.  Raises SceneError for a second picture of the name.
+        """
+        size = part.width, part.height, part.depth
+        image = tight_image(DxgiFormat(resource.desc.Format), data, size)
+        if image is None:
+            return
+        name = f".{_part_name(stem, part)}.png"
+        if self.results.name + name in self.results.files:
+            raise SceneError(f"two pictures have the name {name[1:]!r}")
+        self.results.add_file(name, encode_png(image))
 
     def handle(self, value: object) -> bytearray | None:
         """Convert an object's name to the driver's handle of the object, and null to None."""
         return None if value is None else self.find(Handle)(value).memory
+
+
+def _part_name(stem: str, part: Part) -> str:
+    """The name of a subresource in results: slice and level follow unless they are 0."""
+    slice = f".slice{part.slice}" if part.slice else ""
+    return stem + slice + (f".mip{part.level}" if part.level else "")
+
+
+def _resolves(resource: Resource) -> bool:
+    """Whether the samples of a resource's format can be resolved."""
+    row = DXGI.get(DxgiFormat(resource.desc.Format))
+    return row is not None and Support.RESOLVE in row.support
 
 
 # Arguments
@@ -171,7 +201,25 @@ application's functions (``VS``)."""
 _HANDLE = PlayerReader(lambda player: player.handle)
 _HANDLES = PlayerReader(lambda player: list_of(player.handle))
 _QUERY = named(Query)
-_RESOURCE = named(Resource)
+_VIEWPORT = spelled_record(
+    Viewport,
+    {"TopLeftX": Default(floating, 0.0), "TopLeftY": Default(floating, 0.0), "Width": floating,
+     "Height": floating, "MinDepth": Default(floating, 0.0), "MaxDepth": Default(floating, 1.0)},
+    SPELLINGS,
+)  # fmt: skip
+_SCISSOR = record(Scissor, left=INT, top=INT, right=INT, bottom=INT)
+
+
+def _viewport(value: object) -> Viewport:
+    """Read D3D11_VIEWPORT: an object, or a list of its members."""
+    if isinstance(value, list):
+        return Viewport(*list_of(floating, len(Viewport._fields))(value))
+    return _VIEWPORT(value)
+
+
+def _scissor(value: object) -> Scissor:
+    """Read D3D11_RECT: an object, or a list of its members."""
+    return Scissor(*rect(value)) if isinstance(value, list) else _SCISSOR(value)
 
 
 def _initial_count(value: object) -> int:
@@ -252,16 +300,60 @@ def _clear_depth(device: Device, view: Any, depth: float, stencil: int) -> None:
     device.call("ClearDepthStencilView", _given(view), flags, depth, stencil)
 
 
-def _resolve(device: Device, target: Resource, source: Resource, format: int | None) -> None:
-    format = target.desc.Format if format is None else format
-    arguments = target.memory, 0, source.memory, 0, format
-    device.call("ResourceResolveSubresource", *arguments)
+def _resolve(player: Player10, fields: Fields) -> None:
+    target, source = (fields.take(key, player.find(Resource)) for key in ("dst", "src"))
+    format = fields.take("Format", FORMAT, target.desc.Format)
+    to, at = subresource(fields, target, "Dst"), subresource(fields, source, "Src")
+    arguments = target.memory, to, source.memory, at, format
+    player.device.call("ResourceResolveSubresource", *arguments)
+
+
+def _update(player: Player10, fields: Fields) -> None:
+    """UpdateSubresource, of all of a subresource or a box of it."""
+    resource = fields.take("dst", player.find(Resource))
+    index = subresource(fields, resource)
+    within = fields.take("Box", optional(box), None)
+    player.device.update(resource, index, _given(fields.take("hex", BYTES.of(player))), within)
+
+
+def _copy_region(player: Player10, fields: Fields) -> None:
+    """CopySubresourceRegion, of all of a subresource or a box of it."""
+    target, source = (fields.take(key, player.find(Resource)) for key in ("dst", "src"))
+    to, at = subresource(fields, target, "Dst"), subresource(fields, source, "Src")
+    place = [fields.take(f"Dst{axis}", UINT, 0) for axis in "XYZ"]
+    within = fields.take("SrcBox", optional(box), None)
+    if within is not None:
+        box_part(source.desc, player.device.part(source, at), within)
+    arguments = target.memory, to, *place, source.memory, at, within
+    player.device.call("ResourceCopyRegion", *arguments)
 
 
 def _read_buffer(player: Player10, fields: Fields) -> None:
     name = fields.take("buffer", text)
-    data = player.device.read(player.find(Resource)(name))
-    player.document["buffers"][name] = data.hex()
+    data = player.read(player.find(Resource)(name))
+    player.document["buffers"][fields.take("label", text, name)] = data.hex()
+
+
+def _read_texture(player: Player10, fields: Fields) -> None:
+    """Add subresources of a texture to the results, as bytes and as pictures."""
+    name = fields.take("texture", text)
+    resource = player.find(Resource)(name)
+    if resource.is_buffer:
+        raise SceneError(f"{fields.where}: texture: {name!r} is a buffer")
+    label = fields.take("label", file_name, None)
+    stem = label or f"{file_name(name)}.call{player.index}"
+    rows = []
+    for index in subresources(fields, resource):
+        part, data = player.read_part(resource, index)
+        rows.append(_texture_row(part, data))
+        player.add_picture(stem, resource, part, data)
+    found = {"format": resource.desc.Format, "subresources": rows}
+    player.document["textures"][label or name] = found
+
+
+def _texture_row(part: Part, data: bytes) -> dict[str, Any]:
+    sizes = {"width": part.width, "height": part.height, "depth": part.depth}
+    return {"mip": part.level, "slice": part.slice, **sizes, "hex": data.hex()}
 
 
 def _get_data(player: Player10, fields: Fields) -> None:
@@ -346,7 +438,7 @@ OPERATIONS: dict[str, Action] = {
     # State
     "IASetPrimitiveTopology": _entry("IaSetTopology", Topology=UINT),
     "IASetInputLayout": _entry("IaSetInputLayout", layout=_HANDLE),
-    "IASetIndexBuffer": _entry("IaSetIndexBuffer", buffer=_HANDLE, Format=UINT, Offset=UINT),
+    "IASetIndexBuffer": _entry("IaSetIndexBuffer", buffer=_HANDLE, Format=FORMAT, Offset=UINT),
     "IASetVertexBuffer": calling(
         _set_vertex_buffer, Slot=_SLOT, buffer=_HANDLE, Stride=UINT, Offset=UINT,
     ),
@@ -355,6 +447,8 @@ OPERATIONS: dict[str, Action] = {
         lambda device, *viewport: device.set_viewports([viewport]), TopLeftX=floating,
         TopLeftY=floating, Width=floating, Height=floating, MinDepth=floating, MaxDepth=floating,
     ),
+    "RSSetViewports": calling(Device.set_viewports, viewports=list_of(_viewport)),
+    "RSSetScissorRects": calling(Device.set_scissor_rects, rects=list_of(_scissor)),
     "RSSetScissorRect": calling(
         lambda device, *rect: device.set_scissor_rects([rect]), left=INT, top=INT, right=INT,
         bottom=INT,
@@ -403,10 +497,12 @@ OPERATIONS: dict[str, Action] = {
     "GenerateMips": _acting("GenMips", view=_HANDLE),
     "CopyResource": _acting("ResourceCopy", dst=_HANDLE, src=_HANDLE),
     "CopyStructureCount": _acting("CopyStructureCount", buffer=_HANDLE, Offset=UINT, view=_HANDLE),
-    "ResolveSubresource": calling(
-        _resolve, dst=_RESOURCE, src=_RESOURCE, Format=Default(UINT, None),
-    ),
+    "CopySubresourceRegion": _copy_region,
+    "UpdateSubresource": _update,
+    "ResolveSubresource": _resolve,
+    "SetResourceMinLOD": _acting("SetResourceMinLOD", resource=_HANDLE, MinLOD=floating),
     "ReadBuffer": _read_buffer,
+    "ReadTexture": _read_texture,
     # Queries
     "Begin": calling(lambda device, query: query.begin(), query=_QUERY),
     "End": calling(lambda device, query: query.end(), query=_QUERY),
@@ -416,200 +512,3 @@ OPERATIONS: dict[str, Action] = {
     "GetPredication": _get_predication,
 }  # fmt: skip
 """Functions that perform the operations of Direct3D 10 and 11 scenes, by the value of ``op``."""
-
-
-# Objects
-
-_MAX_LOD = 1000.0
-
-
-def _hex_of(player: Player10) -> Callable[[object], bytes | None]:
-    """A function that reads a string of hexadecimal digits as bytes, and null as None."""
-    return optional(lambda value: player.data({"hex": value}))
-
-
-def _code_of(player: Player10) -> Callable[[object], Code]:
-    """A function that reads the shader of a name from its JSON file in ``player.shaders``."""
-
-    def read(value: object) -> Code:
-        name = file_name(value)
-        path = player.shaders / f"{name}.json" if player.shaders is not None else None
-        if path is None or not path.is_file():
-            raise SceneError(f"no shader {name!r} in {player.shaders or 'any folder'}")
-        found = read_json(path)
-        try:
-            data = bytes.fromhex(text(found.get("dxbc")))
-        except ValueError:
-            raise SceneError(f"{path.name}: expected hexadecimal digits as dxbc") from None
-        return Code.of(data)
-
-    return read
-
-
-_UINT_0 = Default(UINT, 0)
-_DATA = Default(PlayerReader(_hex_of), None)
-_CODE = PlayerReader(_code_of)
-
-_DEPTH_STENCIL = (
-    "DepthEnable", "DepthWriteMask", "DepthFunc", "StencilEnable", "StencilReadMask",
-    "StencilWriteMask",
-)  # fmt: skip
-_RASTERIZER = (
-    "FillMode", "CullMode", "FrontCounterClockwise", "DepthClipEnable", "ScissorEnable",
-    "MultisampleEnable",
-)  # fmt: skip
-
-_DECLARATION = record(
-    StreamDeclaration,
-    Stream=_UINT_0,
-    SemanticName=optional(text),
-    **dict.fromkeys(StreamDeclaration._fields[2:], UINT),
-)
-_ELEMENT = record(
-    VertexElement, SemanticName=text, **dict.fromkeys(VertexElement._fields[1:], UINT)
-)
-
-# Buffers, textures and views
-
-
-def _buffer(
-    device: Device, size: int, data: bytes | None, bind: int, stride: int, _misc: int
-) -> Resource:
-    """CreateBuffer.  MiscFlags have no effect: the driver allows all that they ask for."""
-    filled = data and data.ljust(size, b"\0")
-    return device.create_buffer(size, bind, filled, stride=stride)
-
-
-def _texture(player: Player10, fields: Fields) -> Resource:
-    size = fields.take("Width", extent), fields.take("Height", extent)
-    samples = max(fields.take("SampleCount", sample_count, 1), 1)
-    player.claim_pixels(size[0] * size[1] * samples)
-    format = fields.take("Format", UINT)
-    data = fields.take("hex", _hex_of(player), None)
-    row = size[0] * texel_bytes(format)
-    return player.device.create_texture2d(
-        format,
-        size,
-        fields.take("BindFlags", UINT),
-        samples=samples,
-        data=None if data is None else SubresourceUP(data, row, row * size[1]),
-    )
-
-
-def _target_view(noun: str, device: Device, resource: Resource) -> Handle:
-    desc = CreateTargetView(resource.memory, resource.desc.Format, ResourceType.TEXTURE2D)
-    return device.make(noun, desc)
-
-
-def _shader_view(device: Device, resource: Resource) -> Handle:
-    desc = CreateShaderResourceView(
-        resource.memory, resource.desc.Format, resource.desc.ResourceDimension, MipLevels=1,
-        ArraySize=1,
-    )  # fmt: skip
-    return device.make("ShaderResourceView", desc)
-
-
-def _unordered_view(
-    device: Device, resource: Resource, format: int | None, flags: int, mip: int, *ranges: int
-) -> Handle:
-    first, count, first_slice, slices = ranges
-    return device.create_unordered_view(
-        resource,
-        resource.desc.Format if format is None else format,
-        elements=(first, count),
-        flags=flags,
-        mip=mip,
-        slices=(first_slice, slices),
-    )
-
-
-# Shaders and states
-
-
-def _streaming_shader(
-    device: Device, code: Code, declared: list[Any], strides: list[int], rasterized: int
-) -> Shader:
-    return device.create_streaming_shader(code, declared, strides, rasterized & 0xFFFFFFFF)
-
-
-def _input_layout(device: Device, code: Code, elements: list[VertexElement]) -> Handle:
-    return device.create_input_layout(elements, Shader(bytearray(), code))
-
-
-def _blend_state(
-    device: Device, enable: int, source: int, target: int, operation: int, mask: int, coverage: int
-) -> Handle:
-    """Create a blend state with the same blending for all targets.
-
-    Direct3D 10.0 has another description structure than later versions.
-    """
-    terms = source, target, operation
-    if device.api is Api.D3D10:
-        old = BlendDesc(
-            coverage, (enable,) * TARGETS, *terms, RenderTargetWriteMask=(mask,) * TARGETS
-        )
-        return device.make("BlendState", old)
-    row = RenderTargetBlend(enable, *terms, RenderTargetWriteMask=mask)
-    return device.make("BlendState", BlendDesc1(coverage, 0, (row,) * TARGETS))
-
-
-def _depth_stencil_state(device: Device, *values: int) -> Handle:
-    """Create a depth-stencil state with the same stencil operations for both faces."""
-    faces = len(StencilOpDesc._fields)
-    face = StencilOpDesc(*values[:faces])
-    rest = dict(zip(_DEPTH_STENCIL, values[faces:], strict=True))
-    return device.make(
-        "DepthStencilState", DepthStencilDesc(**rest, FrontFace=face, BackFace=face)
-    )
-
-
-def _rasterizer_state(device: Device, *values: int) -> Handle:
-    desc = RasterizerDesc(**dict(zip(_RASTERIZER, values, strict=True)))
-    return device.make("RasterizerState", desc)
-
-
-def _sampler_state(device: Device, address: int, filter: int) -> Handle:
-    desc = SamplerDesc(filter, address, address, address, MaxAnisotropy=1, MaxLOD=_MAX_LOD)
-    return device.make("Sampler", desc)
-
-
-MAKERS: dict[str, Action] = {
-    "CreateBuffer": calling(
-        _buffer, ByteWidth=whole(1, DATA_BYTES), hex=_DATA, BindFlags=UINT,
-        StructureByteStride=_UINT_0, MiscFlags=_UINT_0,
-    ),
-    "CreateTexture2D": _texture,
-    **{
-        f"Create{noun}": calling(partial(_target_view, noun), resource=_RESOURCE)
-        for noun in ("RenderTargetView", "DepthStencilView")
-    },
-    "CreateShaderResourceView": calling(_shader_view, resource=_RESOURCE),
-    "CreateUnorderedAccessView": calling(
-        _unordered_view, resource=_RESOURCE, Format=Default(UINT, None), Flags=_UINT_0,
-        MipSlice=_UINT_0, FirstElement=_UINT_0, NumElements=_UINT_0, FirstArraySlice=_UINT_0,
-        ArraySize=Default(UINT, 1),
-    ),
-    **{
-        f"Create{stage}Shader": calling(
-            lambda device, code, stage=stage: device.create_shader(stage, code), shader=_CODE
-        )
-        for stage in ("Vertex", "Pixel", "Geometry", "Hull", "Domain", "Compute")
-    },
-    "CreateGeometryShaderWithStreamOutput": calling(
-        _streaming_shader, shader=_CODE, entries=list_of(_DECLARATION),
-        BufferStrides=list_of(UINT), RasterizedStream=Default(whole(-1, 0xFFFFFFFF), 0),
-    ),
-    "CreateInputLayout": calling(_input_layout, shader=_CODE, elements=list_of(_ELEMENT)),
-    "CreateBlendState": calling(
-        _blend_state, BlendEnable=UINT, SrcBlend=UINT, DestBlend=UINT, BlendOp=UINT,
-        WriteMask=whole(0, 15), AlphaToCoverageEnable=UINT,
-    ),
-    "CreateDepthStencilState": calling(
-        _depth_stencil_state, **dict.fromkeys((*StencilOpDesc._fields, *_DEPTH_STENCIL), UINT),
-    ),
-    "CreateRasterizerState": calling(_rasterizer_state, **dict.fromkeys(_RASTERIZER, UINT)),
-    "CreateSamplerState": calling(_sampler_state, Address=UINT, Filter=UINT),
-    "CreateQuery": calling(Device.create_query, Query=UINT, MiscFlags=_UINT_0),
-    "CreatePredicate": calling(Device.create_predicate, Query=UINT, MiscFlags=_UINT_0),
-}  # fmt: skip
-"""Functions that create the objects of Direct3D 10 and 11 scenes, by the resource's ``op``."""

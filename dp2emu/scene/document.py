@@ -32,7 +32,7 @@ SURFACE_PIXELS = 1 << 25
 PICTURE_PIXELS = 1 << 27
 """Upper bound of the pixels (samples) in all pictures of a scene."""
 
-APIS = {"any": Api.D3D11, "d3d11": Api.D3D11, "d3d10": Api.D3D10}
+APIS = {"any": Api.D3D11, "d3d11": Api.D3D11, "d3d10.1": Api.D3D10_1, "d3d10": Api.D3D10}
 """The interface that plays a scene, by the scene's ``api``."""
 
 extent = whole(1, EXTENT)

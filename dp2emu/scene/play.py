@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.records import Record
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.options import Options
@@ -17,8 +18,8 @@ from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario
 from dp2emu.scene import d3d9, d3d10
 from dp2emu.scene.d3d9 import MAKERS as MAKERS9
-from dp2emu.scene.d3d10 import MAKERS as MAKERS10
 from dp2emu.scene.document import is_direct3d_10, parse_scene9, parse_scene10, read_json
+from dp2emu.scene.objects10 import MAKERS as MAKERS10
 from dp2emu.scene.player import Problem, SceneResult
 
 SHADERS = "shaders"
@@ -27,6 +28,7 @@ SHADERS = "shaders"
 _Source = Path | str | Mapping[str, Any]
 
 
+@checked
 def play_scene(
     source: _Source,
     out: Path | str,
@@ -66,6 +68,7 @@ def play_scene(
             return player.play(scene, MAKERS9, d3d9.OPERATIONS, folder)
 
 
+@checked
 def play_scene10(
     source: _Source,
     out: Path | str,
@@ -75,7 +78,7 @@ def play_scene10(
     capture: Path | str | None = None,
 ) -> SceneResult:
     """Play a Direct3D 10 or 11 scene (``source``: a file, or its content) and write its results
-    into ``out``: ``name.json``, and a picture for each render target.
+    into ``out``: ``name.json``, and pictures of the render targets and textures that it reads.
 
     ``shaders`` is the folder of compiled shaders, by default ``shaders`` beside the folder of a
     file.  ``capture`` saves the calls of the driver's functions as a sealed capture.  What the

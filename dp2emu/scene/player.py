@@ -16,9 +16,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from dp2emu.errors import Dp2Error, Fault, SceneError, UsageError
-from dp2emu.outputs import write_file
+from dp2emu.outputs import check_output, write_file
 from dp2emu.scene.document import SURFACE_PIXELS, Scene
-from dp2emu.scene.values import Argument, DataReader, Fields, PlayerReader, text
+from dp2emu.scene.values import Argument, DataReader, Fields, PlayerReader, Spellings, text
 
 _T = TypeVar("_T")
 _Device = TypeVar("_Device")
@@ -75,10 +75,15 @@ class Results(msgspec.Struct):
         return file
 
     def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write all files, the JSON document last, and return their paths."""
+        """Write all files, the JSON document last, and return their paths.
+
+        Raises OSError; if one is a protected input, before it writes any.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         document = json.dumps(self.document, indent=1, allow_nan=False) + "\n"
         files = {**self.files, f"{self.name}.json": document.encode()}
+        for file in files:
+            check_output(folder / file)
         for file, content in files.items():
             write_file(folder / file, content)
         return tuple(folder / file for file in files)
@@ -106,6 +111,8 @@ class Dialect(NamedTuple):
     """Exceptions of an operation that end the scene and are recorded as a ``Problem``."""
     nouns: Mapping[type, str]
     """The noun by which error messages call a resource, by the type of the resource."""
+    spellings: Spellings | None = None
+    """Other spellings of JSON keys; None if keys are exact."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -152,7 +159,7 @@ class Player(ABC, Generic[_Device]):
         self, scene: Scene, makers: Mapping[str, Action], operations: Mapping[str, Action]
     ) -> bool:
         for value in scene.resources:
-            fields = Fields(value, "resource")
+            fields = Fields(value, "resource", self.dialect.spellings)
             kind, maker = _row(fields, self.dialect.kind, makers)
             name = fields.take(self.dialect.name, text)
             fields.where = f"resource {name!r}"
@@ -163,7 +170,8 @@ class Player(ABC, Generic[_Device]):
         self.start()
         for index, value in enumerate(scene.operations):
             self.index = index
-            fields = Fields(value, f"{self.dialect.operation} {index}")
+            where = f"{self.dialect.operation} {index}"
+            fields = Fields(value, where, self.dialect.spellings)
             name, action = _row(fields, "op", operations)
             fields.where += f" ({name})"
             if not self.perform(name, fields, action):

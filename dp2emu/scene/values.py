@@ -57,36 +57,59 @@ class Default(NamedTuple):
 Argument = Reader | PlayerReader | Default
 
 
+Spellings = Mapping[str, frozenset[str]]
+"""Other spellings of keys, as ``plain_key`` returns them, by the key."""
+
+
+def plain_key(key: str) -> str:
+    """A key in lower case and without underscores, as spellings are compared."""
+    return key.replace("_", "").lower()
+
+
 class Fields:
     """A JSON object whose values are read by key.  Mutable: it records which keys were read.
 
-    ``where`` begins its error messages.  Raises SceneError if ``value`` is not an object.
+    ``where`` begins its error messages.  Without ``spellings`` keys are exact; with them case and
+    underscores do not count, and a key may have one of its other spellings.  Raises SceneError if
+    ``value`` is not an object.
     """
 
-    def __init__(self, value: object, where: str) -> None:
+    def __init__(self, value: object, where: str, spellings: Spellings | None = None) -> None:
         if not isinstance(value, dict):
             raise SceneError(f"{where}: expected an object, got {_shown(value)}")
         self.where = where
         self._value: dict[str, object] = value
         self._unread = set(self._value)
+        self._spellings = spellings
 
     def __contains__(self, key: str) -> bool:
-        return key in self._value
+        return self._spelled(key) in self._value
+
+    def _spelled(self, key: str) -> str:
+        """The spelling of ``key`` that the object has; ``key`` itself if it has none.
+
+        Of two spellings the second stays unread, and so is an unknown key.
+        """
+        if self._spellings is None or key in self._value:
+            return key
+        accepted = self._spellings.get(key, frozenset()) | {plain_key(key)}
+        return next((each for each in self._value if plain_key(each) in accepted), key)
 
     def take(self, key: str, read: Callable[[object], _T], default: _D = _REQUIRED) -> _T | _D:
         """Read the value of ``key``; return ``default``, if there is one, for a missing key.
 
         Raises SceneError for a missing key without default, and where ``read`` does.
         """
-        self._unread.discard(key)
-        if key not in self._value:
+        found = self._spelled(key)
+        self._unread.discard(found)
+        if found not in self._value:
             if default is _REQUIRED:
                 raise SceneError(f"{self.where}: missing key {key!r}")
             return default
         try:
-            return read(self._value[key])
+            return read(self._value[found])
         except SceneError as error:
-            raise SceneError(f"{self.where}: {key}: {error.what}") from None
+            raise SceneError(f"{self.where}: {found}: {error.what}") from None
 
     def take_all(self, arguments: Mapping[str, Argument], player: object = None) -> list[Any]:
         """Read the values of several keys, in the order of ``arguments``."""
@@ -99,7 +122,7 @@ class Fields:
 
     def ignore(self, *keys: str) -> None:
         """Accept optional keys that have no effect."""
-        self._unread.difference_update(keys)
+        self._unread.difference_update(map(self._spelled, keys))
 
     def ignore_others(self) -> None:
         """Mark all keys as read: ``finish`` then accepts those that the schema does not list."""
@@ -234,9 +257,16 @@ def optional(read: Callable[[object], _T]) -> Callable[[object], _T | None]:
 
 def record(build: Callable[..., _T], /, **arguments: Argument) -> Callable[[object], _T]:
     """A function that reads a JSON object by keys, and passes the values in order to ``build``."""
+    return spelled_record(build, arguments, None)
+
+
+def spelled_record(
+    build: Callable[..., _T], arguments: Mapping[str, Argument], spellings: Spellings | None
+) -> Callable[[object], _T]:
+    """A function as ``record`` returns it; keys may have other ``spellings``."""
 
     def read(value: object) -> _T:
-        fields = Fields(value, build.__name__)
+        fields = Fields(value, build.__name__, spellings)
         values = fields.take_all(arguments)
         fields.finish()
         return build(*values)

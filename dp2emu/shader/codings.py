@@ -132,10 +132,13 @@ def encoded(value: Value, channel: Channel, *, toward_zero: bool = False) -> Val
 
     UNORM: clamped to 0..1, NaN as 0, then floor(c * max + 0.5) in float64.  SNORM: clamped to
     -1..1, NaN as 0, c * (2^(n-1) - 1) in float64 rounded to nearest, half away from 0.  FLOAT:
-    rounded to nearest even or ``toward_zero``, canonical NaN.  UINT and SINT: an integer, or the
-    bits of an F32, clamped to the range of the channel.
+    rounded to nearest even or ``toward_zero``, canonical NaN; but an I32 is the bits of a 32-bit
+    channel, NaNs included.  UINT and SINT: an integer, or the bits of an F32, clamped to the range
+    of the channel.
     """
     if channel.coding is Coding.FLOAT:
+        if value.type is Type.I32 and channel.bits == Type.I32.bits:
+            return value
         return _float_code(channel, as_float(value), toward_zero)
     return _ENCODED[channel.coding](channel, value)
 

@@ -70,7 +70,7 @@ is imported when its engine is first used."""
 
 def name_of(run: Run) -> str:
     """Return the name of an engine; an unknown function counts as the reference engine."""
-    return _NAMES.get(run.__module__, REFERENCE)
+    return _NAMES.get(getattr(run, "__module__", ""), REFERENCE)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.shader import double_fma
 from dp2emu.shader.types import F32, F64, I32, NAN_BITS, WIDE_NAN_BITS, Lanes, Type
 
 ZERO, UNIT = np.float32(0), np.float32(1)
@@ -173,6 +174,11 @@ SHIFT_MASK, WIDE_SHIFT_MASK = np.int32(31), np.int64(63)
 """Masks of shift counts: the low five bits count, for I64 the low six, as in Direct3D 10."""
 
 
+def _applied(op: str, *operands: Any) -> Lanes:
+    """Apply an operation to arrays and Python numbers."""
+    return OPS[op].lanes(*operands)
+
+
 class Op(NamedTuple):
     """An operation: its operand types, its result type, and the function that computes it.
 
@@ -252,6 +258,7 @@ OPS: dict[str, Op] = {
     "dsub": Op((_D, _D), _D, lambda x, y: x - y),
     "dmul": Op((_D, _D), _D, lambda x, y: x * y),
     "ddiv": Op((_D, _D), _D, lambda x, y: x / y),
+    "dfma": Op((_D, _D, _D), _D, lambda x, y, z: double_fma.fma(_applied, x, y, z)),
     "dfloor": Op((_D,), _D, np.floor),
     "dround": Op((_D,), _D, np.rint),
     "dabs": Op((_D,), _D, np.abs),

@@ -17,6 +17,10 @@ NOPERSPECTIVE = "noperspective."
 CONSTANT = "constant."
 """Prefix of an I32 varying with flat interpolation: all corners have the first vertex's value."""
 
+LAYER, VIEWPORT = "layer.x", "viewport.x"
+"""I32 outputs of the last stage before the rasterizer: SV_RenderTargetArrayIndex, the number of a
+target slice, and SV_ViewportArrayIndex, the number of a viewport."""
+
 STARTS = 4
 """Bit in the mark (I32) of an emitted vertex: the vertex begins a new strip.  The lower bits are
 the stream number."""

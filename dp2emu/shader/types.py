@@ -25,7 +25,8 @@ WIDE_NAN_BITS = 0x7FF8000000000000
 class Type(Enum):
     """Type of a slot.  The operation that reads an integer decides whether it is signed.
 
-    Shaders are lowered to F32, I32 and BOOL; F64 and I64 are for the fixed stages around them.
+    Shaders are lowered to F32, I32 and BOOL, and where they have doubles to F64 and I64, which
+    the fixed stages around them use too.
     """
 
     F32 = "f32", "f", 32, np.float32

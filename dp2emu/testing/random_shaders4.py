@@ -34,6 +34,7 @@ from dp2emu.shader.sm4.enums import (
     UavFlags,
 )
 from dp2emu.shader.sm4.flow import OPENERS
+from dp2emu.shader.sm4.lower.doubles import DOUBLES, TO_DOUBLES, double_flags, double_masks
 from dp2emu.shader.sm4.opcodes import BINDINGS, SIZED, Op, files
 from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File, bank_of
@@ -73,14 +74,21 @@ _SHARED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 _MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _MEMORY_LETTERS = frozenset("taRywUu")
 _WORDS = (0, 1, 2, 3, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF)
+_DOUBLES = tuple(
+    high << 48 | low
+    for high in (0x0000, 0x0010, 0x3FE0, 0x3FF0, 0x4008, 0x41DF, 0x41F0, 0x7FE0, 0x7FF0, 0xBFF0)
+    for low in (0, 1, (1 << 48) - 1)
+)
+"""Bits of doubles: zeros and ones, and the limits of subnormals, integers, overflow and NaN."""
+_DOUBLE_SWIZZLES = ((0, 1, 2, 3), (0, 1, 0, 1), (2, 3, 0, 1), (2, 3, 2, 3))
 
 
 class RandomOperands(msgspec.Struct, Chance):
     """Makes random operands and instructions that are valid in a program of one version.
 
     Mutable: ``memory`` records the resources, views and shared memory that operands use, for
-    declarations: their dimensions, by file, in order of register number.  ``avoid`` has opcodes
-    that are never used.
+    declarations: their dimensions, by file, in order of register number.  ``flags`` records the
+    global flags that instructions need.  ``avoid`` has opcodes that are never used.
     """
 
     rng: Random
@@ -89,6 +97,7 @@ class RandomOperands(msgspec.Struct, Chance):
     memory: dict[File, list[Dimension]] = msgspec.field(
         default_factory=lambda: {file: [] for file in _MEMORY}
     )
+    flags: GlobalFlags = msgspec.field(default_factory=lambda: GlobalFlags(0))
 
     def can(self, op: Op) -> bool:
         """Whether the version has the opcode and registers for all its operands."""
@@ -101,7 +110,7 @@ class RandomOperands(msgspec.Struct, Chance):
         row, rng = op.row, self.rng
         newest = self.version.level >= V5_0
         reads_memory = any(letter in "taRyw" for letter in row.operands)
-        return Instruction(
+        instruction = Instruction(
             op,
             tuple(self.operand(op, letter) for letter in row.operands),
             saturate=row.saturates and self.chance(4),
@@ -113,6 +122,8 @@ class RandomOperands(msgspec.Struct, Chance):
             view=self._view() if newest and reads_memory and self.chance(3) else None,
             data=(rng.randrange(4),) if op is Op.FCALL else (),
         )
+        self.flags |= double_flags(instruction)
+        return instruction
 
     def _sizes(self, op: Op) -> Sequence[Sizes]:
         return tuple(Sizes) if op in SIZED else (Sizes.FLOAT,)
@@ -136,17 +147,22 @@ class RandomOperands(msgspec.Struct, Chance):
                 return Operand(File.NULL)
             usual = [file for file in fit if file in _MASKED]
             rare = [file for file in fit if file is not File.NULL]
-            return self._destination(self.rng.choice(rare if self.chance(8) else usual))
+            wide = op in TO_DOUBLES
+            return self._destination(
+                op, self.rng.choice(rare if self.chance(8) and not wide else usual)
+            )
         file = File.LABEL if letter == "l" else self.rng.choice(fit)
         if file in _IMMEDIATES:
             return self.immediate(file, letter)
         return self._source(op, letter, file)
 
-    def _destination(self, file: File) -> Operand:
+    def _destination(self, op: Op, file: File) -> Operand:
         if file not in _MASKED:
             return Operand(file, selection=Selection.ONE)
-        components = [i for i in range(4) if self.chance(2)] or [self.rng.randrange(4)]
-        return Operand(file, self._indices(file), Selection.MASK, tuple(components))
+        components = tuple(i for i in range(4) if self.chance(2)) or (self.rng.randrange(4),)
+        if op in DOUBLES:
+            components = self.rng.choice(sorted(double_masks(op)))
+        return Operand(file, self._indices(file), Selection.MASK, components)
 
     def _source(self, op: Op, letter: str, file: File) -> Operand:
         indices = self._indices(file)
@@ -157,7 +173,7 @@ class RandomOperands(msgspec.Struct, Chance):
             if gathers and self.chance(2):
                 return Operand(file, indices, Selection.SELECT, (self.rng.randrange(4),))
             return Operand(file, indices)
-        selection, components = self._components(file)
+        selection, components = self._components(file, letter)
         precise = self.version.level >= V5_0 and self.chance(12)
         return Operand(
             file,
@@ -165,13 +181,15 @@ class RandomOperands(msgspec.Struct, Chance):
             selection,
             components,
             negate=self.chance(4),
-            absolute=letter == "f" and self.chance(6),
+            absolute=letter in "fq" and self.chance(6),
             precision=self.rng.choice(list(Precision)) if precise else Precision.DEFAULT,
         )
 
-    def _components(self, file: File) -> tuple[Selection, tuple[int, ...]]:
+    def _components(self, file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
         if file in SCALARS:
             return Selection.ONE, ()
+        if letter == "q" and not self.chance(6):
+            return Selection.SWIZZLE, self.rng.choice(_DOUBLE_SWIZZLES)
         if self.chance(2):
             return Selection.SELECT, (self.rng.randrange(4),)
         return Selection.SWIZZLE, tuple(self.rng.randrange(4) for _ in range(4))
@@ -198,11 +216,15 @@ class RandomOperands(msgspec.Struct, Chance):
         return Index(number, scalar)
 
     def immediate(self, file: File, letter: str) -> Operand:
-        """A random immediate operand of 1 or 4 components; ``letter`` f or i gives the type."""
-        long = file is File.IMMEDIATE64
+        """A random immediate operand of 1 or 4 components, or of 1 or 2 doubles.
+
+        ``letter`` f or i gives the type of 32-bit components.
+        """
         alone = self.chance(2)
-        count = (2 if long else 1) if alone else 4
-        words = tuple(self.word(letter) for _ in range(count))
+        if file is File.IMMEDIATE64:
+            words = tuple(word for _ in range(1 if alone else 2) for word in self.double())
+        else:
+            words = tuple(self.word(letter) for _ in range(1 if alone else 4))
         if alone:
             return Operand(file, (), Selection.ONE, (), words=words)
         return Operand(file, (), Selection.SWIZZLE, (0, 1, 2, 3), words=words)
@@ -211,6 +233,11 @@ class RandomOperands(msgspec.Struct, Chance):
         """A random 32-bit word: float bits for letter ``f``, an integer for ``i``, else any."""
         numbers = {"f": FLOATS, "i": _WORDS}.get(letter, FLOATS + _WORDS)
         return self.rng.choice(numbers * 4 + RARE_FLOATS + (self.rng.getrandbits(32),))
+
+    def double(self) -> tuple[int, int]:
+        """The low and high word of a random double."""
+        bits = self.rng.choice((*_DOUBLES, self.rng.getrandbits(64)))
+        return bits & 0xFFFFFFFF, bits >> 32
 
     def _memory_operand(self, op: Op, letter: str, fit: Sequence[File]) -> Operand:
         dimensions = op.row.dimensions or frozenset(Dimension)
@@ -440,8 +467,8 @@ def _shared(chooser: RandomOperands) -> Iterator[Instruction]:
         operand = Operand(file, (Index(number),))
         op = _MEMORY_DECLARATIONS.get((file, dimension)) or _TYPED_DECLARATIONS[file]
         yield _declared(chooser, op, (operand,), dimension=dimension)
-    if chooser.chance(2):
-        flags = GlobalFlags(rng.getrandbits(9))
+    flags = chooser.flags | GlobalFlags(rng.getrandbits(9) if chooser.chance(2) else 0)
+    if flags:
         yield Instruction(Op.DCL_GLOBALFLAGS, declaration=Declaration(flags=flags))
 
 

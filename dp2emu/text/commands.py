@@ -7,7 +7,7 @@ no token, is written as a ``raw`` block, so that no byte is lost.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import VERTEX_ALIGNMENT
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
 from dp2emu.errors import Dp2Error
 from dp2emu.layout import Buffer
 from dp2emu.text.answers import payload, response_blocks
@@ -48,11 +48,12 @@ class CallTokens:
     """The tokens in a call's command bytes, to be iterated once.
 
     Yields token information with byte offsets into ``stream.memory``.  Mutable: iteration adds
-    created queries to ``contexts``; ``rest`` is valid after it.
+    created queries to ``contexts``; ``rest`` is valid after it.  ``scan`` is that function of a
+    parser.
     """
 
-    def __init__(self, call: Call, contexts: Contexts) -> None:
-        self.stream = CommandStream(call, call.commands or b"")
+    def __init__(self, call: Call, contexts: Contexts, scan: Callable[..., Scan] = scan) -> None:
+        self.stream = CommandStream(call, call.commands or b"", scan)
         self._call = call
         self._contexts = contexts
         self._stop = self.stream.start

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import BinaryIO, Protocol, TextIO
 
+from dp2emu.argument_check import checked
 from dp2emu.capture import BareOptions, Capture, CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.files import Chunk, Place
 from dp2emu.capture.reader import begins_as_text
@@ -35,6 +36,7 @@ class _Writer(Protocol):
     def write(self, record: Record) -> None: ...
 
 
+@checked
 def dump_text(capture: AnyCapture, out: TextIO, *, hex: bool = False) -> None:
     """Write a capture as text that ``assemble`` turns back into the same bytes.
 
@@ -46,11 +48,26 @@ def dump_text(capture: AnyCapture, out: TextIO, *, hex: bool = False) -> None:
     _copy(capture, records, TextWriter(out, form=_form(capture), compression=compression, hex=hex))
 
 
+@checked
 def dump_jsonl(capture: AnyCapture, out: TextIO) -> None:
     """Write a capture as JSON lines, an object per record and per token."""
     _copy(capture, capture.records(), JsonLinesWriter(out))
 
 
+@checked
+def dump_containers(capture: AnyCapture, out: TextIO, *, jsonl: bool = False) -> None:
+    """Write the calls and answers of a capture as construct reads them.
+
+    Every token and block of responses is a block of nested fields, or with ``jsonl`` a JSON
+    object.
+    """
+    # Imported on use: the other forms need no declarations but those of the table.
+    from dp2emu.text.containers import ContainerWriter
+
+    _copy(capture, capture.records(), ContainerWriter(out, jsonl=jsonl))
+
+
+@checked
 def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
     """Write the capture that a text describes, in the form that the text's first line names.
 
@@ -61,6 +78,7 @@ def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
     convert(capture, capture.form, place)
 
 
+@checked
 def convert(
     capture: AnyCapture, kind: str, place: Place, *, compression: str | None = None
 ) -> CaptureError | None:
@@ -83,6 +101,7 @@ def convert(
     return capture.damage
 
 
+@checked
 def open_any(
     stream: io.BufferedReader,
     *,

@@ -26,7 +26,8 @@ from dp2emu.text.values import ValueText
 
 MAGIC = "dp2emu-text"
 VERSION = 1
-"""Version of the text form of captures, written in the first line of a dump."""
+"""Version of the text form of captures, written in the first line of a dump; ``textfile`` reads
+no other."""
 CHUNK = "chunk"
 NO_COMMANDS = "none"
 """Value of ``commands`` in the statement of a call whose command bytes were in memory already."""

@@ -132,6 +132,8 @@ def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         for number, line in enumerate(lines, 1):
+            if not isinstance(line, str):
+                raise TextError(number, "not text")
             if len(line) > LINE_LIMIT:
                 raise TextError(number, f"longer than {LINE_LIMIT} characters")
             yield number, line

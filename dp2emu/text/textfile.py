@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.files import Chunk, Closable
 from dp2emu.capture.payloads import encode
@@ -33,6 +34,7 @@ _BYTES = Leaf("I", "bytes", None, alone=True)
 _LENGTH, _COMMANDS = "dwCommandLength", "commands"
 
 
+@checked
 class TextCapture(Closable):
     """A capture in the form of text, read line by line on demand.
 

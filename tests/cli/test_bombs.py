@@ -22,8 +22,8 @@ from tests.capture.test_reader import _chunk, _file
 from tests.cli.running import Ran, dp2emu
 
 MEBIBYTE = 1 << 20
-MEMORY = 64 * MEBIBYTE
-WORK = 600_000
+MEMORY = 96 * MEBIBYTE
+WORK = 1_200_000
 """Calls of functions at most, of Python alone."""
 
 ZEROS = bytes(33 * MEBIBYTE)
@@ -48,7 +48,7 @@ TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
     "calls in snappy": (lambda: snappy(ZEROS), CALLS),
     "a chunk of snappy": (lambda: snappy(ZEROS, len(ZEROS)), CHUNK),
     "values": (lambda: gzip.compress(CALL + b"\x0b" + uint(len(ZEROS)) + ZEROS), BYTES),
-    "a blob": (lambda: zstandard.compress(blob(60 * MEBIBYTE)), BYTES),
+    "a blob": (lambda: zstandard.compress(blob(90 * MEBIBYTE)), BYTES),
     "a blob that may be": (lambda: zstandard.compress(blob(11 * MEBIBYTE)), ""),
     "details": (lambda: gzip.compress(CALL + b"\0" + b"\5\0" * MEBIBYTE), "as many details"),
 }

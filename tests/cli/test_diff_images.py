@@ -11,7 +11,7 @@ from PIL import Image
 
 from dp2emu.capture.records import IMPORTED, Annotation, FrameMarker, Pictured
 from tests.cli.running import dp2emu
-from tests.replay.authoring import SETTING, TARGET, called, clear, sealed
+from tests.replay.authoring import FRAME, SETTING, TARGET, called, clear, sealed
 
 STREAMS = Path(__file__).parents[2] / "streams"
 
@@ -135,3 +135,31 @@ def test_damage_of_a_capture_is_reported_before_its_pictures(tmp_path: Path) -> 
     ran = dp2emu("replay", path, "--against", tmp_path)
     assert ran.code == 2
     assert 0 < ran.err.index("the file ends inside a record") < ran.err.index("within")
+
+
+def test_a_replay_that_compares_no_picture_is_code_2(tmp_path: Path) -> None:
+    """Neither a folder without pictures nor one whose pictures belong to other calls agrees."""
+    (tmp_path / "empty").mkdir()
+    save(tmp_path / "other" / "call_7.png", (0, 0, 0))
+    for folder in ("empty", "other"):
+        ran = dp2emu("replay", write(tmp_path), "--against", tmp_path / folder)
+        assert ran.code == 2
+        assert "nothing to compare: 2 pictures taken, none with a reference" in ran.err
+
+
+def test_pictures_without_a_reference_are_counted_and_named(tmp_path: Path) -> None:
+    save(tmp_path / "truth" / "call_5.png", (0x10, 0x20, 0x30))
+    ran = dp2emu("replay", write(tmp_path), "--against", tmp_path / "truth", "--json", "-")
+    assert ran.code == 0
+    assert f"dp2emu: {tmp_path / 'truth'}: no reference for call_00000009.png\n" in ran.err
+    assert "2 pictures, 1 without a reference," in ran.err
+    assert json.loads(ran.out)["summary"]["unreferenced"] == 1
+
+
+def test_many_pictures_without_a_reference_are_counted_rather_than_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.dp2"
+    path.write_bytes(sealed(*SETTING, *[called(clear(9)), FRAME] * 30))
+    dp2emu("replay", path, "--png", tmp_path / "truth", "--frames", "0")
+    ran = dp2emu("replay", path, "--against", tmp_path / "truth")
+    assert ran.code == 0 and ran.err.count("no reference for") == 20
+    assert "dp2emu: and 9 more unreferenced pictures\n" in ran.err

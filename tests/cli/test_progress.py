@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from dp2emu.cli import run
 from dp2emu.cli.outcome import progress_through
+from tests.tools.loading import ROOT
 
 
 class Terminal(io.StringIO):
@@ -28,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 def shown(path: Path, monkeypatch: pytest.MonkeyPatch, stderr: io.StringIO) -> str:
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setenv("TERM", "xterm-256color")
-    with open(path, "rb") as stream, progress_through(stream) as advance:
+    with open(path, "rb") as stream, progress_through("replay", stream) as advance:
         for _ in range(64):
             stream.read(32)
             advance(None)
@@ -52,7 +54,21 @@ def test_no_color_is_honoured(file: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_pipe_has_no_end_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with progress_through(None) as advance:
+    with progress_through("replay", None) as advance:
         for _ in range(64):
             advance(None)
     assert "replay" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("verb", ["import", "replay"])
+def test_the_bar_is_named_after_the_verb(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = ROOT / "streams" / "real" / "d3d9_tri.trace"
+    out = ["-o", str(tmp_path / "out.dp2")] if verb == "import" else []
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert run([verb, str(trace), *out]) == 0
+    named = [word for word in ("import", "replay") if f"{word} " in terminal.getvalue()]
+    assert named == [verb]

@@ -42,6 +42,7 @@ OTHER = answered(0, 20, response_of((5, b"\2\0\0\0")))
 FAULTY = (*SETTING, called(issue(9, END)))
 SEEN = (Annotation(IMPORTED, "a.trace"), *GOOD, Observed(30, 1, 5, 0, b"\1\0\0\0"))
 NOT_SEEN = (*SEEN[:-1], Observed(30, 1, 5, 0, bytes(4)))
+CLEARED = called(clear(9))
 EXTENSION = (*SETTING, called(token(Op.EXT)))
 
 
@@ -332,3 +333,39 @@ def test_without_llvm_a_line_says_which_engine_serves(tmp_path: Path) -> None:
     assert ran.err == notice + other.err
     assert checked.code == 2
     assert "llvmlite" in checked.err
+
+
+def test_verify_without_a_recorded_answer_is_code_2(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD)
+    assert dp2emu("replay", path).code == 0
+    ran = dp2emu("replay", path, "--verify")
+    assert ran.code == 2
+    assert f"dp2emu: {path}: nothing to verify: no answer is recorded\n" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("records", "there"),
+    [
+        ((*SETTING, *[called(clear(9)), FRAME] * 4), "there are 4, frames 0 to 3"),
+        (
+            (*SETTING, *[called(clear(9)), FRAME] * 3, called(clear(9))),
+            "there are 4, frames 0 to 3",
+        ),
+        (SETTING, "there are 0, no frame"),
+    ],
+)
+def test_frames_beyond_the_end_are_code_2(
+    tmp_path: Path, records: tuple[Record, ...], there: str
+) -> None:
+    path = write(tmp_path, *records)
+    first = there.split()[2].rstrip(",")
+    ran = dp2emu("replay", path, "--png", tmp_path / "p", "--frames", f"{first}-9")
+    assert (ran.code, ran.err) == (2, f"dp2emu: frames from {first} on: {there}\n")
+    if first != "0":
+        assert dp2emu("replay", path, "--png", tmp_path / "p", "--frames", "3-9").code == 0
+
+
+def test_frames_behind_the_damage_of_a_capture_are_lost_with_its_reason(tmp_path: Path) -> None:
+    path = cut(write(tmp_path, *SETTING, *[called(clear(9)), FRAME] * 4))
+    ran = dp2emu("replay", path, "--png", tmp_path / "p", "--frames", "8-")
+    assert ran.code == 2 and "the file ends" in ran.err

@@ -60,6 +60,25 @@ def test_json_lines_name_every_token(path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("form", [[], ["--jsonl"]])
+def test_construct_shows_the_fields_of_a_call(path: Path, form: list[str]) -> None:
+    ran = dp2emu("dump", path, "--parser", "construct", *form)
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.decode().splitlines()
+    if form:
+        tokens = [json.loads(line) for line in lines]
+        assert [row["token"] for row in tokens] == ["CREATEQUERY", "CLEAR"]
+        assert tokens[0]["fields"]["items"] == [{"dwQueryID": 1, "QueryType": EVENT}]
+    else:
+        assert lines[0] == "token of call 0, offset 0x0000, CREATEQUERY"
+        assert lines[3] == f"    0: dwQueryID=1 QueryType={int(EVENT)}"
+
+
+def test_hex_belongs_to_the_text_of_the_walk(path: Path) -> None:
+    ran = dp2emu("dump", path, "--hex", "--parser", "construct")
+    assert ran.code == 2 and "--hex belongs to text of the walk" in ran.err
+
+
 def test_hex_and_json_lines_exclude_each_other(path: Path) -> None:
     assert dp2emu("dump", path, "--hex", "--jsonl").code == 2
 

@@ -44,7 +44,8 @@ def test_damage_is_told_and_is_code_2(tmp_path: Path, verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["info", "--tokens"], ["dump", "--hex"], ["dump", "--jsonl"]]
+    "arguments",
+    [["info", "--tokens"], ["dump", "--hex"], ["dump", "--jsonl"], ["dump", "--parser=construct"]],
 )
 def test_trace_has_no_tokens(arguments: list[str]) -> None:
     verb, option = arguments
@@ -62,7 +63,10 @@ def test_dump_shows_the_calls_of_a_real_program() -> None:
 def test_a_trace_is_not_converted_but_imported(tmp_path: Path) -> None:
     ran = dp2emu("convert", REAL[0], tmp_path / "out.dp2")
     assert ran.code == 2
-    assert "is a trace of API calls; import it first" in ran.err
+    assert (
+        "is no capture but a trace of API calls; verbs that read it: replay, batch, import,"
+        in ran.err
+    )
     assert not (tmp_path / "out.dp2").exists()
 
 

@@ -87,7 +87,7 @@ VENDORS = {
         f"D3DFMT_{code}": int.from_bytes(spelled.encode(), "little")
         for code, spelled in (
             ("ATI1N", "ATI1"), ("ATI2N", "ATI2"), ("DF16", "DF16"), ("DF24", "DF24"),
-            ("INTZ", "INTZ"), ("NULL", "NULL"),
+            ("INTZ", "INTZ"), ("NULL", "NULL"), ("NV12", "NV12"), ("YV12", "YV12"),
         )
     }
 }  # fmt: skip

@@ -52,3 +52,12 @@ def test_members_are_where_compilers_put_them(name: str, abi: int, column: int) 
 
 def test_a_pixel_format_has_32_bytes() -> None:
     assert hal.SURFACES["DDPIXELFORMAT"].sizeof() == 32
+
+
+def test_reserved_members_of_the_callbacks_are_as_wide_as_pointers() -> None:
+    callbacks = hal.BY_ABI["D3DHAL_CALLBACKS"]
+    assert (callbacks(32).sizeof(), callbacks(64).sizeof()) == (0x8C, 0x118)
+    assert (offsets(callbacks(32))["dwReserved9"], offsets(callbacks(64))["dwReserved9"]) == (
+        0x8C - 4,
+        0x118 - 8,
+    )

@@ -8,7 +8,7 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode
 
 
-@pytest.mark.parametrize(("type", "caps"), [(128, 0), (129, 2), (130, 7)])
+@pytest.mark.parametrize(("type", "caps"), [(128, 0), (129, 3), (130, 7)])
 def test_an_adapter_says_what_it_can_do(type: int, caps: int) -> None:
     data = bytearray(b"\xee" * 4)
     assert Adapter().get_caps(type, data) == 0

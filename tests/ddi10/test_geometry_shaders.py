@@ -16,6 +16,7 @@ from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.ddi10.shaders.stream_output import StreamOutputEntry11, StreamOutputShader11
 from dp2emu.ddi10.states.bindings import Scissor, Viewport
 from dp2emu.ddi10.states.state_objects import DepthStencilDesc, RasterizerDesc
 from dp2emu.errors import Unsupported
@@ -234,6 +235,82 @@ def test_viewports_that_overlap_are_drawn_in_order() -> None:
     assert driven.shown() == {1}
     driven.draw(1, 2)
     assert driven.shown() == {1, 2}
+
+
+# Slices and viewports that a vertex or a domain shader names
+
+VS = """vs_5_0
+dcl_input v0.xyzw
+dcl_input v1.xyzw
+dcl_output_siv o0.xyzw, position
+dcl_output o1.xyzw
+dcl_output_siv o2.x, {name}
+mov o0, v0
+mov o1, v1.yyyy
+mov o2.x, v1.x
+ret
+"""
+COVER = ((-1.0, 1.0), (3.0, 1.0), (-1.0, -3.0))
+
+
+class Naming(Geometry):
+    """Triangles over all of a viewport, whose vertex shader names a slice or a viewport."""
+
+    def __init__(self, name: str, pixel: bytes | None = None) -> None:
+        super().__init__(None, pixel)
+        self.call("VsSetShader", self.make("VertexShader", assemble(VS.format(name=name))))
+        self.call("IaSetTopology", LIST)
+
+    def draw(self, *numbers: int, instances: int = 1) -> None:
+        """A triangle of the colour 7 for each number, which its first vertex alone has."""
+        rows = [struct.pack("<4f4i", x, y, 0.5, 1, number if corner == 0 else 9, 7, 0, 0)
+                for number in numbers for corner, (x, y) in enumerate(COVER)]  # fmt: skip
+        self.call("IaSetVertexBuffers", 0, [self.buffer(b"".join(rows))], [32], [0])
+        assert self.call("DrawInstanced", 3 * len(numbers), instances, 0, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "slices"), [((0,), {1}), ((2, 1), {2, 3}), ((3,), {1}), ((-1, 2), {1, 3})]
+)
+def test_a_vertex_shader_may_name_the_slice(numbers: tuple[int, ...], slices: set[int]) -> None:
+    driven = Naming("rendertarget_array_index")
+    texture = driven.texture(WORDS, slices=4)
+    desc = CreateTargetView(texture, WORDS.value, ResourceType.TEXTURE2D, 0, 1, 3)
+    driven.call("SetRenderTargets", [driven.make("RenderTargetView", desc)], 7, None)
+    driven.draw(*numbers, instances=2)
+    assert [driven.shown(n, texture) for n in range(4)] == [
+        {7} if n in slices else {0} for n in range(4)
+    ]
+    counts = driven.counts()
+    assert counts.GSInvocations == counts.GSPrimitives == 0
+    assert counts.CPrimitives == 2 * len(numbers)
+
+
+def test_a_vertex_shader_may_name_the_viewport() -> None:
+    driven = Naming("viewport_array_index")
+    driven.call("SetViewports", 0, squares(16))
+    driven.draw(5, 16)
+    wanted = np.zeros((SIZE, SIZE), np.int64)
+    wanted[4:8, 4:8] = wanted[:4, :4] = 7
+    assert (driven.pixels(driven.color) == wanted).all()
+
+
+def test_pixel_shaders_see_the_slice_that_a_vertex_shader_names() -> None:
+    pixel = ps("v2", "dcl_input_ps_siv constant v2.x, rendertarget_array_index")
+    driven = Naming("rendertarget_array_index", pixel)
+    driven.draw(12)
+    assert driven.shown() == {12}
+
+
+def test_a_geometry_shader_hides_the_index_of_the_vertex_shader() -> None:
+    driven = Naming("viewport_array_index")
+    code = gs("mov o0, v[0][0]\nmov o1, v[0][1]\nemit_stream m0\nmov o0, v[1][0]\n"
+              "emit_stream m0\nmov o0, v[2][0]\nemit_stream m0", primitive="triangle")  # fmt: skip
+    driven.call("GsSetShader", driven.make("GeometryShader", code))
+    driven.call("SetViewports", 0, squares(16))
+    driven.draw(5)
+    assert (driven.pixels(driven.color) != 0).sum() == 16
+    assert driven.pixels(driven.color)[0, 0] == 7
 
 
 # Numbers of primitives
@@ -455,13 +532,24 @@ def test_what_a_geometry_shader_puts_out_is_what_the_clipper_gets() -> None:
 
 
 def test_the_clipper_gets_nothing_where_nothing_is_rasterized() -> None:
-    driven = Geometry(gs(over_all("mov o1, v[0][1]")))
-    driven.call("PsSetShader", None)
-    driven.call("SetDepthStencilState", driven.make("DepthStencilState", NO_DEPTH), 0)
-    driven.draw(1, 2, 3)
-    found = driven.counts()
-    assert (found.GSInvocations, found.GSPrimitives) == (3, 3)
-    assert found.CInvocations == found.CPrimitives == found.PSInvocations == 0
+    """Stream output without a pixel shader and tests turns rasterization off; without stream
+    output it stays on."""
+    code = gs(over_all("mov o1, v[0][1]"))
+    streamed = StreamOutputShader11(code, (StreamOutputEntry11(0, 0, 1, 0b1111),))
+    for desc, entered in ((streamed, 0), (None, 3)):
+        driven = Geometry(code)
+        if desc is not None:
+            entry = "GeometryShaderWithStreamOutput"
+            memory = bytearray(driven.device.functions[f"CalcPrivate{entry}"](desc, None))
+            assert driven.call(f"Create{entry}", desc, memory) == []
+            driven.call("GsSetShader", memory)
+        driven.call("PsSetShader", None)
+        driven.call("SetDepthStencilState", driven.make("DepthStencilState", NO_DEPTH), 0)
+        driven.draw(1, 2, 3)
+        found = driven.counts()
+        assert (found.GSInvocations, found.GSPrimitives) == (3, 3)
+        assert (found.CInvocations, found.CPrimitives) == (entered, entered)
+        assert found.PSInvocations == 0
 
 
 def test_partial_primitives_count_nowhere_and_partial_strips_neither() -> None:

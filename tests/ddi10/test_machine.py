@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from dp2emu.ddi10.queries.query import FIFO_BASE
 from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.gpu.command.packets import Clear
-from dp2emu.gpu.device.timing import Timing, instant
+from dp2emu.gpu.device.timing import FIFO_BASE, Timing, instant
 from tests.ddi10.drawing import SIZE
 from tests.ddi10.driving import DO_NOT_FLUSH, STILL
 from tests.ddi10.rendering import RED, Drawing

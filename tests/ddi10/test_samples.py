@@ -83,6 +83,48 @@ def test_what_is_of_samples_is_taken_there() -> None:
         assert (down[:, 3, sample] == np.arange(SIZE) + 0.5 + y / 16).all()
 
 
+def test_a_position_of_samples_is_the_place_of_the_sample() -> None:
+    head = "dcl_input_ps_siv linear noperspective sample v1.xyzw, position"
+    ramp = [[x * w, y * w, w * (x + 1) / 4, w, 0, 0, 0, 0]
+            for x, y, *_ in strip() for w in [1.5 + x / 2]]  # fmt: skip
+    x, y, z, w = (
+        Sampled(F.R32_FLOAT).run(ps([f"mov o0, v1.{c}"], head, "ps_4_1"), ramp).view(np.float32)
+        for c in "xyzw"
+    )
+    for sample, (across, down) in enumerate(PLACES):
+        columns = np.arange(SIZE) + 0.5 + across / 16
+        assert (x[3, :, sample] == columns).all()
+        assert (y[:, 3, sample] == np.arange(SIZE) + 0.5 + down / 16).all()
+        assert z[3, :, sample] == pytest.approx(columns / SIZE / 2, abs=1e-6)
+        # 1 / w is linear across the screen: from 1 at the left edge to 1 / 2 at the right one.
+        assert w[3, :, sample] == pytest.approx(1 / (1 - columns / SIZE / 2), abs=1e-5)
+
+
+def test_a_position_of_centroids_is_the_place_of_the_centroid() -> None:
+    head = "dcl_input_ps_siv linear noperspective centroid v1.xyzw, position"
+    found = Sampled(F.R32_FLOAT).run(ps(["mov o0, v1.xxxx"], head), HALF).view(np.float32)
+    assert found[0, 0].tolist() == [0.5] * SAMPLES
+    assert found[0, 8].tolist() == [0, 0, 8.5 - 6 / 16, 0]
+
+
+@pytest.mark.parametrize(
+    ("line", "head"),
+    [
+        ("mov o0, v1.xxxx", "dcl_input_ps linear noperspective centroid v1.x"),
+        ("eval_centroid o0, v1.xxxx", "dcl_input_ps linear noperspective v1.x"),
+    ],
+)
+def test_a_centroid_is_the_first_covered_sample_unless_all_are_covered(
+    line: str, head: str
+) -> None:
+    # Up to 11/16 of column 8: its centre and all of its samples but the second are covered.
+    edge = [[x, y, 0.5, 1, 16 * (x + 1) / 2, 0, 0, 0]
+            for x, y in ((-1, 1), (0.0859375, 1), (-1, -3), (0.0859375, -3))]  # fmt: skip
+    found = Sampled(F.R32_FLOAT).run(ps([line], head), edge).view(np.float32)
+    assert found[15, 7].tolist() == [7.5] * SAMPLES
+    assert found[15, 8].tolist() == [8.5 - 2 / 16, 0, 8.5 - 2 / 16, 8.5 - 2 / 16]
+
+
 def test_the_rest_is_taken_at_the_centre_even_by_sample() -> None:
     head = INDEX.replace("v1", "v2") + "\ndcl_input_ps linear noperspective v1.x"
     ramp = [[x, y, 0.5, 1, 8 * (x + 1), 0, 0, 0] for x, y, *_ in strip()]

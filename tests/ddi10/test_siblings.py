@@ -94,13 +94,17 @@ def by_tokens(vertices: list[Vertex], indices: list[int], blends: bool) -> Seen:
     device.set_indices(device.create_index_buffer(np.array(indices, "<u2").tobytes()))
     device.clear()
     query = device.create_query(QueryType.OCCLUSION)
+    # The vertex cache is observed on this side only while a query asks for it.
+    watching = device.create_query(QueryType.CACHEUTILIZATION)
     device.session.flush()
     driver.gpu.finish()
     before = counts(driver.gpu)
     query.begin()
+    watching.begin()
     triangles = len(indices) // 3
     device.draw_indexed_primitive(PrimitiveType.TRIANGLELIST, 0, 0, len(vertices), 0, triangles)
     query.end()
+    watching.end()
     samples = int(query.wait().value)
     assert device.depth_buffer is not None
     depth = device.read_back(device.depth_buffer) >> 8

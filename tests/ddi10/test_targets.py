@@ -56,15 +56,67 @@ def draw(
     targets: list[Handle],
     blend: BlendDesc1 | None = None,
     factor: tuple[float, ...] = (1, 1, 1, 1),
+    color: tuple[float, ...] = (1, 0.5, 0.25, 1),
 ) -> None:
     rendering.prepare(blend=blend)
     if blend is not None:
         rendering.call("SetBlendState", rendering.make("BlendState", blend), factor, 0xFFFFFFFF)
     rendering.call("VsSetShader", rendering.make("VertexShader", tokens("vs_pass")))
     rendering.call("PsSetShader", rendering.make("PixelShader", code))
-    rendering.vertices(strip())
+    rendering.vertices(strip(color))
     rendering.call("SetRenderTargets", targets, 8 - len(targets), None)
     rendering.call("Draw", 4, 0)
+
+
+NANS = (0x7F800001, 0xFFC12345, 0x7FABCDEF, 0xFFFFFFFF)
+CANONICAL = 0x7FC00000
+_WORDS = ", ".join(f"0x{word:08x}" for word in NANS)
+
+
+def stored(
+    lines: list[str], format: DxgiFormat, head: str = "", *, blended: bool = False
+) -> list[int]:
+    """The words of a pixel of a target that a shader wrote."""
+    rendering = driven()
+    resource = rendering.texture(format)
+    blend = BlendDesc1(0, 0, (RenderTargetBlend(1, ONE, ZERO, 1, ONE, ZERO, 1, 15),) * 8)
+    view = rendering.target(resource, format)
+    draw(rendering, ps(lines, head), [view], blend if blended else None)
+    data = rendering.read(resource)
+    return np.frombuffer(data, np.uint32)[: ROWS[format].size // 4].tolist()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"mov o0, l({_WORDS})"],
+        [f"mov r1, l({_WORDS})", "mov o0, r1"],
+        [f"movc o0, l(1, 0, 1, 0), l({_WORDS}), l({_WORDS})"],
+        ["iadd o0, l(0x7f800000, 0xffc12344, 0x7fabcdee, 0xfffffffe), l(1, 1, 1, 1)"],
+    ],
+)
+@pytest.mark.parametrize("format", [F.R32G32B32A32_FLOAT, F.R32G32_FLOAT, F.R32_FLOAT])
+def test_bits_moved_into_a_float_target_are_kept(lines: list[str], format: DxgiFormat) -> None:
+    assert stored(lines, format) == [*NANS][: ROWS[format].size // 4]
+
+
+def test_nans_of_arithmetic_and_of_blending_are_canonical() -> None:
+    added = [f"add o0, l({_WORDS}), l(1.0, 1.0, 1.0, 1.0)"]
+    assert stored(added, F.R32G32B32A32_FLOAT) == [CANONICAL] * 4
+    moved = [f"mov o0, l({_WORDS})"]
+    assert stored(moved, F.R32G32B32A32_FLOAT, blended=True) == [CANONICAL] * 4
+
+
+def test_bits_that_are_not_interpolated_reach_a_float_target() -> None:
+    rendering = driven()
+    resource = rendering.texture(F.R32G32B32A32_FLOAT)
+    view = rendering.target(resource, F.R32G32B32A32_FLOAT)
+    quiet = np.array([0x7FC12345, 0xFFC54321], np.uint32).view(np.float32).tolist()
+    for mode, wanted in (("constant", [0x7FC12345, 0xFFC54321]), ("linear", [CANONICAL] * 2)):
+        code = ps(["mov o0, v1"], f"dcl_input_ps {mode} v1.xyzw")
+        draw(rendering, code, [view], color=(*quiet, 1, 1))
+        words = np.frombuffer(rendering.read(resource), np.uint32)
+        assert words[:4].tolist() == [*wanted, 0x3F800000, 0x3F800000]
 
 
 @pytest.mark.parametrize("format", TARGETS)

@@ -12,9 +12,10 @@ import pytest
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.ddi10.draws.post_vertex import HullDomainBindings as Tessellating10
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.resources.views import CreateShaderResourceView
+from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.ddi10.shaders.shader import domain_shader, hull_shader
 from dp2emu.ddi10.shaders.stages import Stage
+from dp2emu.ddi10.states.bindings import Viewport
 from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.tessellation.factors import EDGES, INSIDES
@@ -332,6 +333,31 @@ ret"""
 def test_a_patch_may_come_out_without_any_control_point() -> None:
     driven = Tessellating(hull(makes=0, factors=[2] * 6), domain(points=0))
     assert len(driven.streamed(8)) == 2 * 8 * 3
+
+
+@pytest.mark.parametrize("number", [0, 5, 15, 16])
+def test_a_domain_shader_may_name_the_viewport(number: int) -> None:
+    body = WHOLE.format(scale=2.0) + f"\nmov o2.x, l({number})"
+    declared = "dcl_input vDomain.xy\ndcl_output_siv o2.x, viewport_array_index"
+    driven = Tessellating(hull(factors=[3] * 6), domain(body, declared))
+    views = [Viewport(4 * (n % 4), 4 * (n // 4), 4, 4) for n in range(16)]
+    driven.call("SetViewports", 0, views)
+    driven.call("Draw", 4, 0)
+    y, x = divmod(number % 16, 4)
+    wanted = np.zeros((16, 16), np.bool_)
+    wanted[4 * y : 4 * y + 4, 4 * x : 4 * x + 4] = True
+    assert (driven.drawn() == wanted).all()
+
+
+def test_a_domain_shader_may_name_the_slice() -> None:
+    body = WHOLE.format(scale=2.0) + "\nmov o2.x, l(2)"
+    declared = "dcl_input vDomain.xy\ndcl_output_siv o2.x, rendertarget_array_index"
+    driven = Tessellating(hull(factors=[3] * 6), domain(body, declared))
+    texture = driven.texture(slices=3)
+    desc = CreateTargetView(texture, RGBA8.value, ResourceType.TEXTURE2D, 0, 0, 3)
+    driven.call("SetRenderTargets", [driven.make("RenderTargetView", desc)], 7, None)
+    driven.call("Draw", 4, 0)
+    assert [bool(driven.pixels(texture, n).any()) for n in range(3)] == [False, False, True]
 
 
 def test_domain_shaders_clip_by_distance() -> None:

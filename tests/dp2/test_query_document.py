@@ -25,6 +25,7 @@ from tests.dp2.rigging import (
     Bench,
     clear,
     create,
+    delete,
     dword,
     issue,
     payloads,
@@ -202,6 +203,23 @@ def test_step_3_responsecontinue_follows_when_the_buffer_is_too_small() -> None:
     assert sorted(payloads(response)) == [0, 1, 2]
     assert struct.unpack_from("<BBHI", response, 8 + 3 * 12) == (87, 0, 0, 8)
     assert answer.dwErrorOffset == len(response) == 8 + 3 * 12 + 8
+
+
+@pytest.mark.parametrize("size", [20, 27])
+def test_step_3_no_answer_is_sent_without_room_for_the_responsecontinue_after_it(
+    size: int,
+) -> None:
+    """docs/departures.rst, "Answers without room for RESPONSECONTINUE"."""
+    bench = Bench(buffer=size, timing=fixed(call=1, packet=0, delivery=10))
+    for query in (1, 2):
+        bench.ok(create(query, EVENT))
+        bench.ok(issue(query, END))
+    bench.driver.finish()
+    for _ in range(3):
+        answer = bench.ok()
+        assert (answer.dwErrorOffset, answer.response) == (0, b"")
+    # The second answer needs no RESPONSECONTINUE once it is the only one.
+    assert bench.results(delete(1)) == {2: b"\1\0\0\0"}
 
 
 def test_step_4_dwerroroffset_is_zero_if_no_responses_are_available() -> None:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.queries import BLOCK_RECORDS, Outbox, Result
 from dp2emu.dp2.queries import lay_out as lay_out_box
-from tests.dp2.rigging import records
+from tests.dp2.rigging import END, Bench, create, delete, issue, records
 
 EVENT, OCCLUSION, VCACHE = 8, 9, 4
 CONTINUE = bytes.fromhex("57000000 08000000")
@@ -145,6 +146,20 @@ def test_a_dropped_answer_is_not_sent() -> None:
     assert len(box) == 2
     assert sent(lay_out_box(box, 4096)) == [2, 3]
     assert (len(box), box.first(())) == (0, None)
+
+
+@pytest.mark.parametrize("again", [b"", create(2, QueryType.EVENT)])
+def test_a_deleted_query_is_not_answered_although_its_answer_waits_to_be_sent(
+    again: bytes,
+) -> None:
+    """28 bytes have room for one answer and RESPONSECONTINUE."""
+    bench = Bench(buffer=28)
+    bench.ok(create(1, QueryType.EVENT) + create(2, QueryType.EVENT))
+    answer = bench.ok(issue(1, END) + issue(2, END))
+    assert sent(answer.response) == [1]
+    assert answer.response.endswith(CONTINUE)
+    assert bench.ok(delete(2) + again).response == b""
+    assert bench.ok().response == b""
 
 
 def test_an_outbox_knows_what_waits() -> None:

@@ -132,6 +132,16 @@ def test_fog_follows_a_pixel_shader_before_3_0() -> None:
     assert drawn(DECLARED, shader, fog) == 0x80FF40
 
 
+def test_fog_of_vertices_without_ofog_follows_the_alpha_of_the_specular_output() -> None:
+    fog = render_state(28, 1) + render_state(34, 0x0000FF)
+    text = "vs_2_0\ndcl_position v0\ndef c0, 1, 0, 0, 0.6\nmov oPos, v0\nmov oD0, c0\nmov oD1, c0"
+    shader = create(Op.CREATEVERTEXSHADERFUNC, 3, assemble(text))
+    shader += token(Op.SETVERTEXSHADERFUNC, 3)
+    white = constants(Op.SETPIXELSHADERCONST, 1, 1.0, 1.0, 1.0, 1.0)
+    assert drawn(DECLARED, shader, fog) == 0x990066
+    assert drawn(DECLARED, shader, SHADED, white, fog) == 0x990066
+
+
 def test_a_shader_samples_opaque_black_where_nothing_is_bound() -> None:
     sampling = create(Op.CREATEPIXELSHADER, 2, SAMPLING) + token(Op.SETPIXELSHADER, 2)
     assert drawn(DECLARED, sampling) == 0

@@ -209,6 +209,19 @@ def test_texture_that_is_destroyed_stays_where_it_is_bound() -> None:
     assert textured(bench) == WHITE
 
 
+@pytest.mark.parametrize("engine", ["reference", "jit"])
+@pytest.mark.parametrize(
+    ("format", "chroma"), [(Format.YV12, [128, 240, 128, 90]), (Format.NV12, [128, 128, 90, 240])]
+)
+def test_planar_textures_are_sampled(format: Format, chroma: list[int], engine: str) -> None:
+    bench = Bench(context=False, options=Options(engine=engine))
+    bench.driver.create_surface(SurfaceDesc(20, SurfaceKind.TEXTURE, 4, 2, int(format)))
+    bench.driver.write(20, 0, bytes([16, 235, 81, 81] * 2 + chroma))
+    bench.driver.create_context(1, interface=7, color=COLOR, depth=DEPTH)
+    bench.ok(render_state(22, 1) + render_state(RenderState7.TEXTUREHANDLE, 20))
+    assert [textured(bench, u=(n + 0.5) / 4) for n in range(3)] == [0xFF000000, WHITE, RED]
+
+
 # DirectX 6 and 7
 
 
@@ -270,6 +283,44 @@ def test_map_blend_modulate_takes_the_vertex_alpha_without_one_in_the_texture(
     assert bench.driver.read(30, 4 * 65, 4)[3] == alpha
 
 
+def stage_operation(state: TextureStageState, value: int) -> bytes:
+    return header(25) + struct.pack("<HHI", 0, state, value)
+
+
+def test_map_blend_of_the_value_that_it_has_does_not_undo_a_stage_operation() -> None:
+    bench = legacy(6)
+    bench.ok(render_state(RenderState7.TEXTUREHANDLE, 20) + render_state(21, TextureBlend7.ADD))
+    bench.ok(stage_operation(TextureStageState.COLOROP, TextureOp.SELECTARG2))
+    bench.ok(render_state(21, TextureBlend7.ADD))
+    assert textured(bench, color=BLUE) == BLUE
+    bench.ok(render_state(21, TextureBlend7.DECAL) + render_state(21, TextureBlend7.ADD))
+    assert textured(bench, color=BLUE) == 0xFFFF00FF
+
+
+def test_map_blend_is_modulate_before_it_is_set() -> None:
+    bench = legacy(6)
+    bench.ok(render_state(RenderState7.TEXTUREHANDLE, 20))
+    bench.ok(stage_operation(TextureStageState.COLOROP, TextureOp.SELECTARG2))
+    bench.ok(render_state(21, TextureBlend7.MODULATE))
+    assert textured(bench, color=BLUE) == BLUE
+
+
+@pytest.mark.parametrize("mode", ["MODULATE", "DECALMASK", "MODULATEMASK"])
+@pytest.mark.parametrize(("key", "drawn"), [(None, 0x40FF0000), (0x00FF0000, 0x40000000)])
+def test_a_colour_key_is_no_alpha_of_the_texture_in_a_map_blend(
+    mode: str, key: int | None, drawn: int
+) -> None:
+    bench = legacy(6, Format.X8R8G8B8)
+    target = SurfaceDesc(30, SurfaceKind.SURFACE, 64, 64, int(Format.A8R8G8B8))
+    bench.driver.create_surface(target)
+    bench.ok(token(41, 30, DEPTH) + render_state(RenderState7.TEXTUREHANDLE, 20))
+    bench.driver.set_color_key(20, key if key is None else (key, key))
+    bench.ok(b"".join(render_state(state, 1) for state in KEYS))
+    bench.ok(render_state(21, TextureBlend7[mode]))
+    textured(bench, color=0x40FFFFFF)
+    assert int.from_bytes(bench.driver.read(30, 4 * 65, 4), "little") == drawn
+
+
 def test_address_and_wrap_states_reach_stage_0() -> None:
     bench = legacy(7)
     bench.ok(render_state(RenderState7.TEXTUREHANDLE, 20))
@@ -311,7 +362,7 @@ def test_colour_key_that_blends_draws_with_alpha_0() -> None:
     bench.ok(token(42, 1, BLUE, 1.0, 0, 0, 0, 64, 64))
     assert textured(bench) == BLUE
     bench.ok(render_state(21, TextureBlend7.MODULATE))
-    assert textured(bench) == BLUE
+    assert textured(bench) == 0xFF000000
 
 
 def test_colour_key_does_not_matter_to_stages_that_read_no_texture() -> None:

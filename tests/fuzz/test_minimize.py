@@ -143,7 +143,37 @@ def test_a_check_that_ends_with_0_is_refused(tmp_path: Path) -> None:
     path.write_bytes(sealed(stage.records(LARGE)))
     ended = dp2emu("minimize", str(path), "--check", "true", "-o", str(tmp_path / "out.dp2"))
     assert (ended.code, ended.out) == (2, b"")
-    assert "ends with 0" in ended.err
+    assert f"{path} does not fail the check: 'true' ends with 0 for it" in ended.err
+    assert not (tmp_path / "out.dp2").exists()
+
+
+@pytest.mark.parametrize(
+    ("check", "ending"),
+    [
+        ("false", "ends with 1"),
+        ("sh -c 'test -lt 2000'", "ends with 2"),  # if a shell has expanded $(wc -c < {}) already
+        ("sh -c 'exec no-such-program {}'", "ends with 127"),
+        ("sh -c 'kill -9 $$'", "ends with -9"),
+    ],
+)
+def test_a_check_that_an_empty_capture_fails_too_is_refused(
+    check: str, ending: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "any.dp2"
+    path.write_bytes(sealed(stage.records(LARGE)))
+    ended = dp2emu("minimize", str(path), "--check", check, "-o", str(tmp_path / "out.dp2"))
+    assert (ended.code, ended.out) == (2, b"")
+    assert "the check does not depend on the capture" in ended.err
+    assert f"{ending} for an empty capture as for {path}" in ended.err
+    assert not (tmp_path / "out.dp2").exists()
+
+
+def test_an_empty_capture_is_not_minimized(tmp_path: Path) -> None:
+    path = tmp_path / "empty.dp2"
+    path.write_bytes(sealed([]))
+    ended = dp2emu("minimize", str(path), "--check", "false", "-o", str(tmp_path / "out.dp2"))
+    assert (ended.code, ended.out) == (2, b"")
+    assert f"{path} has no record to leave out" in ended.err
 
 
 @pytest.mark.parametrize("command", ["", "'", "no-such-program-here"])

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import CHECKED
 from dp2emu.scene import play_scene
 
 from .comparing import Verdict, name_of, read_json, verdict
@@ -13,8 +15,8 @@ from .listed import KINDS
 
 
 def played(path: Path, out: Path) -> Verdict:
-    """Play a scene into ``out`` and compare, whatever the lists say of it."""
-    result = play_scene(path, out)
+    """Play a scene into ``out``, by both decoders, and compare, whatever the lists say of it."""
+    result = play_scene(path, out, options=Options(parser=CHECKED))
     found = Verdict()
     for problem in result.problems:
         found.fail(str(problem))

@@ -80,8 +80,8 @@ class Canvas:
                 inside = [covered(x, y, area, column, row, (16 * dx, 16 * dy))
                           for dx, dy in samples]  # fmt: skip
                 places = [(column + dx / 16, row + dy / 16) for dx, dy in samples]
-                centre = covered(x, y, area, column, row) or not any(inside)
-                site = (column, row) if centre else places[inside.index(True)]
+                partly = any(inside) and not all(inside)
+                site = places[inside.index(True)] if partly else (column, row)
                 for number, place in enumerate(places):
                     if inside[number]:
                         self._fragment(setup, raster, test, (column, row), number, place, site)

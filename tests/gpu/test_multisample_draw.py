@@ -250,10 +250,14 @@ def test_inputs_are_taken_at_the_centre_also_where_that_is_outside() -> None:
         assert only(found[9, x]) == pytest.approx(x, abs=1e-5)
 
 
-def test_centroids_are_taken_at_the_first_covered_sample_unless_the_centre_is_inside() -> None:
+def test_centroids_are_the_first_covered_sample_and_the_centre_if_all_are_covered() -> None:
     across = seen(lambda b: b.input("centroid.texcoord0.x"))
     down = seen(lambda b: b.input("centroid.texcoord0.y"))
-    for (x, y), place in (((0, 9), (6 / 16, 9 - 2 / 16)), ((1, 9), (1, 9)), ((7, 9), (7, 9))):
+    # The last of these pixels has its centre inside and its last sample outside.
+    places = {(0, 9): (6 / 16, 9 - 2 / 16), (1, 9): (1, 9), (7, 9): (7, 9),
+              (15, 15): (15 - 2 / 16, 15 - 6 / 16)}  # fmt: skip
+    assert np.isnan(across[15, 15]).tolist() == [False, False, False, True]
+    for (x, y), place in places.items():
         assert (only(across[y, x]), only(down[y, x])) == pytest.approx(place, abs=1e-5)
 
 

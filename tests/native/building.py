@@ -15,7 +15,15 @@ HERE = Path(__file__).parent
 GCC = ("gcc",)
 GCC32 = ("i686-w64-mingw32-gcc",) if shutil.which("i686-w64-mingw32-gcc") else ("gcc", "-m32")
 """What compiles for 32-bit drivers: the compiler of Windows where there is one."""
-STRICT = ("-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror")
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+STRICT = ("-std=c89", *WARNINGS)
+LANGUAGES = {
+    "c89": ("c", "gcc", "clang"),
+    "c99": ("c", "gcc", "clang"),
+    "c++98": ("c++", "g++", "clang++"),
+    "c++17": ("c++", "g++", "clang++"),
+}
+"""For each standard its language, as option ``-x`` names it, and the compilers of the language."""
 
 
 def compile_only(compiler: tuple[str, ...], source: str, *options: str) -> None:
@@ -23,6 +31,28 @@ def compile_only(compiler: tuple[str, ...], source: str, *options: str) -> None:
     command = [*compiler, *STRICT, *options, f"-I{INCLUDES}", f"-I{HERE}"]
     into = folder() / "nothing.o"
     subprocess.run([*command, "-c", "-x", "c", "-", "-o", into], input=source.encode(), check=True)
+
+
+def compile_as(standard: str, compiler: tuple[str, ...], source: str) -> str:
+    """Messages of a compiler about text in a language standard; empty if it compiles cleanly."""
+    language = LANGUAGES[standard][0]
+    command = [*compiler, f"-std={standard}", *WARNINGS, f"-I{INCLUDES}", "-x", language]
+    into = folder() / "nothing.o"
+    ran = subprocess.run(
+        [*command, "-c", "-", "-o", into], input=source, capture_output=True, text=True
+    )
+    assert ran.returncode == 0 or ran.stderr
+    return ran.stderr
+
+
+@cache
+def missing(compiler: tuple[str, ...], language: str = "c") -> str:
+    """Name of the part of a compiler that this machine lacks; empty if it has all."""
+    if not shutil.which(compiler[0]):
+        return compiler[0]
+    command = [*compiler, "-fsyntax-only", "-x", language, "-"]
+    ran = subprocess.run(command, input="#include <stdlib.h>\n", capture_output=True, text=True)
+    return f"C library for {' '.join(compiler)}" if ran.returncode else ""
 
 
 @cache

@@ -12,10 +12,11 @@ from dp2emu.capture.headers import INCLUDES
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
-from tests.native.building import GCC, GCC32, compile_only, library
+from tests.native.building import GCC, GCC32, LANGUAGES, compile_as, compile_only, library, missing
 from tests.tools.loading import load_tool
 
-HEADERS = sorted(path.name for path in INCLUDES.glob("*.h") if path.name != "dp2play.h")
+ALL = sorted(path.name for path in INCLUDES.glob("*.h"))
+HEADERS = [name for name in ALL if name != "dp2play.h"]
 """Those for drivers; what plays a capture as a program prints and allocates."""
 VERTEX_BYTES = 32
 
@@ -34,13 +35,27 @@ def test_the_header_is_written_by_its_tool(
     assert (tmp_path / "dp2.h").read_bytes() == (INCLUDES / "dp2.h").read_bytes()
 
 
+@pytest.mark.parametrize("bits", ["-m32", "-m64"])
+@pytest.mark.parametrize(
+    ("standard", "compiler"),
+    [(standard, each) for standard, (_, *names) in LANGUAGES.items() for each in names],
+)
+def test_every_header_is_clean_in_every_language_standard_compiler_and_word_size(
+    standard: str, compiler: str, bits: str
+) -> None:
+    command = compiler, bits
+    if lacks := missing(command, LANGUAGES[standard][0]):
+        pytest.skip(f"{lacks} is missing")
+    for header in ALL:
+        assert compile_as(standard, command, f'#include "{header}"\n') == "", header
+
+
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("compiler", [GCC, GCC32], ids=["64 bit", "32 bit"])
-@pytest.mark.parametrize("options", [(), ("-ffreestanding",)], ids=["hosted", "freestanding"])
-def test_every_header_compiles_alone_without_a_warning(
-    header: str, compiler: tuple[str, ...], options: tuple[str, ...]
+def test_every_header_for_drivers_compiles_without_a_library(
+    header: str, compiler: tuple[str, ...]
 ) -> None:
-    compile_only(compiler, f'#include "{header}"\n', *options)
+    compile_only(compiler, f'#include "{header}"\n', "-ffreestanding")
 
 
 def test_all_headers_go_together_and_twice() -> None:

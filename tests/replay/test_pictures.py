@@ -136,13 +136,7 @@ def test_frames_count_from_zero_whatever_their_markers_say(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("wanted", "found"),
-    [
-        (Frames(1, 2), [1, 2]),
-        (Frames(0, 0), [0]),
-        (Frames(3), [3, 4]),
-        (Frames(4), [4]),
-        (Frames(5), []),
-    ],
+    [(Frames(1, 2), [1, 2]), (Frames(0, 0), [0]), (Frames(3), [3, 4]), (Frames(4), [4])],
 )
 def test_only_frames_that_are_wanted_have_pictures(
     tmp_path: Path, wanted: Frames, found: list[int]
@@ -271,7 +265,13 @@ def test_the_last_frame_may_lack_its_marker_and_its_context() -> None:
 def test_raw_leaves_out_frames_that_are_not_wanted() -> None:
     raw, data = raw_of(*SETTING, *frames(5), called(clear(9)), frames=Frames(1, 2))
     assert raw.frames == 2 and data[2] == 1 and data[-1] == 2
-    assert raw_of(*SETTING, called(clear(9)), frames=Frames(1))[1] == b""
+
+
+@pytest.mark.parametrize("first", [5, 9])
+def test_frames_beyond_the_end_are_refused(tmp_path: Path, first: int) -> None:
+    pictures = Pictures(tmp_path, frames=Frames(first))
+    with pytest.raises(UsageError, match="there are 5, frames 0 to 4"):
+        Run(*SETTING, *frames(4), called(clear(9)), pictures=pictures)
 
 
 def test_without_a_folder_pictures_count_and_have_no_rows(tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import struct as binary
 
-from dp2emu.capture.records import Called, ContextCreated
+import pytest
+
+from dp2emu.capture.records import Blitted, Called, ContextCreated
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState, SamplerState
+from dp2emu.dp2.walk import scan
 from tests.retrace.calls import Pointer, struct
 from tests.retrace.d3d9.bench import Bench, rect
 
@@ -141,3 +144,31 @@ def test_indices_bring_the_base_that_draws_add() -> None:
     )  # fmt: skip
     assert bench.words(bench.target)[0][0] == 0xFF0000FF
     assert bench.losses() == []
+
+
+def versions(bench: Bench) -> set[int]:
+    """The versions of DirectX whose tokens the calls have."""
+    found = set()
+    for record in bench.records:
+        if isinstance(record, Called):
+            commands = record.call.commands
+            scanned = scan(commands, 0, len(commands), record.call.dwVertexSize)
+            assert scanned.problem is None
+            found |= {int(token.since) for _, token, *_ in scanned.commands}
+    return found
+
+
+@pytest.mark.parametrize("samples", [0, 4])
+def test_no_present_or_copy_has_a_token_that_directx_8_lacks(samples: int) -> None:
+    bench = Bench(8, MultiSampleType=samples)
+    bench.fill(0x11223344)
+    bench.device("Present", pSourceRect=None, pDestRect=None)
+    size = {"Width": 8, "Height": 4, "Format": int(Format.A8R8G8B8)}
+    given, copied = (bench.make("CreateImageSurface", "ppSurface", **size) for _ in range(2))
+    bench.device("GetFrontBuffer", pDestSurface=Pointer(given))
+    bench.device("CopyRects", pSourceSurface=Pointer(given), pSourceRectsArray=None,
+                 cRects=0, pDestinationSurface=Pointer(copied), pDestPointsArray=None)  # fmt: skip
+    assert bench.words(bench.resource(copied)) == [[0x11223344] * 8] * 4
+    assert bench.losses() == []
+    assert sum(isinstance(record, Blitted) for record in bench.records) == 3
+    assert max(versions(bench)) <= 8

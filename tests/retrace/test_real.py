@@ -16,7 +16,7 @@ SHOWN = [path for path in REAL if path.with_suffix(".png").exists()]
 
 @pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
 def test_first_picture_is_the_one_of_the_readme(path: Path, tmp_path: Path) -> None:
-    assert dp2emu("replay", path, "--verify", "--png", tmp_path).code == 0
+    assert dp2emu("replay", path, "--png", tmp_path).code == 0
     first = min(tmp_path.iterdir())
     with Image.open(first) as taken, Image.open(path.with_suffix(".png")) as shown:
         assert (np.asarray(taken) == np.asarray(shown)).all()

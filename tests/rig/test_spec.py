@@ -110,7 +110,7 @@ def test_replay_drives_a_rig_by_name(recording: Path) -> None:
 def test_replay_tells_what_a_rig_fails_by(recording: Path) -> None:
     ran = dp2emu("replay", recording, "--rig", f"native:{sample('CRASHES')}")
     assert ran.code == 3
-    assert "call 0: crash: SIGSEGV" in ran.err
+    assert "call 0, offset 0x0, CREATEQUERY: crash: SIGSEGV" in ran.err
 
 
 def test_replay_refuses_a_rig_that_is_none(recording: Path) -> None:

@@ -15,7 +15,7 @@ COARSE = {Format.DXT2: 8, Format.DXT3: 8}
 """Formats of which alphas are sixteenths."""
 COLORED = (
     Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5, Format.R8G8_B8G8, Format.G8R8_G8B8,
-    Format.YUY2, Format.UYVY,
+    Format.YUY2, Format.UYVY, Format.YV12, Format.NV12,
 )  # fmt: skip
 PAIRS = COLORED[4:]
 
@@ -64,7 +64,7 @@ def test_every_format_of_colours_is_filled_by_one_of_both() -> None:
     for format, row in FORMATS.items():
         if format in COLOR or not isinstance(format, Format):
             continue
-        if row.uses & (Use.PALETTE | Use.DEPTH):
+        if row.uses & Use.DEPTH:
             with pytest.raises(Unsupported, match="ColorFill"):
                 block_of(format, 0)
         else:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.table import TABLE, Since
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import UsageError
 from dp2emu.runtime import CommandBuffer
@@ -149,3 +151,36 @@ def test_items_arrive_in_order_whatever_the_capacity(
     for name, factor in (("ISSUEQUERY", 1), ("RENDERSTATE", 2)):
         found = [item for token, part in arrived if token == name for item in part]
         assert found == [item for item in items for _ in range(factor)]
+
+
+def write(buffer: CommandBuffer, op: Op) -> None:
+    """Write a token of zeros, by the method for its layout; LINELIST_IMM has none."""
+    row = TABLE[op]
+    head = () if row.head_dtype is None else tuple(np.zeros((), row.head_dtype).tolist())
+    item = None if row.item_dtype is None else np.zeros((), row.item_dtype).tolist()
+    if row.tail:
+        buffer.emit_tailed(op, item, bytes(row.tail.size(np.zeros(1, row.item_dtype)[0])))
+    elif row.item_dtype is not None and row.count(1) == 1 and not row.vertices:
+        buffer.emit(op, [item], head=head or None)
+    elif row.item_dtype is None and not row.vertices:
+        buffer.emit(op, head=head or None)
+    else:
+        buffer.emit_counted(op, 1, head, bytes(64))
+
+
+@pytest.mark.parametrize("version", [6, 7, 8, 9])
+@pytest.mark.parametrize("op", sorted(set(TABLE) - {Op.LINELIST_IMM}), ids=lambda op: op.name)
+def test_no_token_is_written_that_the_context_s_version_lacks(op: Op, version: int) -> None:
+    buffer = CommandBuffer(1 << 12, lambda commands: None, version)
+    if Since.of(op) <= version or (version == 6 and op.name in DIRECTX_7_FOR_6):
+        write(buffer, op)
+        assert buffer.take()[0] == op
+    else:
+        with pytest.raises(UsageError, match=f"{op.name} in a context of DirectX {version}"):
+            write(buffer, op)
+
+
+DIRECTX_7_FOR_6 = (
+    "ZRANGE", "SETMATERIAL", "CREATELIGHT", "SETLIGHT", "SETTRANSFORM", "SETRENDERTARGET", "CLEAR",
+)  # fmt: skip
+"""Tokens of DirectX 7 that its runtime sends for programs of DirectX 6 (docs/departures.rst)."""

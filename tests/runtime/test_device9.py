@@ -40,12 +40,15 @@ from dp2emu.runtime import (
     VertexElement,
     VertexShader,
 )
+from dp2emu.shader.engines import ENGINES
+from dp2emu.shader.sm.assemble import assemble
 
 from .rigs import ScriptedRig
 from .sent import scripted, tokens
 
 COLORED = fvf.XYZRHW | fvf.DIFFUSE
 RED, GREEN = 0xFFFF0000, 0xFF00FF00
+PLACE = VertexElement(0, 0, DeclType.FLOAT4, DeclMethod.DEFAULT, DeclUsage.POSITION, 0)
 
 
 def corner(x: float, y: float, z: float = 0.5, color: int = RED) -> bytes:
@@ -313,6 +316,38 @@ def test_draws_without_what_they_need_are_refused() -> None:
         device.draw_primitive_up(PrimitiveType.TRIANGLELIST, 1, bytes(60), 0)
     device.session.flush()
     assert not [name for name, _ in tokens(rig) if name.startswith("DRAW")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_draw_whose_vertex_shader_has_no_inputs_needs_no_stream(
+    engine: str, indexed: bool
+) -> None:
+    device = Device9(Driver(options=Options(engine=engine)), 8, 6)
+    device.clear(color=0xFF000000)
+    device.set_vertex_declaration(device.create_vertex_declaration([PLACE]))
+    text = """vs_2_0
+        def c0, 0.125, -0.1666667, 0.5, 1.0\ndef c1, 2.0, 0.0, 1.0, 0.5
+        mov oPos, c0\nmov oPts, c1.x\nmov oD0, c1.yzww"""
+    device.set_vertex_shader(device.create_vertex_shader(np.frombuffer(assemble(text), "<u4")))
+    if indexed:
+        device.set_indices(device.create_index_buffer(bytes(4), Format.INDEX16))
+        device.draw_indexed_primitive(PrimitiveType.POINTLIST, 0, 0, 1, 0, 2)
+    else:
+        device.draw_primitive(PrimitiveType.POINTLIST, 0, 2)
+    assert red_box(device) == (4, 3, 6, 5)
+    assert device.read_back()[3, 4] & 0xFFFFFF == 0x00FF80
+
+
+def test_a_draw_whose_vertex_shader_has_inputs_needs_a_stream() -> None:
+    device, _ = scripted()
+    device.set_vertex_declaration(device.create_vertex_declaration([PLACE]))
+    reads = assemble("vs_2_0\ndcl_position v0\nmov oPos, v0")
+    codes = (np.frombuffer(each, "<u4") for each in (reads, bytes(4)))
+    for shader in (*map(device.create_vertex_shader, codes), None):
+        device.set_vertex_shader(shader)
+        with pytest.raises(Refused, match="without streams"):
+            device.draw_primitive(PrimitiveType.TRIANGLELIST, 0, 1)
 
 
 def test_draws_of_no_primitives_send_nothing() -> None:

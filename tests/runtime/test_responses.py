@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.errors import ResponseError
+from dp2emu.dp2 import parse
+from dp2emu.dp2.parsers import CHECKED, CONSTRUCT, WALK
+from dp2emu.errors import DecodingDisagreement, ResponseError
 from dp2emu.runtime import parse_responses
 
 from .rigs import MORE, block
@@ -18,6 +20,8 @@ SIZES = {5: 4, 6: 8, 7: 0}
 
 def read(buffer: bytes) -> tuple[list[tuple[int, bytes]], bool]:
     responses = parse_responses(buffer, SIZES.get)
+    assert parse_responses(buffer, SIZES.get, CONSTRUCT) == responses
+    assert parse_responses(buffer, SIZES.get, CHECKED) == responses
     return [(record.query, record.data) for record in responses.records], responses.more
 
 
@@ -96,3 +100,34 @@ def test_a_changed_byte_never_invents_a_query(
     except ResponseError:
         return
     assert {query for query, _ in records} <= SIZES.keys()
+
+
+@given(
+    st.lists(st.sampled_from([MORE, block((5, b"AAAA")), block((9, b"")), block((7, b""))])),
+    st.lists(st.tuples(st.integers(0, 50), st.integers(0, 255)), max_size=2),
+    st.integers(0, 60),
+)
+def test_construct_refuses_what_the_reader_refuses_with_the_same_error(
+    blocks: list[bytes], damage: list[tuple[int, int]], cut: int
+) -> None:
+    buffer = bytearray(b"".join(blocks))
+    for place, value in damage:
+        buffer[place : place + 1] = bytes([value])
+    data = bytes(buffer[:cut])
+    assert outcome(data, CONSTRUCT) == outcome(data, WALK) == outcome(data, CHECKED)
+
+
+def outcome(buffer: bytes, parser: str) -> object:
+    try:
+        return parse_responses(buffer, SIZES.get, parser)
+    except ResponseError as error:
+        return error.what, error.offset
+
+
+def test_responses_that_construct_reads_differently_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = parse.parse_responses
+    monkeypatch.setattr(parse, "parse_responses", lambda buffer: real(buffer)[:-1])
+    with pytest.raises(DecodingDisagreement):
+        parse_responses(block((5, b"AAAA")), SIZES.get, CHECKED)

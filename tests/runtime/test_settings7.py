@@ -72,6 +72,17 @@ def test_a_default_that_a_block_found_comes_back() -> None:
     assert settings.get(STATE, FILL, 7) == 7
 
 
+def test_a_recorded_block_captures_the_default_of_a_setting_that_is_not_set() -> None:
+    settings = Settings7()
+    settings.begin()
+    settings.put(STATE, FILL, 2)
+    settings.end(5)
+    settings.capture(5)
+    settings.put(STATE, FILL, 3)
+    settings.apply(5)
+    assert settings.get(STATE, FILL, 7) == 7
+
+
 def test_blocks_do_not_nest_and_are_known() -> None:
     settings = Settings7()
     with pytest.raises(Refused):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dp2emu.ddi10.resources.resource import ResourceType
 from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.runtime10.hazards import HazardTracker
@@ -158,3 +159,14 @@ def test_what_is_written_no_more_is_read_again() -> None:
     found = calls(read(READ, C), target(TARGET, C), draws_to(TARGET), draws_to(),
                   reads("Ps", 0, READ))  # fmt: skip
     assert found == [reads("Ps", 0, READ)]
+
+
+@pytest.mark.parametrize("kind", [ResourceType.BUFFER, ResourceType.TEXTURE3D])
+def test_elements_and_depth_slices_are_parts_of_one_subresource(kind: ResourceType) -> None:
+    """A target has the elements or slices 3 and 4, the input has others."""
+    desc = CreateTargetView(C, 28, kind, 0, 3, 2)
+    made = "CreateRenderTargetView", (desc, TARGET, 0)
+    view = CreateShaderResourceView(C, 28, kind, 0, 1, 0, 1, 0, 2)
+    reading = "CreateShaderResourceView", (view, READ, 0)
+    found = calls(reading, made, draws_to(TARGET), reads("Ps", 0, READ))
+    assert found == [reads("Ps", 0, None)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.states.input_layout import InputElement
-from dp2emu.runtime10 import Code, Refused, Result, VertexElement
+from dp2emu.runtime10 import Code, Device, Refused, Result, StreamDeclaration, VertexElement
 from dp2emu.runtime10.signatures import APPEND, input_elements, texel_bytes
+from dp2emu.shader.sm4.assemble import assemble
 from dp2emu.shader.sm4.container import ComponentType, Element, Signature
 from tests.shader.sm4.making import recorded
 
@@ -79,3 +81,46 @@ def test_a_container_tells_what_goes_in_and_out() -> None:
     assert code.program == bytes.fromhex(row["tokens"])
     assert [element.semantic for element in code.inputs] == ["POSITION", "COLOR"]
     assert len(code.signatures.pInputSignature) == len(code.signatures.pOutputSignature) == 2
+
+
+VERTEX = """vs_4_0
+dcl_input v1.xyzw
+dcl_input v3.xy
+dcl_input_sgv v4.x, vertex_id
+dcl_output_siv o0.xyzw, position
+dcl_output o1.xy
+mov o0.xyzw, v1.xyzw
+mov o1.xy, v3.xyxx
+ret"""
+
+
+def test_code_without_signatures_names_the_registers_that_its_program_declares() -> None:
+    code = Code(assemble(VERTEX))
+    names = [(each.semantic, each.index, each.register, each.mask) for each in code.named_inputs]
+    assert names == [("v", 1, 1, 15), ("v", 3, 3, 3), ("SV_VERTEXID", 0, 4, 1)]
+    names = [(each.semantic, each.index, each.register, each.mask) for each in code.named_outputs]
+    assert names == [("SV_POSITION", 0, 0, 15), ("o", 1, 1, 3)]
+
+
+def test_a_layout_for_code_without_signatures_reaches_the_declared_registers() -> None:
+    device = Device(Adapter(checking=True))
+    shader = device.create_shader("Vertex", Code(assemble(VERTEX)))
+    elements = [VertexElement("V", 3, FLOAT2, 0), VertexElement("V", 1, FLOAT4, 0)]
+    found = input_elements(elements, shader.code.named_inputs)
+    assert found == (InputElement(0, 8, FLOAT4, 0, 0, 1), InputElement(0, 0, FLOAT2, 0, 0, 3))
+    assert device.create_input_layout(elements, shader).memory
+
+
+def test_no_element_is_dropped_in_silence_for_code_without_signatures() -> None:
+    device = Device(Adapter(checking=True))
+    shader = device.create_shader("Vertex", Code(assemble(VERTEX), (), ()))
+    with pytest.raises(Refused, match="no element v1") as caught:
+        device.create_input_layout([VertexElement("POSITION", 0, FLOAT4, 0)], shader)
+    assert caught.value.hr == Result.E_INVALIDARG
+
+
+def test_stream_output_of_code_without_signatures_names_declared_registers() -> None:
+    device = Device(Adapter(checking=True))
+    streamed = [StreamDeclaration(0, "SV_Position", 0, 0, 4, 0),
+                StreamDeclaration(0, "o", 1, 0, 2, 0)]  # fmt: skip
+    assert device.create_streaming_shader(Code(assemble(VERTEX)), streamed, [24], 0).memory

@@ -11,7 +11,8 @@ from dp2emu.capture import open_capture
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure
 from dp2emu.scene import play_scene10
-from dp2emu.scene.d3d10 import MAKERS, OPERATIONS
+from dp2emu.scene.d3d10 import OPERATIONS
+from dp2emu.scene.objects10 import MAKERS
 from tests.golden10.playing import write_shaders
 
 BUFFER = {"op": "CreateBuffer", "name": "b", "ByteWidth": 16, "BindFlags": 0x17, "hex": "01"}
@@ -65,6 +66,9 @@ OBJECTS: list[dict[str, Any]] = [
     {"op": "CreateSamplerState", "name": "smp", "Filter": 21, "Address": 3},
     {"op": "CreateQuery", "name": "q", "Query": 1, "MiscFlags": 0},
     {"op": "CreatePredicate", "name": "p", "Query": 5, "MiscFlags": 1},
+    {"op": "CreateTexture1D", "name": "line", "Format": 28, "Width": 4, "BindFlags": 8},
+    {"op": "CreateTexture3D", "name": "volume", "Format": 28, "Width": 4, "Height": 2, "Depth": 2,
+     "MipLevels": 0, "BindFlags": 8},
 ]  # fmt: skip
 NUMBERS = {each["name"]: number for number, each in enumerate(OBJECTS, 1)}
 
@@ -137,6 +141,20 @@ CALLS: list[tuple[dict[str, Any], str, tuple[Any, ...]]] = [
      "SetViewports", (15, (("Viewport", 1.0, 2.0, 3.0, 4.0, 0.0, 1.0),))),
     ({"op": "RSSetScissorRect", "left": 1, "top": 2, "right": 3, "bottom": 4},
      "SetScissorRects", (15, (("Scissor", 1, 2, 3, 4),))),
+    ({"op": "RSSetViewports", "viewports": [
+        {"TopLeftX": 1, "TopLeftY": 2, "Width": 3, "Height": 4}, [5, 6, 7, 8, 0.25, 0.5]]},
+     "SetViewports", (14, (("Viewport", 1.0, 2.0, 3.0, 4.0, 0.0, 1.0),
+                           ("Viewport", 5.0, 6.0, 7.0, 8.0, 0.25, 0.5)))),
+    ({"op": "RSSetScissorRects", "rects": [
+        {"left": 1, "top": 2, "right": 3, "bottom": 4}, [5, 6, 7, 8]]},
+     "SetScissorRects", (14, (("Scissor", 1, 2, 3, 4), ("Scissor", 5, 6, 7, 8)))),
+    ({"op": "CopySubresourceRegion", "dst": "volume", "DstSubresource": 1, "src": "t",
+      "SrcBox": [0, 1, 0, 2, 2, 1]},
+     "ResourceCopyRegion", ("volume", 1, 0, 0, 0, "t", 0, ("DdiBox", 0, 1, 0, 2, 2, 1))),
+    ({"op": "UpdateSubresource", "dst": "volume", "mip": 2, "hex": "01020304"},
+     "ResourceUpdateSubresourceUP", ("volume", 2, None, b"\1\2\3\4", 4, 4)),
+    ({"op": "SetResourceMinLOD", "resource": "volume", "MinLOD": 0.5},
+     "SetResourceMinLOD", ("volume", 0.5)),
     ({"op": "OMSetDepthStencilState", "state": "stencil", "StencilRef": 9},
      "SetDepthStencilState", ("stencil", 9)),
     ({"op": "OMSetBlendState", "state": "blend", "SampleMask": 5},
@@ -165,7 +183,7 @@ CALLS: list[tuple[dict[str, Any], str, tuple[Any, ...]]] = [
       for noun, key, name in (("ConstantBuffer", "buffer", "b"), ("ShaderResource", "view", "srv"),
                               ("Sampler", "sampler", "smp"))),
 ]  # fmt: skip
-WITHOUT_ENTRY = {"ReadBuffer", "GetData", "GetDataOnce", "GetPredication"}
+WITHOUT_ENTRY = {"ReadBuffer", "ReadTexture", "GetData", "GetDataOnce", "GetPredication"}
 """Operations that are not a single function of the driver: test_play10.py has them."""
 
 

@@ -140,6 +140,22 @@ def test_table_fog_depends_on_z_where_w_is_1(play: Play, tmp_path: Path, mode: s
     assert found == pytest.approx(wanted[mode], abs=0.003)
 
 
+@pytest.mark.parametrize("z", [-0.5, 1.5])
+def test_table_fog_takes_z_before_it_is_clamped(play: Play, tmp_path: Path, z: float) -> None:
+    white = [[64 * x + 32, 64 * y + 32, z, 1, "0xffffffff"] for x, y in CORNERS]
+    numbers = {"FOGSTART": {"f": -1.0}, "FOGEND": {"f": 2.0}}
+    result = play(
+        BLACK, NO_CULL,
+        {"op": "rs", "states": {"ZENABLE": 0, "FOGENABLE": 1, "FOGCOLOR": 0, **numbers}},
+        {"op": "rs", "states": {"FOGTABLEMODE": "D3DFOG_LINEAR"}},
+        {"op": "fvf", "fvf": "D3DFVF_XYZRHW|D3DFVF_DIFFUSE"},
+        {"op": "draw_up", "prim": "TRIANGLESTRIP", "count": 2, "stride": 20,
+         "vertices": {"layout": "ffffI", "rows": white}},
+    )  # fmt: skip
+    assert result.problems == ()
+    assert picture(tmp_path)[3, 4, 0] / 255 == pytest.approx((2 - z) / 3, abs=0.003)
+
+
 @pytest.mark.parametrize("mode", FORMULAS)
 def test_range_fog_depends_on_the_distance(play: Play, tmp_path: Path, mode: str) -> None:
     state = {"FOGVERTEXMODE": f"D3DFOG_{mode}", "RANGEFOGENABLE": 1, "FOGSTART": {"f": 12.0}}

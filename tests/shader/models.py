@@ -370,6 +370,7 @@ MODELS: dict[str, Callable[..., int]] = {
     "dsub": lambda x, y: total(x, negated(y, DOUBLE), DOUBLE),
     "dmul": lambda x, y: product(x, y, DOUBLE),
     "ddiv": lambda x, y: quotient(x, y, DOUBLE),
+    "dfma": lambda x, y, z: multiply_add(x, y, z, DOUBLE),
     "dfloor": integral(math.floor, DOUBLE),
     "dround": integral(round, DOUBLE),
     "dabs": lambda x: x & ~DOUBLE.sign,

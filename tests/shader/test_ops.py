@@ -33,6 +33,7 @@ EDGES = {
     Type.F64: DOUBLES,
     Type.I64: LONGS,
 }
+FEW = {Type.F32: FEW_FLOATS, Type.F64: DOUBLES[::3]}
 KINDS = {Type.F32: SINGLE, Type.F64: DOUBLE}
 
 Bits = Sequence[tuple[int, ...]]
@@ -41,8 +42,8 @@ Bits = Sequence[tuple[int, ...]]
 
 def operands_at_edges(types: tuple[Type, ...]) -> Bits:
     """Every combination of edges; of fewer floats if there are three."""
-    few = types == (Type.F32,) * 3
-    return list(itertools.product(*(FEW_FLOATS if few else EDGES[type] for type in types)))
+    edges = FEW if types in [(type,) * 3 for type in FEW] else EDGES
+    return list(itertools.product(*(edges[type] for type in types)))
 
 
 def lanes_of(type: Type, bits: Iterable[int]) -> Lanes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import combinations
 from random import Random
 
 import pytest
@@ -17,6 +18,7 @@ from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.disassemble import text_of
 from dp2emu.shader.sm4.encode import instruction_words
 from dp2emu.shader.sm4.enums import Precision, Sizes
+from dp2emu.shader.sm4.lower.doubles import DOUBLES, TO_DOUBLES, check_doubles
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Selection
 from dp2emu.shader.sm4.registers import BANKS, File
@@ -82,6 +84,18 @@ def test_what_is_avoided_does_not_come_out() -> None:
     for seed in range(40):
         found = decode(generate(Random(seed), avoid=avoid)).instructions
         assert not avoid & {each.op for each in found}
+
+
+def test_doubles_come_out_with_their_flags_and_masks() -> None:
+    masks: dict[bool, set[tuple[int, ...]]] = {False: set(), True: set()}
+    for seed in range(60):
+        program = decode(generate(Random(seed), VERSIONS[-1], avoid=frozenset(Op) - DOUBLES))
+        check_doubles(program)
+        for each in program.instructions:
+            if each.op in DOUBLES:
+                masks[each.op in TO_DOUBLES].add(each.destinations[0].written)
+    assert masks[True] == {(0, 1), (2, 3), (0, 1, 2, 3)}
+    assert masks[False] == {*combinations(range(4), 1), *combinations(range(4), 2)}
 
 
 def _survives(code: bytes) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from construct import Container, ListContainer
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.capture.records import Answered, Called, ContextCreated, ContextDestroyed
@@ -21,7 +21,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.generate import generate_stream
-from dp2emu.dp2.parse import parse, token_construct
+from dp2emu.dp2.parse import parse
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.replay.values import payload_value
@@ -70,7 +70,7 @@ def _plain(value: Any, token: Token) -> Any:
         return dict(pair for name, each in value.items() for pair in _members(name, each, token))
     if isinstance(value, ListContainer):
         return [_plain(each, token) for each in value]
-    return _number(value) if isinstance(value, float) else value
+    return _number(value) if isinstance(value, (float, np.float32)) else value
 
 
 def _members(name: str, value: Any, token: Token) -> list[tuple[str, Any]]:
@@ -79,29 +79,19 @@ def _members(name: str, value: Any, token: Token) -> list[tuple[str, Any]]:
         return []
     if name in token.enums:
         return [(name, sdk_name(token.enums[name], value)), (f"{name}_raw", value)]
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, (float, np.float32)) and not math.isfinite(value):
         return [(name, _number(value)), (f"{name}_raw", _bits(value))]
     return [(name, _plain(value, token))]
 
 
-def _number(value: float) -> float | str:
+def _number(value: float | np.float32) -> float | str:
     if math.isnan(value):
         return f"nan({_bits(value):#010x})"
     return float(str(np.float32(value))) if math.isfinite(value) else str(value)
 
 
-def _bits(value: float) -> int:
-    return int(struct.unpack("<I", struct.pack("<f", value))[0])
-
-
-def _exact(commands: bytes) -> bool:
-    """Whether Python's floats keep the stream: a signalling NaN turns quiet in them."""
-    commands_found = parse(commands, 0, len(commands), VERTEX_BYTES).commands
-    return all(
-        commands.startswith(token_construct(op).build(fields), offset)
-        for offset, op, fields in commands_found
-        if not TABLE[op].vertices
-    )
+def _bits(value: float | np.float32) -> int:
+    return int(np.array(value, "<f4").view("<u4"))
 
 
 @given(st.randoms(use_true_random=False), st.booleans())
@@ -110,7 +100,6 @@ def test_the_lines_are_those_of_the_reference(random: Random, spoilt: bool) -> N
     if spoilt:
         commands[random.randrange(len(commands))] = random.randrange(256)
     data = bytes(commands)
-    assume(_exact(data))
     lines = token_lines(data)
     if lines and '"problem"' in lines[-1]:
         last = json.loads(lines[-1])

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import struct
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from benchmark import promises
 
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import RenderState
+from dp2emu.limits import Limits
 from tests.tools.loading import ROOT, load_tool
 
 bench = load_tool("bench")
@@ -24,13 +30,27 @@ def run(
     return capsys.readouterr().out
 
 
-def test_every_benchmark_has_its_figure(
+class Asked(bench.Place, frozen=True):  # type: ignore[misc, name-defined]
+    """A place that remembers the sizes which it has scaled."""
+
+    sizes: list[int]
+
+    def size(self, full: int) -> int:
+        self.sizes.append(full)
+        return int(super().size(full))
+
+
+def test_every_benchmark_has_its_figure_and_takes_the_scale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # What is to be right here are the rows, so that they need no process of their own.
-    monkeypatch.setattr(
-        bench, "measure_apart", lambda name, at: bench.BENCHMARKS[name].measure(at)
-    )
+    def measured(name: str, at: Any) -> str:
+        place = Asked(at.folder, at.scale, [])
+        figure = bench.BENCHMARKS[name].measure(place)
+        assert place.sizes, f"{name} has no scale"
+        return str(figure)
+
+    monkeypatch.setattr(bench, "measure_apart", measured)
     printed = run(monkeypatch, capsys, "--only", "benchmarks", "--dir", str(tmp_path))
     machine, _, rule, _, _, *lines, end = printed.splitlines()
     assert "python" in machine and rule == end
@@ -38,6 +58,25 @@ def test_every_benchmark_has_its_figure(
         _, target, figure = re.split("  +", line)
         assert line.startswith(name) and target == row.target and figure
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_call_of_the_query_benchmarks_may_be_as_large_as_its_buffer() -> None:
+    settings = 0xFFFF * struct.pack("<II", RenderState.ZENABLE, 1)
+    commands = 40 * (struct.pack("<BBH", Op.RENDERSTATE, 0, 0xFFFF) + settings)
+    assert len(commands) > Limits().call_bytes
+    assert promises.submit(promises.query_rig(len(commands)), commands) == 0
+
+
+def test_small_sets_the_scale_of_a_minute_unless_one_is_given() -> None:
+    small = bench.options_of(["--small"])
+    assert (small.scale, small.runs) == (0.0005, 1) and small.seconds < 30
+    assert bench.options_of(["--small", "--scale", "0.1"]).scale == 0.1
+    assert bench.options_of([]).scale == 1.0
+
+
+def test_continuous_integration_runs_the_whole_benchmark_at_the_small_scale() -> None:
+    lines = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert ".venv/bin/python tools/bench.py --small" in lines
 
 
 @pytest.mark.parametrize("name", [*bench.BENCHMARKS][:: len(bench.BENCHMARKS) - 1])

@@ -34,6 +34,8 @@ def _measure(target: str, guided: bool, execs: int, place: Place) -> str:
         *(_spent(target, guided, number, place) for number in (START, START + place.size(execs))),
         strict=True,
     )
+    if seconds[1] <= seconds[0]:
+        return "too few inputs to measure"
     return f"{(counts[1] - counts[0]) / (seconds[1] - seconds[0]):,.0f} inputs/s"
 
 

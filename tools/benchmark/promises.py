@@ -31,6 +31,7 @@ from dp2emu.dp2.driver import SCAN_TOKENS, Driver
 from dp2emu.dp2.header_scan import headers
 from dp2emu.dp2.walk import scan
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 from dp2emu.runtime import Device9
 from dp2emu.shader.engines import can_compile
 from dp2emu.text import dump_jsonl
@@ -171,8 +172,8 @@ def created(count: int, kind: QueryType) -> bytes:
 
 
 def query_rig(capacity: int) -> Driver:
-    """A driver with a context and a command buffer."""
-    driver = Driver()
+    """A driver with a context and a command buffer, all of which one call may use."""
+    driver = Driver(limits=Limits(call_bytes=capacity))
     driver.create_surface(SurfaceDesc(BUFFER, SurfaceKind.MEMORY, capacity))
     driver.create_context(CONTEXT)
     return driver

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from typing import BinaryIO, cast
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
@@ -171,6 +172,7 @@ _EXPAND: dict[str, Callable[[Packed, Limits], Iterator[bytes]]] = {
 }
 
 
+@checked
 def begins_as_trace(stream: BufferedReader, name: str) -> bool:
     """Whether a stream holds a trace, by a peek at its magic.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 
 from dp2emu.errors import CaptureError
@@ -43,20 +43,26 @@ class Cursor:
             raise CaptureError("a number has more than 64 bits")
         return value
 
-    def take(self, size: int) -> bytes:
-        """Exactly ``size`` bytes, allocated only as far as the stream has them."""
+    def take(self, size: int, spend: Callable[[int], object] = int) -> bytes:
+        """Exactly ``size`` bytes, allocated only as far as the stream has them.
+
+        ``spend`` is called with each number of bytes before they are allocated, and may raise: a
+        size that is claimed counts no more than the bytes that are there.
+        """
         end = self._at + size
         if end <= len(self._piece):
+            spend(size)
             taken = self._piece[self._at : end]
             self._at = end
             return taken
-        return self._gather(size)
+        return self._gather(size, spend)
 
-    def _gather(self, size: int) -> bytes:
+    def _gather(self, size: int, spend: Callable[[int], object]) -> bytes:
         gathered = BytesIO()  # getvalue shares its buffer: no second copy
         while size:
             if self.at_end():
                 raise CaptureError("the trace ends early")
+            spend(min(size, len(self._piece) - self._at))
             taken = gathered.write(self._piece[self._at : self._at + size])
             self._at += taken
             size -= taken

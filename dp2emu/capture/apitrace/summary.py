@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.capture.apitrace.values import TraceCall
 
@@ -55,11 +56,13 @@ class TraceSummary(msgspec.Struct, frozen=True):
     functions: Mapping[str, int]
 
 
+@checked
 def ends_frame(call: TraceCall) -> bool:
     """Whether a call ends a frame: Present of a device or a swap chain, Direct3D 8 and 9."""
     return call.name in _PRESENTS
 
 
+@checked
 def summarize(trace: Trace) -> TraceSummary:
     """Count the calls of a trace, reading it once; sets its ``damage``."""
     functions: Counter[str] = Counter()

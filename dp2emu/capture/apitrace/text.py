@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import TextIO
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.apitrace import values
 from dp2emu.capture.apitrace.summary import ends_frame
 from dp2emu.capture.apitrace.trace import Trace
@@ -18,6 +19,7 @@ _GROUP_ENDS = {"IDirect3DDevice9::GetRenderTargetData"}
 """Methods after whose calls apitrace prints an empty line, as it does after a frame."""
 
 
+@checked
 def dump_trace(trace: Trace, out: TextIO) -> None:
     """Write the properties and calls of a trace, reading it once; sets its ``damage``."""
     for name, value in sorted(trace.properties.items()):
@@ -28,6 +30,7 @@ def dump_trace(trace: Trace, out: TextIO) -> None:
             out.write("\n")
 
 
+@checked
 def call_line(call: TraceCall) -> str:
     """A call as ``NUMBER FUNCTION(NAME = VALUE, ...) = RESULT``."""
     named = zip(call.function.arguments, call.arguments, strict=True)

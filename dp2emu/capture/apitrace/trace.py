@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.capture.apitrace import values
 from dp2emu.capture.apitrace.container import LONGEST_MAGIC, Packed, container_of, expand
 from dp2emu.capture.apitrace.cursor import Cursor
@@ -37,12 +38,14 @@ _MOST_NAME = 256
 _MOST_DETAILS = 8
 """Details of an event, such as result or backtrace, besides its arguments, at most."""
 _SHARE = 64
-"""Bytes of extra memory budget for each byte of the file: a call may have a large texture, which
-the tracer's snappy compresses to a twentieth at most."""
+"""Bytes of extra memory budget for each byte of the file: a call may have a larger texture, which
+the tracer's snappy compresses to a twentieth at most.  Other containers compress without bound,
+and have the budget alone."""
 
 _T = TypeVar("_T")
 
 
+@checked
 class Trace(Closable):
     """An open trace.  Mutable: reading moves it.
 
@@ -112,6 +115,7 @@ class Trace(Closable):
         return error.at(stream=self.name, offset=self._source.mark)
 
 
+@checked
 def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
     """A trace opened from a path, ``-`` (stdin) or a binary stream, which need not seek.
 
@@ -267,9 +271,7 @@ class Decoder:
         return StackFrame(**found)  # type: ignore[arg-type]
 
     def _blob(self, depth: int) -> bytes:
-        size = self._cursor.uint()
-        self.held.spend(size)
-        return self._cursor.take(size)
+        return self._cursor.take(self._cursor.uint(), self.held.spend)
 
     def _string(self, depth: int) -> str:
         return self._blob(depth).decode("utf-8", "surrogateescape")

@@ -12,6 +12,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from dp2emu.argument_check import checked_on_failure
+from dp2emu.errors import ArgumentError
+
 FAKE = 1
 """Bit of a traced call's flags: the tracer inserted the call, the program did not make it."""
 
@@ -161,8 +164,9 @@ class TraceCall(msgspec.Struct, frozen=True):
         """Whether the tracer inserted the call."""
         return bool(self.flags & FAKE)
 
+    @checked_on_failure
     def argument(self, name: str) -> Value | Literal[Missing.MISSING]:
-        """The argument of that name; KeyError if the function has none."""
+        """The argument of that name.  Raises ArgumentError if the function has none."""
         if name not in self.function.arguments:
-            raise KeyError(name)
+            raise ArgumentError(f"{self.name} has no argument {name!r:.60}")
         return self.arguments[self.function.arguments.index(name)]

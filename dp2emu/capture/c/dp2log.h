@@ -33,11 +33,13 @@
 #if defined(_MSC_VER)
 typedef unsigned __int64 dp2log_u64;
 #elif defined(__GNUC__)
-__extension__ typedef unsigned long long dp2log_u64;
+/* C++98 has no long long, and __extension__ does not allow it there. */
+typedef unsigned int dp2log_u64 __attribute__((mode(DI)));
 #else
 typedef unsigned long long dp2log_u64;
 #endif
 typedef unsigned int dp2log_u32;
+typedef char dp2log_u64_has_64_bits[sizeof(dp2log_u64) == 8 ? 1 : -1];
 typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 
 #define DP2LOG_MAGIC "\x89" "DP2LOG1"

@@ -56,7 +56,7 @@ static void *dp2play_reserve(size_t size)
     return calloc(size ? size : 1, 1);
 }
 
-static void dp2play_begin(void)
+DP2_FUNCTION void dp2play_begin(void)
 {
     dp2play.stub.driver.draw = D3dDrawPrimitives2;
 #ifndef DP2PLAY_NO_CREATE
@@ -181,7 +181,7 @@ DP2_FUNCTION void dp2play_expect(dp2_u32 ddrval, dp2_u32 error_offset, const dp2
         }
 }
 
-static int dp2play_end(void)
+DP2_FUNCTION int dp2play_end(void)
 {
     printf("%lu calls, %lu differences\n", dp2play.calls, dp2play.differences);
     return dp2play.differences != 0;

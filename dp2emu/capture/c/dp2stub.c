@@ -8,6 +8,12 @@
  * A driver that has DdFlip, DdBlt or DdSetColorKey is compiled with -DDP2STUB_HAS_FLIP,
  * -DDP2STUB_HAS_BLT or -DDP2STUB_HAS_SETCOLORKEY.
  */
+#if defined(__linux__)
+#define _XOPEN_SOURCE 700 /* for sigaction */
+#include <signal.h>
+#include <unistd.h>
+#endif
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,6 +25,7 @@
 #include "dp2stub.h"
 
 #define ROOM (16u << 20)
+#define SIGNAL_NAME 21 /* where the name of a signal begins, behind SIG, in the line on a fault */
 
 dp2_u32 DP2_ENTRY D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
 dp2_u32 DP2_ENTRY D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
@@ -70,10 +77,49 @@ static int opened(streams *both, int count, char **arguments)
     return both->in && both->out;
 }
 
+#if defined(__linux__)
+/* Writes the address of a fault to standard error, as dp2emu reads it, and ends the program. */
+static void report_fault(int number, siginfo_t *information, void *context)
+{
+    static char line[] = "dp2emu-rig: crash SIG____, address 0x0000000000000000\n";
+    const char *name = number == SIGSEGV ? "SEGV" : number == SIGBUS ? "BUS " :
+                       number == SIGFPE ? "FPE " : "ILL ";
+    size_t address = (size_t)information->si_addr;
+    int at;
+    (void)context;
+    for (at = 0; at < 4; at++)
+        line[SIGNAL_NAME + at] = name[at];
+    for (at = (int)sizeof(line) - 3; line[at] != 'x'; at--, address >>= 4)
+        line[at] = "0123456789abcdef"[address & 15];
+    if (write(2, line, sizeof(line) - 1) < 0)
+        _exit(127);
+    _exit(128 + number);
+}
+
+/* A sanitizer, or the driver itself, may have a handler already, which stays. */
+static void report_faults(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    struct sigaction action, before;
+    size_t at;
+    for (at = 0; at < sizeof(numbers) / sizeof(numbers[0]); at++) {
+        if (sigaction(numbers[at], NULL, &before) || before.sa_handler != SIG_DFL)
+            continue;
+        action = before;
+        action.sa_sigaction = report_fault;
+        action.sa_flags = SA_SIGINFO;
+        sigaction(numbers[at], &action, NULL);
+    }
+}
+#endif
+
 int main(int count, char **arguments)
 {
     static dp2stub stub;
     streams both;
+#if defined(__linux__)
+    report_faults();
+#endif
     if (!opened(&both, count, arguments)) {
         perror(arguments[1]);
         return 2;

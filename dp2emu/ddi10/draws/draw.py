@@ -318,11 +318,13 @@ class Draws:
         )
 
     def _rasterizes(self) -> bool:
-        """Whether rasterization is on: Direct3D turns it off by binding no pixel shader and
-        disabling the depth and stencil tests.
+        """Whether rasterization is on: stream output without a pixel shader, a depth test and a
+        stencil test turns it off.
+
+        Otherwise disabled tests are tests that pass.  Source: Direct3D 10/11 DDI, "Query results".
         """
-        state = self._bindings.depth_stencil
-        return bool(self._stages.pixel.shader or state.depth or state.stencil)
+        state, streams = self._bindings.depth_stencil, self._stages.geometry.stream_output
+        return bool(self._stages.pixel.shader or state.depth or state.stencil or streams is None)
 
     def _multisamples(self, desc: RasterizerDesc, topology: Topology) -> bool:
         """Whether coverage is per sample; from Direct3D 10.1 on MultisampleEnable affects lines

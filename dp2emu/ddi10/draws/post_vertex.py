@@ -33,10 +33,10 @@ from dp2emu.gpu.command.topology import PATCHES
 from dp2emu.gpu.geometry_shader.geometry_stage import MOST_EMITTED, too_much
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.tessellation.tessellate import Tessellator
-from dp2emu.gpu.vertex_shader.mesh import LAYER, PRIMITIVE_ID, VIEWPORT
-from dp2emu.identity_cache import IdentityCache
-from dp2emu.shader.ir import Port
-from dp2emu.shader.ports import CONSTANT
+from dp2emu.gpu.vertex_shader.mesh import PRIMITIVE_ID
+from dp2emu.identity_cache import IdentityCache, identity_cached
+from dp2emu.shader.ir import Port, Program
+from dp2emu.shader.ports import CONSTANT, LAYER, VIEWPORT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Primitive, SystemValue
 from dp2emu.shader.sm4.lower import Emission, Lowered4
@@ -271,12 +271,14 @@ class PostVertexBindings:
     def stages(
         self, vertex: Shader, topology: Topology, primitives: int
     ) -> PostVertexStages | None:
-        """The post-vertex stages for a draw of ``primitives``, None if no such stage is active.
+        """The post-vertex stages for a draw of ``primitives``, None if no such stage is active and
+        the vertex shader selects neither target slices nor viewports.
 
         Raises Unsupported.
         """
         shader, tessellation = self._geometry.shader, self._hull_domain.stage(primitives)
-        if shader is None and self._geometry.stream_output is None and tessellation is None:
+        absent = shader is None and self._geometry.stream_output is None and tessellation is None
+        if absent and not _selects(vertex.program):
             return None
         ports = {port.name for port in self.clipper_input(vertex, topology).ports}
         return PostVertexStages(
@@ -301,7 +303,8 @@ class PostVertexBindings:
             slot: StreamTarget(resource.surface, resource.filled)
             for slot, resource in self._bindings.stream_targets.items()
         }
-        return StreamOutput(streams.layouts, targets, streams.rasterized)
+        overflow = self._bindings.stream_overflow
+        return StreamOutput(streams.layouts, targets, streams.rasterized, overflow)
 
     def active(self) -> Iterator[Stage]:
         """Those of the hull, domain and geometry stages that have a shader bound."""
@@ -335,6 +338,12 @@ class PostVertexBindings:
         return tuple(
             Layer(tuple(_nth(each, n) for each in colors), _nth(depth, n)) for n in range(count)
         )
+
+
+@identity_cached()
+def _selects(program: Program) -> bool:
+    """Whether a vertex program writes the index of a target slice or of a viewport."""
+    return any(port.name in (LAYER, VIEWPORT) for port in program.outputs)
 
 
 def _nth(surfaces: Sequence[Surface], number: int) -> Surface | None:

@@ -13,42 +13,28 @@ from typing import NamedTuple
 
 import msgspec
 
+from dp2emu.d3d.enums10 import Counter as Counter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.queries.query_types import QueryRow
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.queries import Observes, Report
 from dp2emu.gpu.device.timing import RATES
-from dp2emu.gpu.device.usage import GEOMETRY, PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.device.usage import (
+    GEOMETRY,
+    PIXEL,
+    TRAFFIC,
+    VERTEX,
+    VERTEX_CACHE,
+    Usage,
+    busy,
+    idle,
+    part,
+    used,
+)
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: the total cost of the counters that can be active at a time."""
-
-
-class Counter(IntEnum):
-    """D3D10DDI_COUNTER values of D3D10DDI_QUERY, and this device's own from 0x40000000 on."""
-
-    GPU_IDLE = 0x1000
-    VERTEX_PROCESSING = 0x1001
-    GEOMETRY_PROCESSING = 0x1002
-    PIXEL_PROCESSING = 0x1003
-    OTHER_GPU_PROCESSING = 0x1004
-    HOST_ADAPTER_BANDWIDTH_UTILIZATION = 0x1005
-    LOCAL_VIDMEM_BANDWIDTH_UTILIZATION = 0x1006
-    VERTEX_THROUGHPUT_UTILIZATION = 0x1007
-    TRISETUP_THROUGHPUT_UTILIZATION = 0x1008
-    FILLRATE_THROUGHPUT_UTILIZATION = 0x1009
-    VERTEXSHADER_MEMORY_LIMITED = 0x100A
-    VERTEXSHADER_COMPUTATION_LIMITED = 0x100B
-    GEOMETRYSHADER_MEMORY_LIMITED = 0x100C
-    GEOMETRYSHADER_COMPUTATION_LIMITED = 0x100D
-    PIXELSHADER_MEMORY_LIMITED = 0x100E
-    PIXELSHADER_COMPUTATION_LIMITED = 0x100F
-    POST_TRANSFORM_CACHE_HIT_RATE = 0x1010
-    TEXTURE_CACHE_HIT_RATE = 0x1011
-    UPLOADED_BYTES = 0x40000000
-    CLOCK_DISTURBANCES = 0x40000001
-    WAITING_FOR_QUEUE = 0x40000002
 
 
 class CounterType(IntEnum):
@@ -154,7 +140,7 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
      "pixel processing spent on memory"),
     (Counter.PIXELSHADER_COMPUTATION_LIMITED, 1, _part(PIXEL[1], *PIXEL),
      "pixel processing spent on computing"),
-    (Counter.POST_TRANSFORM_CACHE_HIT_RATE, 2, _part("vertex_cache_hits", "vertex_cache_lookups"),
+    (Counter.POST_TRANSFORM_CACHE_HIT_RATE, 2, _part(VERTEX_CACHE[0], *VERTEX_CACHE),
      "vertices found transformed"),
     (Counter.TEXTURE_CACHE_HIT_RATE, 2, _part("texture_cache_hits", "texture_cache_lookups"),
      "texels found in the cache"),

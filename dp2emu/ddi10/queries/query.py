@@ -29,10 +29,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.gpu import Gpu
-
-FIFO_BASE = 1 << 16
-"""The queries of D3D10DDI_QUERY type t are reported in order, in the GPU's report FIFO with number
-FIFO_BASE + t."""
+from dp2emu.gpu.device.timing import FIFO_BASE
 
 _MARK = int.from_bytes(b"QURY", "little")
 _HEADER = Struct("<4IQ")
@@ -63,6 +60,11 @@ class _Live(msgspec.Struct, frozen=True):
     @property
     def state(self) -> State:
         return State(_HEADER.unpack_from(self.memory)[3])
+
+    @property
+    def hint(self) -> bool:
+        """Whether the query is a hint, whose result never leaves the GPU."""
+        return bool(self.flags & MiscFlag.PREDICATEHINT)
 
     def enter(self, state: State) -> None:
         """Set the query's state to ``state`` by writing its header."""
@@ -168,15 +170,16 @@ class Queries:
         """QueryGetData: copy the data of a signaled query to the first ``size`` bytes of ``data``.
 
         ``data`` None and ``size`` 0 only poll.  Raises Fault (WASSTILLDRAWING), without writing to
-        ``data``, unless the query is signaled.  Unchecked, a wrong size copies the smaller part.
+        ``data``, unless the query is signaled and no hint.  Unchecked, a wrong size copies the
+        smaller part.
         """
         live = self._open(memory, "QueryGetData")
         room = len(data) if data is not None else 0
         self._contract.check(0 <= size <= room, Rule.DATA_MEMORY, "QueryGetData")
         self._check_get(live, data, size, flags)
         self._commands.poll(flush=not flags & GetDataFlag.DO_NOT_FLUSH)
-        if live.state is not State.SIGNALED:
-            raise Fault(DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, "QueryGetData: not signaled")
+        if live.state is not State.SIGNALED or live.hint:
+            raise Fault(DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, "QueryGetData: no data")
         if data is not None:
             payload = memory[_HEADER.size :][:size]
             data[: len(payload)] = payload
@@ -194,8 +197,7 @@ class Queries:
             return
         issued = live.state not in (State.CREATED, State.BUILDING)
         self._contract.check(issued, Rule.PREDICATE_ISSUED, entry)
-        hint = bool(live.flags & MiscFlag.PREDICATEHINT)
-        self._commands.predicate = Predicate(live.slot, bool(value), hint)
+        self._commands.predicate = Predicate(live.slot, bool(value), live.hint)
 
     def _check_unbound(self, live: _Live, entry: str) -> None:
         current = self._commands.predicate
@@ -206,7 +208,7 @@ class Queries:
         """Check the rules of QueryGetData that do not concern the query's memory."""
         wanted = live.kind.layout.size if data is not None else 0
         rules = (
-            (not live.flags & MiscFlag.PREDICATEHINT, Rule.DATA_OF_A_HINT),
+            (not live.hint, Rule.DATA_OF_A_HINT),
             (size == wanted, Rule.DATA_SIZE),
             (not flags & ~_GET_DATA_FLAGS, Rule.DATA_FLAGS),
             (live.state is not State.CREATED, Rule.DATA_BEFORE_END),
@@ -215,10 +217,13 @@ class Queries:
             self._contract.check(followed, rule, "QueryGetData")
 
     def receive(self, report: Report) -> None:
-        """Write a finished query's data into its memory, unless a newer issue replaced it."""
+        """Write a finished query's data, except a hint's, into its memory, unless a newer issue
+        replaced it.
+        """
         live = self._live.get(report.slot.key)
         if live is not None and report.wanted and live.intact:
-            live.memory[_HEADER.size :] = live.kind.payload(report)
+            if not live.hint:
+                live.memory[_HEADER.size :] = live.kind.payload(report)
             live.enter(State.SIGNALED)
 
     def state(self, memory: bytearray) -> State:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from dp2emu.d3d import ddi
+from dp2emu.d3d.enums10 import Query as Query
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.queries.statistics import FIELDS_10, statistics
@@ -23,28 +24,6 @@ from dp2emu.gpu.device.timing import TICKS_PER_SECOND
 from dp2emu.layout import dtype_of, packer_of
 
 _UINT64_MAX = (1 << 64) - 1
-
-
-class Query(IntEnum):
-    """D3D10DDI_QUERY, with the values that D3D11DDI adds."""
-
-    EVENT = 0
-    OCCLUSION = 1
-    TIMESTAMP = 2
-    TIMESTAMPDISJOINT = 3
-    PIPELINESTATS = 4
-    OCCLUSIONPREDICATE = 5
-    STREAMOUTPUTSTATS = 6
-    STREAMOVERFLOWPREDICATE = 7
-    D3D11_PIPELINESTATS = 8
-    STREAMOUTPUTSTATS_STREAM0 = 9
-    STREAMOUTPUTSTATS_STREAM1 = 10
-    STREAMOUTPUTSTATS_STREAM2 = 11
-    STREAMOUTPUTSTATS_STREAM3 = 12
-    STREAMOVERFLOWPREDICATE_STREAM0 = 13
-    STREAMOVERFLOWPREDICATE_STREAM1 = 14
-    STREAMOVERFLOWPREDICATE_STREAM2 = 15
-    STREAMOVERFLOWPREDICATE_STREAM3 = 16
 
 
 class MiscFlag(IntFlag):

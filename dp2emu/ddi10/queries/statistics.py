@@ -1,9 +1,9 @@
 """Pipeline statistics, computed from the running counters of the GPU.
 
-Source: Direct3D 10/11 DDI, "Pipeline statistics".  Policies of this GPU: vertices are shaded once
-per use (no post-transform cache), partial primitives are dropped before they count, x and y are
-clipped with a wide guard band, and depth is tested early unless the pixel shader writes depth or
-coverage.
+Source: Direct3D 10/11 DDI, "Pipeline statistics".  Policies of this GPU: vertices are shaded
+unless the post-transform cache has them (``gpu.input_assembler.vertex_cache``), partial primitives
+are dropped before they count, x and y are clipped with a wide guard band, and depth is tested
+early unless the pixel shader writes depth or coverage.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FIELDS_10 = Statistics._fields.index("PSInvocations") + 1
 _COUNTERS = {
     "IAVertices": "vertices",
     "IAPrimitives": "primitives",
-    "VSInvocations": "vertices",
+    "VSInvocations": "vertex_cache_misses",
     "GSInvocations": "geometry_runs",
     "GSPrimitives": "geometry_primitives",
     "CInvocations": "entered",

@@ -35,7 +35,7 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
 )
-from dp2emu.shader.ports import CONSTANT, NOPERSPECTIVE
+from dp2emu.shader.ports import CONSTANT, LAYER, NOPERSPECTIVE, VIEWPORT, varying
 from dp2emu.shader.program_cache import programs_cached
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4 import decode
@@ -300,7 +300,7 @@ class _PortRewriter(msgspec.Struct):
         return (statement,)
 
     def _input(self, statement: Input) -> Iterable[Statement]:
-        register = statement.port.split(".")[0].rstrip("0123456789")
+        register = varying(statement.port).split(".")[0].rstrip("0123456789")
         rule = self.rules.get(register)
         if rule is None:
             raise Unsupported(f"{statement.port} as an input of this shader stage")
@@ -318,7 +318,7 @@ class _PortRewriter(msgspec.Struct):
             slot = self.slot(Type.F32)
             yield Assign(slot, "asfloat", (value,))
             value = Slot(slot)
-        self.outputs[name] = Port(name, Type.I32 if name == COVERAGE_PORT else Type.F32)
+        self.outputs[name] = Port(name, Type.I32 if name in _INTEGERS else Type.F32)
         yield Output(name, value)
 
 
@@ -337,17 +337,24 @@ def _interpolated(writer: _PortRewriter, statement: Input) -> tuple[Statement, .
     return (writer.read(CONSTANT + statement.port, statement.slot),)
 
 
+_INTEGERS = frozenset({COVERAGE_PORT, LAYER, VIEWPORT})
+"""Names of the outputs that are integers."""
 _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.x"}
 
 
 def _position(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
-    """Rewrite a read of SV_Position: the pixel centre, its depth, and the interpolated w."""
-    name = _PLACES.get(statement.port, "w.x")
+    """Rewrite a read of SV_Position: the place that it is evaluated at, its depth and its w.
+
+    The place is the pixel's centre unless the port has a prefix.
+    """
+    component = varying(statement.port)
+    prefix = statement.port.removesuffix(component)
+    name = _PLACES.get(component, "w.x")
     if not name.startswith("vpos"):
-        return (writer.read(name, statement.slot),)
+        return (writer.read(prefix + name, statement.slot),)
     corner = writer.slot(Type.F32)
-    centre = Assign(statement.slot, "add", (Slot(corner), _CENTRE))
-    return writer.read(name, corner), centre
+    place = Assign(statement.slot, "add", (Slot(corner), _CENTRE))
+    return writer.read(prefix + name, corner), place
 
 
 def _facing(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
@@ -373,12 +380,9 @@ _DOMAIN_INPUTS: dict[str, _Inputs] = {
 
 _PIXEL_INPUTS: dict[str, _Inputs] = {
     "v": _interpolated,
-    "centroid": _interpolated,
-    "noperspective": _interpolated,
     "position": _position,
     "is_front_face": _facing,
     "primitive_id": _unchanged,
-    "sample": _interpolated,
     "sample_index": _unchanged,
     "coverage": _unchanged,
 }

@@ -21,7 +21,7 @@ from dp2emu.ddi10.resources.views import TargetView, Views
 from dp2emu.ddi10.states.input_layout import EMPTY_LAYOUT, SLOTS, ElementLayout, ElementLayouts
 from dp2emu.ddi10.states.state_objects import TARGETS, Blending, DepthStencil, Rasterizer, States
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, Filled
+from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, Filled, Overflow
 
 
 def scissor_rect(at: Bindings, view: Viewport, number: int = 0) -> Rect:
@@ -111,6 +111,7 @@ class Bindings(msgspec.Struct):
     depth: TargetView | None = None
     unordered: UnorderedSlots = msgspec.field(default_factory=UnorderedSlots)
     stream_targets: dict[int, Resource] = msgspec.field(default_factory=dict)
+    stream_overflow: Overflow = msgspec.field(default_factory=Overflow)
 
 
 class StateSetters:
@@ -269,7 +270,7 @@ class StateSetters:
         """SoSetTargets: bind ``targets`` to slots from 0 on and clear all other slots.
 
         An offset, in bytes, is where the next primitive is written; ``APPEND`` continues behind
-        the data written last.
+        the data written last.  Writes that stopped because of an overflow start again.
         """
         entry = "SoSetTargets"
         fits = 0 <= clear <= STREAM_TARGETS - len(targets) and len(offsets) == len(targets)
@@ -282,6 +283,8 @@ class StateSetters:
             if offsets[slot] != APPEND:
                 resource.progress.filled = Filled(offsets[slot])
         self.bindings.stream_targets = bound
+        # Draws recorded before keep theirs.
+        self.bindings.stream_overflow = Overflow()
 
 
 def _can_stream(resources: Sequence[Resource]) -> bool:

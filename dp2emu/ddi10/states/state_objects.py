@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from dp2emu.argument_check import hints_of
 from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.enums10 import Blend10
 from dp2emu.ddi10.context import Context
@@ -284,6 +285,8 @@ class States:
                 raise  # not reached: the rule holds in any mode
             objects.add(memory, state)
 
+        (kind, *_) = hints_of(resolve).values()
+        create.__annotations__["desc"] = kind
         return {
             f"CalcPrivate{noun}Size": objects.size,
             entry: create,

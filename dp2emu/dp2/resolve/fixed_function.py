@@ -163,6 +163,18 @@ def _texture(state: State, layout: VertexLayout, stage: int) -> TextureOutput:
     return TextureOutput(generator, number, components, count if count > 1 else 0)
 
 
+def coordinates_given(state: State, layout: VertexLayout, stage: int) -> int:
+    """Number of coordinates that vertices have for a texture stage; 4 if they are generated or
+    missing.
+    """
+    index = state.stages[stage][TextureStageState.TEXCOORDINDEX]
+    wanted = (DeclUsage.TEXCOORD, min(index & _SET_MASK, 7))
+    found = [e.delivered for e in layout.elements if (e.usage, e.index) == wanted]
+    if not found or index & _GENERATOR_MASK:
+        return 4
+    return _SIZES.get(found[0], 4)
+
+
 # The uniforms of the vertex program
 
 

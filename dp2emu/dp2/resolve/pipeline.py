@@ -153,7 +153,7 @@ def resolve(
     """The pipeline and uniforms of draws under a state.  Raises Fault for invalid values."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
-    pixel = pixel_stage(state, source.pixel, interface, bound)
+    pixel = pixel_stage(state, source, interface, bound)
     vertex = vertex_stage(state, source, pixel.program, interface, bound)
     test = _depth_state(states, interface) if depth else DepthState()
     stencil = stencil_state(states) if depth and DEPTH[depth.format].stencil else None
@@ -164,7 +164,8 @@ def resolve(
             states,
             interface,
             planes=0 if layout.transformed else len(planes),
-            clip=_clips(states, interface, tested=test.enable or not layout.transformed),
+            # D3DRS_CLIPPING is a hint to software vertex processing.
+            clip=test.enable or not layout.transformed,
             wrap=wraps(state, source, pixel.program),
         ),
         depth=test,
@@ -225,15 +226,6 @@ def _raster_state(
         perspective=perspective(states, interface),
         multisample=bool(states[multisample]),
     )
-
-
-def _clips(states: list[int], interface: int, *, tested: bool) -> bool:
-    """Whether primitives are clipped to depth 0..1.
-
-    Transformed vertices are not clipped unless depth is ``tested``.  Before DirectX 8
-    D3DRENDERSTATE_CLIPPING is a hint to the runtime: drivers clip in any case.
-    """
-    return tested and (interface < 8 or bool(states[RenderState.CLIPPING]))
 
 
 def point_size(state: State) -> PointSize:

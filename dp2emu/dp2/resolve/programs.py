@@ -31,7 +31,13 @@ from dp2emu.d3d.vertices import (
     check_drawable,
     elements_by_name,
 )
-from dp2emu.dp2.resolve.fixed_function import color, fixed_vertex, pixel_fog, pixel_fog_uniforms
+from dp2emu.dp2.resolve.fixed_function import (
+    color,
+    coordinates_given,
+    fixed_vertex,
+    pixel_fog,
+    pixel_fog_uniforms,
+)
 from dp2emu.dp2.resolve.raster7 import monochrome
 from dp2emu.dp2.resolve.samplers import BoundTextures, keyed, samplers
 from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
@@ -82,6 +88,11 @@ class Source(msgspec.Struct, frozen=True, eq=False):
     tokens: Declaration8 | None = None
     methods: Container[DeclMethod] = MESH_METHODS
 
+    @property
+    def reads_vertices(self) -> bool:
+        """Whether a draw reads vertices: always, but for a vertex shader without inputs."""
+        return self.layout.transformed or self.function is None or self.function.reads_inputs
+
 
 class VertexStage(msgspec.Struct, frozen=True, eq=False):
     """The vertex program, None for transformed vertices, with its attributes and textures.
@@ -108,16 +119,14 @@ class PixelStage(msgspec.Struct, frozen=True, eq=False):
     textures: Textures = msgspec.field(default_factory=dict)
 
 
-def pixel_stage(
-    state: State, function: Function | None, interface: int, bound: BoundTextures
-) -> PixelStage:
+def pixel_stage(state: State, source: Source, interface: int, bound: BoundTextures) -> PixelStage:
     """The pixel stage of a draw: of the shader or, without one, of the texture stage cascade."""
     lowered = None
     fog = pixel_fog(state)
-    if function is None:
-        program = _cascade_program(state, fog, interface, bound)
+    if source.pixel is None:
+        program = _cascade_program(state, source, fog, interface, bound)
     else:
-        lowered = _lowered_pixel(state, function, fog, bound)
+        lowered = _lowered_pixel(state, source, source.pixel, fog, bound)
         program = lowered.program
     uniforms: Uniforms = pixel_fog_uniforms(state) if fog else {}
     if STAGE_FILES & {file.name for file in program.files}:
@@ -128,13 +137,12 @@ def pixel_stage(
 
 
 def _cascade_program(
-    state: State, fog: Fog | None, interface: int, bound: BoundTextures
+    state: State, source: Source, fog: Fog | None, interface: int, bound: BoundTextures
 ) -> Program:
     kinds = {stage: texture.kind for stage, texture in bound.items()}
     transparent = 0 in bound and keyed(state, interface, bound[0])
     alpha = bound[0].alpha if 0 in bound else 0
-    # The colour key's alpha is one of a single bit.
-    stages = cascade(state, kinds, alpha or int(transparent))
+    stages = cascade(state, kinds, alpha, source)
     specular = bool(state.render_states[RenderState.SPECULARENABLE])
     kills = transparent and _drops_keyed(state, stages)
     mono = monochrome(state.render_states, interface)
@@ -152,7 +160,7 @@ def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
 
 
 def _lowered_pixel(
-    state: State, function: Function, fog: Fog | None, bound: BoundTextures
+    state: State, source: Source, function: Function, fog: Fog | None, bound: BoundTextures
 ) -> Lowered:
     """A pixel shader, specialised for the bound textures.
 
@@ -164,7 +172,7 @@ def _lowered_pixel(
     told = {TextureKind.SHADOW} if level >= V2_0 else set(TextureKind) - {TextureKind.TEX2D}
     kinds = tuple((n, t.kind) for n, t in sorted(bound.items()) if t.kind in told)
     if level < V1_4:
-        divisors = ((stage, projection(state, stage)) for stage in range(STAGES))
+        divisors = ((stage, projection(state, stage, source)) for stage in range(STAGES))
         projections = tuple((stage, by) for stage, by in divisors if by is not None)
     return lowered_pixel(function, fog, kinds, projections)
 
@@ -301,25 +309,29 @@ _BUMPS = (
 
 
 def cascade(
-    state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
+    state: State, kinds: Mapping[int, TextureKind], alpha: int = 0, source: Source | None = None
 ) -> tuple[TextureStage, ...]:
     """The enabled texture stages, in order; ``kinds`` are the kinds of bound textures by stage.
 
-    ``alpha`` is the largest alpha that the texture of stage 0 stores, for texture map blends.
+    ``alpha`` is the largest alpha that the pixel format of stage 0's texture stores, for texture
+    map blends; a colour key does not count.  Vertices without a ``source`` have four coordinates.
     """
     if state.map_blend:
-        only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), alpha)
+        divisor = projection(state, 0, source)
+        only = blended_stage(state.map_blend, kinds.get(0), divisor, alpha)
         return () if only is None else (only,)
     stages: list[TextureStage] = []
     for number in range(STAGES):
-        stage = _stage(state, number, kinds.get(number))
+        stage = _stage(state, number, kinds.get(number), source)
         if stage is None:
             break
         stages.append(stage)
     return tuple(stages)
 
 
-def _stage(state: State, number: int, texture: TextureKind | None) -> TextureStage | None:
+def _stage(
+    state: State, number: int, texture: TextureKind | None, source: Source | None
+) -> TextureStage | None:
     row = state.stage(number)
     color = _combination(row, number, _COLOR)
     if color.op is TextureOp.DISABLE or (texture is None and reads_texture(color)):
@@ -330,7 +342,7 @@ def _stage(state: State, number: int, texture: TextureKind | None) -> TextureSta
     if texture is None and reads_texture(alpha):
         alpha = DISABLED
     temp = row[TextureStageState.RESULTARG] & _SELECT_MASK == TextureArgument.TEMP
-    return TextureStage(color, alpha, temp, texture, projection(state, number))
+    return TextureStage(color, alpha, temp, texture, projection(state, number, source))
 
 
 def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
@@ -362,16 +374,20 @@ def _member(enum: type[_E], value: int, state: TextureStageState, stage: int) ->
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
 
 
-def projection(state: State, stage: int) -> int | None:
+def projection(state: State, stage: int, source: Source | None = None) -> int | None:
     """The index, 1 to 3, of the coordinate by which D3DTTFF_PROJECTED divides, or None.
 
-    It is the last of the coordinates that D3DTTFF_COUNTn outputs, and the fourth if n is 0 or
-    above 4.  A single coordinate is not divided.
+    It is the last of the coordinates that D3DTTFF_COUNTn outputs, or that vertices have if n is 0
+    or above 4; after a vertex shader the fourth.  A single coordinate is not divided.
     """
     flags = state.stage(stage)[TextureStageState.TEXTURETRANSFORMFLAGS]
     if not flags & TextureTransformFlags.PROJECTED:
         return None
-    count = min(flags & _COUNT_MASK, 4) or 4
+    count = flags & _COUNT_MASK
+    if source is not None and source.function is not None:
+        count = 4
+    elif not 1 <= count <= 4:
+        count = coordinates_given(state, source.layout, stage) if source is not None else 4
     return count - 1 if count > 1 else None
 
 

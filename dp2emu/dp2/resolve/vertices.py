@@ -196,15 +196,17 @@ class VertexStreams:
         """SETSTREAMSOURCEFREQ: set the advance rate of a stream."""
         self.frequencies[number] = check_frequency(number, value)
 
-    def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
+    def of_call(self, call: CallVertices, byte_offset: int, *, read: bool = True) -> Streams:
         """The bound streams by number; ``byte_offset`` is added to the offset of stream 0.
 
         Without an offset the tuple is one object until a binding changes, so that caches by
-        identity hit.  Raises Fault if no stream is bound.
+        identity hit.  Raises Fault if no stream is bound and vertices are ``read``.
         """
         if self._as_bound is not None and not byte_offset:
             return self._as_bound
         if not self.bound:
+            if not read:
+                return NO_STREAMS
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without streams")
         streams = list(NO_STREAMS)
         for number, source in self.bound.items():
@@ -215,13 +217,20 @@ class VertexStreams:
         return found
 
     def instances(
-        self, call: CallVertices, byte_offset: int, *, first: int | None, dividers: bool = False
+        self,
+        call: CallVertices,
+        byte_offset: int,
+        *,
+        first: int | None,
+        dividers: bool = False,
+        read: bool = True,
     ) -> Sequence[Streams]:
         """The vertex streams of each instance; ``first`` is the first vertex, None if indexed.
 
-        A frequency without flags (a divider) counts only if the draw has ``dividers``.
+        A frequency without flags (a divider) counts only if the draw has ``dividers``.  Raises
+        Fault if no stream is bound and vertices are ``read``.
         """
-        streams = self.of_call(call, byte_offset)
+        streams = self.of_call(call, byte_offset, read=read)
         if not self.frequencies:
             return (streams,)
         used = {n: each for n, each in self.frequencies.items() if dividers or each.flags}

@@ -14,7 +14,7 @@ import numpy as np
 
 from dp2emu.d3d import device_states as defaults
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
-from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
+from dp2emu.d3d.legacy import TextureBlend7, TextureStageState7, TextureStageState8
 from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.states.setting_kinds import PLAIN, Kind
 from dp2emu.gpu.command.bindings import Rect, Viewport
@@ -67,7 +67,7 @@ class State:
     ``settings`` has the DWORDs of the render states, then of each stage, as bytes, so that it is a
     cheap cache key; ``refresh`` brings the parts numbered in ``stale`` up to date.
     ``plain`` has the settings of ``PLAIN``.  ``map_blend`` is D3DRENDERSTATE_TEXTUREMAPBLEND
-    while it replaces stage operations, otherwise 0.
+    while it replaces stage operations, otherwise 0; ``_map_blend_set`` is its value either way.
     """
 
     def __init__(self, *, has_depth: bool, limits: Limits = GENEROUS) -> None:
@@ -87,6 +87,8 @@ class State:
         self.stale: set[int] = set()
         self.settings = tuple(words.tobytes() for words in self._words)
         self.map_blend = 0
+        self._map_blend_set = int(TextureBlend7.MODULATE)
+        self._operated = False
         self.plain = {kind: row.default for kind, row in PLAIN.items()}
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
@@ -103,9 +105,19 @@ class State:
             self.stale.add(0)
 
     def set_map_blend(self, mode: int) -> None:
-        """Set the texture map blend, which lasts until one of ``OPERATIONS`` of stage 0 is set."""
+        """Set the texture map blend, which lasts until one of ``OPERATIONS`` of stage 0 is set; 0
+        ends it.
+        """
+        self._map_blend_set = mode or self._map_blend_set
+        self._operated = not mode
         self.map_blend = mode
         self.version += 1
+
+    def repeats_map_blend(self, mode: int) -> bool:
+        """Whether ``mode`` is the texture map blend that was set last, and operations of stage 0
+        were set since, which it does not undo.
+        """
+        return self._operated and mode == self._map_blend_set
 
     def set_plain(self, kind: Kind, value: Any) -> None:
         """Store the value of a setting without side effects (one in ``PLAIN``)."""
@@ -120,7 +132,7 @@ class State:
             for each in TOGETHER.get(state, (state,)):
                 row[each] = words[each] = value
             self.stale.add(1 + number)
-            if stage == 0 and state in OPERATIONS and self.map_blend:
+            if stage == 0 and state in OPERATIONS and not self._operated:
                 self.set_map_blend(0)
 
     def refresh(self) -> tuple[bytes, ...]:

@@ -14,6 +14,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import StateBlockType
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
@@ -35,7 +36,7 @@ def render_state(context: Context, body: Body) -> None:
     for state, value in body.items.tolist():
         if state in COMMANDS:
             context.set_render_state(state, value)
-        else:
+        elif state != RenderState7.TEXTUREMAPBLEND or not context.repeats_map_blend(value):
             context.put(Kind.RENDER_STATE, state, value)
 
 

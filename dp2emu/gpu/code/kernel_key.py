@@ -22,7 +22,7 @@ from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.shader import ir
 from dp2emu.shader.fixed.output import TargetOutput
 from dp2emu.shader.jit.layout import SampleCallee
-from dp2emu.shader.ports import CENTROID
+from dp2emu.shader.ports import CENTROID, varying
 
 Samplers = tuple[tuple[SampleCallee, ir.Program], ...]
 """Pairs of the callee of a Sample statement and the sampler program that is compiled into the
@@ -61,12 +61,13 @@ class Key(msgspec.Struct, frozen=True):
     that scales alpha.  ``clipped``: fragments with z outside of 0..1 may have to be dropped.
     ``plain`` varyings are planes, ``perspective`` ones quotients of planes.  ``biased``: all
     depths have one bias; ``sloped``: each primitive has a depth bias in its record.
-    ``unclamped``: programs read unclamped z.  ``width``: lanes of a vector.
+    ``width``: lanes of a vector.
 
     ``late``: depth is tested after the program.  ``ahead``: this test is computed before the
     program instead, to skip blocks without visible fragments; depth is stored after it.
 
     ``each``: the program runs for each sample; ``moved``: samples are off the pixel centre.
+    ``alpha_unclamped``: the alpha test does not clamp alpha, for a float target.
     ``drops``: the program or alpha to coverage drops fragments that passed the tests, which run
     before it.  ``quads``: the program takes differences within quads.
 
@@ -89,11 +90,11 @@ class Key(msgspec.Struct, frozen=True):
     late: bool = False
     ahead: bool = False
     alpha_test: CmpFunc | None = None
+    alpha_unclamped: bool = False
     alpha_to_coverage: bool = False
     w_buffer: bool = False
     biased: bool = False
     sloped: bool = False
-    unclamped: bool = False
     width: int = 8
     samplers: Samplers = ()
     each: bool = False
@@ -108,8 +109,8 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def reads(self) -> frozenset[str]:
-        """Names of the input ports of the pixel program."""
-        return frozenset(port.name for port in self.program.inputs)
+        """Names of the input ports of the pixel program, without interpolation prefixes."""
+        return frozenset(varying(port.name) for port in self.program.inputs)
 
     @property
     def runs(self) -> bool:

@@ -248,6 +248,7 @@ class Clear(msgspec.Struct, frozen=True, eq=False):
     """Fill ``rects`` (already clipped) of the given surfaces; None leaves a part unchanged.
 
     ``color`` is A8R8G8B8 or float32 values, ``z`` 0..1; ``stencil`` is masked to its bits.
+    ``srgb``: colours become sRGB codes in formats that hold them.
     """
 
     rects: tuple[bindings.Rect, ...]
@@ -256,6 +257,7 @@ class Clear(msgspec.Struct, frozen=True, eq=False):
     depth: Surface | None
     z: float | None
     stencil: int | None
+    srgb: bool = False
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):

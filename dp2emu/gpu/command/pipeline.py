@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.d3d.vertices import Element, VertexLayout
@@ -144,10 +145,11 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     on (distances to user clip planes) and varyings.
 
     ``pixel`` reads varyings by name (``color0.x``, ``texcoord3.z``), ``vpos.x`` and ``vpos.y``
-    (the pixel), ``vface.x`` (+1 front, -1 back face), ``depth.x`` (z of the fragment) and ``w.x``
-    (eye space w); it writes ``target0.x`` and so on.  It samples with ``samplers``, the vertex
-    program with ``vertex_samplers``, numbered from 0; a missing one returns 0, 0, 0, 1.  Without
-    ``blend`` its colours replace those of the target.  All targets have ``samples`` per pixel.
+    (the pixel), ``vface.x`` (+1 front, -1 back face), ``depth.x`` (unclamped z of the fragment)
+    and ``w.x`` (eye space w); it writes ``target0.x`` and so on.  It samples with ``samplers``,
+    the vertex program with ``vertex_samplers``, numbered from 0; a missing one returns 0, 0, 0, 1.
+    Without ``blend`` its colours replace those of the target.  All targets have ``samples`` per
+    pixel.
 
     ``alpha_test`` drops fragments by the first alpha; None passes all.  ``alpha_to_coverage``
     drops samples of multisampled targets by the first alpha.  ``counts_pixels``: False if
@@ -199,6 +201,12 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     def blending(self) -> bool:
         """Whether any target is blended."""
         return self.blend is not None or any(each is not None for each in self.blends)
+
+    @cached_property
+    def alpha_unclamped(self) -> bool:
+        """Whether an alpha test compares alphas outside of 0..1: the first target holds floats."""
+        first = self.color_formats[0] if self.color_formats else None
+        return self.alpha_test is not None and first is not None and ROWS[first].floating
 
     @cached_property
     def tests_late(self) -> bool:

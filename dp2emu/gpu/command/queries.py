@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from dp2emu.errors import ArgumentError
 from dp2emu.gpu.resource.heap import HeapUse
 
 
@@ -57,10 +58,12 @@ class Counters(msgspec.Struct):
     multisampled targets are counted separately, so that their samples can be converted to pixels
     per target (wire format, "Query types").  ``entered`` primitives enter clipping, ``clipped``
     leave it; ``invocations`` are pixels that a pixel program ran for, ``threads`` those of compute
-    programs.  ``hull_runs`` are patches, ``domain_runs`` their domain points; ``geometry_runs``
-    are runs of geometry programs, ``geometry_primitives`` their output.  ``stream0_written`` and
-    so on are primitives written to buffers by a stream of a geometry shader, ``stream0_needed``
-    those that would have been with enough room.
+    programs.  ``vertex_cache_misses`` are the runs of vertex programs; the model of the vertex
+    cache runs for draws of a context, and while a query observes the cache.  ``hull_runs`` are
+    patches, ``domain_runs`` their domain points; ``geometry_runs`` are runs of geometry programs,
+    ``geometry_primitives`` their output.  ``stream0_written`` and so on are primitives written to
+    buffers by a stream of a geometry shader, ``stream0_needed`` those that would have been with
+    enough room.
     """
 
     samples: int = 0
@@ -82,8 +85,8 @@ class Counters(msgspec.Struct):
     unordered_bytes: int = 0
     stream_bytes: int = 0
     upload_bytes: int = 0
-    vertex_cache_lookups: int = 0
     vertex_cache_hits: int = 0
+    vertex_cache_misses: int = 0
     texture_cache_lookups: int = 0
     texture_cache_hits: int = 0
     vertex_memory_ticks: int = 0
@@ -230,8 +233,14 @@ class Report(NamedTuple):
         return self.slot.generation == self.generation
 
     def change(self, counter: str) -> int:
-        """The difference of a counter of ``Counters`` between begin and end."""
-        return self.end.counter(counter) - self.begin.counter(counter)
+        """The difference of a counter of ``Counters`` between begin and end.
+
+        Raises ArgumentError for an unknown counter.
+        """
+        try:
+            return self.end.counter(counter) - self.begin.counter(counter)
+        except (AttributeError, KeyError, TypeError):
+            raise ArgumentError(f"{counter!r:.60} is no counter") from None
 
     @property
     def ticks(self) -> int:

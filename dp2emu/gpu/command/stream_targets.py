@@ -36,6 +36,15 @@ class StreamTarget(msgspec.Struct, frozen=True, eq=False):
         return max(self.surface.data.nbytes - self.filled.size, 0)
 
 
+class Overflow(msgspec.Struct, eq=False):
+    """The slots of the buffers of streams that have overflowed since the buffers were bound.
+
+    Mutable: draws add slots when they execute.
+    """
+
+    slots: set[int] = msgspec.field(default_factory=set)
+
+
 class Word(NamedTuple):
     """An output of the last stage, the I32 ``port``, stored in buffer ``slot`` at ``offset`` bytes
     of each vertex.
@@ -56,13 +65,14 @@ class StreamLayout(msgspec.Struct, frozen=True):
 
 
 class StreamOutput(msgspec.Struct, frozen=True, eq=False):
-    """Stream output: ``layouts`` of stored streams by number, ``targets`` by slot, and the number
-    of the ``rasterized`` stream, None if none is.
+    """Stream output: ``layouts`` of stored streams by number, ``targets`` by slot and their
+    ``overflow``, and the number of the ``rasterized`` stream, None if none is.
     """
 
     layouts: Mapping[int, StreamLayout] = msgspec.field(default_factory=dict)
     targets: Mapping[int, StreamTarget] = msgspec.field(default_factory=dict)
     rasterized: int | None = 0
+    overflow: Overflow = msgspec.field(default_factory=Overflow)
 
 
 NOTHING_STORED = StreamOutput()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import reduce
 
 import msgspec
 
@@ -29,7 +30,7 @@ from dp2emu.shader.types import Type
 class Row(msgspec.Struct, frozen=True):
     """A pair of pixel rows of a primitive: ``y``, which is even, and y + 1.
 
-    ``bounds`` are the columns covered by each sample and, if these differ, by the centre last.
+    ``bounds`` are the columns covered by each sample, or by the centre if these do not differ.
     ``ways`` are vertical distances from corner 0 to each sample, in memory order, ``down`` those
     to the centre, in quad order; ``planes`` have the varyings at these rows, ``depths`` z by
     sample.  ``free`` is the mask of lanes that z does not clip.
@@ -49,9 +50,9 @@ class Row(msgspec.Struct, frozen=True):
 class Spot(msgspec.Struct, frozen=True):
     """A block of a pair of pixel rows, from column ``x`` on, in memory order.
 
-    ``inside`` are coverage masks by sample (then of the centre, as in ``Row.bounds``), ``masks``
-    those of the fragments to draw, ``depths`` their z.  ``ways`` are the horizontal distances from
-    corner 0 to each sample, ``central`` those to the pixel centre.
+    ``inside`` are coverage masks, as in ``Row.bounds``, ``masks`` those of the fragments to draw
+    by sample, ``depths`` their z.  ``ways`` are the horizontal distances from corner 0 to each
+    sample, ``central`` those to the pixel centre.
     """
 
     row: Row
@@ -323,21 +324,34 @@ class Blocks:
         same = self.w.quads == self.w.memory
         along = spot.central if same else row.primitive.along(spot.x, self.w.quads)
         central = along, row.down
-        covered = self._centroids(central, spot.inside) if key.by_sample else None
+        covered, offsets = None, dict[Way, Way]()
+        if key.by_sample:
+            way = self._centroids(spot.inside)
+            covered = self._moved(central, way)
+            offsets[covered] = way
         if not key.each:
-            return [self._shade(spot, central, covered, 0)] * key.samples
-        return [self._shade(spot, central, covered, sample) for sample in range(key.samples)]
+            return [self._shade(spot, central, covered, offsets, 0)] * key.samples
+        return [
+            self._shade(spot, central, covered, offsets, sample) for sample in range(key.samples)
+        ]
 
-    def _shade(self, spot: Spot, central: Way, covered: Way | None, sample: int) -> Shaded:
+    def _moved(self, from_: Way, by: Way) -> Way:
+        x, y = (self.w(f"fadd {self.w.d} {a}, {b}") for a, b in zip(from_, by, strict=True))
+        return x, y
+
+    def _shade(
+        self, spot: Spot, central: Way, covered: Way | None, offsets: dict[Way, Way], sample: int
+    ) -> Shaded:
         w, row, key = self.w, spot.row, self.key
         sampled = None
         if key.samples > 1 and key.moved:
             x, y = POSITIONS[key.samples][sample]
             sampled = offset(w, central[0], x, ONE), offset(w, central[1], y, ONE)
+            offsets = {**offsets, sampled: (_pixels(x), _pixels(y))}
         coverage = self._coverage(spot) if COVERAGE_PORT in key.reads else ZERO
         shaded = self.shader(Site(
             row.primitive, spot.x, row.y, central, covered, sampled, row.planes, sample, coverage,
-            key.unclamped,
+            offsets,
         ))  # fmt: skip
         if row.coverage is not None:
             for color in shaded.colors.values():
@@ -358,16 +372,21 @@ class Blocks:
                 bits = w(f"or {w.i} {bits}, {w(f'shl {w.i} {bit}, {splat(sample)}')}")
         return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
 
-    def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
-        """Distances from corner 0 to the centroid of each pixel: its centre if covered, else its
-        first covered sample.
+    def _centroids(self, inside: Sequence[str]) -> Way:
+        """Distances from the centre of each pixel to its centroid, in pixels: its first covered
+        sample, but its centre if all or none of its samples are covered.
         """
         w = self.w
         dx, dy = ZERO, ZERO
         turned = [w.to_quads(w.b, mask) for mask in inside]
-        candidates = (*zip(self.places, turned, strict=False), (CENTRE, turned[-1]))
+        everywhere = reduce(w.both, turned)
+        candidates = *zip(self.places, turned, strict=True), (CENTRE, everywhere)
         for place, mask in (*candidates[-2::-1], candidates[-1]):
-            along, down = (f"splat (double {number(way / ONE)})" for way in place)
+            along, down = map(_pixels, place)
             dx, dy = w.select(mask, w.d, along, dx), w.select(mask, w.d, down, dy)
-        x, y = central
-        return w(f"fadd {w.d} {x}, {dx}"), w(f"fadd {w.d} {y}, {dy}")
+        return dx, dy
+
+
+def _pixels(grid: int) -> str:
+    """LLVM constant, doubles, of a distance on the sub-pixel grid, in pixels."""
+    return f"splat (double {number(grid / ONE)})"

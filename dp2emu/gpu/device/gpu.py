@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dp2emu.argument_check import checked_on_failure
 from dp2emu.cancellation import Cancellation, exchange
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
@@ -31,6 +32,7 @@ from dp2emu.gpu.command.queries import (
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.draw.draw_stages import (
+    Caches,
     Witness,
     count_work,
     draw_setup,
@@ -74,10 +76,14 @@ DRAWING: frozenset[type[Packet]] = frozenset((
 """Types of the packets that write memory; a GPU that skips them keeps order and answers queries
 only."""
 
+_QUERYING: frozenset[type[Packet]] = frozenset((packets.BeginQuery, packets.EndQuery))
+"""Types of the packets that upload nothing, so that adjacent queries share a snapshot."""
+
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
 
 
+@checked_on_failure
 class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
@@ -85,8 +91,11 @@ class Gpu:
     disable compiled kernels.  ``run`` is the engine for programs; a compiling one draws on
     ``threads``; ``overlap`` is the parallelism of units.  Packets of the types in ``skipped`` have
     no effect and take no time.  ``budget`` limits work: beyond ``limits`` a packet raises
-    Exceeded without effect, a draw after its earlier primitives.  Once ``cancellation`` is
-    cancelled, execution raises Cancelled, which may leave a packet half executed.
+    Exceeded without effect, a draw after its earlier primitives.  ``handed_over`` are bytes that
+    the next packet uploads, unless it begins or ends a query, and ``call_vertices`` those that the
+    first draw of them uploads; both count when the packet is executed.
+    Once ``cancellation`` is cancelled, execution raises Cancelled, which may leave a packet half
+    executed.
     """
 
     def __init__(
@@ -119,9 +128,11 @@ class Gpu:
         self.report_taps: list[Callable[[Report], None]] = []
         self.pixel_taps: list[Witness] = []
         self._free = 0
-        self._fifo: deque[tuple[Packet, int, int, Counters | None]] = deque()
+        self._fifo: deque[tuple[Packet, int, int, int, Counters | None]] = deque()
         self._context: Counters | None = None
         self._queued_bytes = 0
+        self.handed_over = 0
+        self.call_vertices: bytes | None = None
         self._copied: bytes | None = None
         self._worked = 0
         self._reported: dict[int, int] = {}
@@ -149,7 +160,12 @@ class Gpu:
             self.run()
         size = self._size_of(packet)
         self._queued_bytes += size
-        self._fifo.append((packet, self.now, size, context))
+        uploaded = 0
+        if type(packet) not in _QUERYING:
+            uploaded, self.handed_over = self.handed_over, 0
+            if self.call_vertices is not None:
+                uploaded += self._take_call_vertices(packet)
+        self._fifo.append((packet, self.now, size, uploaded, context))
 
     def advance(self, ticks: int) -> None:
         """Let ``ticks`` of host time pass, and execute the packets that start until then."""
@@ -175,13 +191,16 @@ class Gpu:
     def _run(self) -> None:
         fifo = self._fifo
         while fifo:
-            packet, _, size, context = fifo[0]
+            packet, _, size, uploaded, context = fifo[0]
             start = self._next_start()
             if start > self.now:
                 return
             self.cancellation.check()
             fifo.popleft()
             self._queued_bytes -= size
+            if uploaded:
+                self.counters.upload_bytes += uploaded
+                self._seen = None
             self._free = start
             self._context = context
             if isinstance(packet, Predicated):
@@ -224,7 +243,7 @@ class Gpu:
 
     def _next_start(self) -> int:
         """The start time of the oldest queued packet."""
-        packet, submitted, _, _ = self._fifo[0]
+        packet, submitted, *_ = self._fifo[0]
         start = max(self._free, submitted)
         return packet.start(start) if isinstance(packet, Predicated) else start
 
@@ -235,10 +254,13 @@ class Gpu:
         self._seen = None
         return waited
 
-    def upload(self, size: int) -> None:
-        """Count ``size`` bytes of commands or vertices that the host handed over."""
-        self.counters.upload_bytes += size
-        self._seen = None
+    def _take_call_vertices(self, packet: Packet) -> int:
+        """Size of the vertices of the call if a packet is their first draw, else 0."""
+        vertices = self.call_vertices
+        if vertices is None or type(packet) is not Draw or _read_vertices(packet) is not vertices:
+            return 0
+        self.call_vertices = None
+        return len(vertices)
 
     def collect(self) -> list[Report]:
         """Remove and return the reports that the host can see now, in the order they became
@@ -267,8 +289,9 @@ class Gpu:
     def _size_of(self, packet: Packet) -> int:
         """The bytes that a packet keeps alive; a call's vertices count for its first draw only."""
         if isinstance(packet, Draw):
-            before, self._copied = self._copied if self._fifo else None, _call_vertices(packet)
-            fresh = self._copied is not None and self._copied is not before
+            held = self._copied if self._fifo else None
+            self._copied = _read_vertices(packet)
+            fresh = self._copied is not None and self._copied is not held
             return _own_bytes(packet) + (len(self._copied or b"") if fresh else 0)
         if isinstance(packet, Predicated):
             return self._size_of(packet.packet)
@@ -299,7 +322,7 @@ class Gpu:
         finally:
             self._context = context
             self._fifo.extendleft(
-                (draw, self._free, 0, None) for draw in reversed(self._batch.take_back())
+                (draw, self._free, 0, 0, None) for draw in reversed(self._batch.take_back())
             )
         self._draws += drawn
         self._worked += drawn
@@ -315,14 +338,16 @@ class Gpu:
         packet = measured(packet)
         if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
             packet = with_constants(packet)
-        watched = bool(self._cache_watchers)
+        observes = Caches.ALL if self._cache_watchers else Caches.NONE
+        if observes is Caches.NONE and self._context is not None:
+            observes = Caches.VERTICES  # VSInvocations of the context
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
                 packet,
                 counters,
-                watched,
+                observes,
                 self._engine(),
                 self._threads,
                 self._witness if self.pixel_taps else None,
@@ -462,7 +487,7 @@ class Gpu:
         packet.sink(packet.surface)
 
 
-def _call_vertices(draw: Draw) -> bytes | None:
+def _read_vertices(draw: Draw) -> bytes | None:
     """The vertices that came with the draw's call, None if all streams are buffers."""
     for stream in draw.input.streams:
         if stream is not None and isinstance(stream.data, bytes):

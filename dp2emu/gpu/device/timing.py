@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.enums10 import Counter, Query
 from dp2emu.errors import UsageError
 from dp2emu.gpu.command.work import Work
 from dp2emu.inputs import read_file
@@ -22,6 +24,11 @@ TICKS_PER_SECOND = 1_000_000_000
 
 LONGEST = 1 << 48
 """Maximum number of ticks (three days) that a timing model may give a call, packet or delivery."""
+
+
+FIFO_BASE = 1 << 16
+"""The GPU's report FIFO of D3DQUERYTYPE t has number t, the one of D3D10DDI_QUERY type t has
+number FIFO_BASE + t."""
 
 
 class Cost(NamedTuple):
@@ -90,7 +97,7 @@ class Timing(msgspec.Struct, frozen=True):
     ``call(number, length)``: host ticks of the n-th call, with ``length`` command bytes.
     ``cost(number, work)``: busy ticks of the n-th packet that does work.  ``delivery(kind,
     number)``: ticks from the end of a query on the GPU until the host can see the n-th report of
-    that query type.  ``free``: no packet takes time, so draws may be batched.
+    FIFO ``kind``.  ``free``: no packet takes time, so draws may be batched.
     """
 
     name: str
@@ -100,6 +107,7 @@ class Timing(msgspec.Struct, frozen=True):
     free: bool = False
 
 
+@checked
 def instant() -> Timing:
     """The model in which nothing takes time: every packet is done and visible when it is
     submitted.
@@ -113,6 +121,7 @@ def instant() -> Timing:
     )
 
 
+@checked
 def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
     """The model in which every call, packet and delivery takes a fixed number of ticks."""
     draw = Cost(vertex_compute=packet // 2, pixel_compute=packet - packet // 2)
@@ -125,6 +134,7 @@ def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
     )
 
 
+@checked
 def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
     """The model in which cost follows what a packet did: vertices, pixels and bytes over the
     board's ``RATES``.
@@ -139,6 +149,7 @@ def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
     )
 
 
+@checked
 def seeded(seed: int) -> Timing:
     """The model of pseudo-random times by ``seed``, in ticks: 200..2,199 for a call, 0..16,383 for
     a packet and for the delivery of a report.
@@ -155,11 +166,13 @@ def seeded(seed: int) -> Timing:
     )
 
 
+@checked
 def scripted(path: Path) -> Timing:
     """Times in ticks from a JSON file; the last entry of a list repeats.
 
     ``{"call": [ticks, ...], "packet": [ticks, ...], "delivery": {"EVENT": [ticks, ...]}}``, each
-    part optional (0).  Raises UsageError for anything else.
+    part optional (0).  A delivery is named as in D3DQUERYTYPE or D3D10DDI_QUERY, and is that of
+    the types of that name in both.  Raises UsageError for anything else.
     """
     script = _load(path)
     calls = _ticks_list(script.pop("call", [0]), "call")
@@ -178,6 +191,7 @@ def scripted(path: Path) -> Timing:
 _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, "work": by_work}
 
 
+@checked
 def parse_timing(text: str) -> Timing:
     """The model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
     ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.
@@ -259,10 +273,21 @@ def _ticks_list(value: object, name: str) -> tuple[int, ...]:
 def _deliveries(value: object) -> dict[int, tuple[int, ...]]:
     if not isinstance(value, dict):
         raise UsageError("timing script: 'delivery' must be an object of lists")
-    unknown = [name for name in value if name not in QueryType.__members__]
+    fifos = _fifos()
+    unknown = [name for name in value if name not in fifos]
     if unknown:
         raise UsageError(f"timing script: no query type {unknown[0]!r}")
-    return {int(QueryType[name]): _ticks_list(entry, name) for name, entry in value.items()}
+    return {fifo: _ticks_list(entry, name) for name, entry in value.items()
+            for fifo in fifos[name]}  # fmt: skip
+
+
+def _fifos() -> dict[str, list[int]]:
+    """Numbers of the report FIFOs of the query types and counters with a name, by the name."""
+    found: dict[str, list[int]] = {}
+    for kind in (*QueryType, *Query, *Counter):
+        base = 0 if isinstance(kind, QueryType) else FIFO_BASE
+        found.setdefault(kind.name, []).append(base + kind)
+    return found
 
 
 def _nth(values: Sequence[int], number: int) -> int:

@@ -13,6 +13,7 @@ Usage = tuple[int, int]
 VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
 GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"
 PIXEL = "pixel_memory_ticks", "pixel_compute_ticks"
+VERTEX_CACHE = "vertex_cache_hits", "vertex_cache_misses"
 TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "stream_bytes", "upload_bytes"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum, auto
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,12 +18,17 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import decides_coverage
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.raster_operations import COPY
-from dp2emu.gpu.command.topology import CORNERS, vertex_count
+from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.command.work import Streams, Work
 from dp2emu.gpu.input_assembler import vertex_fetch
-from dp2emu.gpu.input_assembler.vertex_cache import observe, observe_unindexed
+from dp2emu.gpu.input_assembler.vertex_cache import cache_lookups
 from dp2emu.gpu.output_merger import depth_test
-from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_covers, alpha_passes
+from dp2emu.gpu.output_merger.alpha_test import (
+    REFERENCE_STEP,
+    AlphaTest,
+    alpha_covers,
+    alpha_passes,
+)
 from dp2emu.gpu.output_merger.depth_test import DepthPlanes, PixelGroups
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
@@ -144,10 +150,19 @@ Witness = Callable[[I64, I64], None]
 passes all tests."""
 
 
+class Caches(Enum):
+    """The models of caches that run during a draw."""
+
+    NONE = auto()
+    VERTICES = auto()
+    ALL = auto()
+    """The models of the vertex cache and of the texture cache."""
+
+
 def execute_draw(
     draw: Draw,
     counters: Counters,
-    observe_cache: bool = False,
+    observes: Caches = Caches.NONE,
     run: Run = reference.run,
     threads: int = 1,
     witness: Witness | None = None,
@@ -155,24 +170,27 @@ def execute_draw(
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
-    ``observe_cache`` also runs the cache models, on the reference engine, whose order of texel
-    reads they model.  Otherwise ``run`` is the engine; a compiling one draws on ``threads``.  A
-    ``witness`` receives the pixels that pass, and disables kernels.  Raises Unsupported for state
-    that is not implemented, before anything is written; Disagreement if engines are compared and
-    differ; Exceeded at the end of the work ``budget``, when earlier primitives are drawn.
+    ``observes`` are the cache models that run; with the texture cache's the reference engine
+    draws, whose order of texel reads it models.  Otherwise ``run`` is the engine; a compiling one
+    draws on ``threads``.  A ``witness`` receives the pixels that pass, and disables kernels.
+    Raises Unsupported for state that is not implemented, before anything is written; Disagreement
+    if engines are compared and differ; Exceeded at the end of the work ``budget``, when earlier
+    primitives are drawn.
     """
-    if observe_cache:
-        run = reference.run
-    cache = TextureCache() if observe_cache else None
-    setting = partial(draw_setup, cache=cache, run=run, threads=threads)
+    cache = TextureCache() if observes is Caches.ALL else None
+    used = run if cache is None else reference.run
+    setting = partial(draw_setup, cache=cache, run=used, threads=threads)
+    lookups = []
     # NaN and infinity are legal; each stage defines their results.
     with np.errstate(all="ignore"):
+        if observes is not Caches.NONE:
+            lookups = [cache_lookups(part, run) for part in tessellated(draw)]
         work = _executed(draw, setting, _Observers(witness, budget))
-        if observe_cache:
-            for part in _parts(draw):
-                _observe_cache(part, counters)
     if cache is not None:
         cache.count(counters)
+    for hits, misses in lookups:
+        counters.vertex_cache_hits += hits
+        counters.vertex_cache_misses += misses
     count_work(draw, work, counters)
     return work
 
@@ -452,7 +470,8 @@ class _Stages(msgspec.Struct, frozen=True):
         if pipeline.alpha_test is not None:
             reference = self.draw.output.merge.alpha_reference
             wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
-            alive = alive & computed(alpha_passes, pipeline.alpha_test, alpha, wanted)[0]
+            test = AlphaTest(pipeline.alpha_test, pipeline.alpha_unclamped)
+            alive = alive & computed(alpha_passes, test, alpha, wanted)[0]
         if shaded.drawn is not None:
             return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
         if pipeline.alpha_to_coverage:
@@ -574,14 +593,3 @@ class _Stages(msgspec.Struct, frozen=True):
         region = self.targets.region
         columns = (region.right - region.left) * self.samples
         return depth_test.pixel_groups(here.y * columns + here.x)
-
-
-def _observe_cache(draw: Draw, counters: Counters) -> None:
-    vertices = vertex_count(draw.input.topology, draw.input.count)
-    indices = draw.input.indices
-    if indices is None:
-        observe_unindexed(vertices, counters)
-        return
-    end = draw.input.first + vertices
-    places = (np.arange(at, min(at + CHUNK, end)) for at in range(draw.input.first, end, CHUNK))
-    observe((vertex_fetch.vertex_numbers(indices, each) for each in places), counters)

@@ -24,9 +24,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import strips, vertex_bytes, vertex
 from dp2emu.gpu.patches.hull_domain import divided
 from dp2emu.gpu.rasterizer.clip import Geometry, placed
 from dp2emu.gpu.vertex_shader.mesh import (
-    LAYER,
     LISTS,
-    VIEWPORT,
     Made,
     Mesh,
     corners_with_adjacent,
@@ -34,6 +32,7 @@ from dp2emu.gpu.vertex_shader.mesh import (
     without_adjacent,
 )
 from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
+from dp2emu.shader.ports import LAYER, VIEWPORT
 from dp2emu.shader.types import Lanes
 
 CHUNK = 1 << 13
@@ -83,7 +82,9 @@ def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
         layout = output.layouts.get(mesh.stream)
         if layout is not None:
             plain = without_adjacent(mesh)
-            found = stream_out(layout, output.targets, plain.vertices, plain.corners)
+            found = stream_out(
+                layout, output.targets, plain.vertices, plain.corners, output.overflow
+            )
             streams = Streams.of(mesh.stream, found.written, found.needed)
             work += Work(streams=streams, stream_bytes=found.size)
         yield Made(mesh if mesh.stream == output.rasterized else mesh.part(slice(0)), work)

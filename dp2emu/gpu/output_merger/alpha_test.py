@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.shader.builder import Builder
@@ -13,15 +15,26 @@ LARGEST = 65535
 REFERENCE_STEP = LARGEST // 255
 
 
-def alpha_passes(b: Builder, func: CmpFunc, alpha: Value, reference: Value) -> tuple[Value]:
+class AlphaTest(NamedTuple):
+    """An alpha test: its comparison, and whether alpha is ``unclamped``."""
+
+    func: CmpFunc
+    unclamped: bool = False
+
+
+def alpha_passes(b: Builder, test: AlphaTest, alpha: Value, reference: Value) -> tuple[Value]:
     """Emit the alpha test, which compares floor(alpha * 65535 + 0.5) with ``reference``.
 
-    ``reference`` is 257 times a byte; alpha is clamped to 0..1.  Direct3D documents 8 bits for the
-    reference and no precision of alpha.  With 16 bits an alpha of n / 255 equals reference n in
-    spite of rounding in interpolation, and an alpha between two references is above one and below
-    the other.  The format of the target does not matter.
+    ``reference`` is 257 times a byte.  Alpha is clamped to 0..1 unless the test is of unclamped
+    alpha, which a NaN passes for NOTEQUAL only.  Direct3D documents 8 bits for the reference and
+    no precision of alpha.  With 16 bits an alpha of n / 255 equals reference n in spite of
+    rounding in interpolation, and an alpha between two references is above one and below the
+    other.
     """
-    return (compare(func, b.apply("ftoun", alpha, float(LARGEST)), reference),)
+    if test.unclamped:
+        scaled = b.apply("ftod", alpha) * float(LARGEST) + 0.5
+        return (compare(test.func, b.apply("dfloor", scaled), b.apply("itod", reference)),)
+    return (compare(test.func, b.apply("ftoun", alpha, float(LARGEST)), reference),)
 
 
 def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:

@@ -16,6 +16,7 @@ from dp2emu.gpu.command.pipeline import Pipeline
 from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
 from dp2emu.gpu.resource import pixel_format
 from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.srgb import takes_codes
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
@@ -28,9 +29,6 @@ from dp2emu.shader.types import I32, Lanes
 
 COMPONENTS = "xyzw"
 
-SRGB_BITS = 8
-"""D3DRS_SRGBWRITEENABLE has an effect only on formats with this many bits each of red, green and
-blue."""
 PLANES = 0xFFFFFFFF
 """Mask of the bits of a pixel that a DirectX plane mask can protect from writes: the lowest 32."""
 DITHER_BELOW = 8
@@ -178,7 +176,7 @@ def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> TargetOutput:
     # Integer targets are neither blended nor clamped to fractions.
     if codings & {Coding.UINT, Coding.SINT}:
         return TargetOutput(clamped=False)
-    encoded = pipeline.srgb_write and all(c and c.bits == SRGB_BITS for c in channels)
+    encoded = pipeline.srgb_write and takes_codes(row)
     signed = Coding.SNORM in codings
     return TargetOutput(
         blend=pipeline.blend_of(number),

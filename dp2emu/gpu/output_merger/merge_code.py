@@ -17,7 +17,7 @@ from dp2emu.gpu.code.block_writer import Code, Lane, Parts, Words, splat
 from dp2emu.gpu.code.kernel_key import ColorKey, DepthKey, Key
 from dp2emu.gpu.code.kernel_layout import Layout
 from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
-from dp2emu.gpu.output_merger.alpha_test import alpha_passes, samples_covered
+from dp2emu.gpu.output_merger.alpha_test import AlphaTest, alpha_passes, samples_covered
 from dp2emu.gpu.output_merger.depth_test import MergeTests, depth_stencil
 from dp2emu.gpu.pixel_shader.pixel_code import NOTHING, Routine, Shaded
 from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS
@@ -50,7 +50,8 @@ def alive_after(
     known = UNIT if not colored or clamped(key.program, COLOR_PORTS[0][3:]) else None
     if key.alpha_test is not None:
         operands = (alpha, (Type.I32, reference))
-        (right,) = emitted(w, alpha_passes, key.alpha_test, operands, [known])
+        test = AlphaTest(key.alpha_test, key.alpha_unclamped)
+        (right,) = emitted(w, alpha_passes, test, operands, [known])
         alive = w.both(alive, right)
     if shaded.drawn is not None:
         shifted = (w(f"lshr {w.i} {shaded.drawn}, {splat(sample)}") for sample in samples)

@@ -112,9 +112,9 @@ class Site(msgspec.Struct):
 
     ``central`` are the pixels' centres, ``covered`` the centroids, ``sampled`` the sample with
     number ``sample``, for which the program runs; the last two are None where they are the
-    centres.  ``rows`` has, by attribute, the value of its plane equation at the y of the pixels'
-    centres and the x of corner 0; ``coverage`` has a bit for each covered sample, I32.
-    ``unclamped``: the program reads z without a clamp to 0..1.
+    centres, and ``offsets`` has their distances from these in pixels.  ``rows`` has, by attribute,
+    the value of its plane equation at the y of the pixels' centres and the x of corner 0;
+    ``coverage`` has a bit for each covered sample, I32.
     """
 
     primitive: Primitive
@@ -126,7 +126,7 @@ class Site(msgspec.Struct):
     rows: Mapping[str, str]
     sample: int
     coverage: str
-    unclamped: bool
+    offsets: Mapping[Way, Way] = msgspec.field(default_factory=dict)
     reciprocals: dict[Way | None, str] = msgspec.field(default_factory=dict)
 
     def way_of(self, port: str) -> Way | None:
@@ -153,49 +153,55 @@ class Site(msgspec.Struct):
         return self.reciprocals[way]
 
 
-def _column(site: Site) -> str:
-    return _whole(site, site.x, site.primitive.code.quads.columns)
+def _column(site: Site, way: Way | None) -> str:
+    return _position(site, 0, way)
 
 
-def _row(site: Site) -> str:
-    return _whole(site, site.y, site.primitive.code.quads.rows)
+def _row(site: Site, way: Way | None) -> str:
+    return _position(site, 1, way)
 
 
-def _whole(site: Site, first: str, lanes: tuple[int, ...]) -> str:
+def _position(site: Site, axis: int, way: Way | None) -> str:
+    """Emit the place of each fragment along an axis, 0 for x and 1 for y; exact."""
     w = site.primitive.code
-    return w(f"sitofp {w.i} {lanes_from(w, first, lanes)} to {w.f}")
+    first, lanes = ((site.x, w.quads.columns), (site.y, w.quads.rows))[axis]
+    whole = w(f"sitofp {w.i} {lanes_from(w, first, lanes)} to {w.f}")
+    if way is None:
+        return whole
+    offset = w(f"fptrunc {w.d} {site.offsets[way][axis]} to {w.f}")
+    return w(f"fadd {w.f} {whole}, {offset}")
 
 
-def _face(site: Site) -> str:
+def _face(site: Site, way: Way | None) -> str:
     return _read(site.primitive.code, site.primitive.splat(FRONT))
 
 
-def _depth(site: Site) -> str:
-    z = [(Type.F64, site.plane(DEPTH))]
-    return emitted(site.primitive.code, depth_read, site.unclamped, z)[0]
+def _depth(site: Site, way: Way | None) -> str:
+    z = [(Type.F64, site.plane(DEPTH, way))]
+    return emitted(site.primitive.code, depth_read, None, z)[0]
 
 
-def _eye_w(site: Site) -> str:
+def _eye_w(site: Site, way: Way | None) -> str:
     w = site.primitive.code
-    (eye_w,) = emitted(w, reciprocal, None, [(Type.F64, site.plane(RHW))])
+    (eye_w,) = emitted(w, reciprocal, None, [(Type.F64, site.plane(RHW, way))])
     return _read(w, eye_w)
 
 
-def _number(site: Site) -> str:
+def _number(site: Site, way: Way | None) -> str:
     w = site.primitive.code
     number = w(f"trunc i64 {site.primitive.integer(NUMBER)} to i32")
     return w.spread("i32", number)
 
 
-def _sample(site: Site) -> str:
+def _sample(site: Site, way: Way | None) -> str:
     return splat(site.sample)
 
 
-def _coverage(site: Site) -> str:
+def _coverage(site: Site, way: Way | None) -> str:
     return site.coverage
 
 
-SYSTEM: dict[str, Callable[[Site], str]] = {
+SYSTEM: dict[str, Callable[[Site, Way | None], str]] = {
     "vpos.x": _column,
     "vpos.y": _row,
     "vface.x": _face,
@@ -205,7 +211,8 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
     "sample_index.x": _sample,
     COVERAGE_PORT: _coverage,
 }
-"""From pixel program input that no vertex provides to the function that emits its value."""
+"""From pixel program input that no vertex provides to the function that emits its value at
+distances from corner 0, None for the pixels' centres."""
 
 
 def _read(w: Code, *factors: str, whole: bool = False) -> str:
@@ -238,12 +245,11 @@ class Shader(msgspec.Struct, frozen=True):
         return Shaded(colors, outputs.get(DEPTH_PORT), alive, outputs.get(COVERAGE_PORT))
 
     def _input(self, site: Site, name: str) -> str:
-        if name in SYSTEM:
-            return SYSTEM[name](site)
-        key, source = self.key, varying(name)
+        key, source, way = self.key, varying(name), site.way_of(name)
+        if source in SYSTEM:
+            return SYSTEM[source](site, way)
         if source not in key.plain and source not in key.perspective:
             return _constant(name)
-        way = site.way_of(name)
         factors = [site.plane(source, way)]
         if source in key.perspective:
             factors.append(site.rhw(way))

@@ -146,8 +146,8 @@ class Shading(msgspec.Struct, frozen=True):
 @identity_cached()
 def varyings_of(program: Program) -> tuple[str, ...]:
     """Names of the varyings that a pixel program reads."""
-    names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
-    return tuple(dict.fromkeys(names))
+    names = (varying(port.name) for port in program.inputs)
+    return tuple(dict.fromkeys(name for name in names if name not in _SYSTEM))
 
 
 def shading(
@@ -214,7 +214,7 @@ def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
     """Varyings read with the modifier noperspective, or that begin with ``flattened`` unless
     this is empty.
     """
-    names = [port.name for port in program.inputs if port.name not in _SYSTEM]
+    names = [port.name for port in program.inputs if varying(port.name) not in _SYSTEM]
     beginning = {name for name in map(varying, names) if flattened and name.startswith(flattened)}
     return frozenset(beginning | {varying(name) for name in names if NOPERSPECTIVE in name})
 
@@ -233,7 +233,7 @@ def _sprite_planes(program: Program, sizes: F64) -> dict[str, Plane]:
 
 
 def _reads(program: Program, name: str) -> bool:
-    return any(port.name == name for port in program.inputs)
+    return any(varying(port.name) == name for port in program.inputs)
 
 
 def _constant(value: F64) -> Plane:
@@ -352,20 +352,30 @@ def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]
     covered = [name for name in names
                if way is not None and (name.startswith(CENTROID) or is_color(name))]  # fmt: skip
     central = [name for name in names if name not in covered and name not in moved]
-    inputs = _interpolated(shading, sites, central)
-    if way is not None:
-        inputs |= _interpolated(shading, sites.moved(way), covered)
+    inputs = _inputs_at(shading, sites, central, None)
+    if covered:
+        inputs |= _inputs_at(shading, sites, covered, way)
     if moved:
         x, y = POSITIONS[shading.draw.pipeline.samples][shading.sample]
         way = np.repeat([[x / ONE], [y / ONE]], len(sites.x), axis=1)
-        inputs |= _interpolated(shading, sites.moved(way), moved)
+        inputs |= _inputs_at(shading, sites, moved, way)
     for name in names:
-        if name in _SYSTEM:
-            inputs[name] = _SYSTEM[name](shading, sites)
-        elif name not in inputs:
+        if name not in inputs:
             type = np.int32 if name.startswith(CONSTANT) else np.float32
             inputs[name] = np.full(1, absent_value(name), type)
     return inputs
+
+
+def _inputs_at(
+    shading: Shading, sites: Sites, names: list[str], way: F64 | None
+) -> dict[str, Lanes]:
+    """Inputs of ``names`` at ``way``, pixels, from the centres; None if it is 0.  Unwritten
+    varyings are left out.
+    """
+    there = sites if way is None else sites.moved(way)
+    system = {name: _SYSTEM[varying(name)] for name in names if varying(name) in _SYSTEM}
+    inputs = _interpolated(shading, there, [name for name in names if name not in system])
+    return inputs | {name: value(shading, there, way) for name, value in system.items()}
 
 
 def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, Lanes]:
@@ -393,44 +403,43 @@ def absent_value(name: str) -> float:
 _ONES = frozenset(f"color0.{component}" for component in COMPONENTS)
 
 
-def _column(shading: Shading, sites: Sites) -> F32:
-    return sites.x.astype(np.float32)
+def _column(shading: Shading, sites: Sites, way: F64 | None) -> F32:
+    return (sites.x if way is None else sites.x + way[0]).astype(np.float32)
 
 
-def _row(shading: Shading, sites: Sites) -> F32:
-    return sites.y.astype(np.float32)
+def _row(shading: Shading, sites: Sites, way: F64 | None) -> F32:
+    return (sites.y if way is None else sites.y + way[1]).astype(np.float32)
 
 
-def _face(shading: Shading, sites: Sites) -> F32:
+def _face(shading: Shading, sites: Sites, way: F64 | None) -> F32:
     return shading.front[sites.spans.primitive][sites.span]
 
 
-def _depth(shading: Shading, sites: Sites) -> F32:
-    unclamped = shading.draw.pipeline.depth.in_viewport
-    return computed(depth_read, unclamped, sites.at(shading.depth))[0]
+def _depth(shading: Shading, sites: Sites, way: F64 | None) -> F32:
+    return computed(depth_read, None, sites.at(shading.depth))[0]
 
 
-def _eye_w(shading: Shading, sites: Sites) -> F32:
+def _eye_w(shading: Shading, sites: Sites, way: F64 | None) -> F32:
     """Pixel program input w: 1 / rhw in float64, then rounded to float32."""
     assert shading.rhw is not None
     (w,) = computed(reciprocal, None, sites.at(shading.rhw))
     return computed(read_plane, False, w)[0]
 
 
-def _lane(shading: Shading, sites: Sites) -> Lanes:
+def _lane(shading: Shading, sites: Sites, way: F64 | None) -> Lanes:
     return np.arange(len(sites.x), dtype=np.int32)
 
 
-def _sample(shading: Shading, sites: Sites) -> Lanes:
+def _sample(shading: Shading, sites: Sites, way: F64 | None) -> Lanes:
     return np.array([shading.sample], np.int32)
 
 
-def _number(shading: Shading, sites: Sites) -> Lanes:
+def _number(shading: Shading, sites: Sites, way: F64 | None) -> Lanes:
     """For each fragment, the number of its primitive in the draw or, if instanced, instance."""
     return shading.numbers[sites.spans.primitive][sites.span]
 
 
-_SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
+_SYSTEM: dict[str, Callable[[Shading, Sites, F64 | None], Lanes]] = {
     "vpos.x": _column,
     "vpos.y": _row,
     "vface.x": _face,
@@ -440,7 +449,8 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "sample_index.x": _sample,
     LANE_PORT: _lane,
 }
-"""From pixel program input that no vertex provides to the function that computes its value."""
+"""From pixel program input that no vertex provides to the function that computes its value at
+sites that are moved from the centres of their pixels by a distance, None if it is 0."""
 
 
 def quads(frame: Frame, here: Sites) -> tuple[Sites, I64]:

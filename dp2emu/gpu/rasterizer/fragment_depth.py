@@ -98,9 +98,9 @@ def _clamped(z: Value, low: Number, high: Number) -> Value:
     return b.select(above < high, above, high)
 
 
-def depth_read(b: Builder, unclamped: bool, z: Value) -> tuple[Value]:
-    """Formula: z as a pixel program reads it, without bias; ``unclamped`` in Direct3D 10."""
-    return (b.apply("dtof", z if unclamped else _clamped(z, 0.0, 1.0)),)
+def depth_read(b: Builder, key: None, z: Value) -> tuple[Value]:
+    """Formula: z as a pixel program reads it, without bias and clamp."""
+    return (b.apply("dtof", z),)
 
 
 def inside_depth(b: Builder, key: None, z: Value) -> tuple[Value]:

@@ -69,13 +69,11 @@ def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
     visible = np.flatnonzero(rows)
     for cut in slices(rows[visible] * samples, ROWS):
         chosen = visible[cut]
-        places = (*POSITIONS[samples], CENTRE)
-        yield _together([list(cover(chosen, at)) for at in places], chosen)
+        yield _together([list(cover(chosen, at)) for at in POSITIONS[samples]], chosen)
 
 
 def _together(found: list[list[Spans]], chosen: I64) -> Spans:
-    """Merge spans of each sample and, last, of the centre (the items of ``found``) to one span for
-    each row of a primitive.
+    """Merge spans of each sample (the items of ``found``) to one span for each row of a primitive.
 
     ``primitive`` of a span in ``found`` is an index into ``chosen``, which has primitive numbers.
     """
@@ -108,24 +106,26 @@ def coverage(here: Sites, samples: int) -> Mask:
     """Mask of the samples that each fragment covers, shape (fragments, samples)."""
     if here.spans.runs is None:
         return np.ones((len(here.x), samples), np.bool_)
-    return _inside(here, here.spans.runs)[:samples].T
+    return _inside(here, here.spans.runs).T
 
 
 def centroids(here: Sites, samples: int) -> F64 | None:
     """Offsets of centroids from pixel centres, shape (2, n), in pixels; None if all are 0.
 
-    The centroid is the centre if covered, else the first covered sample.
+    The centroid is the first covered sample of a pixel that is partly covered, and the centre of
+    one whose samples are all covered.  It is the centre of helper pixels, which cover none.
     """
     if here.spans.runs is None:
         return None
     covered = _inside(here, here.spans.runs)
-    first = np.where(covered[samples], samples, covered.argmax(axis=0))
+    partly = covered.any(axis=0) & ~covered.all(axis=0)
+    first = np.where(partly, covered.argmax(axis=0), samples)
     places = np.array((*POSITIONS[samples], CENTRE)) / ONE
     return None if (first == samples).all() else places[first].T
 
 
 def _inside(here: Sites, runs: SampleRuns) -> Mask:
-    """Mask of covered samples and, last, centres, shape (samples + 1, fragments)."""
+    """Mask of covered samples, shape (samples, fragments)."""
     span, x = here.span, here.x
     return (x >= runs.left[:, span]) & (x < runs.right[:, span])
 

@@ -74,8 +74,9 @@ BATCH = 1 << 17
 
 
 class SampleRuns(msgspec.Struct, frozen=True):
-    """Sample coverage of spans: sample s covers left[s] <= x < right[s]; the last item is for the
-    pixel centre; int64, shape (samples + 1, n).
+    """Sample coverage of spans: sample s covers left[s] <= x < right[s].
+
+    int64, shape (samples, n).
     """
 
     left: I64

@@ -74,8 +74,8 @@ def _span(blocks: RowSink, number: str, y: str, count: str) -> None:
     here = w(f"icmp eq {w.i} {numbers('i32', w.memory.rows)}, "
              f"{w.spread('i32', w(f'and i32 {y}, 1'))}")  # fmt: skip
     lefts, rights = (blocks.argument("ptr", f"span.{side}") for side in ("left", "right"))
-    # Consecutive arrays, one a sample and the last for centres.
-    arrays = key.samples + 1 if key.by_sample else 1
+    # Consecutive arrays, one a sample.
+    arrays = key.samples if key.by_sample else 1
     pairs = []
     for array in range(arrays):
         at = w(f"add i64 {number}, {w(f'mul i64 {count}, {array}')}")

@@ -2,7 +2,7 @@
 
 In a row an edge bounds the columns by the quotient of its function's value and its change per
 pixel.  Quotient and remainder take the same step from row to row, so an edge needs one division.
-Each sample has a lane, and the centre the last one; all lanes of an edge take the same step.
+Each sample has a lane; all lanes of an edge take the same step.
 ``gpu.rasterizer.triangles`` stays a twin that divides in every row, which suits NumPy.
 """
 
@@ -26,8 +26,8 @@ AHEAD = 4
 Pair = tuple[str, str]
 """Two LLVM values, one for each of two adjacent pixel rows."""
 Runs = Sequence[tuple[Pair, Pair]]
-"""Covered columns of two rows, for each sample and, last, the centre: the rows' first columns and
-their end columns, i32."""
+"""Covered columns of two rows, for each sample: the rows' first columns and their end columns,
+i32."""
 Rows = Callable[[str, str, Runs, Pair], None]
 """Function that emits the shading of two rows of a triangle.
 
@@ -147,8 +147,8 @@ class _Edge(msgspec.Struct, frozen=True):
 
 
 def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
-    """Offsets at which coverage is computed: each sample's if ``by_sample``, then the centre."""
-    return (*POSITIONS[samples], CENTRE) if by_sample else (CENTRE,)
+    """Offsets at which coverage is computed: each sample's if ``by_sample``, else the centre."""
+    return POSITIONS[samples] if by_sample else (CENTRE,)
 
 
 def rows_within(blocks: RowSink) -> Rows:

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.argument_check import checked, checked_on_failure
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -20,6 +21,8 @@ from dp2emu.d3d.formats import AnyFormat, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.resource import planar
+from dp2emu.gpu.resource.planar import PLANAR
 from dp2emu.gpu.resource.subresources import (
     CUBE_FACES,
     Shape,
@@ -95,6 +98,7 @@ ColorKey = tuple[int, int]
 """Lowest and highest stored value of the texels that a colour key selects."""
 
 
+@checked
 class Surface:
     """One allocation, or a view of a part of one.  ``serial`` never repeats in a heap.
 
@@ -174,6 +178,19 @@ class Surface:
         """The surface the host reads and writes: the system copy, or the surface itself."""
         return self.system or self
 
+    def host_bytes(self, offset: int, size: int) -> bytes:
+        """``size`` bytes from byte ``offset`` on, as the host reads them."""
+        if self.format in PLANAR:
+            return planar.host_bytes(self.format, self.subresources, self.data, offset, size)
+        return self.data[offset : offset + size].tobytes()
+
+    def store_host_bytes(self, offset: int, data: bytes) -> None:
+        """Store ``data`` at byte ``offset``, as the host writes it."""
+        if self.format in PLANAR:
+            planar.store_host_bytes(self.format, self.subresources, self.data, offset, data)
+        else:
+            self.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+
     def pixels(self) -> NDArray[Any]:
         """Return a writable view of the pixel words, of shape (height, width * samples).
 
@@ -224,6 +241,7 @@ class _Allocated:
         self.bytes -= size
 
 
+@checked_on_failure
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
@@ -321,7 +339,7 @@ class Heap:
                 f"write of {len(data)} bytes at {offset:#x} leaves surface {handle} "
                 f"({surface.data.nbytes} bytes)",
             )
-        surface.host_copy.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+        surface.host_copy.store_host_bytes(offset, data)
         self._uses[surface.desc.kind].written_bytes += len(data)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:

@@ -17,6 +17,8 @@ from dp2emu.gpu.arrays import F32, F64
 from dp2emu.shader.ops import saturate
 from dp2emu.shader.texture.bindings import srgb_to_linear, srgb_to_linear_table
 
+SRGB_BITS = 8
+"""Bits of red, green and blue each in the formats that can hold sRGB codes."""
 _COLORS = 3
 """Number of leading channels that are sRGB encoded: red, green and blue, but not alpha."""
 
@@ -30,9 +32,18 @@ def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
     return (*colors, *lanes[_COLORS:])
 
 
-def encoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
-    """Return linear values as a format stores them: the nearest codes / 255 if it is sRGB."""
-    if not row.srgb:
+def takes_codes(row: FormatRow) -> bool:
+    """Whether D3DRS_SRGBWRITEENABLE has an effect on targets of a format: whether red, green and
+    blue have 8 bits each.
+    """
+    return all(each and each.bits == SRGB_BITS for each in (row.red, row.green, row.blue))
+
+
+def encoded(row: FormatRow, lanes: Sequence[F32], *, forced: bool = False) -> tuple[F32, ...]:
+    """Return linear values as a format stores them: the nearest codes / 255 if it is sRGB, or
+    ``forced``, by D3DRS_SRGBWRITEENABLE, on a format that takes codes.
+    """
+    if not row.srgb and not (forced and takes_codes(row)):
         return tuple(lanes)
     codes = (np.searchsorted(_steps(), saturate(lane).astype(np.float64), side="right")
              for lane in lanes[:_COLORS])  # fmt: skip

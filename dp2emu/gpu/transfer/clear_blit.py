@@ -29,6 +29,7 @@ from dp2emu.gpu.resource.resample import point
 from dp2emu.gpu.resource.srgb import encoded
 from dp2emu.gpu.resource.subresources import Box
 from dp2emu.gpu.resource.texels import Blocks, blocks, encode_texels, read_texels, whole_blocks
+from dp2emu.gpu.transfer.copy_resolve import resolved_blocks
 from dp2emu.shader.ops import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
 
@@ -64,6 +65,11 @@ def _stored(part: Part) -> Blocks:
     return blocks(part.surface, part.index)
 
 
+def _read(part: Part) -> Blocks:
+    """Return the pixels or blocks of a source, a multisampled one resolved."""
+    return resolved_blocks(part.surface) if part.surface.samples > 1 else _stored(part)
+
+
 def _pixels(part: Part) -> Pixels:
     """Return a writable view of the pixels in a part of an uncompressed surface."""
     box = part.box
@@ -95,7 +101,7 @@ def _write_pixels(blit: Blit, source: Part, row: FormatRow) -> None:
     if source_row.blocked:
         new = _converted(source, source_row, row, y, x)
     else:
-        new = _stored(source)[0][y, x, 0]
+        new = _read(source)[0][y, x, 0]
         if blit.source_key is not None:
             written = ~_within(source_row, new, blit.source_key)
         if source_row.format != row.format:
@@ -118,7 +124,7 @@ def _write_blocks(blit: Blit, source: Part, row: FormatRow) -> None:
 
 def _converted(source: Part, source_row: FormatRow, row: FormatRow, y: I64, x: I64) -> Pixels:
     """Return the source's texels at positions (height, width), converted to another format."""
-    stored = _stored(source)
+    stored = _read(source)
     rows, columns = np.unique(y), np.unique(x)
     lanes = read_texels(source_row, stored, np.zeros(1, np.int64), rows, columns)
     at = np.searchsorted(rows, y), np.searchsorted(columns, x)
@@ -184,7 +190,7 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
 
     Raises Unsupported, before any write, for formats that cannot be drawn to.
     """
-    fills = [(surface, _Fill(_color_word(surface, clear.color)))
+    fills = [(surface, _Fill(_color_word(surface, clear.color, srgb=clear.srgb)))
              for surface in clear.colors
              if surface is not None and clear.color is not None]  # fmt: skip
     if clear.depth is not None and (clear.z is not None or clear.stencil is not None):
@@ -266,21 +272,25 @@ def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fil
     return _Fill(word[0], None if written == pixel_format.every_bit(row) else written)
 
 
-def _color_word(surface: Surface, color: int | pixel_format.Color) -> Any:
-    """Return the pixel word or words that store a colour; integer formats truncate it."""
+def _color_word(surface: Surface, color: int | pixel_format.Color, *, srgb: bool) -> Any:
+    """Return the pixel word or words that store a colour, converted to ``srgb`` codes where the
+    format holds them; integer formats truncate it.
+    """
     row = pixel_format.color_format(surface)
     # Float colours are not cached: equal keys may have different bits (-0.0 and 0.0).
-    return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)
+    if isinstance(color, int):
+        return _code_word(row.format, color, srgb=srgb)
+    return _word(row, color, srgb=srgb)
 
 
 @lru_cache(maxsize=64)
-def _code_word(format: AnyFormat, color: int) -> Any:
-    return _word(ROWS[format], color)
+def _code_word(format: AnyFormat, color: int, *, srgb: bool) -> Any:
+    return _word(ROWS[format], color, srgb=srgb)
 
 
-def _word(row: FormatRow, color: int | pixel_format.Color) -> Any:
+def _word(row: FormatRow, color: int | pixel_format.Color, *, srgb: bool) -> Any:
     values = [np.array([value], np.float32) for value in pixel_format.floats_of(color)]
-    rgba: Sequence[F32 | I32] = encoded(row, values)
+    rgba: Sequence[F32 | I32] = encoded(row, values, forced=srgb)
     for coding, truncated in ((Coding.UINT, float_to_uint), (Coding.SINT, float_to_int)):
         if any(channel.coding is coding for channel in row.channels.values()):
             rgba = [truncated(lane) for lane in values]

@@ -37,7 +37,7 @@ def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
     source, target = copy.source, copy.target
     origin, destination = _texels(source), _texels(target)
     if source.surface.samples > target.surface.samples:
-        origin = replace(origin, stored=_resolved(source.surface))
+        origin = replace(origin, stored=resolved_blocks(source.surface))
     if np.may_share_memory(origin.stored, destination.stored):
         origin = replace(origin, stored=origin.stored.copy())
     if origin.row.format == destination.row.format and source.box.sides == target.box.sides:
@@ -139,7 +139,7 @@ def _texels(part: packets.Part) -> _Texels:
     return _Texels(ROWS[surface.format], blocks(surface, index), part.box, edge)
 
 
-def _resolved(surface: Surface) -> Blocks:
+def resolved_blocks(surface: Surface) -> Blocks:
     """Return the pixels of a multisampled surface, averaged to one sample each."""
     row = ROWS[surface.format]
     words = resolve(row, surface.pixels(), surface.samples)

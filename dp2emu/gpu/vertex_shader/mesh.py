@@ -16,9 +16,11 @@ from dp2emu.gpu.command.topology import PATCHES
 from dp2emu.gpu.command.work import Work
 from dp2emu.shader.types import Lanes
 
-VIEWPORT, LAYER, PRIMITIVE_ID = "viewport.x", "layer.x", "primitive_id.x"
-"""I32 vertex ports: viewport number, target slice, and SV_PrimitiveID of pixel programs.  A
-primitive has those of its provoking vertex."""
+PRIMITIVE_ID = "primitive_id.x"
+"""I32 vertex port: SV_PrimitiveID of pixel programs.
+
+A primitive has the value of its provoking vertex, also of ``ports.LAYER`` and
+``ports.VIEWPORT``."""
 
 
 class Mesh(msgspec.Struct, frozen=True):

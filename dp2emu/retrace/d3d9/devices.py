@@ -149,8 +149,16 @@ def create_device(program: Program, call: Arguments) -> None:
 
 @method(EVERY_DEVICE, "Reset ResetEx")
 def reset(program: Program, call: Arguments) -> None:
-    """Creates new swap chains and restores the initial state."""
-    application(call).reset(presentation(call))
+    """Creates new swap chains and restores the initial state; the addresses of the first chain's
+    surfaces and of the depth surface mean the new ones.
+    """
+    app = application(call)
+    old = app.implicit
+    app.reset(presentation(call))
+    new = dict(zip(map(id, old), app.implicit, strict=False))
+    for address, bound in program.objects:
+        if isinstance(bound, DeviceObject) and id(bound.thing) in new:
+            program.objects.bind(address, DeviceObject(app, new[id(bound.thing)]))
 
 
 @method(EVERY_DEVICE, "Release")
@@ -171,11 +179,15 @@ def release_root(program: Program, call: Arguments) -> None:
 
 @method(OBJECTS, "Release")
 def release(program: Program, call: Arguments) -> None:
-    """Destroys the object with its last reference, once the device no longer uses it."""
+    """Destroys the object with its last reference, once the device no longer uses it.  Surfaces of
+    a swap chain keep their address, since they live on.
+    """
     if call.result != 0:
         return
     address = call.address("this")
     found = program.objects.get(address)
+    if isinstance(found, DeviceObject) and getattr(found.thing, "implicit", False):
+        return
     program.objects.forget(address)
     if not isinstance(found, DeviceObject):
         return
@@ -249,7 +261,9 @@ def _numbered(things: list[T], call: Arguments, name: str) -> T:
 @method(EVERY_DEVICE, "Present PresentEx")
 @method(_CHAINS, "Present")
 def present(program: Program, call: Arguments) -> None:
-    """Takes a picture of the first target, copies it to the front buffer, and ends a frame."""
+    """Takes a picture of the first target, copies it to the front buffer, and ends a frame; a copy
+    of Direct3D 8 is a blit outside of the command buffer.
+    """
     app, chain = _chain_of(call)
     target = app.resource(app.device.targets.get(0))
     if target is not None:

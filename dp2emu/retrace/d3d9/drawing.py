@@ -149,14 +149,16 @@ forward(EVERY_DEVICE, "DrawPrimitive", "Draws from the bound streams.",
 
 @method(EVERY_DEVICE, "Clear")
 def clear(program: Program, call: Arguments) -> None:
-    """Clears rectangles, clipped to viewport and scissor; without flags nothing."""
-    if not call.integer("Flags"):
-        return
+    """Clears rectangles, clipped to viewport and scissor; without flags nothing, and nothing of
+    0 rectangles unless pRects is NULL, which means all.
+    """
     rects = [rect_of(each) for each in call.structs("pRects")] if call.has("pRects") else None
-    if rects is not None and call.integer("Count"):
-        rects = rects[: call.integer("Count")]
+    if rects is not None:
+        rects = rects[: max(call.integer("Count"), 0)]
+    if not call.integer("Flags") or rects == []:
+        return
     flags, color, z = call.integer("Flags"), call.dword("Color"), call.real("Z")
-    device_of(call).clear(flags, color, z, call.integer("Stencil"), rects or None)
+    device_of(call).clear(flags, color, z, call.integer("Stencil"), rects)
 
 
 @method(EVERY_DEVICE, "DrawIndexedPrimitive")

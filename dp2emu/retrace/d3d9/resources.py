@@ -8,8 +8,9 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import ComposeRectsOp, Format, Pool, TextureFilter
 from dp2emu.d3d.flags import Usage
 from dp2emu.gpu.resource.heap import SurfaceKind
+from dp2emu.gpu.resource.planar import PLANAR
 from dp2emu.gpu.resource.subresources import Box
-from dp2emu.retrace.arguments import Arguments, integer, member, members
+from dp2emu.retrace.arguments import Arguments, integer, member, members, pointee
 from dp2emu.retrace.d3d9.objects import (
     DEVICES,
     EVERY_DEVICE,
@@ -77,14 +78,33 @@ def _texture_method(kind: SurfaceKind, name: str, *sides: str) -> None:
 
     @method(EVERY_DEVICE, f"Create{name}")
     def create(program: Program, call: Arguments) -> None:
-        """Creates a texture; of D3DPOOL_SCRATCH nothing reaches the driver."""
+        """Creates a texture; of D3DPOOL_SCRATCH nothing reaches the driver.  Memory that the
+        program gave by pSharedHandle, in D3DPOOL_SYSTEMMEM, is the content; other handles are
+        ignored.
+        """
         width, height, depth = (*map(call.integer, sides), 1)[:3]
         app, pool = application(call), pool_of(call)
         shape = TextureShape(
             kind, width, height, format_of(call), depth,
             call.integer("Levels"), call.integer("Usage"), pool is Pool.MANAGED,
         )  # fmt: skip
-        hand_out(program, call, f"pp{name}", app, app.create_texture(shape, pool))
+        made = app.create_texture(shape, pool)
+        hand_out(program, call, f"pp{name}", app, made)
+        _fill_from_program(call, app, made)
+
+
+def _fill_from_program(call: Arguments, app: Application, made: Resource) -> None:
+    """Store the memory that pSharedHandle gives a new resource of D3DPOOL_SYSTEMMEM, whose rows
+    are packed.  Raises Inexpressible if the trace lacks its bytes.
+    """
+    name = "pSharedHandle"
+    if made.pool is not Pool.SYSTEMMEM or not call.has(name):
+        return
+    given = pointee(call.value(name))
+    if isinstance(given, bytes):
+        app.store(made, 0, made.whole, Stored(given))
+    elif integer(given):
+        raise Inexpressible(f"the memory at {integer(given):#x}, its content, is not recorded")
 
 
 _texture_method(SurfaceKind.TEXTURE, "Texture", "Width", "Height")
@@ -208,6 +228,8 @@ def unlock(program: Program, call: Arguments) -> None:
     format = Format(resource.root.desc.format)
     pitch = 0 if format in _WITHOUT_PITCH else lock.pitch
     stored = Stored(lock.data, pitch, lock.slice)
+    if format in PLANAR and box not in (None, whole):
+        raise Inexpressible(f"a part of a {format.sdk} surface: where its chroma is, is unknown")
     inside = clipped(format, whole, box or whole, stored)
     if inside is not None:
         app.store(resource, index, *inside, dirty=not flags & NO_DIRTY_UPDATE)
@@ -309,13 +331,15 @@ def create_depth_stencil_surface(program: Program, call: Arguments) -> None:
 @method("IDirect3DDevice8", "CreateImageSurface")
 def create_plain_surface(program: Program, call: Arguments) -> None:
     """Creates a surface in its pool; in system memory for Direct3D 8, and for D3DPOOL_SCRATCH,
-    since it may receive read-backs.
+    since it may receive read-backs.  pSharedHandle is as in CreateTexture.
     """
     app = application(call)
     pool = pool_of(call) if call.declares("Pool") else Pool.SYSTEMMEM
     size = call.integer("Width"), call.integer("Height")
     pool = Pool.SYSTEMMEM if pool is Pool.SCRATCH else pool
-    hand_out(program, call, "ppSurface", app, app.create_surface(*size, format_of(call), pool))
+    made = app.create_surface(*size, format_of(call), pool)
+    hand_out(program, call, "ppSurface", app, made)
+    _fill_from_program(call, app, made)
 
 
 @method(DEVICES, "SetRenderTarget")

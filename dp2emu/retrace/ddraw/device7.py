@@ -142,7 +142,9 @@ def get_target(program: Program, call: Arguments) -> None:
 
 @method(_DEVICE, "Clear")
 def clear(program: Program, call: Arguments) -> None:
-    """Clears rectangles, clipped to the viewport."""
+    """Clears rectangles, clipped to the viewport; nothing of 0 rectangles unless lpRects is NULL,
+    which means all.
+    """
     boxes = rectangles(call, "dwCount", "lpRects")
     flags, color, z = call.integer("dwFlags"), call.integer("dwColor"), call.real("dvZ")
     _device(call).clear(flags, color, z, call.integer("dwStencil"), boxes)

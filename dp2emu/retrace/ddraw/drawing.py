@@ -23,6 +23,9 @@ from dp2emu.runtime.processing import Span
 
 DEVICES = "IDirect3DDevice3 IDirect3DDevice7"
 _MOST_VERTICES = 0xFFFF
+_STRIDED = 3
+"""Position of the strided vertices in the arguments of both methods, which header versions name
+differently."""
 _RESERVED = 0x20
 """D3DFVF_RESERVED1, the FVF bit of an unused DWORD in a vertex, which strided vertices lack."""
 _MEMBERS = {DeclUsage.NORMAL: ("normal",), DeclUsage.COLOR: ("diffuse", "specular")}
@@ -70,7 +73,7 @@ def draw_strided(program: Program, call: Arguments) -> None:
     device = call.thing("this", EarlyDevice)
     format, count = call.integer("dwVertexType") & ~_RESERVED, call.integer("dwVertexCount")
     if count:
-        data = call.struct("lpD3DDrawPrimStrideData")
+        data = call.struct(call.placed(_STRIDED))
         vertices = interleaved(data, format, count, device.interface)
         device.flags = call.integer("dwFlags")
         device.draw(call.integer("d3dptPrimitiveType"), format, vertices, count, indices)

@@ -79,11 +79,13 @@ def rectangle(call: Arguments, name: str) -> Rect | None:
 
 
 def rectangles(call: Arguments, count: str, name: str) -> list[Box] | None:
-    """An argument that is an array of D3DRECTs, None for NULL and if argument ``count`` is 0."""
-    if not call.has(name) or not call.integer(count):
+    """An argument that is an array of D3DRECTs, its first ``count``, an argument too; None for
+    NULL.
+    """
+    if not call.has(name):
         return None
-    corners = "x1", "y1", "x2", "y2"
-    found = [members(structure(each), corners, integer) for each in array(call.value(name))]
+    corners, many = ("x1", "y1", "x2", "y2"), max(call.integer(count), 0)
+    found = [members(structure(each), corners, integer) for each in array(call.value(name))[:many]]
     return [(a, b, c, d) for a, b, c, d in found]
 
 

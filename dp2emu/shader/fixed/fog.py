@@ -33,7 +33,7 @@ class FogSource(Enum):
     VERTEX = "vertex"
     """Vertex fog: the interpolated factor, input ``fog0.x``."""
     TABLE_Z = "table z"
-    """Table fog by depth, input ``depth.x``, 0 to 1."""
+    """Table fog by depth, input ``depth.x``, which may be outside 0..1."""
     TABLE_W = "table w"
     """Table fog by eye-space distance, input ``w.x``."""
 

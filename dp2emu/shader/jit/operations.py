@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dp2emu.shader import double_fma
 from dp2emu.shader.ir import Constant
 from dp2emu.shader.jit.writer import ALL, ZERO, Writer, constant
+from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 Emit = Callable[..., str]
@@ -127,6 +129,21 @@ def rounded_to_odd(w: Writer, x: str, y: str, z: str) -> str:
     inexact = w(f"zext {w.b} {w(f'or {w.b} {below}, {above}')} to {w.l}")
     odd = w(f"bitcast {w.l} {w(f'or {w.l} {cut}, {inexact}')} to {w.d}")
     return w(f"fptrunc {w.d} {odd} to {w.f}")
+
+
+def _double_fma(w: Writer, x: str, y: str, z: str) -> str:
+    if w.target.fused:
+        return w.apply("fma", w.d, x, y, z)
+
+    def apply(op: str, *operands: str | float) -> str:
+        types = OPS[op].operands
+        given = (
+            each if isinstance(each, str) else w.constant(Constant.of(type, each))
+            for each, type in zip(operands, types, strict=True)
+        )
+        return EMIT[op](w, *given)
+
+    return str(double_fma.fma(apply, x, y, z))
 
 
 def _shift(word: str, letter: str = "i") -> Emit:
@@ -268,6 +285,7 @@ EMIT: dict[str, Emit] = {
     "dsub": _binary("fsub", "d"),
     "dmul": _binary("fmul", "d"),
     "ddiv": _binary("fdiv", "d"),
+    "dfma": _double_fma,
     "dfloor": _intrinsic("floor", "d"),
     "dround": _intrinsic("rint", "d"),
     "dabs": _intrinsic("fabs", "d"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from math import isfinite
 from types import MappingProxyType
 
 import msgspec
@@ -350,17 +351,45 @@ def _convert(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str |
 
 
 def _product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
-    """Emit a plain product for mulz (0 if an operand is 0) where the result cannot differ: for a
-    square, and for some products with a constant; None otherwise.
+    """Emit mulz (0 if an operand is 0) with fewer tests of its operands, or none, where the result
+    cannot differ: for a square, with a constant, and if an operand is finite; None otherwise.
     """
     x, y = statement.operands
-    factor = number_of(y) or number_of(x)
-    plain = x == y or (factor and statement.slot in facts.unsigned)
-    if not plain and not (factor and abs(factor) >= 1):
+    factor, unsigned = number_of(y) or number_of(x), statement.slot in facts.unsigned
+    if x == y or (factor and unsigned):
+        return w(f"fmul {w.f} {read(x)}, {read(y)}")
+    if factor:
+        return _scaled(w, read(x if number_of(y) else y), factor)
+    return _finite_product(w, facts, statement, read) if unsigned else None
+
+
+def _scaled(w: Writer, value: str, factor: float) -> str:
+    """Emit mulz with a factor that is not 0: a zero of either sign becomes a zero with the
+    factor's sign first.
+    """
+    sign = "fadd" if factor > 0 else "fsub"
+    given = (value, ZERO) if factor > 0 else (ZERO, value)
+    return w(f"fmul {w.f} {w(f'{sign} {w.f} {given[0]}, {given[1]}')}, {_constant(abs(factor))}")
+
+
+def _finite_product(w: Writer, facts: Facts, statement: ir.Assign, read: Read) -> str | None:
+    """Emit mulz of operands of which one or both are finite, where the sign of a zero does not
+    matter; None otherwise.
+
+    Only a product with an infinity or a NaN is not 0 by itself.
+    """
+    finite = [each for each in statement.operands if _is_finite(facts.range(each))]
+    if not finite:
         return None
-    value = w(f"fmul {w.f} {read(x)}, {read(y)}")
-    # With a factor of magnitude 1 or more only 0 has a product of 0; adding +0 makes -0 positive.
-    return value if plain else w(f"fadd {w.f} {value}, {ZERO}")
+    x, y = map(read, statement.operands)
+    value = w(f"fmul {w.f} {x}, {y}")
+    if len(finite) == len(statement.operands):
+        return value
+    return w.select(w(f"fcmp une {w.f} {read(finite[0])}, {ZERO}"), w.f, value, ZERO)
+
+
+def _is_finite(known: Range | None) -> bool:
+    return known is not None and not known.nan and isfinite(known.low) and isfinite(known.high)
 
 
 def _min_max(how: str, letter: str = "f") -> Rule:

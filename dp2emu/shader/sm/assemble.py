@@ -18,6 +18,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_bits, integer
@@ -351,6 +352,7 @@ _CONSTANTS: dict[Op, Callable[[str], int]] = {Op.DEF: _float, Op.DEFI: _integer,
 _COMMENT_MAX = (1 << COMMENT_LENGTH.width) - 1
 
 
+@checked
 def assemble(text: str, *, check: bool = True) -> bytes:
     """Assemble text into code.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.shader import cursor
@@ -215,6 +216,7 @@ _OPS = frozenset(Op)
 _COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
 
 
+@checked
 def decode(code: bytes) -> Shader:
     """Decode a shader; bytes after its end token are stored uninterpreted.
 

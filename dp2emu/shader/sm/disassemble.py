@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
 from dp2emu.number_text import float_text
 from dp2emu.shader.assembly import raw_lines, words_line
@@ -45,6 +46,7 @@ _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDREP, Op.RET})
 _SHIFTS = {shift: suffix for suffix, shift in SHIFT_SUFFIXES.items()}
 
 
+@checked
 def disassemble(code: bytes) -> str:
     """Return the assembly text of a shader.  Raises ShaderError where ``decode`` does."""
     return "".join(line + "\n" for line in lines_of(decode(code)))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.program import Instruction, Shader
@@ -37,6 +38,7 @@ class Routines(msgspec.Struct, frozen=True):
     """Instructions of each subroutine by label number."""
 
 
+@checked
 def routines(shader: Shader) -> Routines:
     """Split a shader into main program and subroutines; ShaderError for misplaced labels, rets."""
     main: list[Instruction] = []

@@ -17,7 +17,7 @@ from dp2emu.shader.sm.modifiers import (
     TextureType,
 )
 from dp2emu.shader.sm.opcodes import Op
-from dp2emu.shader.sm.registers import Register
+from dp2emu.shader.sm.registers import File, Register
 from dp2emu.shader.sm.versions import Version
 
 Swizzle = tuple[int, int, int, int]
@@ -132,3 +132,9 @@ class Shader(msgspec.Struct, frozen=True):
     instructions: tuple[Instruction, ...]
     comments: tuple[Comment, ...] = ()
     trailing: bytes = b""
+
+    @property
+    def reads_inputs(self) -> bool:
+        """Whether an instruction reads an input register v#."""
+        sources = (source for each in self.instructions for source in each.sources)
+        return any(source.register.file is File.INPUT for source in sources)

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
-from dp2emu.number_text import integer
+from dp2emu.number_text import double_bits, integer
 from dp2emu.shader import assembly
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import spelling
@@ -262,9 +263,15 @@ def _immediate(match: re.Match[str]) -> _Body:
 
 
 def _long(text: str) -> tuple[int, int]:
-    value = integer(text)
+    """Parse ``1.5l``, or an unsigned integer for the bits, into a low and a high word."""
+    try:
+        value = double_bits(text)
+    except OverflowError:
+        value = None
+    else:
+        value = integer(text) if value is None else value
     if value is None or not 0 <= value <= _LONG_MAX:
-        raise ShaderError(f"{assembly.shown(text)} is no unsigned 64-bit number")
+        raise ShaderError(f"{assembly.shown(text)} is no 64-bit number")
     return value & _WORD_MAX, value >> 32
 
 
@@ -349,6 +356,7 @@ _HEAD = 8
 """Size in bytes of the two tokens that precede a program's instructions: version and length."""
 
 
+@checked
 def assemble(text: str, *, check: bool = True) -> bytes:
     """Assemble text into a program.
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
 from dp2emu.shader.cursor import CODE_BYTES
 
@@ -136,6 +137,7 @@ class Container(msgspec.Struct, frozen=True):
     patch_constants: Signature = ()
 
 
+@checked
 def unpack(data: bytes, *, hashed: bool = True) -> Container:
     """Read a container.
 
@@ -155,6 +157,7 @@ def unpack(data: bytes, *, hashed: bool = True) -> Container:
     )
 
 
+@checked
 def pack(chunks: Iterable[Chunk]) -> bytes:
     """Write a container of chunks in order, with its hash."""
     parts = [

@@ -11,6 +11,7 @@ from math import prod
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
 from dp2emu.shader.cursor import Cursor
 from dp2emu.shader.resources import Dimension
@@ -49,7 +50,7 @@ _SELECTIONS = {
     "l": _NONE,
     "m": _NONE,
     "F": _NONE,
-    **dict.fromkeys("fisc", _SOURCE),
+    **dict.fromkeys("fiqsc", _SOURCE),
     **dict.fromkeys("taRyw", _SOURCE | _NONE),
 }
 """Component selection modes that an operand may have, by its letter in the opcode table."""
@@ -126,7 +127,7 @@ def _components(
 def _fits(letter: str, file: File, selection: Selection) -> bool:
     if letter == "d" and (selection is Selection.MASK) != (file in _MASKED):
         return False
-    if letter in "fisc" and file in _IMMEDIATES:
+    if letter in "fiqsc" and file in _IMMEDIATES:
         return selection is not Selection.NONE
     return selection in _SELECTIONS[letter]
 
@@ -199,6 +200,7 @@ _EXTENSIONS = 3
 """Maximum number of extended opcode tokens that follow an instruction's opcode token."""
 
 
+@checked
 def decode(code: bytes) -> Program:
     """Decode a program, which begins with its version token; bytes after it are stored.
 

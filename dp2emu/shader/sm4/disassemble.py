@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import ShaderError
+from dp2emu.number_text import double_text
 from dp2emu.shader.assembly import raw_lines, words_line
 from dp2emu.shader.sm4 import spelling
 from dp2emu.shader.sm4.assemble import instruction_of
@@ -29,6 +31,7 @@ _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.D
 _CUSTOM = {each.value: each.name.lower() for each in CustomClass}
 
 
+@checked
 def disassemble(code: bytes) -> str:
     """Return the assembly text of a program.  Raises ShaderError where ``decode`` does."""
     return "".join(line + "\n" for line in lines_of(decode(code)))
@@ -151,7 +154,7 @@ def _immediate(operand: Operand, letter: str) -> str:
     words = operand.words
     if operand.file is File.IMMEDIATE64:
         pairs = zip(words[::2], words[1::2], strict=True)
-        return f"d({', '.join(f'{high << 32 | low:#018x}' for low, high in pairs)})"
+        return f"d({', '.join(double_text(high << 32 | low) for low, high in pairs)})"
     return f"l({', '.join(spelling.value_text(word, letter) for word in words)})"
 
 

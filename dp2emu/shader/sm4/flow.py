@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Instruction, Program
@@ -44,6 +45,7 @@ class Phase(msgspec.Struct, frozen=True):
     subroutines: Mapping[Label, tuple[Instruction, ...]]
 
 
+@checked
 def phases(program: Program) -> tuple[Phase, ...]:
     """Split a program into phases and routines.
 

@@ -5,11 +5,12 @@ Operands are spelled in letters, one an operand, in the order of their tokens::
     d  destination                    t  resource
     f  float source                   a  resource or unordered access view (UAV)
     i  integer source                 R  resource or rasterizer
-    s  source of any type             y  UAV that is read
-    c  immediate                      w  resource, UAV or shared memory
-    p  sampler                        U  UAV that is written
-    l  label                          u  UAV or shared memory that is written
-    m  stream                         F  interface
+    q  source of doubles              y  UAV that is read
+    s  source of any type             w  resource, UAV or shared memory
+    c  immediate                      U  UAV that is written
+    p  sampler                        u  UAV or shared memory that is written
+    l  label                          F  interface
+    m  stream
 
 Types of sources guide the lowering and the text; registers are untyped.
 """
@@ -315,30 +316,30 @@ class Op(Named):
     IMM_ATOMIC_UMAX = Opcode(188, "duii", V5_0)
     IMM_ATOMIC_UMIN = Opcode(189, "duii", V5_0)
     SYNC = Opcode(190)
-    DADD = Opcode(191, "dss", V5_0, saturates=True)
-    DMAX = Opcode(192, "dss", V5_0, saturates=True)
-    DMIN = Opcode(193, "dss", V5_0, saturates=True)
-    DMUL = Opcode(194, "dss", V5_0, saturates=True)
-    DEQ = Opcode(195, "dss", V5_0)
-    DGE = Opcode(196, "dss", V5_0)
-    DLT = Opcode(197, "dss", V5_0)
-    DNE = Opcode(198, "dss", V5_0)
-    DMOV = Opcode(199, "ds", V5_0, saturates=True)
-    DMOVC = Opcode(200, "diss", V5_0, saturates=True)
-    DTOF = Opcode(201, "ds", V5_0)
-    FTOD = Opcode(202, "ds", V5_0)
+    DADD = Opcode(191, "dqq", V5_0, saturates=True)
+    DMAX = Opcode(192, "dqq", V5_0, saturates=True)
+    DMIN = Opcode(193, "dqq", V5_0, saturates=True)
+    DMUL = Opcode(194, "dqq", V5_0, saturates=True)
+    DEQ = Opcode(195, "dqq", V5_0)
+    DGE = Opcode(196, "dqq", V5_0)
+    DLT = Opcode(197, "dqq", V5_0)
+    DNE = Opcode(198, "dqq", V5_0)
+    DMOV = Opcode(199, "dq", V5_0, saturates=True)
+    DMOVC = Opcode(200, "diqq", V5_0, saturates=True)
+    DTOF = Opcode(201, "dq", V5_0)
+    FTOD = Opcode(202, "df", V5_0)
     EVAL_SNAPPED = Opcode(203, "dsi", V5_0, stages=_PS)
     EVAL_SAMPLE_INDEX = Opcode(204, "dsi", V5_0, stages=_PS)
     EVAL_CENTROID = Opcode(205, "ds", V5_0, stages=_PS)
     DCL_GSINSTANCES = _dcl(206, " {count}", since=V5_0, stages=_GS)
     ABORT = Opcode(207, "", V5_0)
     DEBUG_BREAK = Opcode(208, "", V5_0)
-    DDIV = Opcode(210, "dss", V5_0, saturates=True)
-    DFMA = Opcode(211, "dsss", V5_0, saturates=True)
-    DRCP = Opcode(212, "ds", V5_0, saturates=True)
+    DDIV = Opcode(210, "dqq", V5_0, saturates=True)
+    DFMA = Opcode(211, "dqqq", V5_0, saturates=True)
+    DRCP = Opcode(212, "dq", V5_0, saturates=True)
     MSAD = Opcode(213, "diii", V5_0)
-    DTOI = Opcode(214, "ds", V5_0)
-    DTOU = Opcode(215, "ds", V5_0)
+    DTOI = Opcode(214, "dq", V5_0)
+    DTOU = Opcode(215, "dq", V5_0)
     ITOD = Opcode(216, "di", V5_0)
     UTOD = Opcode(217, "di", V5_0)
     GATHER4_S = Opcode(219, "ddftp", V5_0, dimensions=_GATHERED)
@@ -364,6 +365,8 @@ SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
 """Opcodes whose instructions end in a variable number of DWORDs: custom data, function tables and
 interfaces."""
+EXTENDED_DOUBLES = frozenset({Op.DDIV, Op.DFMA, Op.DRCP, Op.DTOI, Op.DTOU, Op.ITOD, Op.UTOD})
+"""Opcodes of double precision that Direct3D 11.1 added, with a global flag of their own."""
 BINDINGS = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
 )
@@ -374,6 +377,7 @@ _LETTERS = {
     "s": _VALUES,
     "f": _VALUES,
     "i": _VALUES,
+    "q": _VALUES,
     "c": frozenset({File.IMMEDIATE}),
     "p": frozenset({File.SAMPLER}),
     "l": frozenset({File.LABEL, File.FUNCTION_BODY}),

@@ -82,12 +82,17 @@ class Operand(msgspec.Struct, frozen=True):
 
     @property
     def swizzle(self) -> Swizzle:
-        """The components read for x, y, z and w; a single component is read for all four."""
+        """The components read for x, y, z and w.
+
+        A single component is read for all four, a single double for both pairs.
+        """
         if self.selection is Selection.SWIZZLE:
             x, y, z, w = self.components
             return x, y, z, w
         if self.selection is Selection.NONE:
             return 0, 1, 2, 3
+        if self.file is File.IMMEDIATE64:
+            return 0, 1, 0, 1
         (only,) = self.components or (0,)
         return only, only, only, only
 

@@ -201,7 +201,8 @@ _GLOBAL = {
 _GLOBAL_READ = {word.lower(): flag for word, flag in _GLOBAL.items()}
 
 
-def _write_flags(flags: enums.GlobalFlags) -> str:
+def flags_text(flags: enums.GlobalFlags) -> str:
+    """Global flags as text: ``refactoringAllowed | skipOptimization``."""
     return " | ".join(word for word, flag in _GLOBAL.items() if flag in flags)
 
 
@@ -261,7 +262,7 @@ FIELDS = {
         lambda value: "" if value is enums.Interpolation.CONSTANT else f"{value.text} ",
         lambda text: member(enums.Interpolation, text) if text else enums.Interpolation.CONSTANT,
     ),
-    "flags": Spelled("flags", r"[\w|\s]*", _write_flags, _read_flags),
+    "flags": Spelled("flags", r"[\w|\s]*", flags_text, _read_flags),
     "factor": Spelled("factor", r"[^()]*(?:\([^()]*\))?", float_text, value_of),
     "threads": Spelled("threads", _THREADS, lambda value: ", ".join(map(str, value)), _numbers),
     "uav": Spelled("uav", "".join(f"(?:{word})?" for word in _UAV), _write_uav, _read_uav),

@@ -203,6 +203,21 @@ def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Valu
     word = source.word(address)
     y = _pair_byte(word, order, "yY", u) - 16
     u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]
+    return _yuv_color(source, y, u_v)
+
+
+def _yuv_block(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """Decode one of 2 x 2 texels that share U and V, never as sRGB: a block of four Y, U, V."""
+    y = _byte(source, address + ((v & 1) * 2 + (u & 1))) - 16
+    u_v = [_byte(source, address + place) - 128 for place in (4, 5)]
+    return _yuv_color(source, y, u_v)
+
+
+def _byte(source: TexelSource, address: Value) -> Value:
+    return bits_at(source.word(address), (address & 3) << 3, 8)
+
+
+def _yuv_color(source: TexelSource, y: Value, u_v: list[Value]) -> Texel:
     red, green, blue = (
         source.shade(_rgb_of(y, u_v, weights), color=False) for weights in blocks.YUV_TO_RGB
     )
@@ -244,11 +259,8 @@ BYTE_DECODERS: dict[AnyFormat, Decode] = {
     Format.G8R8_G8B8: partial(_rgb_pair, blocks.PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: partial(_yuv_pair, blocks.PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, blocks.PAIRS[Format.YUY2]),
-}
-"""Compressed or packed texture format -> its texel decoder, for formats of 8-bit channels."""
-
-BLOCK_DECODERS: dict[AnyFormat, Decode] = {
-    **BYTE_DECODERS,
+    Format.YV12: _yuv_block,
+    Format.NV12: _yuv_block,
     **dict.fromkeys((DxgiFormat.BC1_UNORM, DxgiFormat.BC1_UNORM_SRGB), _dxt1),
     **dict.fromkeys(
         (DxgiFormat.BC2_UNORM, DxgiFormat.BC2_UNORM_SRGB), partial(_beside_alpha, _four_bits)
@@ -256,11 +268,16 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     **dict.fromkeys(
         (DxgiFormat.BC3_UNORM, DxgiFormat.BC3_UNORM_SRGB), partial(_beside_alpha, _three_bits)
     ),
+    DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
+    DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
+}
+"""Compressed or packed texture format -> its texel decoder, for formats of 8-bit channels."""
+
+BLOCK_DECODERS: dict[AnyFormat, Decode] = {
+    **BYTE_DECODERS,
     DxgiFormat.BC4_UNORM: partial(_one_ramp, False),
     DxgiFormat.BC4_SNORM: partial(_one_ramp, True),
     DxgiFormat.BC5_UNORM: partial(_two_ramps, False),
     DxgiFormat.BC5_SNORM: partial(_two_ramps, True),
-    DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
-    DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
     DxgiFormat.R1_UNORM: _one_red_bit,
 }

@@ -10,9 +10,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, AnyFormat
+from dp2emu.d3d.formats import AnyFormat
 from dp2emu.errors import UsageError
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import bits, unit_blue
@@ -124,7 +125,7 @@ def decode(format: AnyFormat, data: Bytes | bytes, width: int, height: int) -> B
     """
     if format not in BYTE_DECODERS:
         raise UsageError(f"{format.sdk} has no blocks of colours")
-    row = FORMATS[format]
+    row = ROWS[format]
     columns, rows = -(-width // row.block[0]), -(-height // row.block[1])
     raw = np.frombuffer(data, np.uint8)
     if min(width, height) < 1 or len(raw) != columns * rows * row.size:

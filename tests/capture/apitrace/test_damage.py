@@ -6,6 +6,7 @@ import re
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zstandard
 from hypothesis import given, settings
@@ -43,7 +44,7 @@ HOLLOW = {
     "array": (ENTER + b"\x01\0\x0b" + uint(2**64 - 1), "the trace ends early"),
     "arguments": (b"\0\0\1" + string("F") + uint(2**64 - 1), "arguments, more than 64"),
     "backtrace": (ENTER + b"\x04" + uint(2**64 - 1), "the trace ends early"),
-    "huge blob": (ENTER + b"\x01\0\x08" + uint(2**64 - 1), "limit trace_bytes 12582912"),
+    "huge blob": (ENTER + b"\x01\0\x08" + uint(2**64 - 1), "the trace ends early"),
     "huge name": (b"\0\0\1" + uint(2**63), f"a name of {2**63} bytes, more than 256"),
 }
 """Events that claim more than is there, and what is said of them."""
@@ -80,6 +81,33 @@ def test_calls_that_are_open_count_together() -> None:
     trace = opened(data, Limits(trace_bytes=110_000))
     assert [one.number for one in trace.calls()] == [0, 1]
     assert "calls that are not over need more bytes, limit trace_bytes 110000" in str(trace.damage)
+
+
+@pytest.mark.parametrize("container", ["gzip", "zstd", "brotli"])
+def test_a_texture_that_compresses_well_is_read(container: str) -> None:
+    data = CONTAINERS[container](header() + Encoder().both(call(0, "F", bytes(16 << 20))))
+    assert len(data) < 1 << 17
+    trace = opened(data)
+    assert [len(one.arguments[0]) for one in trace.calls()] == [16 << 20]  # type: ignore[arg-type]
+    assert trace.damage is None
+
+
+@pytest.mark.parametrize("limit", [1 << 20, 100 << 20])
+@pytest.mark.parametrize(
+    ("container", "cause"),
+    [
+        ("snappy", "the file ends inside a chunk"), ("gzip", "the file ends inside the gzip"),
+        ("brotli", "the file ends inside the brotli"),
+    ],
+)  # fmt: skip
+def test_a_cut_trace_is_damaged_by_the_cut_whatever_its_blobs_claim(
+    container: str, cause: str, limit: int
+) -> None:
+    noise = np.random.default_rng(8).integers(0, 256, 100_000, np.uint8).tobytes()
+    whole = header() + ENTER + b"\x01\0\x08" + uint(200 << 20) + noise
+    trace = opened(CONTAINERS[container](whole)[:-50_000], Limits(trace_bytes=limit))
+    assert [one.finished for one in trace.calls()] in ([], [False])
+    assert cause in str(trace.damage)
 
 
 class Pipe(BytesIO):

@@ -35,7 +35,7 @@ CHANGES = {
     "geometry_compute_ticks": 60, "upload_bytes": 500, "vertex_bytes": 1500,
     "pixel_bytes": 2000, "unordered_bytes": 700, "stream_bytes": 300,
     "vertices": 25, "triangles": 10, "fragments": 1000,
-    "vertex_cache_lookups": 8, "vertex_cache_hits": 2, "texture_cache_lookups": 16,
+    "vertex_cache_misses": 6, "vertex_cache_hits": 2, "texture_cache_lookups": 16,
     "texture_cache_hits": 15, "wait_queue_ticks": 250, "clock_changes": 3,
     "busy_ticks": 400,
 }  # fmt: skip

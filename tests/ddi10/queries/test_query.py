@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode, Interface
-from dp2emu.ddi10.queries.query import FIFO_BASE, State
+from dp2emu.ddi10.queries.query import State
 from dp2emu.ddi10.queries.query_types import QUERY_TYPES, CreateQuery, Query
 from dp2emu.errors import ContractError
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.gpu import Gpu
-from dp2emu.gpu.device.timing import Timing, fixed, instant, seeded
+from dp2emu.gpu.device.timing import FIFO_BASE, Timing, fixed, instant, parse_timing, seeded
 from dp2emu.limits import Limits
 from tests.ddi10.driving import DO_NOT_FLUSH, STILL, Driven
 
@@ -375,6 +377,21 @@ def test_data_of_a_hint_is_never_asked_for() -> None:
     assert broken.value.rule == "DATA_OF_A_HINT"
 
 
+@pytest.mark.parametrize("hint", [0, 1])
+def test_the_result_of_a_hint_never_leaves_the_gpu(hint: int) -> None:
+    driven = Driven(checking=False)
+    memory = driven.create(Query.OCCLUSIONPREDICATE, hint)
+    driven.call("QueryBegin", memory)
+    driven.call("Flush")
+    driven.device.counters.samples += 5
+    driven.call("QueryEnd", memory)
+    # A result of 1 would replace the byte 0xCD that the memory had at first.
+    found = driven.data(memory, Query.OCCLUSIONPREDICATE)
+    assert found == (None if hint else b"\1\0\0\0")
+    assert driven.poll(memory) == (STILL if hint else [])
+    assert memory[-4:] == (b"\xcd" * 4 if hint else b"\1\0\0\0")
+
+
 def test_data_is_not_asked_for_before_the_first_end() -> None:
     driven = Driven()
     with pytest.raises(ContractError) as broken:
@@ -414,6 +431,19 @@ def test_an_event_overtakes_an_occlusion_query() -> None:
     driven = Driven(timing)
     first, second = driven.issue(Query.OCCLUSION), driven.issue(Query.EVENT)
     assert (driven.poll(first), driven.poll(second)) == (STILL, [])
+
+
+@pytest.mark.parametrize("query", [Query.OCCLUSIONPREDICATE, Query.D3D11_PIPELINESTATS])
+def test_a_timing_script_delays_the_answers_of_a_type(query: Query, tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(f'{{"delivery": {{"{query.name}": [40]}}}}')
+    driven = Driven(parse_timing(f"scripted:{script}"))
+    late, other = driven.issue(query), driven.issue(Query.EVENT)
+    assert (driven.poll(late), driven.poll(other)) == (STILL, [])
+    driven.adapter.advance(39)
+    assert driven.poll(late) == STILL
+    driven.adapter.advance(1)
+    assert driven.poll(late) == []
 
 
 def test_an_event_follows_the_work_before_it() -> None:

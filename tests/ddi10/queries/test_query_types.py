@@ -9,6 +9,7 @@ from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.queries.query_types import QUERY_TYPES, Query
 from dp2emu.dp2.driver import Driver
+from dp2emu.gpu.command.packets import Clear
 from dp2emu.gpu.device.timing import fixed
 from tests.ddi10.driving import Driven
 
@@ -49,7 +50,6 @@ def interval(driven: Driven, query: Query, before: int, samples: int) -> bytes |
     driven.call("Flush")
     driven.device.counters.samples += samples
     driven.device.counters.multisamples.add(1, 4, 3)
-    driven.adapter.gpu.upload(0)
     driven.call("QueryEnd", memory)
     return driven.data(memory, query)
 
@@ -151,6 +151,31 @@ def test_timestamps_are_in_ticks_of_the_frequency_disjoint_gives() -> None:
     first = stamp(driven)
     driven.adapter.advance(frequency)
     assert stamp(driven) - first == frequency
+
+
+def test_a_timestamp_is_taken_when_the_work_is_finished_not_when_it_becomes_visible() -> None:
+    driven = Driven(fixed(call=0, packet=250, delivery=10_000))
+    first = driven.issue(Query.TIMESTAMP)
+    driven.call("Flush")
+    driven.submit(Clear((), (), None, None, None, None))
+    second = driven.issue(Query.TIMESTAMP)
+    driven.call("Flush")
+    driven.adapter.finish()
+    stamps = [driven.data(memory, Query.TIMESTAMP) for memory in (first, second)]
+    assert [int.from_bytes(data or b"", "little") for data in stamps] == [0, 250]
+    assert driven.adapter.gpu.now >= 10_000
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_a_disturbance_does_not_change_the_frequency(cause: Cause) -> None:
+    driven = Driven()
+    memory = driven.create(Query.TIMESTAMPDISJOINT)
+    driven.call("QueryBegin", memory)
+    driven.call("Flush")
+    driven.adapter.disturb(cause)
+    driven.call("QueryEnd", memory)
+    data = driven.data(memory, Query.TIMESTAMPDISJOINT)
+    assert data == (1_000_000_000).to_bytes(8, "little") + b"\1" + bytes(7)
 
 
 @pytest.mark.parametrize("cause", list(Cause))

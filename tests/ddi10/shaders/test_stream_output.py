@@ -253,13 +253,26 @@ def test_a_slot_without_a_buffer_is_full_and_one_that_is_not_used_does_not_matte
     assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 3)) == (written, 1)
 
 
-def test_what_does_not_fit_now_may_later_if_it_is_smaller() -> None:
-    driven = Streaming()
+@pytest.mark.parametrize("run", ENGINES)
+def test_after_an_overflow_a_smaller_primitive_is_not_written_either(run: str) -> None:
+    driven = Streaming(run)
     buffer = driven.room(8 * 4)
     driven.streaming(*WHOLE)
     driven.targets(buffer)
     draws = (TRIANGLES, 6), (POINTS, 2, 7)
-    assert driven.measured(Query.STREAMOUTPUTSTATS, *draws) == (2, 4)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, *draws) == (1, 4)
+    assert driven.floats(buffer) == rows([0, 1, 2])
+    assert driven.measured(Query.STREAMOVERFLOWPREDICATE, (POINTS, 1)) == (1,)
+
+
+def test_setting_the_buffers_again_ends_an_overflow() -> None:
+    driven = Streaming()
+    buffer = driven.room(8 * 4)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    driven.draw(TRIANGLES, 6)
+    driven.targets(buffer, offset=APPEND)
+    driven.draw(POINTS, 2, 7)
     assert driven.floats(buffer) == rows([0, 1, 2, 7])
 
 

@@ -317,10 +317,10 @@ def test_all_states_of_directx_6_and_7_are_spoken_of() -> None:
     ("interface", "clipping", "tested", "drawn"),
     [
         (7, 1, 1, False), (7, 0, 1, False), (7, 1, 0, True), (6, 0, 1, False),
-        (9, 1, 1, False), (9, 0, 1, True), (9, 1, 0, True),
+        (9, 1, 1, False), (9, 0, 1, False), (9, 1, 0, True), (9, 0, 0, True),
     ],
 )  # fmt: skip
-def test_depth_outside_is_cut_off_while_it_is_tested(
+def test_depth_of_transformed_vertices_is_clipped_while_it_is_tested(
     interface: int, clipping: int, tested: int, drawn: bool
 ) -> None:
     made = bench(interface)

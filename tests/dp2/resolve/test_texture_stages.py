@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import struct
+from typing import cast
 
 import pytest
 
-from dp2emu.d3d.enums import RenderState, TextureArgument, TextureOp, TextureStageState
+from dp2emu.d3d.enums import (
+    DeclType,
+    DeclUsage,
+    RenderState,
+    TextureArgument,
+    TextureOp,
+    TextureStageState,
+)
 from dp2emu.d3d.flags import ArgumentModifier
-from dp2emu.dp2.resolve.programs import cascade, cascade_uniforms, projection
+from dp2emu.d3d.vertices import Element, VertexLayout
+from dp2emu.dp2.resolve.programs import Source, cascade, cascade_uniforms, projection
+from dp2emu.dp2.shaders import Function
 from dp2emu.dp2.states.raw_state import State
 from dp2emu.errors import Fault
 from dp2emu.shader.fixed.pixel import (
@@ -150,6 +160,32 @@ def test_projection_divides_by_the_last_coordinate_counted(
     assert (projection(made, 0), projection(made, 1)) == (None, component)
     stages = cascade(state(select(0, TEXTURETRANSFORMFLAGS=flags)), {})
     assert stages[0].projection == component
+
+
+def source(coordinates: int, *, shader: bool = False) -> Source:
+    """Vertices with a set of texture coordinates 0, which a shader may process."""
+    kind = (DeclType.FLOAT1, DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4)[coordinates - 1]
+    elements = (Element(0, 0, kind, DeclUsage.TEXCOORD),)
+    function = cast(Function, object()) if shader else None
+    return Source(VertexLayout(elements, False), function)
+
+
+@pytest.mark.parametrize(
+    ("flags", "coordinates", "component"),
+    [(256, 4, 3), (256, 3, 2), (256, 2, 1), (256, 1, None), (0xFFFFFFFF, 3, 2), (259, 2, 2),
+     (260, 2, 3)],
+)  # fmt: skip
+def test_projection_without_a_count_divides_by_the_last_coordinate_that_vertices_have(
+    flags: int, coordinates: int, component: int | None
+) -> None:
+    made = state({"TEXTURETRANSFORMFLAGS": flags})
+    assert projection(made, 0, source(coordinates)) == component
+
+
+@pytest.mark.parametrize("flags", [256, 258, 259, 260, 0xFFFFFFFF])
+def test_projection_after_a_vertex_shader_divides_by_the_fourth_coordinate(flags: int) -> None:
+    made = state({"TEXTURETRANSFORMFLAGS": flags})
+    assert projection(made, 0, source(3, shader=True)) == 3
 
 
 def test_numbers_of_the_stages_lie_where_programs_read_them() -> None:

@@ -105,6 +105,12 @@ def test_without_streams_there_is_no_draw() -> None:
         VertexStreams().of_call(CALL, 0)
 
 
+def test_draws_that_read_no_vertices_need_no_stream() -> None:
+    assert not any(VertexStreams().of_call(CALL, 0, read=False))
+    ((*streams,),) = VertexStreams().instances(CALL, 4, first=3, read=False)
+    assert not any(streams)
+
+
 def test_any_stream_will_do(buffer: Surface) -> None:
     streams = VertexStreams()
     streams.bind(3, buffer, 4, 4)

@@ -487,14 +487,15 @@ def test_a_texture_map_blend_lasts_until_an_operation_is_set_in_blocks_too() -> 
     bench = Blocks(7)
     context = bench.driver.context(1)
     assert context is not None
-    blend, operation = render_state(RenderState7.TEXTUREMAPBLEND, 2), stage_state(0, 1, 4)
+    blend, operation = render_state(RenderState7.TEXTUREMAPBLEND, 7), stage_state(0, 1, 4)
     bench.ok(begin(1) + blend + operation + END + begin(2) + operation + blend + END)
     bench.ok(execute(2))
-    assert context.state.map_blend == 2
+    assert context.state.map_blend == 7
     bench.ok(execute(1))
     assert context.state.map_blend == 0
-    bench.ok(blend + capture(1) + operation + execute(1))
-    assert context.state.map_blend == 2
+    other = render_state(RenderState7.TEXTUREMAPBLEND, 2)
+    bench.ok(other + blend + capture(1) + operation + execute(1))
+    assert context.state.map_blend == 7
 
 
 def test_wrap_u_and_wrap_v_are_bits_that_are_kept_apart() -> None:

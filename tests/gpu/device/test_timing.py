@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.enums10 import Counter, Query
 from dp2emu.errors import UsageError
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.timing import (
+    FIFO_BASE,
     LONGEST,
     Cost,
     Overlap,
@@ -66,6 +68,17 @@ def test_scripted_reads_lists_whose_last_entry_repeats(tmp_path: Path) -> None:
     assert sum(timing.cost(3, DRAW)) == 5
     assert [timing.delivery(QueryType.EVENT, n) for n in range(3)] == [9, 4, 4]
     assert timing.delivery(QueryType.OCCLUSION, 0) == 0
+
+
+def test_scripted_names_query_types_and_counters_of_every_interface(tmp_path: Path) -> None:
+    names = {kind.name for kind in (*QueryType, *Query, *Counter)}
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps({"delivery": {n: [len(n)] for n in names}}))
+    delivery = parse_timing(f"scripted:{path}").delivery
+    for kind in QueryType:
+        assert delivery(kind, 0) == len(kind.name)
+    for other in (*Query, *Counter):
+        assert delivery(FIFO_BASE + other, 0) == len(other.name)
 
 
 @pytest.mark.parametrize("text", ["instant", "fixed", "fixed:call=1,packet=2,delivery=3", "work",

@@ -23,10 +23,10 @@ from dp2emu.gpu.command.packets import MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, RasterState
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.draw.draw_stages import Caches, execute_draw
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.engines import JIT, engine
+from dp2emu.shader.engines import CHECKED, JIT, engine
 from dp2emu.shader.ir import Program, Stage
 from tests.gpu.drawing import (
     SIZED,
@@ -46,7 +46,8 @@ SIZE = 14
 
 def run(*args: Any, observe_cache: bool = False, **options: Any) -> tuple[Work, Counters]:
     counters = Counters()
-    work = execute_draw(draw(*args, **options), counters, observe_cache=observe_cache)
+    observes = Caches.ALL if observe_cache else Caches.NONE
+    work = execute_draw(draw(*args, **options), counters, observes)
     return work, counters
 
 
@@ -238,6 +239,30 @@ def test_alpha_test_and_kill_work_together() -> None:
     assert counters.samples == np.count_nonzero(words == 0x80000000) == 60
 
 
+@pytest.mark.parametrize(
+    ("format", "passing"),
+    [
+        (Format.A32B32G32R32F, {CmpFunc.GREATER, CmpFunc.GREATEREQUAL, CmpFunc.NOTEQUAL}),
+        (Format.A16B16G16R16F, {CmpFunc.GREATER, CmpFunc.GREATEREQUAL, CmpFunc.NOTEQUAL}),
+        (Format.A8R8G8B8, {CmpFunc.EQUAL, CmpFunc.LESSEQUAL, CmpFunc.GREATEREQUAL}),
+    ],
+)
+def test_the_alpha_test_on_a_float_target_compares_the_unclamped_output(
+    format: Format, passing: set[CmpFunc]
+) -> None:
+    b = Builder(Stage.PIXEL)
+    for component in "xyzw":
+        b.output(f"target0.{component}", 1.5)
+    packet = draw(quad(0, 0, 10, 10), color=color_surface(format), pixel=b.program())
+    merge = MergeNumbers(alpha_reference=255)
+    for func in set(CmpFunc) - {CmpFunc.ALWAYS}:
+        counters = Counters()
+        pipeline = replace(packet.pipeline, alpha_test=func)
+        rebuilt = rebound(packet, pipeline=pipeline, merge=merge)
+        execute_draw(rebuilt, counters, run=engine(CHECKED))
+        assert counters.samples == (100 if func in passing else 0)
+
+
 def test_a_program_without_a_colour_has_alpha_zero() -> None:
     b = Builder(Stage.PIXEL)
     b.output("depth.x", 0.5)
@@ -402,14 +427,14 @@ def test_indexed_draws_read_the_vertices_they_name() -> None:
         vertices, indices=[1, 2, 3, 3, 2, 4], color=color_surface(), observe_cache=True
     )
     assert (work.vertices, work.pixels) == (6, 100)
-    assert (counters.vertex_cache_lookups, counters.vertex_cache_hits) == (6, 2)
+    assert (counters.vertex_cache_hits, counters.vertex_cache_misses) == (2, 4)
 
 
 def test_the_vertex_cache_is_only_observed_when_asked() -> None:
     _, counters = run(quad(0, 0, 9, 9), indices=[0, 0, 0], color=color_surface())
-    assert counters.vertex_cache_lookups == 0
+    assert counters.vertex_cache_misses == 0
     _, counters = run(quad(0, 0, 9, 9), color=color_surface(), observe_cache=True)
-    assert (counters.vertex_cache_lookups, counters.vertex_cache_hits) == (6, 0)
+    assert (counters.vertex_cache_hits, counters.vertex_cache_misses) == (0, 6)
 
 
 def test_points_take_their_size_from_the_vertex() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.gpu.command.stream_targets import Filled, StreamLayout, StreamTarget, Word
+from dp2emu.gpu.command.stream_targets import Filled, Overflow, StreamLayout, StreamTarget, Word
 from dp2emu.gpu.geometry_shader.stream_output import stream_out
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 
@@ -71,7 +71,8 @@ def check(
     words, strides = layout
     outputs, bound = lanes(16), targets(sizes, filled)
     corners = np.array(primitives or [[0]], np.int64)[: len(primitives)].T
-    found = stream_out(StreamLayout(words, tuple(strides.items())), bound, outputs, corners)
+    streams = StreamLayout(words, tuple(strides.items()))
+    found = stream_out(streams, bound, outputs, corners, Overflow())
     written, data = modelled(layout, sizes, filled, outputs, primitives)
     assert found[:2] == (written, len(primitives))
     assert found.size == 4 * len(words) * written * len(corners)
@@ -123,10 +124,32 @@ def test_what_comes_later_is_appended() -> None:
     bound = targets({0: 64})
     layout = StreamLayout((Word("a", 0, 0),), ((0, 8),))
     for number in range(4):
-        stream_out(layout, bound, lanes(4), np.array([[number]]))
+        stream_out(layout, bound, lanes(4), np.array([[number]]), Overflow())
     words = bound[0].surface.data.view("<i4")[:8:2]
     assert words.tolist() == [1000, 1001, 1002, 1003]
     assert bound[0].filled.size == 32
+
+
+def layout_of(*slots: int) -> StreamLayout:
+    return StreamLayout(tuple(Word("a", slot, 0) for slot in slots), tuple((s, 4) for s in slots))
+
+
+def test_after_an_overflow_writes_stop_for_all_buffers_of_the_stream() -> None:
+    """A triangle does not fit buffer 1; then no point is written to either buffer, not even by a
+    stream to buffer 0 alone, but the stream to buffer 2 goes on."""
+    bound, overflow = targets({0: 400, 1: 8, 2: 400}), Overflow()
+    streamed = [
+        stream_out(layout_of(*slots), bound, lanes(4), np.array([[0]] * corners), overflow)
+        for slots, corners in (((0, 1), 1), ((0, 1), 3), ((0, 1), 1), ((0,), 1), ((2,), 1))
+    ]
+    assert [each[:2] for each in streamed] == [(1, 1), (0, 1), (0, 1), (0, 1), (1, 1)]
+    assert [bound[slot].filled.size for slot in range(3)] == [4, 4, 4]
+
+
+def test_a_buffer_that_is_missing_stops_no_other() -> None:
+    bound, overflow = targets({0: 400}), Overflow()
+    assert stream_out(layout_of(0, 1), bound, lanes(4), np.array([[0]]), overflow).written == 0
+    assert stream_out(layout_of(0), bound, lanes(4), np.array([[0]]), overflow).written == 1
 
 
 def test_beyond_the_end_there_is_no_room() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.gpu.arrays import F32
-from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, AlphaTest, alpha_passes
 from dp2emu.gpu.output_merger.depth_test import last_of_each, pixel_groups, single_fragment_groups
 from dp2emu.shader.formulas import computed
 from tests.gpu.model import COMPARE
@@ -20,10 +20,10 @@ from tests.gpu.model import COMPARE
 pixels = st.lists(st.integers(0, 6), min_size=1, max_size=40)
 
 
-def passes(func: CmpFunc, alpha: F32, reference: int) -> list[bool]:
+def passes(func: CmpFunc, alpha: F32, reference: int, *, unclamped: bool = False) -> list[bool]:
     wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
     found: list[bool] = np.broadcast_to(
-        computed(alpha_passes, func, alpha, wanted)[0], alpha.shape
+        computed(alpha_passes, AlphaTest(func, unclamped), alpha, wanted)[0], alpha.shape
     ).tolist()
     return found
 
@@ -91,6 +91,15 @@ def test_alpha_is_clamped_and_rounded_to_sixteen_bits() -> None:
     for value in (0, 1, 255):
         found = passes(CmpFunc.EQUAL, alpha, value)
         assert found == [each == value for each in values]
+
+
+def test_alpha_beyond_the_references_is_beyond_them_if_unclamped() -> None:
+    alpha = np.array([-math.inf, -0.5, 0, 1 / 255, 1, 1.5, 3e38, math.inf], np.float32)
+    for value, where in ((0, 2), (1, 3), (255, 4)):
+        found = passes(CmpFunc.EQUAL, alpha, value, unclamped=True)
+        assert found == [place == where for place in range(len(alpha))]
+        found = passes(CmpFunc.GREATER, alpha, value, unclamped=True)
+        assert found == [place > where for place in range(len(alpha))]
 
 
 @pytest.mark.parametrize("alpha", [99.5, 100.01, 100.5, 100.99])

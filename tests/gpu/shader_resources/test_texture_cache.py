@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.gpu.command.bindings import TextureBinding
 from dp2emu.gpu.command.queries import Counters
-from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.draw.draw_stages import Caches, execute_draw
 from dp2emu.gpu.shader_resources.texture_cache import LINE_WORDS, LINES, TextureCache
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.records import SamplerKey
@@ -45,7 +45,7 @@ def observed(key: SamplerKey, size: int = 8, *, watched: bool = True) -> tuple[i
     counters = Counters()
     packet = rebound(packet, pipeline=pipeline, textures={0: bound})
     for _ in range(2):
-        execute_draw(packet, counters, observe_cache=watched)
+        execute_draw(packet, counters, Caches.ALL if watched else Caches.NONE)
     return counters.texture_cache_lookups // 2, counters.texture_cache_hits // 2
 
 

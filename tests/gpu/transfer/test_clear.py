@@ -69,6 +69,22 @@ def test_colour_is_converted_to_the_format(format: Format) -> None:
     assert target.data.tobytes() == WORDS[format].to_bytes(COLOR[format].size, "little") * 6
 
 
+@pytest.mark.parametrize(
+    ("format", "word"),
+    [
+        (Format.A8R8G8B8, 0x40BC0089),
+        (Format.X8B8G8R8, 0xFF8900BC),
+        (Format.A2R10G10B10, 1 << 30 | 514 << 20 | 257),
+        (Format.R5G6B5, 16 << 11 | 8),
+    ],
+)
+def test_srgb_write_converts_the_colour_where_a_draw_would(format: Format, word: int) -> None:
+    target = color_surface(format, 1, 1)
+    packet = Clear(ALL, (target,), 0x40800040, None, None, None, srgb=True)
+    execute_clear(packet, Counters())
+    assert (target.pixels() == word).all()
+
+
 def test_pixels_of_several_words_are_filled_by_many_rectangles() -> None:
     target = color_surface(Format.A32B32G32R32F, 8, 8)
     clear(*[Rect(0, 0, 1, 1)] * FEW, Rect(2, 3, 4, 4), color=0xFFFFFFFF, target=target)

@@ -118,3 +118,19 @@ def test_more_back_buffers_than_there_can_be_are_a_loss() -> None:
     bench = Bench()
     bench.device("Reset", pPresentationParameters=(parameters(BackBufferCount=1 << 31),))
     assert bench.losses() == [f"Reset: {1 << 31} back buffers"]
+
+
+def test_a_back_buffer_is_a_target_after_its_last_release_and_after_a_reset() -> None:
+    bench = Bench()
+    address = bench.make("GetBackBuffer", "ppBackBuffer", iSwapChain=0, iBackBuffer=0, Type=0)
+    bench.of(address, "IDirect3DSurface9", "Release", result=Pointer(0))
+    depth = bench.make("GetDepthStencilSurface", "ppZStencilSurface")
+    bench.of(depth, "IDirect3DSurface9", "Release", result=Pointer(0))
+    for width in (8, 16):
+        if width != 8:
+            bench.device("Reset", pPresentationParameters=(parameters(BackBufferWidth=width),))
+        bench.device("SetRenderTarget", RenderTargetIndex=0, pRenderTarget=Pointer(address))
+        bench.device("SetDepthStencilSurface", pNewZStencil=Pointer(depth))
+        bench.fill(width)
+        assert bench.words(bench.target) == [[width] * width] * 4
+    assert bench.losses() == []

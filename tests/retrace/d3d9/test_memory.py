@@ -9,8 +9,9 @@ import pytest
 from dp2emu.capture.records import Called, Pictured, SurfaceDestroyed
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import FORMATS
 from tests.retrace.calls import Pointer, struct
-from tests.retrace.d3d9.bench import Bench, rect
+from tests.retrace.d3d9.bench import DEVICE, Bench, rect
 
 TEXTURE, SURFACE = "IDirect3DTexture9", "IDirect3DSurface9"
 ALL: dict[str, Any] = {"pSourceRect": None, "pDestRect": None}
@@ -236,4 +237,136 @@ def test_update_texture_converts_between_formats() -> None:
     assert desc is not None
     held = bench.app.session.read(desc.handle, 0, 10)
     assert held == b"\x00\xf8" * 4 + b"\x1f\x00"
+    assert bench.losses() == []
+
+
+def shared(bench: Bench, handle: object, *, pool: int = 2) -> int:
+    """A texture of 2 x 2 texels with a pSharedHandle."""
+    return bench.make(
+        "CreateTexture", "ppTexture", Width=2, Height=2, Levels=1, Usage=0,
+        Format=int(Format.A8R8G8B8), Pool=pool, pSharedHandle=handle,
+    )  # fmt: skip
+
+
+def test_memory_behind_a_shared_handle_is_the_content_of_a_system_memory_texture() -> None:
+    bench = Bench()
+    address = shared(bench, (words(1, 2, 3, 4),))
+    assert bench.words(bench.resource(address)) == [[1, 2], [3, 4]]
+    target = texture(bench, size=2, pool=0)
+    bench.device("UpdateTexture", pSourceTexture=Pointer(address),
+                 pDestinationTexture=Pointer(target))  # fmt: skip
+    assert bench.words(bench.resource(target)) == [[1, 2], [3, 4]]
+    assert bench.losses() == []
+
+
+def test_memory_behind_a_shared_handle_is_the_content_of_a_system_memory_surface() -> None:
+    bench = Bench()
+    address = bench.make(
+        "CreateOffscreenPlainSurface", "ppSurface", Width=2, Height=1,
+        Format=int(Format.A8R8G8B8), Pool=2, pSharedHandle=(words(8, 9),),
+    )  # fmt: skip
+    assert bench.words(bench.resource(address)) == [[8, 9]]
+
+
+def test_memory_behind_a_shared_handle_that_is_not_recorded_is_a_loss() -> None:
+    bench = Bench()
+    address = shared(bench, (Pointer(0x77000),))
+    assert bench.losses() == ["CreateTexture: the memory at 0x77000, its content, is not recorded"]
+    store(bench, address, words(1, 2, 3, 4), pitch=8)
+    assert bench.words(bench.resource(address)) == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("handle", [None, (None,), (Pointer(0),), (Pointer(0x40),)])
+def test_a_shared_handle_of_video_memory_has_no_effect(handle: object) -> None:
+    bench = Bench()
+    address = shared(bench, handle, pool=0)
+    assert bench.words(bench.resource(address)) == [[0, 0], [0, 0]]
+    assert bench.losses() == []
+
+
+def plain(bench: Bench, format: Format, size: int) -> int:
+    return bench.make(
+        "CreateOffscreenPlainSurface", "ppSurface", Width=size, Height=size, Format=int(format),
+        Pool=0,
+    )  # fmt: skip
+
+
+PLANES = {
+    Format.YV12: bytes(4 * [16, 16, 235, 235, 0xEE, 0xEE]) + bytes([128, 128, 0xEE] * 4),
+    Format.NV12: bytes(4 * [16, 16, 235, 235, 0xEE, 0xEE]) + bytes([128] * 4 + [0xEE] * 2) * 2,
+}
+"""4 x 4 texels, black in the left half and white in the right one, with a pitch of 6 bytes."""
+
+
+@pytest.mark.parametrize("format", PLANES)
+def test_planar_surfaces_are_locked_and_stretched_to_a_target(format: Format) -> None:
+    bench = Bench()
+    address = plain(bench, format, 4)
+    locked = (struct("D3DLOCKED_RECT", Pitch=6, pBits=Pointer(0x9000)),)
+    bench.of(address, SURFACE, "LockRect", pLockedRect=locked, pRect=None, Flags=0)
+    bench.play("memcpy", dest=Pointer(0x9000), src=PLANES[format], n=len(PLANES[format]))
+    bench.of(address, SURFACE, "UnlockRect")
+    copy = plain(bench, format, 4)
+    bench.device("UpdateSurface", pSourceSurface=Pointer(address), pSourceRect=None,
+                 pDestinationSurface=Pointer(copy), pDestPoint=None)  # fmt: skip
+    back = bench.get(DEVICE, "IDirect3DDevice9", "GetRenderTarget", "ppRenderTarget",
+                     RenderTargetIndex=0)  # fmt: skip
+    bench.device("StretchRect", pSourceSurface=Pointer(copy), pDestSurface=Pointer(back),
+                 **ALL, Filter=1)  # fmt: skip
+    assert bench.words(bench.target) == [[0xFF000000] * 4 + [0xFFFFFFFF] * 4] * 4
+    assert bench.losses() == []
+
+
+@pytest.mark.parametrize("format", PLANES)
+def test_planar_surfaces_are_filled(format: Format) -> None:
+    bench = Bench()
+    address = plain(bench, format, 4)
+    for bounds, color in ((None, 0xFFFFFFFF), (rect(2, 0, 4, 4), 0xFF000000)):
+        bench.device("ColorFill", pSurface=Pointer(address), pRect=bounds, color=color)
+    back = bench.get(DEVICE, "IDirect3DDevice9", "GetRenderTarget", "ppRenderTarget",
+                     RenderTargetIndex=0)  # fmt: skip
+    bench.device("StretchRect", pSourceSurface=Pointer(address), pDestSurface=Pointer(back),
+                 **ALL, Filter=1)  # fmt: skip
+    assert bench.words(bench.target) == [[0xFFFFFFFF] * 4 + [0xFF000000] * 4] * 4
+    assert bench.losses() == []
+
+
+def test_a_part_of_a_planar_surface_has_no_chroma_to_store() -> None:
+    bench = Bench()
+    address = plain(bench, Format.YV12, 4)
+    locked = (struct("D3DLOCKED_RECT", Pitch=4, pBits=Pointer(0x9000)),)
+    bench.of(address, SURFACE, "LockRect", pLockedRect=locked, pRect=rect(0, 0, 2, 2), Flags=0)
+    bench.play("memcpy", dest=Pointer(0x9000), src=b"abcd", n=4)
+    bench.of(address, SURFACE, "UnlockRect")
+    assert bench.losses() == [
+        "UnlockRect: a part of a D3DFMT_YV12 surface: where its chroma is, is unknown"
+    ]
+
+
+@pytest.mark.parametrize("format", [Format.DXT1, Format.DXT5])
+@pytest.mark.parametrize("size", [1, 2])
+def test_textures_smaller_than_a_block_are_updated(format: Format, size: int) -> None:
+    bench, made = Bench(), []
+    for pool in (2, 0):
+        made.append(bench.make(
+            "CreateTexture", "ppTexture", Width=size, Height=size, Levels=0, Usage=0,
+            Format=int(format), Pool=pool,
+        ))  # fmt: skip
+    block = bytes(range(1, FORMATS[format].size + 1))
+    for level in range(size):
+        store(bench, made[0], block, pitch=len(block), level=level)
+    bench.device("UpdateTexture", pSourceTexture=Pointer(made[0]),
+                 pDestinationTexture=Pointer(made[1]))  # fmt: skip
+    bench.app.session.finish()
+    desc = bench.resource(made[1]).desc
+    assert desc is not None
+    assert bench.app.session.read(desc.handle, 0, size * len(block)) == block * size
+    assert bench.losses() == []
+
+
+def test_a_palettised_surface_is_filled_with_the_alpha_as_index() -> None:
+    bench = Bench()
+    address = plain(bench, Format.P8, 4)
+    bench.device("ColorFill", pSurface=Pointer(address), pRect=None, color=0x12345678)
+    assert bench.words(bench.resource(address)) == [[0x12121212]] * 4
     assert bench.losses() == []

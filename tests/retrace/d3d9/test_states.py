@@ -240,3 +240,56 @@ def test_draws_need_not_read_the_first_stream() -> None:
     bench.device("DrawPrimitive", PrimitiveType=4, StartVertex=0, PrimitiveCount=1)
     assert bench.words(bench.target)[0][0] == 0xFF123456
     assert bench.losses() == []
+
+
+def test_a_clear_converts_its_colour_while_srgb_write_is_enabled() -> None:
+    bench = Bench()
+    for enabled, expected in ((1, 0x40BC0089), (0, 0x40800040)):
+        bench.device("SetRenderState", State=194, Value=enabled)
+        bench.fill(0x40800040)
+        assert bench.words(bench.target) == [[expected] * 8] * 4
+
+
+def corner_rect() -> object:
+    return struct("D3DRECT", x1=0, y1=0, x2=1, y2=1)
+
+
+@pytest.mark.parametrize(
+    ("count", "rects", "cleared"),
+    [
+        (0, (corner_rect(),), 0),
+        (0, (), 0),
+        (1, (corner_rect(), corner_rect()), 1),
+        (1, None, 32),
+        (0, None, 32),
+    ],
+)
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_clear_of_no_rectangles_clears_nothing_and_without_an_array_all(
+    version: int, count: int, rects: object, cleared: int
+) -> None:
+    bench = Bench(version)
+    bench.device("Clear", Count=count, pRects=rects, Flags=1, Color=5, Z=1.0, Stencil=0)
+    assert sum(row.count(5) for row in bench.words(bench.target)) == cleared
+    assert bench.losses() == []
+
+
+@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize(("depth", "drawn"), [(0.5, True), (5.0, False)])
+def test_untransformed_vertices_are_clipped_by_depth_without_d3drs_clipping(
+    version: int, depth: float, drawn: bool
+) -> None:
+    bench = Bench(version)
+    bench.fill(0)
+    for state in (RenderState.CLIPPING, RenderState.LIGHTING, RenderState.ZENABLE):
+        set_state(bench, state, 0)
+    places = [(-1.0, 1.0), (3.0, 1.0), (-1.0, -3.0)]
+    data = b"".join(binary.pack("<3fI", x, y, depth, 0xFFFF0000) for x, y in places)
+    if version == 9:
+        bench.device("SetFVF", FVF=0x42)
+    else:
+        bench.device("SetVertexShader", Handle=0x42)
+    bench.device("DrawPrimitiveUP", PrimitiveType=4, PrimitiveCount=1, pVertexStreamZeroData=data,
+                 VertexStreamZeroStride=16)  # fmt: skip
+    assert bench.losses() == []
+    assert (bench.words(bench.target)[1][1] == 0xFFFF0000) is drawn

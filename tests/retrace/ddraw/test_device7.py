@@ -100,6 +100,35 @@ def test_strided_vertices_are_brought_together(played: Played) -> None:
     assert played.got()[5][7] == RED
 
 
+@pytest.mark.parametrize(
+    ("count", "rects", "cleared"), [(0, True, 0), (1, True, 1), (1, False, WIDTH * HEIGHT)]
+)
+def test_a_clear_of_no_rectangles_clears_nothing_and_without_an_array_all(
+    played: Played, count: int, rects: bool, cleared: int
+) -> None:
+    clear(played, BLACK)
+    corner = (struct("D3DRECT", x1=0, y1=0, x2=1, y2=1),) * 2
+    device(played, "Clear", dwCount=count, lpRects=corner if rects else None, dwFlags=1,
+           dwColor=RED, dvZ=1.0, dwStencil=0)  # fmt: skip
+    assert sum(row.count(RED) for row in played.got()) == cleared
+    assert played.losses() == []
+
+
+@pytest.mark.parametrize("name", ["lpStrideData", "lpD3DDrawPrimStrideData", "lpVertexArray"])
+def test_strided_vertices_are_the_third_argument_whatever_its_name(
+    played: Played, name: str
+) -> None:
+    device(played, "DrawPrimitiveStrided", d3dptPrimitiveType=STRIP, dwVertexType=FVF,
+           **{name: strided(BLUE)}, dwVertexCount=4, dwFlags=0)  # fmt: skip
+    assert played.got()[5][7] == BLUE
+    assert played.losses() == []
+
+
+def test_a_strided_draw_without_vertices_is_a_loss(played: Played) -> None:
+    device(played, "DrawPrimitiveStrided", dwVertexType=FVF, dwVertexCount=4)
+    assert played.losses() == ["no argument 3 of 3"]
+
+
 def test_indices_that_are_missing_are_a_loss(played: Played) -> None:
     device(played, "DrawIndexedPrimitiveStrided", d3dptPrimitiveType=STRIP, dwVertexType=FVF,
            lpD3DDrawPrimStrideData=strided(RED), dwVertexCount=4, lpIndex=(0,), dwIndexCount=4,

@@ -18,7 +18,10 @@ from dp2emu.shader.jit.engine import run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import BoundProgram, ports
 from dp2emu.shader.sm4.lower import lower as lower4
-from dp2emu.shader.sm4.versions import Version
+from dp2emu.shader.sm4.lower.doubles import DOUBLES
+from dp2emu.shader.sm4.opcodes import Op
+from dp2emu.shader.sm4.versions import V5_0, Version
+from dp2emu.shader.sm4.versions import Stage as Stage4
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, Lanes, Mask, Type
@@ -79,6 +82,28 @@ def test_shaders_of_models_4_and_5(seed: int, version: Version) -> None:
     )
     assert bits_of(compiled) == bits_of(plain)
     assert (memories[0].words == memories[1].words).all()
+
+
+BUT_DOUBLES = frozenset(Op) - DOUBLES
+WITH_DOUBLES = [each for each in BUILT if each.level >= V5_0 and each.stage is not Stage4.GEOMETRY]
+
+
+@given(seeds, st.sampled_from(WITH_DOUBLES))
+@settings(max_examples=15)
+def test_shaders_of_doubles(seed: int, version: Version) -> None:
+    program = lower4(built(seed, version, BUT_DOUBLES)).program
+    rng = np.random.default_rng(seed)
+    inputs = {
+        port.name: rng.integers(0, 1 << 32, LANES, np.uint32).view(port.type.dtype)
+        for port in program.inputs
+    }
+    uniforms = {
+        file.name: rng.integers(0, 1 << 32, 16, np.uint32).view(file.type.dtype)
+        for file in program.files
+        if file.uniform
+    }
+    given = (program, inputs, uniforms, LANES, None, sampler)
+    assert bits_of(run(*given)) == bits_of(run_reference(*given))
 
 
 @given(keys(), st.sampled_from(Lod), seeds)

@@ -79,14 +79,38 @@ def test_it_is_known_what_shows_the_sign_of_a_zero(name: str) -> None:
     assert (product in unsigned_zeros(program)) is (name in BLIND)
 
 
-def test_a_product_that_nobody_sees_the_sign_of_compares_nothing() -> None:
-    plain, compared = (
+@pytest.mark.parametrize("name", [*BLIND, *SEEING])
+def test_products_of_finite_operands_are_the_same(name: str) -> None:
+    for bound in (lambda b, v: b.saturate(v), lambda b, v: b.max(b.min(v, 2.0), -1.5)):
+        for both in (False, True):
+            b = Builder(Stage.PIXEL)
+            x, y = b.input("x"), b.input("y")
+            product = b.apply("mulz", bound(b, x), bound(b, y) if both else y)
+            b.output("result", (BLIND | SEEING)[name](b, product, y))
+            _assert_same(b.program())
+
+
+def test_a_product_of_a_finite_operand_tests_only_that() -> None:
+    def count(*bounded: bool) -> int:
+        b = Builder(Stage.PIXEL)
+        x, y = (b.max(b.min(b.input(n), 2.0), -1.5) if each else b.input(n)
+                for n, each in zip("xy", bounded, strict=True))  # fmt: skip
+        b.output("result", b.apply("mulz", x, y) + 0.25)
+        program = b.program()
+        _, text = body(program, ("x", "y"), target=Target(), masked=False, name="f")
+        return "\n".join(text.lines).count("fcmp une")
+
+    assert (count(False, False), count(True, False), count(True, True)) == (2, 1, 0)
+
+
+def test_a_product_that_nobody_sees_the_sign_of_is_only_multiplied() -> None:
+    plain, signed = (
         "\n".join(
             body(_program(each, 0.5), ("x", "y"), target=Target(), masked=False, name="f")[1].lines
-        ).count("fcmp")
-        for each in (BLIND["a number is added"], SEEING["put out"])
+        ).count("fadd")
+        for each in (BLIND["the larger"], SEEING["the larger of a lower one"])
     )
-    assert plain < compared
+    assert (plain, signed) == (0, 1)
 
 
 @pytest.mark.parametrize("bound", [0.5, -0.5, 0.0, -0.0, np.inf, np.nan])

@@ -79,7 +79,7 @@ d is a destination, s a source, t a resource that is read, p a sampler, u memory
 l a label, m a stream, F an interface, * a declaration.
 """
 
-PLAIN = str.maketrans("fisctaRywpUulmF", "sssstttttpuulmF")
+PLAIN = str.maketrans("fiqsctaRywpUulmF", "ssssstttttpuulmF")
 IN_4_X = {
     "bufinfo",
     "dcl_thread_group",

@@ -93,6 +93,13 @@ def test_a_tiny_scale_leaves_something_to_draw(name: str) -> None:
     assert min(workload.width, workload.height) == 16
 
 
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_workload_takes_the_scale(name: str) -> None:
+    small, full = WORKLOADS[name](Size(0.01)), WORKLOADS[name](FULL)
+    assert small.triangles < full.triangles
+    assert (small.width, small.height) < (full.width, full.height)
+
+
 def test_a_series_is_asked_for_by_its_amount() -> None:
     assert workload_of("triangles=30", 1.0).triangles == 30
     pixels = workload_of("pixels=10000", 1.0)

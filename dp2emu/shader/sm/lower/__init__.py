@@ -3,8 +3,8 @@ tokens, "Opcodes", "Arithmetic" and "Flow control").
 
 Temporaries are not clamped: 1.x guarantees a range of -1..1 or -8..8 and permits more.  Clamped
 are constants of ps_1_x to -1..1, its colour inputs to 0..1, and fog and colours written by vertex
-shaders before 3.0.  0 times anything is 0 before 3.0.  Components of a varying that the shader
-does not write are 0, or 1 in color0.
+shaders before 3.0.  0 times anything is 0.  Components of a varying that the shader does not write
+are 0, or 1 in color0.
 
 Calls are expanded inline: a subroutine ends in its only ret, and the decoder bounds the depth and
 size of the expansion.
@@ -202,19 +202,25 @@ R0 = Register(File.TEMP)
 TARGET = "target0"
 """Name, without component, of the first render target's output, which every pixel program has."""
 
+_FOG, _SPECULAR = "fog0", "color1"
+_ALPHA = 3
 _NAMES = {
     Register(File.RASTOUT, 0): POSITION,
-    Register(File.RASTOUT, 1): "fog0",
+    Register(File.RASTOUT, 1): _FOG,
     Register(File.RASTOUT, 2): "psize0",
     **{Register(File.ATTROUT, n): f"color{n}" for n in range(2)},
     **{Register(File.TEXCRDOUT, n): f"texcoord{n}" for n in range(8)},
 }
-_CLAMPED = frozenset({"fog0", "color0", "color1"})
+_CLAMPED = frozenset({_FOG, "color0", _SPECULAR})
 _DEFAULTS = {"color0": 1.0}
 
 
 def vertex_outputs(low: Lowering) -> tuple[str, ...]:
-    """Write the output ports of a vertex program; returns the names without components."""
+    """Write the output ports of a vertex program; returns the names without components.
+
+    The fog factor of a shader that does not write it is the alpha of the specular colour (SM1-3
+    tokens, "Stage linkage").
+    """
     return _declared_outputs(low) if low.version.level >= V3_0 else _fixed_outputs(low)
 
 
@@ -232,6 +238,10 @@ def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
                 value = _written(low, register, component, name)
                 value = low.b.saturate(value) if name in _CLAMPED else value
                 low.b.output(f"{name}.{COMPONENTS[component]}", value)
+    alpha = Register(File.ATTROUT, 1), _ALPHA
+    if _FOG not in names and alpha in low.variables:
+        names.append(_FOG)
+        low.b.output(f"{_FOG}.x", low.b.saturate(low.variable(*alpha).value))
     return tuple(names)
 
 
@@ -267,6 +277,8 @@ def _output_components(low: Lowering) -> dict[str, dict[int, tuple[Register, int
             components = ports.setdefault(f"{usage.name.lower()}{index}", {})
             place = len(components) if (usage, index) == POINT_SIZE else component
             components[place] = register, component
+    if _ALPHA in ports.get(_SPECULAR, {}):
+        ports.setdefault(_FOG, {0: ports[_SPECULAR][_ALPHA]})
     return ports
 
 

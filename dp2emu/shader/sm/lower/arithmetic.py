@@ -138,6 +138,11 @@ def _sgn(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _rcp(low: Lowering, x: Operand) -> Value:
+    """1 / x; a zero gives infinity with the zero's sign."""
+    return functions.rcp(x.scalar)
+
+
+def _rcp_1_0(low: Lowering, x: Operand) -> Value:
     """1 / x; +infinity for a zero of either sign: adding +0 turns -0 into +0."""
     return functions.rcp(x.scalar + 0.0)
 
@@ -210,10 +215,10 @@ def _cross(first: int, second: int) -> Callable[..., Value]:
 
 
 def _nrm(low: Lowering, instruction: Instruction) -> Result:
-    """Divide by the length of xyz; mulz makes a zero vector stay zero, in 3.0 too."""
+    """Divide by the length of xyz; a zero vector stays zero."""
     (x,) = operands(low, instruction)
     factor = functions.rsqrt(dot(low, x, x, 3))
-    return {c: low.b.mulz(x[c], factor) for c in instruction.target.components}
+    return {c: low.mul(x[c], factor) for c in instruction.target.components}
 
 
 def _matrix(size: int, rows: int) -> Evaluate:
@@ -312,7 +317,7 @@ EVALUATE: dict[Op, Evaluate] = {
     Op.CND: _cnd,
     Op.MOVA: _each(lambda low, x: low.b.ftoi(low.b.round(x))),
     Op.SETP: _setp,
-    Op.RCP: _all(_rcp),
+    Op.RCP: before(V2_0, _all(_rcp_1_0), _all(_rcp)),
     Op.RSQ: _all(_rsq),
     Op.EXP: _EXP,
     Op.LOG: _LOG,

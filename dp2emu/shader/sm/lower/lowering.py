@@ -23,7 +23,7 @@ from dp2emu.shader.sm.modifiers import ResultModifier, TextureType
 from dp2emu.shader.sm.opcodes import Group
 from dp2emu.shader.sm.program import Instruction, Relative, Shader
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
-from dp2emu.shader.sm.versions import V3_0, Stage
+from dp2emu.shader.sm.versions import Stage
 from dp2emu.shader.stages import STAGE_FILE, STAGE_SCALARS, STAGES
 from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value, Variable
@@ -203,8 +203,8 @@ class Lowering:
     # Numbers
 
     def mul(self, x: Value, y: Value) -> Value:
-        """The product; before 3.0, 0 times anything is 0 (SM1-3 tokens, "Arithmetic")."""
-        return x * y if self.version.level >= V3_0 else self.b.mulz(x, y)
+        """The product; 0 times anything is 0 (SM1-3 tokens, "Arithmetic")."""
+        return self.b.mulz(x, y)
 
     def number(self, value: float) -> Value:
         """An F32 constant."""

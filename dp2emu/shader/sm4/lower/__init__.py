@@ -34,10 +34,12 @@ from msgspec.structs import replace
 
 from dp2emu.d3d.enums10 import Domain
 from dp2emu.errors import ShaderError, Unsupported
+from dp2emu.shader.ports import LAYER, VIEWPORT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import GlobalFlags, SystemValue
 from dp2emu.shader.sm4.flow import Phase, phases
 from dp2emu.shader.sm4.lower.declared import declared
+from dp2emu.shader.sm4.lower.doubles import check_doubles
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import (
     Component,
@@ -72,6 +74,10 @@ DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
 """Register files of depth outputs: oDepth, oDepthGE, oDepthLE.  That the last two promise in which
 direction depth changes is not used."""
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
+_ARRAY_INDICES = {
+    SystemValue.RENDERTARGET_ARRAY_INDEX: LAYER,
+    SystemValue.VIEWPORT_ARRAY_INDEX: VIEWPORT,
+}
 
 
 def vertex_outputs(low: Lowering) -> None:
@@ -79,6 +85,7 @@ def vertex_outputs(low: Lowering) -> None:
 
     All declared components of o# are written as bits, named by register.  The position and the
     clip and cull distances are written as floats too; distances are numbered in component order.
+    The indices of the target slice and of the viewport have ports of their own as well.
     """
     counts = dict.fromkeys(_DISTANCES, 0)
     for number, component, value in _declared(low):
@@ -86,6 +93,8 @@ def vertex_outputs(low: Lowering) -> None:
         low.b.output(f"o{number}.{COMPONENTS[component]}", value)
         if name is SystemValue.POSITION:
             low.b.output(f"position0.{COMPONENTS[component]}", low.b.asfloat(value))
+        elif name in _ARRAY_INDICES:
+            low.b.output(_ARRAY_INDICES[name], value)
         elif name in counts:
             low.b.output(f"{_DISTANCES[name]}{counts[name]}.x", low.b.asfloat(value))
             counts[name] += 1
@@ -171,9 +180,11 @@ _OF_CONSTANTS = frozenset({Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE})
 def lower_hull(program: Program) -> LoweredHull:
     """Lower a hull program.
 
-    Raises ShaderError for missing declarations and for blocks that nest too deep, Unsupported for
-    instructions that are not implemented and too many phase instances.
+    Raises ShaderError for missing declarations, for doubles without their global flag or with
+    other masks than theirs, and for blocks that nest too deep; Unsupported for instructions that
+    are not implemented and too many phase instances.
     """
+    check_doubles(program)
     first, *others = phases(program)
     head = declared(first.declarations)
     if head.domain is None or head.partitioning is None or head.output is None:
@@ -253,9 +264,11 @@ _UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED}
 def lower(program: Program) -> Lowered4:
     """Lower a vertex, domain, geometry, pixel or compute program.
 
-    Raises ShaderError if blocks, with calls expanded, nest too deep.  Raises Unsupported for hull
-    programs, unordered access views outside pixel and compute programs, and double precision.
+    Raises ShaderError if blocks, with calls expanded, nest too deep, and for doubles without their
+    global flag or with other masks than theirs.  Raises Unsupported for hull programs and for
+    unordered access views outside pixel and compute programs.
     """
+    check_doubles(program)
     stage = program.version.stage
     if stage not in _OUTPUTS:
         raise Unsupported(f"{stage.name.lower()} shaders")

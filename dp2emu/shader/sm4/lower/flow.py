@@ -14,7 +14,7 @@ from operator import or_
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
-from dp2emu.shader.sm4.lower import arithmetic, resources
+from dp2emu.shader.sm4.lower import arithmetic, doubles, resources
 from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
 from dp2emu.shader.sm4.lower.lowering import Frame, FrameKind, Lowering, Switch, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
@@ -300,7 +300,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
     """
 
 
-EVALUATE = {**arithmetic.EVALUATE, **resources.EVALUATE}
+EVALUATE = {**arithmetic.EVALUATE, **doubles.EVALUATE, **resources.EVALUATE}
 """Rules by opcode, for all opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
@@ -331,9 +331,6 @@ def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:
 
 
 _REFUSED: dict[Op, str] = {
-    **_named("double precision", (op for op in Op if Op.DADD <= op <= Op.FTOD)),
-    **_named("double precision", (Op.DDIV, Op.DFMA, Op.DRCP)),
-    **_named("double precision", (Op.DTOI, Op.DTOU, Op.ITOD, Op.UTOD)),
     **_named("shader interfaces", (Op.FCALL,)),
     **_named("shader debugging", (Op.ABORT, Op.DEBUG_BREAK)),
     **_named("tiled resources", (op for op in Op if op >= Op.GATHER4_S)),

@@ -2,7 +2,8 @@
 (SM4-5 tokens, "Operands").
 
 Registers are untyped.  Float operands flush subnormals to zeros of the same sign; abs and negation
-change the sign bit only.  Negation of integer operands is two's complement.
+change the sign bit only.  Negation of integer operands is two's complement.  Doubles keep
+subnormals.
 
 The registers of all patches of a draw are in the uniform files ``vicp``, ``vocp`` and ``vpc``, in
 the order patch, control point, register, component.  The I32 input ``patch.x`` is the number of a
@@ -15,6 +16,7 @@ import struct
 from collections.abc import Callable, Iterable
 
 from dp2emu.errors import Unsupported
+from dp2emu.shader.doubles import from_words
 from dp2emu.shader.ports import CENTROID, CONSTANTS, NOPERSPECTIVE, POINTS_IN, POINTS_OUT, SAMPLE
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
@@ -129,7 +131,7 @@ class Source:
     """A source operand of an instruction; ``s[c]`` computes component c when it is first used.
 
     ``letter`` is the operand's letter in the opcode table: f reads floats, i integers, any other
-    letter bits.
+    letter bits.  ``pair`` and ``double`` read the components as two doubles.
     """
 
     def __init__(self, low: Lowering, operand: Operand, letter: str) -> None:
@@ -157,6 +159,15 @@ class Source:
     def raw(self, place: int) -> Value:
         """Component ``place`` of the register as bits, abs and negate applied to the sign bit."""
         return signed(self.operand, self._plain(place))
+
+    def pair(self, number: int) -> tuple[Value, Value]:
+        """The low and high word of double 0 or 1, with abs and negate applied to its sign bit."""
+        low, high = self.operand.swizzle[2 * number : 2 * number + 2]
+        return self._plain(low), signed(self.operand, self._plain(high))
+
+    def double(self, number: int) -> Value:
+        """Double 0 or 1 as an F64: swizzled components x and y, or z and w."""
+        return from_words(*self.pair(number))
 
     def integer(self, place: int) -> Value:
         """A component as an integer; two's complement negation if the operand has a negate
@@ -201,7 +212,7 @@ def sources(low: Lowering, instruction: Instruction) -> tuple[Source, ...]:
     return tuple(
         Source(low, operand, letter)
         for letter, operand in zip(instruction.op.row.operands, instruction.operands, strict=True)
-        if letter in "fisc"
+        if letter in "fiqsc"
     )
 
 
@@ -282,11 +293,12 @@ def input_of(low: Lowering, number: int, component: int, prefix: str | None = No
     name = f"v{number}.{COMPONENTS[component]}"
     if low.version.stage is Stage.VERTEX or register.interpolation is Interpolation.CONSTANT:
         return low.b.input(name, Type.I32)
+    prefix = _PREFIXES.get(register.interpolation, "") if prefix is None else prefix
     if register.name is SystemValue.POSITION:
-        return low.b.input(f"position.{COMPONENTS[component]}")
-    return low.b.input(
-        (_PREFIXES.get(register.interpolation, "") if prefix is None else prefix) + name
-    )
+        # A position is never divided by w.
+        prefix = prefix.removesuffix(NOPERSPECTIVE)
+        return low.b.input(f"{prefix}position.{COMPONENTS[component]}")
+    return low.b.input(prefix + name)
 
 
 _Read = Callable[[Lowering, Operand, int, Value | None], Value]
@@ -388,7 +400,6 @@ def _refused(low: Lowering, operand: Operand, place: int, index: Value | None) -
 
 
 _REFUSED = {
-    File.IMMEDIATE64: "double precision",
     File.THIS: "shader interfaces",
     File.CYCLE_COUNTER: "shader debugging",
     File.INNER_COVERAGE: "inner coverage",
@@ -402,6 +413,7 @@ _READ: dict[File, _Read] = {
     File.PATCH_CONSTANT: _of_patch,
     File.DOMAIN_POINT: _domain,
     File.IMMEDIATE: _immediate,
+    File.IMMEDIATE64: _immediate,
     File.CONSTANT_BUFFER: _constant,
     File.IMMEDIATE_CONSTANT_BUFFER: _own_constant,
     **dict.fromkeys(_SCALARS, _scalar),
@@ -414,7 +426,7 @@ _READ: dict[File, _Read] = {
 
 def _word(operand: Operand, place: int) -> int:
     """The DWORD of an immediate operand for component ``place``; a single one serves all four."""
-    return operand.words[place if len(operand.words) > 1 else 0]
+    return operand.words[place % len(operand.words)]
 
 
 def _flushed(word: int) -> float:

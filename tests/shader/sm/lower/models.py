@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dp2emu.shader.sm.opcodes import Op
-from dp2emu.shader.sm.versions import V1_4, V2_0, V3_0, Stage, Version
+from dp2emu.shader.sm.versions import V1_4, V2_0, Stage, Version
 
 F = np.float32
 Vector = list[np.float32]
@@ -20,7 +20,7 @@ Model = Callable[..., list[float | np.float32 | None]]
 
 
 def mul(version: Version, x: np.float32, y: np.float32) -> np.float32:
-    if version.level < V3_0 and (x == 0 or y == 0):
+    if x == 0 or y == 0:
         return F(0)
     return F(x * y)
 
@@ -78,7 +78,7 @@ def _matrix(size: int, rows: int) -> Model:
 
 
 def _rcp(version: Version, x: Vector) -> float | np.float32:
-    return math.inf if x[3] == 0 else F(1) / x[3]
+    return math.inf if x[3] == 0 and version.level < V2_0 else F(1) / x[3]
 
 
 def _rsq(version: Version, x: Vector) -> float | np.float32:

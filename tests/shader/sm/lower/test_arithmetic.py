@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from dp2emu.shader import reference
+from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.sm.lower import EFFECTS, arithmetic, texture
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.versions import V1_4, V2_0, V3_0, VERSIONS, Stage, Version
@@ -103,6 +105,46 @@ def test_opcode_computes_what_its_model_does(op: Op, version: Version) -> None:
             for c in range(4):
                 seen = lane, c, vectors, found[:, lane], wanted
                 assert equal[c](found[c, lane], wanted[c]), seen
+
+
+@pytest.mark.parametrize("version", ["vs_1_1", "vs_2_0", "vs_3_0", "ps_2_0", "ps_3_0"])
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("mul r0, r1, r2.w", [0, 0, 0, 0]),
+        ("mad r0, r1, r2, r1", [0, 0, 0, 0]),
+        ("dp3 r0, r1, r2", [0, 0, 0, 0]),
+        ("dp4 r0, r2, r1", [0, 0, 0, 0]),
+    ],
+)
+def test_0_times_infinity_or_nan_is_0_in_every_version(
+    version: str, line: str, wanted: list[float]
+) -> None:
+    """Of rcp of 0 too: nothing of it is left in a product with 0."""
+    output, declared = ("oPos", "") if version.startswith("vs") else ("oC0", "")
+    if version == "vs_3_0":
+        output, declared = "o0", "dcl_position o0\n"
+    text = f"""{version}\n{declared}def c0, 0.0, 0.0, -0.0, 0.0\ndef c1, nan(0x7fc00000), 0, 0, 0
+        mov r1, c0\nrcp r2, r1.x\nmov r2.y, c1.x\n{line}\nmov {output}, r0"""
+    program = lowered(text).program
+    name = "target0" if output == "oC0" else "position0"
+    for target in (reference.run, engine(JIT)):
+        found = target(program, {}, {}, 1).outputs
+        assert [found[f"{name}.{c}"].tobytes() for c in "xyzw"] == [
+            np.float32(each).tobytes() for each in wanted
+        ]
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"), [("vs_1_1", math.inf), ("vs_2_0", -math.inf), ("vs_3_0", -math.inf)]
+)
+def test_rcp_of_minus_0_is_minus_infinity_from_2_0_on(version: str, wanted: float) -> None:
+    output, declared = ("o0", "dcl_position o0\n") if version == "vs_3_0" else ("oPos", "")
+    text = f"{version}\n{declared}rcp r0, -v0.x\nmov {output}, r0"
+    program = lowered(text).program
+    for target in (reference.run, engine(JIT)):
+        found = target(program, {"v0.x": np.zeros(1, np.float32)}, {}, 1).outputs
+        assert found["position0.x"].tolist() == [wanted]
 
 
 @pytest.mark.parametrize(("power", "wanted"), [(1000, 127.9961), (-1000, -127.9961), (9, 9)])

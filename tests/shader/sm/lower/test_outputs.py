@@ -36,6 +36,28 @@ def test_outputs_of_3_0_are_not_clamped() -> None:
     assert vector(result, "fog0")[0] == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vs_1_1\nmov oPos, v0\nmov oD1, v0",
+        "vs_2_0\nmov oPos, v0\nmov oD1.w, v0.w",
+        "vs_3_0\ndcl_position o0\ndcl_color1 o1\nmov o0, v0\nmov o1, v0",
+    ],
+)
+def test_a_fog_factor_never_written_is_the_alpha_of_the_specular_colour(text: str) -> None:
+    shader = lowered(text)
+    assert shader.outputs[-1] == "fog0"
+    result = execute(shader.program, inputs(v0=(0.1, 0.2, 0.3, 0.7)))
+    assert result.outputs["fog0.x"] == np.float32(0.7)
+
+
+def test_a_fog_factor_that_is_written_is_not_the_specular_alpha() -> None:
+    text = "vs_2_0\nmov oPos, v0\nmov oD1, v0\nmov oFog, v0.x"
+    result = execute(lowered(text).program, inputs(v0=(0.25, 0.2, 0.3, 0.7)))
+    assert result.outputs["fog0.x"] == 0.25
+    assert "fog0" not in lowered("vs_2_0\nmov oPos, v0\nmov oD0, v0\nmov oD1.xyz, v0").outputs
+
+
 def test_components_never_written_are_0_and_1_in_the_first_colour() -> None:
     text = "vs_1_1\nmov oPos, v0\nmov oD0.x, v1.x\nmov oD1.x, v1.x\nmov oT3.xy, v1"
     result = execute(lowered(text).program, inputs(v1=(0.5, 0.25)))

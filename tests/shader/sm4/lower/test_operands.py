@@ -199,7 +199,6 @@ def test_coverage_is_an_input() -> None:
     ("version", "declaration", "body", "what"),
     [
         ("vs_5_0", "dcl_uav_raw u1", "nop", "unordered access views of vertex shaders"),
-        ("vs_5_0", "", "dmov r0.xy, r1.xyzw", "double precision: dmov"),
         ("ps_5_0", "dcl_input vInnerCoverage", "mov o0.x, vInnerCoverage", "inner coverage"),
         ("ps_5_0", "dcl_output oStencilRef", "mov oStencilRef, v2.x", "stencil reference"),
         ("vs_5_0", "", "abort", "shader debugging: abort"),

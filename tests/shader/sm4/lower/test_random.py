@@ -26,7 +26,7 @@ from tests.shader.sm4.making import recorded
 BUILT = [each for each in VERSIONS if each.stage is not Stage.HULL]
 MARKERS = {Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE}
 HULL = next(each for each in VERSIONS if each.stage is Stage.HULL)
-REFUSED = frozenset({File.IMMEDIATE64, File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
+REFUSED = frozenset({File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
 LEFT_OUT = frozenset({File.STENCIL_REFERENCE, File.INTERFACE})
 UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
 WRITING = (Stage.PIXEL, Stage.COMPUTE)
@@ -62,9 +62,9 @@ def with_operands_that_are(instruction: Instruction) -> Instruction:
     return replace(instruction, operands=tuple(operands))
 
 
-def built(seed: int, version: Version) -> Program:
-    """A program by chance without what is refused."""
-    program = decode(generate(Random(seed), version, length=12))
+def built(seed: int, version: Version, avoid: frozenset[Op] = frozenset()) -> Program:
+    """A program by chance without what is refused; opcodes in ``avoid`` only control flow."""
+    program = decode(generate(Random(seed), version, length=12, avoid=avoid))
     good = filter(partial(is_built, program.version), program.instructions)
     kept = tuple(map(with_operands_that_are, good))
     if version.stage is Stage.GEOMETRY:

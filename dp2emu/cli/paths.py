@@ -1,0 +1,118 @@
+"""Types of the parameters that name files, and the rule that no verb writes over its inputs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import click
+
+from dp2emu.cli.verbs import reads_line
+from dp2emu.errors import UsageError
+from dp2emu.outputs import Identity, identity_of, inputs_protected
+
+
+class InputPath(click.Path):
+    """A file or folder that the verb reads.  It is opened later; the type is for completion."""
+
+
+class OutputPath(click.Path):
+    """A file that the verb writes, or a folder to which it adds files."""
+
+
+class Specification(click.types.StringParamType):
+    """Text ``NAME`` or ``NAME:ARGUMENT``; for some names the argument is a file to read."""
+
+    def __init__(self, *readers: str) -> None:
+        """``readers`` are the names whose argument is a file."""
+        self._readers = readers
+
+    def file_in(self, text: str) -> str | None:
+        """The file that a specification names, None if it names none."""
+        name, _, argument = text.partition(":")
+        return argument if argument and name in self._readers else None
+
+
+INPUT = InputPath(allow_dash=True)
+OUTPUT = OutputPath(allow_dash=True)
+
+
+class _Given(NamedTuple):
+    """A file that a parameter names: the parameter as shown in the help, and the path."""
+
+    parameter: str
+    path: str
+
+
+class VerbCommand(click.Command):
+    """The command of a verb.  Before it runs, outputs that are inputs too are refused."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb.  Raises UsageError for an output that is also an input: the same
+        file by path, link or hard link, or the same folder.
+        """
+        found = list(_inputs(self, ctx))
+        inputs = {identity: given for given in found for identity in _identities(given.path)}
+        for output in _outputs(self, ctx):
+            identity = None if output.path == "-" else identity_of(output.path)
+            if identity is not None and (clash := inputs.get(identity)):
+                raise UsageError(
+                    f"{output.parameter} {output.path} would overwrite the input {clash.path}"
+                )
+        with inputs_protected(inputs):
+            return super().invoke(ctx)
+
+
+def verb_command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Decorator that makes a function the command of a verb; help lists the files it reads."""
+    return click.command(name, cls=VerbCommand, epilog=reads_line(name))
+
+
+def _inputs(command: click.Command, ctx: click.Context) -> Iterator[_Given]:
+    for parameter, values in _values(command, ctx):
+        if isinstance(parameter.type, InputPath):
+            yield from (_Given(_shown(parameter), value) for value in values)
+        elif isinstance(parameter.type, Specification):
+            named = filter(None, map(parameter.type.file_in, values))
+            yield from (_Given(_shown(parameter), path) for path in named)
+
+
+def _outputs(command: click.Command, ctx: click.Context) -> Iterator[_Given]:
+    for parameter, values in _values(command, ctx):
+        if isinstance(parameter.type, OutputPath):
+            yield from (_Given(_shown(parameter), value) for value in values)
+
+
+def _values(
+    command: click.Command, ctx: click.Context
+) -> Iterator[tuple[click.Parameter, tuple[str, ...]]]:
+    """(parameter, its values) for each parameter of the command that was given text."""
+    for parameter in command.params:
+        value = ctx.params.get(parameter.name or "")
+        values = value if isinstance(value, tuple) else (value,)
+        yield parameter, tuple(each for each in values if isinstance(each, str))
+
+
+def _shown(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Argument):
+        return parameter.make_metavar(click.get_current_context())
+    return max(parameter.opts, key=len)
+
+
+def _identities(path: str) -> Iterator[Identity]:
+    """The identities of an input: of a file, or of a folder, its files and its JSON document."""
+    if path == "-":
+        with suppress(OSError, ValueError, AttributeError):
+            status = os.fstat(sys.stdin.fileno())
+            yield status.st_dev, status.st_ino
+        return
+    folder = path.removesuffix(".json")
+    places = [path]
+    if os.path.isdir(folder):
+        places += [folder, f"{folder}.json"]
+        with suppress(OSError):
+            places += [entry.path for entry in os.scandir(folder)]
+    yield from filter(None, map(identity_of, places))

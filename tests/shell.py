@@ -1,0 +1,275 @@
+"""The commands of README and documents, run by a shell, and what must come of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from dp2emu.capture.headers import INCLUDES
+from tests.tools.loading import ROOT
+
+
+class Result(NamedTuple):
+    """What a command must give: exit code, text on both outputs, and files that are not empty.
+
+    ``out`` and ``err`` are regular expressions.  ``instead`` is run in place of a command that
+    takes minutes, or needs a shell that few machines have; ``more`` are options added to it.
+    """
+
+    code: int = 0
+    out: str = ""
+    err: str = ""
+    files: tuple[str, ...] = ()
+    instead: str = ""
+    more: str = ""
+
+
+FEW = " --tries 40"
+"""Option of ``minimize``, which else tries captures for a minute."""
+PICTURE = "out/call000001_surface2.png"
+FINE = r"2 calls, 2 of 2 answers as recorded, 2 of 2 queries answered.* 0 faults"
+DRAWS = Result(out=r"draw 2 .*surfaces 2 depth", err="10 draws were executed")
+PASSED = Result(out=r"query +35 +0 +0\nresponse +18 +0 +0", err="53 passed, 0 failed")
+SHADER = Result(files=("toon.bin",))
+LISTED = Result(out=r"\Avs_\d_\d\n")
+BATCH = Result(err="2 files: 2 fine", files=("results.jsonl",))
+SCENE = Result(
+    err="2 files, 8 query results",
+    files=("results/query/occ_overlap_random.json", "results/query/occ_overlap_random.png",
+           "scene.dp2"),
+)  # fmt: skip
+
+RUN = {
+    # README
+    "dp2emu replay streams/first_light.dp2 --png out": Result(err=FINE, files=(PICTURE,)),
+    "dp2emu replay streams/first_light.dp2 --json -": Result(
+        out=r'\A\{"schema": 1,\n"calls": \[\n\{"call": 0,[^$]*"summary": \{', err=FINE
+    ),
+    "dp2emu replay streams/first_light.dp2 --frames 0-9 --targets all --png out --sheet sheet.png":
+        Result(err="3 pictures", files=(PICTURE, "sheet.png")),
+    f"dp2emu diff-images docs/first_light.png {PICTURE}": Result(out=r"within\b"),
+    "dp2emu replay streams/first_light.dp2 --raw first_light.rgb": Result(
+        err="1 raw frame, rgb24, 320x240", files=("first_light.rgb",)
+    ),
+    "dp2emu replay streams/event_latency.dp2 --verify --timing "
+    "fixed:call=1000,packet=4000,delivery=500":
+        Result(err=r"14 of 14 answers as recorded.*14,000 ticks"),
+    "dp2emu info streams/overlapping_queries.dp2 --tokens": Result(out=r"ISSUEQUERY +\d+"),
+    "dp2emu state streams/overlapping_queries.dp2 --at 1:3": Result(
+        out=r"call: 1\ntoken: 3\n[^$]*next: CREATEQUERY"
+    ),
+    "dp2emu pixel streams/first_light.dp2 --at 186 121": DRAWS,
+    "dp2emu dump streams/bad_token.dp2 --hex": Result(out=r"\Adp2emu-text version=1 form=sealed"),
+    "dp2emu dump streams/first_light.dp2 --jsonl": Result(out=r'\A\{"record":"annotation"'),
+    "dp2emu info streams/real/d3d9_tri.trace": Result(out="apitrace trace of Direct3D 9"),
+    "dp2emu convert streams/first_light.dp2 first_light.txt": Result(files=("first_light.txt",)),
+    "dp2emu convert streams/first_light.dp2 first_light.c": Result(files=("first_light.c",)),
+    "dp2emu assemble first_light.txt -o first_light.dp2": Result(files=("first_light.dp2",)),
+    "dp2emu shader docs/toon.vs -o toon.bin": SHADER,
+    "dp2emu shader toon.bin": LISTED,
+    "dp2emu batch streams/first_light.dp2 streams/overlapping_queries.dp2 --out batch.jsonl":
+        Result(err="2 files: 2 fine", files=("batch.jsonl",)),
+    "dp2emu scene tests/golden/scenes/query/occ_overlap_random.json --out results "
+    "--capture scene.dp2": SCENE,
+    "dp2emu conform query response --rig emulator --junit conform.xml":
+        PASSED._replace(files=("conform.xml",)),
+    "dp2emu fuzz --target walk --execs 20000 --corpus fuzzing": Result(
+        err=r"walk: 20,000 inputs in .* 0 findings", files=("fuzzing/walk.json",)
+    ),
+    "dp2emu minimize streams/first_light.dp2 --check "
+    "'sh -c \"test $(wc -c < {}) -lt 2000\"' -o small.dp2":
+        Result(err=r"14 records became [1-9], [2-4]\d\d\d bytes", files=("small.dp2",), more=FEW),
+    "dp2emu import streams/real/sdl_testgeometry.trace -o testgeometry.dp2": Result(
+        err="every call read is expressed", files=("testgeometry.dp2",)
+    ),
+    "dp2emu replay testgeometry.dp2 --png testgeometry --json testgeometry.json": Result(
+        err="25 calls.* 7 pictures, 0 faults",
+        files=("testgeometry/call_00000056.png", "testgeometry.json"),
+    ),
+    "dp2emu replay streams/real/d3d9_tri.trace --against streams/real/d3d9_tri": Result(
+        err=r"1 picture, 0 faults[^$]*within\b"
+    ),
+    # docs/command-line.rst
+    "dp2emu replay game.dp2 --raw - | ffmpeg -f rawvideo -pixel_format rgb24 -video_size 640x480 "
+    "-framerate 60 -i - game.mkv": Result(err="1 raw frame, rgb24", files=("game.mkv",)),
+    'eval "$(_DP2EMU_COMPLETE=bash_source dp2emu)"': Result(
+        out="-F _dp2emu_completion dp2emu",
+        instead='eval "$(_DP2EMU_COMPLETE=bash_source dp2emu)" && complete -p dp2emu',
+    ),
+    'eval "$(_DP2EMU_COMPLETE=zsh_source dp2emu)"': Result(
+        out="#compdef dp2emu", instead="_DP2EMU_COMPLETE=zsh_source dp2emu"
+    ),
+    "_DP2EMU_COMPLETE=fish_source dp2emu | source": Result(
+        out="complete .*--command dp2emu", instead="_DP2EMU_COMPLETE=fish_source dp2emu"
+    ),
+    "dp2emu batch streams/first_light.dp2 streams/event_latency.dp2 --jobs 2 --out results.jsonl":
+        BATCH,
+    # docs/howto.rst
+    "dp2emu replay streams/first_light.dp2 --verify --png out --json replay.json": Result(
+        err=FINE, files=(PICTURE, "replay.json")
+    ),
+    "dp2emu state streams/overlapping_queries.dp2 --at 1:3 --json": Result(out=r'\A\{\n "schema"'),
+    "dp2emu import game.trace -o game.dp2": Result(
+        err="every call read is expressed", files=("game.dp2",)
+    ),
+    "dp2emu replay game.dp2 --png game": Result(
+        err="1 picture, 0 faults", files=("game/call_00000014.png",)
+    ),
+    'dp2emu conform --rig "pipe:wine mydriver.exe"': Result(err=r"\d\d passed, 0 failed"),
+    # docs/tutorial.rst
+    "dp2emu info streams/first_light.dp2 --tokens": Result(out=r"ISSUEQUERY +\d+"),
+    "dp2emu dump streams/first_light.dp2": Result(out=r"\Adp2emu-text version=1 form=sealed"),
+    "dp2emu convert streams/first_light.dp2 mine.txt": Result(files=("mine.txt",)),
+    "dp2emu assemble mine.txt -o mine.dp2": Result(files=("mine.dp2",)),
+    "dp2emu replay streams/first_light.dp2 --verify --png out": Result(err=FINE, files=(PICTURE,)),
+    "dp2emu state streams/first_light.dp2 --at 1": Result(out=r"call: 1\n"),
+    "dp2emu replay streams/event_latency.dp2 --timing fixed:call=1000,packet=4000,delivery=500":
+        Result(err=r"14 of 14 answers as recorded.*14,000 ticks"),
+    "dp2emu replay mine.dp2 --png out": Result(err="1 picture, 0 faults"),
+    "dp2emu conform query response --rig emulator": PASSED,
+    # docs/fuzzing.rst
+    "dp2emu fuzz --list": Result(out=r"\Awalk +find every token"),
+    "dp2emu fuzz --target device --seconds 60 --corpus fuzzing --jobs 2": Result(
+        err=r"device: 40 inputs in .* 0 findings",
+        instead="dp2emu fuzz --target device --execs 40 --plain --corpus fuzzing --jobs 2",
+    ),
+    'dp2emu minimize fault.dp2 --check "./reproduce {}" -o small.dp2': Result(
+        err=r"14 records became [1-9], [2-4]\d\d\d bytes", files=("small.dp2",), more=FEW
+    ),
+    "dp2emu fuzz --export work": Result(
+        err=r"\d+ inputs in work", files=("work/dp2.dict", "work/corpus/stream-00")
+    ),
+    "dp2emu dump --bare work/out/default/crashes/id*": Result(out="version=1 form=bare\n"),
+    # docs/rigs.rst
+    "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
+    "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
+    "python docs/rig_example.py ./mydriver.so": Result(out="event: S_OK\n"),
+    "i686-w64-mingw32-gcc -I INCLUDES INCLUDES/dp2stub.c mydriver.c -o mydriver.exe": Result(
+        files=("mydriver.exe",)
+    ),
+    "dp2emu convert fault.dp2 fault.c": Result(files=("fault.c",)),
+    "gcc -g -fsanitize=address fault.c mydriver.c -o fault": Result(
+        files=("fault",), instead="gcc -I INCLUDES -g fault.c mydriver.c -o fault"
+    ),
+    "./fault": Result(code=1, out=r"call 0\b[^$]*call 1\b"),
+    # docs/security.rst
+    "dp2emu replay streams/first_light.dp2 --limit call_pixels=10000000 --limit surfaces=100":
+        Result(err=FINE),
+}  # fmt: skip
+"""What each command gives that is run, by its text."""
+
+ELSEWHERE = {
+    r"python3 -m venv --clear .venv && .*": ".ci/run",
+    r"\.ci/run": ".ci/run",
+    r"python3 -m venv \.venv && \. \.venv/bin/activate": ".ci/run",
+    r"pip install '\.\[test\]'": ".ci/run",
+    r"(HYPOTHESIS_PROFILE=full )?python -m pytest (-n auto|-m slow)": ".ci/run",
+    r"python -m tests\.golden": "tests/golden/test_main.py",
+    r"python -m tests\.golden10": "tests/golden10/test_golden10.py",
+    r"python -m tests\.captures FOLDER": "tests/captures.py",
+    r"python tools/bench\.py.*": "tests/tools/test_bench.py",
+    r"python tools/token_table\.py": "tests/test_readme.py",
+    r"python tools/mutate_(ops|opcodes|stages)\.py": "tools",
+    r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
+    r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
+    r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
+    r"cp apitrace/lib/wrappers/.*|.*wine game\.exe": "Wine and a program",
+}
+"""File that runs a command of this form (a regular expression), or what the command needs."""
+
+STAND_INS = {
+    "dp2emu": f'exec {shlex.quote(sys.executable)} -m dp2emu "$@"',
+    "python": f'exec {shlex.quote(sys.executable)} "$@"',
+    "ffmpeg": 'for last; do :; done; cat > "$last"',
+    "wine": 'program=$1; shift; exec "./$program" "$@"',
+    "i686-w64-mingw32-gcc": 'exec gcc "$@"',
+}
+"""Programs in the shell's path: those that an installation adds, and stand-ins for others."""
+_DRIVER = "".join(
+    f'#include "tests/native/{name}.c"\n' for name in ("sample", "sample_queries", "sample_draws")
+)
+_REPRODUCE = '#!/bin/sh\ntest "$(wc -c < "$1")" -lt 2000\n'
+_BLOCK = re.compile(r"(?:\.\. code-block:: (sh|console)|::)\n\n((?:    .*\n|\n)+)")
+_COMMENT = re.compile(r"\s{2,}# .*$")
+_PROGRAM = re.compile(r"^(?:\w+=\S+ )*(?:eval|dp2emu|wine|\w+=\w+ dp2emu)\b")
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Every shell command in a page or in a part of one, without comments, in order."""
+    for language, block in _BLOCK.findall(text):
+        lines = [line[4:] for line in block.rstrip().split("\n")]
+        if language or any(_PROGRAM.match(line) for line in lines):
+            yield from _commands(lines, prompt=language == "console")
+
+
+def _commands(lines: list[str], *, prompt: bool) -> Iterator[str]:
+    waiting = ""
+    for line in lines:
+        if prompt and not waiting and not line.startswith("$ "):
+            continue  # what the command before prints
+        words = _COMMENT.sub("", line.removeprefix("$ ") if prompt else line).strip()
+        waiting = f"{waiting} {words}".strip()
+        if words.endswith("\\"):
+            waiting = waiting.removesuffix("\\").rstrip()
+        elif not words.endswith("|"):
+            yield waiting
+            waiting = ""
+
+
+def run_elsewhere(command: str) -> str | None:
+    """The file that runs a command, or what it needs; None for a command to be run here."""
+    for form, place in ELSEWHERE.items():
+        found = re.fullmatch(form, command)
+        if found is not None and command not in RUN:
+            return place.format(**found.groupdict())
+    return None
+
+
+def make_clone(folder: Path) -> None:
+    """Fill a folder with what a clone has and commands read, and with the files of a reader."""
+    for part in ("docs", "streams", "tests/golden/scenes/query", "tests/native"):
+        shutil.copytree(ROOT / part, folder / part)
+    programs = folder / ".programs"
+    programs.mkdir()
+    for name, body in STAND_INS.items():
+        _program(programs / name, f"#!/bin/sh\n{body}\n")
+    _program(folder / "reproduce", _REPRODUCE)
+    (folder / "mydriver.c").write_text(_DRIVER)
+    (folder / "INCLUDES").symlink_to(INCLUDES)
+    for name in ("fault.dp2", "game.dp2"):
+        shutil.copy(ROOT / "streams" / "first_light.dp2", folder / name)
+    shutil.copy(ROOT / "streams" / "real" / "d3d9_tri.trace", folder / "game.trace")
+    crashes = folder / "work" / "out" / "default" / "crashes"
+    crashes.mkdir(parents=True)
+    (crashes / "id:000000,sig:11").write_bytes(bytes.fromhex("2a000000") + bytes(12))
+
+
+def _program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def check_command(command: str, folder: Path) -> None:
+    """Run a command in a clone by a shell, and look at what came of it."""
+    expected = RUN[command]
+    for name in expected.files:
+        (folder / name).unlink(missing_ok=True)
+    paths = os.pathsep.join([str(folder / ".programs"), os.environ["PATH"]])
+    ran = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", expected.instead or command + expected.more],
+        cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, "PATH": paths, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+    )  # fmt: skip
+    out, err = ran.stdout.decode("utf-8", "replace"), ran.stderr.decode("utf-8", "replace")
+    assert ran.returncode == expected.code, f"{command}: {err}"
+    assert re.search(expected.out, out), f"{command}: {out[:2000]}"
+    assert re.search(expected.err, err), f"{command}: {err[:2000]}"
+    for name in expected.files:
+        assert (folder / name).stat().st_size > 0, f"{command}: {name}"
