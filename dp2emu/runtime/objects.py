@@ -55,7 +55,7 @@ def _reads_inputs(code: bytes) -> bool:
 
 
 class VertexShader(msgspec.Struct, frozen=True):
-    """IDirect3DVertexShader9; ``code`` is that of a Direct3D 9 shader."""
+    """IDirect3DVertexShader9; ``code`` is the code of a Direct3D 9 shader."""
 
     handle: int
     code: bytes = b""

@@ -272,7 +272,7 @@ def _levels(shape: TextureShape, *, generated: bool) -> int:
     """
     sides = shape.width, shape.height, shape.depth
     width, height = FORMATS[shape.format].block
-    # A side below a block's is stored as a whole block, like that of a small level.
+    # A side smaller than a block is stored as a whole block, as in a small level.
     whole = height == 1 or all(
         side < block or side % block == 0
         for side, block in zip(sides, (width, height), strict=False)

@@ -1,6 +1,6 @@
 """Calls and answers of a capture as construct reads them: nested fields as text, or JSON lines.
 
-The fields are those of the containers of ``dp2.parse``: every member by its SDK name, headers and
+The fields are the containers of ``dp2.parse``: every member by its SDK name, headers and
 padding included.  Other records are left out.
 """
 

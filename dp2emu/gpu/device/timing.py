@@ -171,8 +171,8 @@ def scripted(path: Path) -> Timing:
     """Times in ticks from a JSON file; the last entry of a list repeats.
 
     ``{"call": [ticks, ...], "packet": [ticks, ...], "delivery": {"EVENT": [ticks, ...]}}``, each
-    part optional (0).  A delivery is named as in D3DQUERYTYPE or D3D10DDI_QUERY, and is that of
-    the types of that name in both.  Raises UsageError for anything else.
+    part optional (0).  A delivery is named after a query type of D3DQUERYTYPE or
+    D3D10DDI_QUERY; a name that is in both applies to both.  Raises UsageError for anything else.
     """
     script = _load(path)
     calls = _ticks_list(script.pop("call", [0]), "call")
