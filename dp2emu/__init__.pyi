@@ -1,3 +1,4 @@
+from dp2emu.cancellation import Cancellation as Cancellation
 from dp2emu.capture import Capture as Capture
 from dp2emu.capture import CaptureWriter as CaptureWriter
 from dp2emu.capture import open_capture as open_capture
@@ -17,6 +18,7 @@ from dp2emu.dp2.parse import Parsed as Parsed
 from dp2emu.dp2.parse import ParsedToken as ParsedToken
 from dp2emu.dp2.parse import parse as parse
 from dp2emu.errors import ArgumentError as ArgumentError
+from dp2emu.errors import Cancelled as Cancelled
 from dp2emu.errors import CaptureError as CaptureError
 from dp2emu.errors import ContractError as ContractError
 from dp2emu.errors import DecodingDisagreement as DecodingDisagreement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -124,3 +125,34 @@ def test_extremes_of_a_number_and_a_constant_are_the_same(op: str, bound: float)
 
     _assert_same(_program(first, None))
     _assert_same(_program(second, None))
+
+
+def chain(length: int) -> Program:
+    """A program of ``length`` products and sums, each of which reads the one before."""
+    b = Builder(Stage.PIXEL)
+    x, y = b.input("x"), b.input("y")
+    for _ in range(length):
+        x = x * y + y
+    b.output("o", x)
+    return b.program()
+
+
+def calls_of(function: Callable[[Program], object], program: Program) -> int:
+    """The number of Python functions that a call of ``function`` calls."""
+    count = 0
+
+    def watch(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(watch)
+    try:
+        function(program)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_the_signs_of_zeros_of_a_chain_are_found_in_proportion_to_its_length() -> None:
+    short, long = (calls_of(unsigned_zeros, chain(length)) for length in (50, 400))
+    assert long < 9 * short
