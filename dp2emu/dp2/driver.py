@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import FOREIGN, check_contents, checked, unchecked
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hal import (
@@ -38,7 +38,7 @@ from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing
-from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc
+from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc, host_bytes
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 
@@ -169,7 +169,7 @@ class Driver:
         surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
-        return surface.host_copy.host_bytes(offset, size)
+        return host_bytes(surface.host_copy, offset, size)
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of the live surface ``handle``.  Raises Fault if unknown."""
@@ -268,11 +268,20 @@ class Driver:
         """
         return get_driver_info(guid, data, self.query_types())
 
+    @unchecked
     def submit(self, call: Call) -> Answer:
         """D3dDrawPrimitives2.  A refusal of the driver is in ddrval of the answer.
 
-        Raises Unsupported, and Fault (DDERR_OUTOFMEMORY) if the host has no memory left.
+        Raises Unsupported, Fault (DDERR_OUTOFMEMORY) if the host has no memory left, and
+        ArgumentError for a call with members of other types.
         """
+        try:
+            return self._answered(call)
+        except FOREIGN:
+            check_contents(Driver.submit, self, call)
+            raise
+
+    def _answered(self, call: Call) -> Answer:
         context = self._contexts.get(call.dwhContext)
         if context is None:
             return self._context_bad(call)
@@ -436,7 +445,8 @@ class Driver:
         """
         user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
         data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
-        size = call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+        format = call.dwVertexType
+        size = call.dwVertexSize or (fvf_size(format, context.interface) if format else 0)
         return CallVertices(
             data, call.dwVertexOffset, call.dwVertexLength, size, call.dwVertexType
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.argument_check import checked_on_failure
+from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command import packets
@@ -142,6 +142,7 @@ class Gpu:
         """Reset the counts of work and of queued draws that limit a single call."""
         self.budget.call, self.budget.draws = NOTHING_SPENT, 0
 
+    @unchecked
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
 
@@ -162,9 +163,14 @@ class Gpu:
                 uploaded += self._take_call_vertices(packet)
         self._fifo.append((packet, self.now, size, uploaded, context))
 
+    @unchecked
     def advance(self, ticks: int) -> None:
         """Let ``ticks`` of host time pass, and execute the packets that start until then."""
-        self.now += ticks
+        try:
+            self.now += ticks
+        except TypeError:
+            check_contents(Gpu.advance, self, ticks)
+            raise
         self.run()
 
     def run(self) -> None:
