@@ -145,10 +145,17 @@ def checked_on_failure(target: _T) -> _T:
 
 
 def unchecked(function: _T) -> _T:
-    """``function``, a method, which its class does not wrap: it only passes its arguments on to a
-    function that is checked.
+    """``function``, a method, which its class does not wrap: it checks its arguments itself, or
+    passes them on to a function that does.
     """
     return cast(_T, _marked(function))
+
+
+def check_contents(function: Callable[..., Any], *arguments: Any) -> None:
+    """Raise ArgumentError for the first argument of ``function``, or element or member of one,
+    that does not fit its annotation.
+    """
+    Parameters(function).check_contents(arguments, {})
 
 
 def _decorated(target: _T, wrap: Callable[[Any], Any]) -> _T:

@@ -25,10 +25,13 @@ class Cancellation:
     Mutable: it is cancelled at most once, by any thread, and stays cancelled.  With ``seconds`` it
     is cancelled when that much time has passed since its creation.  Raises UsageError unless
     ``seconds`` is positive.
+
+    ``word.value`` is 0 until the token is cancelled: code that runs for every packet reads it
+    without a call.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
-        self._word = ctypes.c_int64(0)
+        self.word = ctypes.c_int64(0)
         self._reason = ""
         self._timer: threading.Timer | None = None
         with _tokens_lock:
@@ -38,9 +41,9 @@ class Cancellation:
 
     def cancel(self, reason: str = "cancelled") -> None:
         """End the work; ``reason`` is the message of the errors that it ends with."""
-        if not self._word.value:
+        if not self.word.value:
             self._reason = reason
-            self._word.value = 1
+            self.word.value = 1
         self.close()
 
     def close(self) -> None:
@@ -51,16 +54,16 @@ class Cancellation:
     @property
     def cancelled(self) -> bool:
         """Whether the token is cancelled."""
-        return bool(self._word.value)
+        return bool(self.word.value)
 
     @property
     def address(self) -> int:
         """Address of the 64-bit word that compiled code polls; it lives as long as the token."""
-        return ctypes.addressof(self._word)
+        return ctypes.addressof(self.word)
 
     def check(self) -> None:
         """Raise Cancelled, with the reason, if the token is cancelled."""
-        if self._word.value:
+        if self.word.value:
             raise Cancelled(self._reason)
 
     def _start_timer(self, seconds: float) -> None:
@@ -81,23 +84,17 @@ def cancel_all(reason: str) -> None:
 
 
 class _Current(threading.local):
-    """Thread-local: the token of the work that the thread executes."""
+    """Thread-local: the ``token`` of the work that the thread executes."""
 
     def __init__(self) -> None:
         self.token = Cancellation()
 
 
-_current = _Current()
+CURRENT = _Current()
+"""The token of the work that the calling thread executes; outside of any, a token of the thread's
+own."""
 
 
 def current() -> Cancellation:
-    """Return the token of the work that the calling thread executes; outside of any, a token of
-    the thread's own.
-    """
-    return _current.token
-
-
-def exchange(token: Cancellation) -> Cancellation:
-    """Make ``token`` the current one of the calling thread, and return the one before it."""
-    before, _current.token = _current.token, token
-    return before
+    """Return the token of the work that the calling thread executes."""
+    return CURRENT.token

@@ -68,6 +68,9 @@ RUN = {
     "dp2emu pixel streams/first_light.dp2 --at 186 121": DRAWS,
     "dp2emu dump streams/bad_token.dp2 --hex": Result(out=r"\Adp2emu-text version=1 form=sealed"),
     "dp2emu dump streams/first_light.dp2 --jsonl": Result(out=r'\A\{"record":"annotation"'),
+    "dp2emu dump streams/first_light.dp2 --parser construct": Result(
+        out=r"\Atoken of call 0, offset 0x0000, SETRENDERTARGET2\n  header: bCommand=85"
+    ),
     "dp2emu info streams/real/d3d9_tri.trace": Result(out="apitrace trace of Direct3D 9"),
     "dp2emu convert streams/first_light.dp2 first_light.txt": Result(files=("first_light.txt",)),
     "dp2emu convert streams/first_light.dp2 first_light.c": Result(files=("first_light.c",)),

@@ -406,7 +406,7 @@ def early_light(studio: Studio) -> None:
     send(Op.SETTRANSFORM, [(1, scaled(-0.5))])
     early_square(studio, session, vertices.handle)
     tailed(Op.SETLIGHT, (3, SWITCH_OFF), b"")
-    send(Op.MULTIPLYTRANSFORM, [(1, (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1))])
+    send(Op.SETTRANSFORM, [(1, scaled(0.5))])
     send(Op.SETCLIPPLANE, [(0, (-1.0, 0.0, 0.0, 0.5))])
     send(Op.RENDERSTATE, [(RenderState.CLIPPLANEENABLE, 1)])
     early_square(studio, session, vertices.handle)

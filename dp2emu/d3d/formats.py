@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.argument_check import checked_on_failure
+from dp2emu.argument_check import FOREIGN, check_contents, unchecked
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 
@@ -175,13 +175,17 @@ class FormatRow(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Whether any channel is a float; stores do not clamp float channels."""
         return any(channel.coding is Coding.FLOAT for channel in self.channels.values())
 
-    @checked_on_failure
+    @unchecked
     def view(self, data: NDArray[np.uint8]) -> NDArray[np.generic]:
         """Pixel bytes ``data``, uint8 (n * size,), as words: ``word`` (n,), or (n, words) if a
         pixel has several.
         """
-        words: NDArray[np.generic] = data.view(self.word)
-        return words if self.words == 1 else words.reshape(-1, self.words)
+        try:
+            words: NDArray[np.generic] = data.view(self.word)
+            return words if self.words == 1 else words.reshape(-1, self.words)
+        except FOREIGN:
+            check_contents(FormatRow.view, self, data)
+            raise
 
 
 _CODINGS = dict.fromkeys("uvwq", Coding.SNORM) | dict.fromkeys("ps", Coding.UINT)

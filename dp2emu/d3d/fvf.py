@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import check_contents
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
@@ -34,23 +34,37 @@ _Attribute = tuple[DeclType, DeclUsage | None, int]
 DWORD."""
 
 
-@checked
-@lru_cache(maxsize=256)
 def fvf_size(fvf: int, interface: int = 9) -> int:
     """Bytes of a vertex of format ``fvf`` in an application of DirectX ``interface``.
 
     Raises Fault (DDERR_INVALIDPARAMS) for more than 8 texture coordinate sets.
     """
+    try:
+        return _size(fvf, interface)
+    except TypeError:
+        check_contents(fvf_size, fvf, interface)
+        raise
+
+
+@lru_cache(maxsize=256)
+def _size(fvf: int, interface: int) -> int:
     return sum(TYPE_BYTES[type] for type, _, _ in _attributes(fvf, interface))
 
 
-@checked
-@lru_cache(maxsize=256)
 def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
     """The layout of vertices of FVF code ``fvf``, all in stream 0, for DirectX ``interface``.
 
     Raises Fault as ``fvf_size`` does.
     """
+    try:
+        return _layout(fvf, interface)
+    except TypeError:
+        check_contents(fvf_layout, fvf, interface)
+        raise
+
+
+@lru_cache(maxsize=256)
+def _layout(fvf: int, interface: int) -> VertexLayout:
     elements, offset = [], 0
     for type, usage, index in _attributes(fvf, interface):
         if usage is not None:

@@ -295,7 +295,7 @@ class Context:
             byte_offset,
             first=first,
             dividers=self.shaders.has_dividers,
-            read=source.reads_vertices,
+            read=bool(self.streams.bound) or source.reads_vertices,
         )
         self._draw(source, shape, first, count, streams, None)
 
@@ -323,7 +323,7 @@ class Context:
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
         shape, source = _topology(topology), self._stream_source()
-        read = source.reads_vertices
+        read = bool(self.streams.bound) or source.reads_vertices
         streams = self.streams.instances(self.call, base_bytes, first=None, read=read)
         self._draw(source, shape, start, count, streams, indices)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import FOREIGN, check_contents, checked, unchecked
 from dp2emu.cancellation import Cancellation
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
@@ -39,7 +39,7 @@ from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing
-from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc
+from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc, host_bytes
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 
@@ -172,7 +172,7 @@ class Driver:
         surface = self.gpu.heap.find(handle)
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
-        return surface.host_copy.host_bytes(offset, size)
+        return host_bytes(surface.host_copy, offset, size)
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of the live surface ``handle``.  Raises Fault if unknown."""
@@ -271,11 +271,20 @@ class Driver:
         """
         return get_driver_info(guid, data, self.query_types())
 
+    @unchecked
     def submit(self, call: Call) -> Answer:
         """D3dDrawPrimitives2.  A refusal of the driver is in ddrval of the answer.
 
-        Raises Unsupported, and Fault (DDERR_OUTOFMEMORY) if the host has no memory left.
+        Raises Unsupported, Fault (DDERR_OUTOFMEMORY) if the host has no memory left, and
+        ArgumentError for a call with members of other types.
         """
+        try:
+            return self._answered(call)
+        except FOREIGN:
+            check_contents(Driver.submit, self, call)
+            raise
+
+    def _answered(self, call: Call) -> Answer:
         context = self._contexts.get(call.dwhContext)
         if context is None:
             return self._context_bad(call)
@@ -299,7 +308,9 @@ class Driver:
         return Answer(int(fault.hr), 0, self.gpu.now, b"", _out_flags(call), fault)
 
     def _perform(self, context: Context, call: Call, number: int) -> _Walked:
-        self.gpu.cancellation.check()
+        stopped = self.gpu.cancellation.word
+        if stopped.value:
+            self.gpu.cancellation.check()
         try:
             walked = self._execute(context, call)
         finally:
@@ -308,10 +319,11 @@ class Driver:
                 context.write_shadow()
             context.call, context.shadow = NO_CALL, None
             self.gpu.call_vertices = None
-            if not self.gpu.cancellation.cancelled:
+            if not stopped.value:
                 self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
                 self.gpu.distribute()
-        self.gpu.cancellation.check()
+        if stopped.value:
+            self.gpu.cancellation.check()
         return walked
 
     def _execute(self, context: Context, call: Call) -> _Walked:
@@ -443,7 +455,8 @@ class Driver:
         """
         user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
         data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
-        size = call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+        format = call.dwVertexType
+        size = call.dwVertexSize or (fvf_size(format, context.interface) if format else 0)
         return CallVertices(
             data, call.dwVertexOffset, call.dwVertexLength, size, call.dwVertexType
         )

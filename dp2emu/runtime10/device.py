@@ -42,7 +42,7 @@ from dp2emu.runtime10.textures import (
     parts_of,
     texture_resource,
 )
-from dp2emu.runtime10.views import Span, ViewDesc, view_structure
+from dp2emu.runtime10.views import VIEW_DIMENSIONS, Span, ViewDesc, view_structure
 
 CORE_LAYER = 1
 """The runtime's handle of itself ("core layer"), which the driver passes to pfnSetErrorCb."""
@@ -230,8 +230,12 @@ class Device:
         """Create a view by its ``noun``, such as ShaderResourceView; without ``desc`` a view of
         all of the resource, and for outputs of its top level.
 
-        Raises Refused (E_INVALIDARG) for a description that does not fit the resource.
+        Raises Refused (E_INVALIDARG) for a description that does not fit the resource, and
+        ArgumentError for an unknown noun.
         """
+        if noun not in VIEW_DIMENSIONS:
+            known = ", ".join(VIEW_DIMENSIONS)
+            raise ArgumentError(f"no view is called {noun!r:.60}; expected {known}")
         given = resource.desc, resource.memory, desc or ViewDesc()
         structure = view_structure(self.api, noun, *given)
         try:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from dp2emu.cancellation import current
+from dp2emu.cancellation import CURRENT
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
@@ -431,9 +431,10 @@ def _within(chosen: Mask, active: Mask | None) -> Mask:
 
 
 def _loop(machine: Machine, statement: ir.Loop, active: Mask | None) -> Mask | None:
-    inside, token = active, current()
+    inside, token = active, CURRENT.token
     for _ in range(statement.limit):
-        token.check()
+        if token.word.value:
+            token.check()
         inside = machine.block(statement.body, inside)
         if inside is not None and not inside.any():
             break

@@ -25,7 +25,7 @@ def test_the_form_is_told_by_the_first_bytes(kind: str, make, tmp_path: Path) ->
 
 @pytest.mark.parametrize("data", [b"", b"\x89MC", b"PNG or so", sealed([])[:7], b"\x89DP2LOG2"])
 def test_an_unknown_file_names_what_was_expected(data: bytes) -> None:
-    with pytest.raises(CaptureError, match=r"89 4d 43 41 50 30 0d 0a.*only when asked"):
+    with pytest.raises(CaptureError, match=r"89 4d 43 41 50 30 0d 0a.*only on request"):
         open_capture(BytesIO(data))
 
 
@@ -47,7 +47,7 @@ def test_a_missing_file_is_an_oserror(tmp_path: Path) -> None:
 
 
 def test_a_place_must_be_a_path_or_a_stream() -> None:
-    with pytest.raises(UsageError, match="neither"):
+    with pytest.raises(UsageError, match="place is 5, not Place"):
         open_capture(5)
 
 

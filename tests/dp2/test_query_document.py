@@ -166,7 +166,8 @@ def occlusion_of(samples: dict[tuple[int, int], int], single: int = 0) -> int:
     counters.samples += single
     counters.multisamples.passed.update(samples)
     report = Report(QuerySlot(9, None, 5), 0, begin, snapshot(counters, 0), 0)
-    return dword(KINDS[OCCLUSION].payload(report, Options()))
+    (count,) = KINDS[OCCLUSION].values(report, Options())
+    return int(count)
 
 
 @pytest.mark.parametrize(("samples", "pixels"), [(0, 0), (1, 1), (3, 1), (4, 1), (5, 2), (8, 2)])

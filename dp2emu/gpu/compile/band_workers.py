@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.cancellation import current
+from dp2emu.cancellation import CURRENT
 from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, RESULTS, SETUP_RESULTS, WORD, Layout
 from dp2emu.gpu.code.vertex_arguments import VERTEX_WORDS, ArgumentWords
@@ -454,7 +454,7 @@ class Items:
         bands = self.bands
         return np.array((
             0, first, end, address(self.words), *setting_up, kernel,
-            bands.count, bands.top, bands.bottom, bands.shift, current().address,
+            bands.count, bands.top, bands.bottom, bands.shift, CURRENT.token.address,
         ), np.int64)  # fmt: skip
 
 
@@ -464,7 +464,8 @@ assert len(JOB) == 4 + 7 + 6
 def _work(what: int, working: Sequence[BandWorker]) -> None:
     run = band_function().best()
     share([partial(run, address(worker.words), what) for worker in working])
-    current().check()
+    if CURRENT.token.word.value:
+        CURRENT.token.check()
 
 
 def _grown(held: NDArray[_Item], size: int) -> NDArray[_Item]:

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dp2emu.cancellation import current
+from dp2emu.cancellation import CURRENT
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, RESULTS, SETUP_RESULTS, TOGETHER
 from dp2emu.gpu.code.vertex_arguments import DRAW, SOURCE, VERTEX_WORDS, ArgumentWords
@@ -471,7 +471,8 @@ class BatchRun:
             template.refresh()
         while self._done < self._count:
             self._done = batch_function().run(rows, self._done, self._count, room, why)
-            current().check()
+            if CURRENT.token.word.value:
+                CURRENT.token.check()
             reason = int(self._why[0])
             if reason >= PLANNED:
                 place = int(self._rows[self._done, 0])

@@ -250,7 +250,8 @@ class Drawing(msgspec.Struct, frozen=True):
             return self.paint(plan, draw, given, items, (0, 1, pixels), before)
         results = np.zeros(len(RESULTS), np.int64)
         plan.kernel.run(address(given.words), address(results), top, bottom)
-        self.cancellation.check()
+        if self.cancellation.word.value:
+            self.cancellation.check()
         if given.bindings is not None:
             given.bindings.raise_errors()
         return self.counted(plan.key, draw, results.tolist(), before)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.argument_check import checked_on_failure
-from dp2emu.cancellation import Cancellation, exchange
+from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
+from dp2emu.cancellation import CURRENT, Cancellation
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command import packets
@@ -93,9 +93,8 @@ class Gpu:
     no effect and take no time.  ``budget`` limits work: beyond ``limits`` a packet raises
     Exceeded without effect, a draw after its earlier primitives.  ``handed_over`` are bytes that
     the next packet uploads, unless it begins or ends a query, and ``call_vertices`` those that the
-    first draw of them uploads; both count when the packet is executed.
-    Once ``cancellation`` is cancelled, execution raises Cancelled, which may leave a packet half
-    executed.
+    first draw of them uploads; both count when the packet is executed.  Once ``cancellation`` is
+    cancelled, execution raises Cancelled, which may leave a packet half executed.
     """
 
     def __init__(
@@ -109,6 +108,7 @@ class Gpu:
         cancellation: Cancellation | None = None,
     ) -> None:
         self.cancellation = cancellation or Cancellation()
+        self._stopped = self.cancellation.word
         self.residency = Residency(budgets)
         self.overlap = overlap
         self.skipped: frozenset[type[Packet]] = frozenset()
@@ -147,6 +147,7 @@ class Gpu:
         """Reset the counts of work and of queued draws that limit a single call."""
         self.budget.call, self.budget.draws = NOTHING_SPENT, 0
 
+    @unchecked
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
 
@@ -167,9 +168,14 @@ class Gpu:
                 uploaded += self._take_call_vertices(packet)
         self._fifo.append((packet, self.now, size, uploaded, context))
 
+    @unchecked
     def advance(self, ticks: int) -> None:
         """Let ``ticks`` of host time pass, and execute the packets that start until then."""
-        self.now += ticks
+        try:
+            self.now += ticks
+        except TypeError:
+            check_contents(Gpu.advance, self, ticks)
+            raise
         self.run()
 
     def run(self) -> None:
@@ -178,15 +184,15 @@ class Gpu:
         Draws are batched in here and only in here: every batch is executed before this returns,
         so a caller never observes a draw that waits.
         """
-        before = exchange(self.cancellation)
+        before, CURRENT.token = CURRENT.token, self.cancellation
         try:
             self._run()
         finally:
             try:
-                if not self.cancellation.cancelled:
+                if not self._stopped.value:
                     self._execute_batch()
             finally:
-                exchange(before)
+                CURRENT.token = before
 
     def _run(self) -> None:
         fifo = self._fifo
@@ -195,7 +201,8 @@ class Gpu:
             start = self._next_start()
             if start > self.now:
                 return
-            self.cancellation.check()
+            if self._stopped.value:
+                self.cancellation.check()
             fifo.popleft()
             self._queued_bytes -= size
             if uploaded:

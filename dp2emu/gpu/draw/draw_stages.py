@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.cancellation import current
+from dp2emu.cancellation import CURRENT
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import decides_coverage
@@ -99,7 +99,7 @@ def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -
     bindings = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
     objects = pipeline, *surfaces, *bindings
     # A set-up holds the address of the token's word.
-    token = current()
+    token = CURRENT.token
     values = *draw.pixel.textures, draw.scissor, draw.output.merge, run, threads, token
     try:
         return _setups.find(objects, values)
@@ -310,9 +310,10 @@ def _draw_part(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
 def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
     """Assemble and draw primitives ``first`` to ``end``, chunk by chunk."""
     work = Work()
-    token = current()
+    token = CURRENT.token
     for start in range(first, end, CHUNK):
-        token.check()
+        if token.word.value:
+            token.check()
         stop = min(start + CHUNK, end)
         work += rest(draw, _assembled(draw, texturing, start, stop))
     return work
@@ -378,7 +379,7 @@ def _draw_chunk(
     assembled: Geometry,
 ) -> Work:
     """Draw primitives by the reference stages that follow clipping -> their work."""
-    token = current()
+    token = CURRENT.token
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_test.depth_planes(draw, primitives)
     sampler = StageSampler(texturing, Stage.PIXEL)
@@ -392,7 +393,8 @@ def _draw_chunk(
     )
     for spans in primitives.spans:
         for batch in batches(spans, draw.pipeline.samples):
-            token.check()
+            if token.word.value:
+                token.check()
             work += stages.merge(batch)
     return work + Work(unordered_bytes=sum(shader.moved_bytes))
 

@@ -13,14 +13,14 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dp2emu.argument_check import checked, checked_on_failure
+from dp2emu.argument_check import FOREIGN, check_contents, checked, checked_on_failure, unchecked
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import AnyFormat, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import ArgumentError, Fault, Unsupported
 from dp2emu.gpu.resource import planar
 from dp2emu.gpu.resource.planar import PLANAR
 from dp2emu.gpu.resource.subresources import (
@@ -178,19 +178,6 @@ class Surface:
         """The surface the host reads and writes: the system copy, or the surface itself."""
         return self.system or self
 
-    def host_bytes(self, offset: int, size: int) -> bytes:
-        """``size`` bytes from byte ``offset`` on, as the host reads them."""
-        if self.format in PLANAR:
-            return planar.host_bytes(self.format, self.subresources, self.data, offset, size)
-        return self.data[offset : offset + size].tobytes()
-
-    def store_host_bytes(self, offset: int, data: bytes) -> None:
-        """Store ``data`` at byte ``offset``, as the host writes it."""
-        if self.format in PLANAR:
-            planar.store_host_bytes(self.format, self.subresources, self.data, offset, data)
-        else:
-            self.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
-
     def pixels(self) -> NDArray[Any]:
         """Return a writable view of the pixel words, of shape (height, width * samples).
 
@@ -241,6 +228,23 @@ class _Allocated:
         self.bytes -= size
 
 
+def host_bytes(surface: Surface, offset: int, size: int) -> bytes:
+    """``size`` bytes of a surface's memory from byte ``offset`` on, as the host reads them."""
+    if surface.format in PLANAR:
+        parts = surface.subresources
+        return planar.host_bytes(surface.format, parts, surface.data, offset, size)
+    return surface.data[offset : offset + size].tobytes()
+
+
+def store_host_bytes(surface: Surface, offset: int, data: bytes) -> None:
+    """Store ``data`` at byte ``offset`` of a surface's memory, as the host writes it."""
+    if surface.format in PLANAR:
+        parts = surface.subresources
+        planar.store_host_bytes(surface.format, parts, surface.data, offset, data)
+    else:
+        surface.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+
+
 @checked_on_failure
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
@@ -267,13 +271,20 @@ class Heap:
         """Bytes of all surfaces, destroyed ones included while a context or packet uses them."""
         return self._allocated.bytes
 
+    @unchecked
     def get(self, handle: int) -> Surface | None:
-        """Return the surface of a handle, or None."""
-        return self._surfaces.get(handle)
+        """Return the surface of a handle, or None.  Raises ArgumentError for a handle that is no
+        number.
+        """
+        try:
+            return self._surfaces.get(handle)
+        except TypeError:
+            raise ArgumentError(f"Heap.get: handle is {handle!r:.60}, not int") from None
 
+    @unchecked
     def find(self, handle: int, noun: str = "surface") -> Surface:
         """Return the surface of a handle.  Raises Fault if unknown, whose text has ``noun``."""
-        surface = self._surfaces.get(handle)
+        surface = self.get(handle)
         if surface is None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {noun} {handle}")
         return surface
@@ -327,11 +338,19 @@ class Heap:
         self._count(self.find(handle), -1)
         del self._surfaces[handle]
 
+    @unchecked
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Write ``data`` at a byte ``offset`` as the host; packets that execute later see it.
 
         Raises Fault for an unknown handle, or if the range is outside the surface.
         """
+        try:
+            self._write(handle, offset, data)
+        except FOREIGN:
+            check_contents(Heap.write, self, handle, offset, data)
+            raise
+
+    def _write(self, handle: int, offset: int, data: bytes) -> None:
         surface = self.find(handle)
         if offset < 0 or offset + len(data) > surface.data.nbytes:
             raise Fault(
@@ -339,7 +358,7 @@ class Heap:
                 f"write of {len(data)} bytes at {offset:#x} leaves surface {handle} "
                 f"({surface.data.nbytes} bytes)",
             )
-        surface.host_copy.store_host_bytes(offset, data)
+        store_host_bytes(surface.host_copy, offset, data)
         self._uses[surface.desc.kind].written_bytes += len(data)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:

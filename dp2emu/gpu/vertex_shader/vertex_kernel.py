@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.cancellation import Cancellation, current
+from dp2emu.cancellation import CURRENT, Cancellation
 from dp2emu.d3d.vertices import Element
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.code.vertex_arguments import (
@@ -157,7 +157,7 @@ def _bound(
 
 def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
     """Cached bindings of a vertex program that reads uniforms only, and their address."""
-    return _bound_uniforms(uniforms, program, current())
+    return _bound_uniforms(uniforms, program, CURRENT.token)
 
 
 @identity_cached(UNIFORM_CACHE_SIZE)
