@@ -15,12 +15,7 @@ class _Place(TypedDict, total=False):
 
 
 class _Placed(BaseException):
-    """An exception with a place in the input, as far as known.
-
-    ``stream`` is a file name or ``-``; ``call`` counts D3dDrawPrimitives2 calls from 0; ``offset``
-    is a byte offset (into the command surface for a token, into the file for a container);
-    ``token`` is the SDK name of the token without ``D3DDP2OP_``.
-    """
+    """An exception with a place in the input; ``Dp2Error`` explains the attributes."""
 
     def __init__(self, what: str, **place: Unpack[_Place]) -> None:
         super().__init__(what)
