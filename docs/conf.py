@@ -38,7 +38,8 @@ autodoc_preserve_defaults = True
 autodoc_default_options = {"inherited-members": "BaseException,Enum,Struct,int,object,str,tuple"}
 
 PACKAGES = (
-    "dp2emu.errors", "dp2emu.d3d", "dp2emu.dp2", "dp2emu.dp2.parse", "dp2emu.gpu", "dp2emu.rig",
+    "dp2emu.errors", "dp2emu.cancellation", "dp2emu.d3d", "dp2emu.dp2", "dp2emu.dp2.parse",
+    "dp2emu.gpu", "dp2emu.rig",
     "dp2emu.runtime",
     "dp2emu.ddi10", "dp2emu.runtime10", "dp2emu.capture", "dp2emu.capture.apitrace", "dp2emu.text",
     "dp2emu.replay", "dp2emu.retrace", "dp2emu.scene", "dp2emu.batch",
