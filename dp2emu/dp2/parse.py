@@ -49,6 +49,8 @@ from dp2emu.dp2.walk import Scan, Wrong
 from dp2emu.errors import Malformed, UsageError
 from dp2emu.layout import Buffer, dtype_of
 
+__all__ = ["Parsed", "ParsedToken", "parse"]
+
 
 class ParsedToken(NamedTuple):
     """A token: byte ``offset`` of its header, opcode, and its fields.
