@@ -184,6 +184,8 @@ class Gpu:
         Draws are batched in here and only in here: every batch is executed before this returns,
         so a caller never observes a draw that waits.
         """
+        if self._stopped.value:
+            self.cancellation.check()
         before, CURRENT.token = CURRENT.token, self.cancellation
         try:
             self._run()
