@@ -12,13 +12,15 @@ import ctypes
 import threading
 from weakref import WeakSet
 
+from dp2emu.argument_check import checked
 from dp2emu.errors import Cancelled, UsageError
 
 _tokens: WeakSet[Cancellation] = WeakSet()
-"""All tokens in use, for ``cancel_all``."""
+"""The tokens of all drivers and GPUs, for ``cancel_all``."""
 _tokens_lock = threading.Lock()
 
 
+@checked
 class Cancellation:
     """A cancellation token, which ends the work of each driver or GPU that was created with it.
 
@@ -34,8 +36,6 @@ class Cancellation:
         self.word = ctypes.c_int64(0)
         self._reason = ""
         self._timer: threading.Timer | None = None
-        with _tokens_lock:
-            _tokens.add(self)
         if seconds is not None:
             self._start_timer(seconds)
 
@@ -75,8 +75,15 @@ class Cancellation:
         self._timer.start()
 
 
+def registered(token: Cancellation) -> Cancellation:
+    """Return ``token``, which ``cancel_all`` cancels too from now on."""
+    with _tokens_lock:
+        _tokens.add(token)
+    return token
+
+
 def cancel_all(reason: str) -> None:
-    """Cancel every token of the process."""
+    """Cancel every registered token of the process."""
     with _tokens_lock:
         tokens = tuple(_tokens)
     for token in tokens:

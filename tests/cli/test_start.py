@@ -20,6 +20,9 @@ import os
 import signal
 import sys
 
+# nohup lets its children ignore this one.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 
 def interrupt():
     os.kill(os.getpid(), getattr(signal, os.environ["SIGNAL"]))

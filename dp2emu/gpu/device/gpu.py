@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
-from dp2emu.cancellation import CURRENT, Cancellation
+from dp2emu.cancellation import CURRENT, Cancellation, registered
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command import packets
@@ -107,7 +107,7 @@ class Gpu:
         threads: int = 1,
         cancellation: Cancellation | None = None,
     ) -> None:
-        self.cancellation = cancellation or Cancellation()
+        self.cancellation = registered(cancellation or Cancellation())
         self._stopped = self.cancellation.word
         self.residency = Residency(budgets)
         self.overlap = overlap
