@@ -46,11 +46,16 @@ def token_table() -> str:
     return said + simple_table([HEADS, *map(cells, rows)])
 
 
+def rewritten(text: str, begin: str, written: str, end: str) -> str:
+    """``text`` with all between the lines ``begin`` and ``end`` replaced by ``written``."""
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return before + begin + written + end + after
+
+
 def with_table(text: str) -> str:
     """The README's text with the table brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + token_table() + END + after
+    return rewritten(text, BEGIN, token_table(), END)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from token_table import simple_table
+from token_table import rewritten, simple_table
 
 from dp2emu.cli.verbs import TRACE, VERBS, readers
 
@@ -29,9 +29,7 @@ def verb_table() -> str:
 
 def with_table(text: str) -> str:
     """The page's text with the table brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + verb_table() + END + after
+    return rewritten(text, BEGIN, verb_table(), END)
 
 
 def main() -> None:

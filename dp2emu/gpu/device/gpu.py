@@ -16,7 +16,7 @@ import numpy as np
 
 from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
 from dp2emu.cancellation import CURRENT, Cancellation, registered
-from dp2emu.errors import Disagreement
+from dp2emu.errors import ArgumentError, Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Predicated
@@ -152,8 +152,10 @@ class Gpu:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
 
         Its counts are added to ``context`` as well.  Raises Exceeded for more draws of a call than
-        ``call_draws``, before they are queued.
+        ``call_draws``, before they are queued, and ArgumentError for what is no packet.
         """
+        if type(packet) not in _EXECUTE and type(packet) is not Predicated:
+            raise ArgumentError(f"Gpu.submit: packet is a {type(packet).__name__}, not Packet")
         if type(packet) is Draw:
             self.budget.begin_draw()
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from dp2emu.d3d.enums import Format
+from dp2emu.errors import ArgumentError
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import (
     RECT_BYTES,
@@ -242,3 +247,10 @@ def test_the_gpu_is_idle_when_all_is_done() -> None:
         seen.append(gpu.idle)
         gpu.advance(ticks)
     assert [*seen, gpu.idle] == [True, False, False, False, True]
+
+
+def test_what_is_no_packet_is_refused_when_it_is_submitted() -> None:
+    gpu: Any = Gpu()
+    with pytest.raises(ArgumentError, match=r"Gpu\.submit: packet is a str"):
+        gpu.submit("x")
+    gpu.run()
