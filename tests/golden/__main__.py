@@ -10,6 +10,8 @@ from multiprocessing import Pool
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from dp2emu.shader.engines import ENGINES, JIT
+
 from .comparing import FAIL, PASS, SCENES, Verdict, name_of
 from .listed import placed
 from .playing import chosen, played, table
@@ -21,6 +23,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("words", nargs="*", help="play only scenes with one in FAMILY/NAME")
     parser.add_argument("--out", type=Path, help="keep pictures and results in this folder")
     parser.add_argument("--jobs", type=int, help="processes; default: one for each processor")
+    parser.add_argument(
+        "--engine", default=JIT, choices=ENGINES, help="as of dp2emu scene (default: jit)"
+    )
     parser.add_argument(
         "--steady",
         action="store_true",
@@ -36,7 +41,7 @@ def main() -> int:
     with ExitStack() as stack:
         out = arguments.out or Path(stack.enter_context(TemporaryDirectory()))
         pool = stack.enter_context(Pool(arguments.jobs))
-        play = partial(_played, out=out, steady=arguments.steady)
+        play = partial(_played, arguments.engine, out=out, steady=arguments.steady)
         found = pool.map(play, paths, chunksize=1)
     names = [name_of(path) for path in paths]
     outcomes = dict(zip(names, map(_outcome, names, found), strict=True))
@@ -52,12 +57,12 @@ def _outcome(name: str, found: tuple[Verdict, list[str]]) -> Verdict:
     return Verdict(FAIL, differing) if differing else placed(name, verdict)
 
 
-def _played(path: Path, out: Path, steady: bool) -> tuple[Verdict, list[str]]:
+def _played(engine: str, path: Path, out: Path, steady: bool) -> tuple[Verdict, list[str]]:
     """The verdict on a scene, and what differs when it is played in other ways."""
     if not steady:
-        return played(path, out), []
+        return played(path, out, engine), []
     with TemporaryDirectory() as folder:
-        return played(path, out), unsteady(path, Path(folder))
+        return played(path, out, engine), unsteady(path, Path(folder))
 
 
 if __name__ == "__main__":

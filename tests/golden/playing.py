@@ -9,14 +9,15 @@ from pathlib import Path
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import CHECKED
 from dp2emu.scene import play_scene
+from dp2emu.shader.engines import JIT
 
 from .comparing import Verdict, name_of, read_json, verdict
 from .listed import KINDS
 
 
-def played(path: Path, out: Path) -> Verdict:
+def played(path: Path, out: Path, engine: str = JIT) -> Verdict:
     """Play a scene into ``out``, by both decoders, and compare, whatever the lists say of it."""
-    result = play_scene(path, out, options=Options(parser=CHECKED))
+    result = play_scene(path, out, options=Options(engine=engine, parser=CHECKED))
     found = Verdict()
     for problem in result.problems:
         found.fail(str(problem))

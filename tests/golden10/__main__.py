@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from dp2emu.shader.engines import ENGINES, JIT
 from tests.golden.comparing import FAIL, PASS, name_of
 from tests.golden.playing import chosen, table
 
@@ -20,6 +21,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tests.golden10", description=__doc__)
     parser.add_argument("words", nargs="*", help="play only scenes with one in FAMILY/NAME")
     parser.add_argument("--out", type=Path, help="keep pictures and results in this folder")
+    parser.add_argument("--engine", default=JIT, choices=ENGINES, help="default: jit")
     return parser.parse_args()
 
 
@@ -32,7 +34,8 @@ def main() -> int:
         shaders = write_shaders(spare / "shaders")
         for path in chosen(SCENES, arguments.words):
             name = name_of(path)
-            outcome = placed(name, played(path, arguments.out or spare, shaders))
+            found = played(path, arguments.out or spare, shaders, arguments.engine)
+            outcome = placed(name, found)
             kinds[name] = outcome.kind
             if outcome.kind != PASS:
                 print(f"{outcome.kind:<8} {name}: {'; '.join(outcome.notes)}")

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 
 from dp2emu.errors import Unsupported
+from dp2emu.gpu.compile.thread_pool import cores
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.scene import play_scene10
+from dp2emu.shader.engines import JIT, engine
 from tests.golden.comparing import Verdict
 from tests.shader.sm4.making import recorded
 
@@ -22,9 +25,9 @@ def write_shaders(folder: Path) -> Path:
     return folder
 
 
-def played(path: Path, out: Path, shaders: Path) -> Verdict:
-    """Play a scene into ``out`` and compare, whatever the lists say of it."""
-    result = play_scene10(path, out, shaders=shaders)
+def played(path: Path, out: Path, shaders: Path, name: str = JIT) -> Verdict:
+    """Play a scene into ``out`` by the engine with a name and compare, whatever the lists say."""
+    result = play_scene10(path, out, shaders=shaders, gpu=Gpu(run=engine(name), threads=cores()))
     if not result.problems:
         return verdict(path, out)
     found = Verdict()
