@@ -16,6 +16,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dp2emu.retrace import METHODS, Method
+from token_table import rewritten
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "import.rst"
 BEGIN = ".. The lists below are written by tools/method_table.py.\n\n"
@@ -80,9 +81,7 @@ def lines() -> Iterator[str]:
 
 def with_lists(text: str) -> str:
     """The document's text with the lists brought up to date."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + "\n".join(lines()) + END + after
+    return rewritten(text, BEGIN, "\n".join(lines()), END)
 
 
 def main() -> None:
