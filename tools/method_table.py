@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dp2emu.retrace import METHODS, Method
 from token_table import rewritten
+
+from dp2emu.retrace import METHODS, Method
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "import.rst"
 BEGIN = ".. The lists below are written by tools/method_table.py.\n\n"
