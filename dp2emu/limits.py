@@ -15,6 +15,14 @@ from msgspec.structs import replace
 from dp2emu.errors import Exceeded, UsageError
 
 
+_MOST = (1 << 63) - 1
+_RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
+"""Highest value that a user may set, by bound; bounds that are missing here may be up to
+2**63 - 1."""
+_UNITS = {"extent": "pixels of a side", "nesting": "levels", "trace_calls": "unfinished calls"}
+"""Units of the bounds whose names do not end in a unit."""
+
+
 class Limits(msgspec.Struct, frozen=True):
     """Bounds; the defaults exceed the needs of real programs.
 
@@ -73,11 +81,29 @@ class Limits(msgspec.Struct, frozen=True):
     capture_pixels: int = 1 << 48
     capture_instructions: int = 1 << 60
 
-    def check(self, name: str, amount: int, what: str) -> None:
-        """Raise Exceeded if ``amount`` is larger than the bound ``name``."""
+    def check(self, name: str, amount: int, more: int = 0) -> None:
+        """Raise Exceeded if ``amount`` and ``more`` are together larger than the bound ``name``.
+
+        ``amount`` was used before, if ``more`` is not 0, and ``more`` is asked for.
+        """
+        if amount + more > getattr(self, name):
+            raise Exceeded(name, self.refusal(name, amount, more))
+
+    def refusal(self, name: str, amount: int | None, more: int = 0) -> str:
+        """Text of an error: the bound ``name`` and its value, the amount that exceeds it (as in
+        ``check``; None if it is not known), and the option that raises the bound.
+
+        >>> Limits().refusal("objects", 65537)
+        'limit objects: 65,537 objects, at most 65,536; raise it with --limit objects=N'
+        """
+        unit = _UNITS.get(name) or name.rpartition("_")[2]
         most: int = getattr(self, name)
-        if amount > most:
-            raise Exceeded(name, most, what)
+        used = f"more {unit}" if amount is None else f"{amount:,} {unit}"
+        asked = f" so far and {more:,} more" if more else ""
+        raised = f"raise it with --limit {name}=N"
+        if most >= _RIGID.get(name, _MOST):
+            raised = "it cannot be raised"
+        return f"limit {name}: {used}{asked}, at most {most:,}; {raised}"
 
 
 FUZZING = Limits(
@@ -97,13 +123,11 @@ GENEROUS = Limits()
 NAMES = tuple(Limits.__struct_fields__)
 """Names of all bounds, which are the fields of ``Limits``."""
 
+UNLIMITED = Limits(**{name: _RIGID.get(name, _MOST) for name in NAMES})
+"""``Limits`` with the highest value of every bound, for files that one trusts."""
+
 MEMORY = ("extent", "surface_bytes", "total_bytes", "surfaces")
 """Names of the bounds in ``Limits`` that restrict the size and number of surfaces."""
-
-_MOST = (1 << 63) - 1
-_RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
-"""Highest value that a user may set, by bound; bounds that are missing here may be up to
-2**63 - 1."""
 
 
 def parse_limits(given: Iterable[str], base: Limits | None = None) -> Limits:

@@ -60,7 +60,7 @@ class WorkBudget:
         """
         self.draws += 1
         if self.draws > self._limits.call_draws:
-            self._limits.check("call_draws", self.draws, "draws of a call are too many")
+            self._limits.check("call_draws", self.draws)
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count vertices, pixels and instructions that were processed."""
@@ -82,8 +82,7 @@ class WorkBudget:
         """Check that the budget has this much left.  Raises Exceeded, which names the limit."""
         for kind, amount in zip(Costs._fields, (vertices, pixels, instructions), strict=True):
             for scope, spent in (("call", self.call), ("capture", self._capture)):
-                total = getattr(spent, kind) + amount
-                self._limits.check(f"{scope}_{kind}", total, f"{kind} of a {scope} are too many")
+                self._limits.check(f"{scope}_{kind}", getattr(spent, kind), amount)
 
     def admit(self, packet: Packet) -> None:
         """Check the maximum work of a packet.  Raises Exceeded if it is more than is left."""

@@ -69,8 +69,7 @@ def _bounded(pieces: Iterable[bytes], limits: Limits) -> Iterator[bytes]:
     for piece in pieces:
         total += len(piece)
         if total > limits.inflated_bytes:
-            most = limits.inflated_bytes
-            raise CaptureError(f"the trace expands to more, limit inflated_bytes {most}")
+            raise CaptureError(limits.refusal("inflated_bytes", total))
         yield piece
 
 
@@ -83,26 +82,27 @@ def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:
         size = int.from_bytes(head, "little")
         if not size:
             return
-        yield from _chunk(packed, size, limits.chunk_bytes)
+        yield from _chunk(packed, size, limits)
         packed.mark()
 
 
-def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
-    """Decompress a snappy chunk of ``size`` bytes, in pieces, to at most ``limit`` bytes.
+def _chunk(packed: Packed, size: int, limits: Limits) -> Iterator[bytes]:
+    """Decompress a snappy chunk of ``size`` bytes, in pieces, within limit ``chunk_bytes``.
 
     If it is damaged or cut, yields its intact start and then raises CaptureError.
     """
     import cramjam
 
+    limit = limits.chunk_bytes
     if size > limit + limit // 6 + 32:  # snappy's bound on the growth of incompressible data
-        raise CaptureError(f"a chunk of {size} bytes, limit chunk_bytes {limit}")
+        raise CaptureError(limits.refusal("chunk_bytes", size))
     data = packed.read(size)
     if len(data) < size:
         yield salvage(data, limit)
         raise CaptureError(f"the file ends inside a chunk of {size} bytes")
     try:
-        if cramjam.snappy.decompress_raw_len(data) > limit:
-            raise CaptureError(f"a chunk expands to more, limit chunk_bytes {limit}")
+        if (expanded := cramjam.snappy.decompress_raw_len(data)) > limit:
+            raise CaptureError(limits.refusal("chunk_bytes", expanded))
         whole = memoryview(cramjam.snappy.decompress_raw(data))
     except cramjam.DecompressionError as error:
         yield salvage(data, limit)
@@ -140,7 +140,7 @@ def _zstd(packed: Packed, limits: Limits) -> Iterator[bytes]:
     except zstandard.ZstdError as error:
         what = f"the zstd stream does not expand: {error}"
         if "too much memory" in str(error):
-            what = f"the zstd stream looks back further, limit window_bytes {limits.window_bytes}"
+            what = limits.refusal("window_bytes", None)
         raise CaptureError(what) from error
 
 

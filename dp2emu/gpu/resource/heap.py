@@ -297,7 +297,7 @@ class Heap:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surfaces"))
+            raise self._beyond(desc, "surfaces", len(self._surfaces) + 1)
         surface = self._allocate(desc, old.own_bytes * _copies(old.desc) if old else 0)
         self._uses[desc.kind].created += 1
         self._count(surface, 1)
@@ -321,8 +321,9 @@ class Heap:
         parent = self._parent(desc)
         layout = (parent.subresources[desc.index],) if parent else self._measure(desc)
         size = 0 if parent else _size(desc, layout) * _copies(desc)
-        if self.allocated - freed + size > self.limits.total_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "total_bytes"))
+        kept = self.allocated - freed
+        if kept + size > self.limits.total_bytes:
+            raise self._beyond(desc, "total_bytes", kept, size)
         self._serial += 1
         self.largest = max(self.largest, desc.width * desc.height * desc.samples)
         try:
@@ -420,25 +421,27 @@ class Heap:
             if desc.format or desc.dxgi or plain != (1,) * len(plain):
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
-                raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
+                raise self._beyond(desc, "surface_bytes", desc.width)
             return ()
         self._check_shape(desc, name)
         layout = layout_of(desc)
         if desc.pitch:
             _check_pitch(desc, name)
-        if _size(desc, layout) > self.limits.surface_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
+        if (size := _size(desc, layout)) > self.limits.surface_bytes:
+            raise self._beyond(desc, "surface_bytes", size)
         return layout
 
-    def _beyond(self, desc: SurfaceDesc, limit: str) -> str:
-        return f"surface {desc.handle}: limit {limit} {getattr(self.limits, limit)}"
+    def _beyond(self, desc: SurfaceDesc, limit: str, amount: int, more: int = 0) -> Fault:
+        what = f"surface {desc.handle}: {self.limits.refusal(limit, amount, more)}"
+        return Fault(HResult.DDERR_OUTOFMEMORY, what)
 
     def _check_shape(self, desc: SurfaceDesc, name: str) -> None:
         sides = (desc.width, desc.height, desc.depth)
         extent = self.limits.extent
         if not all(0 < side <= extent for side in sides):
             what = " x ".join(map(str, sides[: 3 if desc.kind in VOLUMES else 2]))
-            beyond = f", limit extent {extent}" if max(sides) > extent else ""
+            largest = max(sides)
+            beyond = f", {self.limits.refusal('extent', largest)}" if largest > extent else ""
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {what}{beyond}")
         if desc.samples not in (SAMPLE_COUNTS if _multisampled(desc) else (1,)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.samples} samples")
