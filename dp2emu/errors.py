@@ -71,8 +71,8 @@ class Unsupported(Dp2Error):
 class Exceeded(Unsupported):
     """Valid input that exceeds the bound ``limit`` of ``dp2emu.limits``.
 
-    ``what`` is the text of ``Limits.refusal``; where a driver has a result code, or a reader a kind
-    of error, another Dp2Error has that text.
+    ``what`` is the text of ``Limits.refusal``; where a driver has a result code, or a reader a
+    kind of error, another Dp2Error has that text.
     """
 
     def __init__(self, limit: str, what: str) -> None:

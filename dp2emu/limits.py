@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from dp2emu.errors import Exceeded, UsageError
 
-
 _MOST = (1 << 63) - 1
 _RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
 """Highest value that a user may set, by bound; bounds that are missing here may be up to
@@ -96,6 +95,8 @@ class Limits(msgspec.Struct, frozen=True):
         >>> Limits().refusal("objects", 65537)
         'limit objects: 65,537 objects, at most 65,536; raise it with --limit objects=N'
         """
+        if not amount and more:
+            amount, more = more, 0
         unit = _UNITS.get(name) or name.rpartition("_")[2]
         most: int = getattr(self, name)
         used = f"more {unit}" if amount is None else f"{amount:,} {unit}"

@@ -39,7 +39,7 @@ def sealed(size: int, compression: str, pack: Callable[[bytes], bytes]) -> bytes
     return _file(_chunk(b"", compression=compression, packed=pack(bytes(size)), size=size))
 
 
-CALLS, BYTES, CHUNK = "limit trace_calls 4096", "limit trace_bytes", "limit chunk_bytes"
+CALLS, BYTES, CHUNK = "limit trace_calls: ", "limit trace_bytes: ", "limit chunk_bytes: "
 SUM = "chunk checksum is wrong"
 TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
     "calls in gzip": (lambda: gzip.compress(ZEROS), CALLS),

@@ -20,6 +20,7 @@ from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
 from dp2emu.shader.types import Type
 from tests.dp2.rigging import Bench, clear, header, rectangle, render_state, triangle_list
+from tests.refusals import refused
 
 TRUE = Constant(Type.BOOL, 1)
 STEP = Break(TRUE)
@@ -57,7 +58,7 @@ def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
     budget.call, budget.draws = NOTHING_SPENT, 0
     assert budget.left()[:2] == (7, 7)
     budget.allow(vertices=7)
-    with pytest.raises(Exceeded, match="vertices of a capture are too many, limit"):
+    with pytest.raises(Exceeded, match=refused("capture_vertices", 15)):
         budget.allow(vertices=8)
     budget.spend(vertices=8)
     assert budget.left().vertices == -1
@@ -138,7 +139,7 @@ def test_threads_of_a_dispatch_run_its_program() -> None:
     budget = WorkBudget(Limits(call_instructions=24 * 6))
     budget.admit_dispatch(dispatch)
     assert budget.left().instructions == 0
-    with pytest.raises(Exceeded, match="limit call_instructions 144"):
+    with pytest.raises(Exceeded, match=refused("call_instructions", 144)):
         budget.admit_dispatch(dispatch)
 
 
@@ -209,7 +210,7 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
         budget = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
         budget.admit_post_vertex(cast(Draw, SimpleNamespace(post_vertex=later)), work)
         assert budget.left()[::2] == (0, 0 if executed else 1)
-        with pytest.raises(Exceeded, match="limit call_vertices 103"):
+        with pytest.raises(Exceeded, match=refused("call_vertices", 103)):
             budget.admit_post_vertex(cast(Draw, SimpleNamespace(post_vertex=later)), work)
 
 
@@ -218,5 +219,5 @@ def test_what_was_copied_too_much_stops_the_next_packet() -> None:
     budget.moved(Work(pixels=3, pixel_bytes=40))
     budget.admit(cast(Packet, None))
     budget.moved(Work(pixels=3, pixel_bytes=4))
-    with pytest.raises(Exceeded, match="limit capture_pixels 10"):
+    with pytest.raises(Exceeded, match=refused("capture_pixels", 10)):
         budget.admit(cast(Packet, None))
