@@ -130,8 +130,9 @@ class SealedReader(Pass):
             self._fail("chunk length and chunk record length disagree")
         self._check_size("chunk", max(size, left))
         self._inflated += size
-        if self._inflated > self._limits.inflated_bytes:
-            self._fail(self._limits.refusal("inflated_bytes", self._inflated))
+        refused = self._limits.inflation(self._inflated, self._source.offset + left)
+        if refused is not None:
+            self._fail(refused)
         data = inflate(name, self._source.take(left), size)
         self.progress.compression = name
         self.progress.chunk = Chunk(self.progress.chunk.number + 1, size)

@@ -64,18 +64,6 @@ def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
     assert budget.left().vertices == -1
 
 
-@pytest.mark.parametrize(
-    ("limits", "most"),
-    [
-        (Limits(call_vertices=30), 10),
-        (Limits(call_pixels=1000), 10),
-        (Limits(call_instructions=100 * 4096 * 7), 7),
-    ],
-)
-def test_primitives_without_a_closer_look(limits: Limits, most: int) -> None:
-    assert WorkBudget(limits).primitives(100) == most
-
-
 def test_without_a_meter_nothing_is_between() -> None:
     def rest(draw: object, assembled: object) -> Work:
         return Work()
@@ -118,12 +106,13 @@ def test_the_rectangles_around_primitives_are_enough(mode: int) -> None:
         )
 
 
-def test_points_have_a_size_and_count_as_all_there_is() -> None:
+def test_points_count_as_squares_of_their_size() -> None:
     commands = header(1, 1) + (6).to_bytes(2, "little") + (0).to_bytes(2, "little")
+    quad, sized = rectangle(20, 20, 10, 10), render_state(154, 0x42800000)  # 64.0
+    limits = Options(limits=Limits(call_pixels=6 * 3 * 3))
+    Bench(options=limits).ok(commands, quad)
     with pytest.raises(Exceeded, match="call_pixels"):
-        Bench(options=Options(limits=Limits(call_pixels=64 * 64))).call(
-            commands, rectangle(20, 20, 10, 10)
-        )
+        Bench(options=limits).call(sized + commands, quad)
 
 
 def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:

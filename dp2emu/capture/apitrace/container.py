@@ -45,9 +45,14 @@ class Packed:
         start, self._start = self._start[:size], self._start[size:]
         return start + self._source.upto(size - len(start))
 
+    @property
+    def offset(self) -> int:
+        """Number of bytes read so far."""
+        return self._source.offset - len(self._start)
+
     def mark(self) -> None:
         """Note the current file offset, which errors raised from here on report."""
-        self._source.mark = self._source.offset - len(self._start)
+        self._source.mark = self.offset
 
 
 def container_of(start: bytes) -> str | None:
@@ -61,15 +66,17 @@ def expand(name: str, packed: Packed, limits: Limits) -> Iterator[bytes]:
     Memory is bounded by ``limits`` and the windows of the compressors, whatever the data claims.
     Raises CaptureError where the container is damaged or truncated.
     """
-    return _bounded((piece for piece in _EXPAND[name](packed, limits) if piece), limits)
+    pieces = (piece for piece in _EXPAND[name](packed, limits) if piece)
+    return _bounded(pieces, packed, limits)
 
 
-def _bounded(pieces: Iterable[bytes], limits: Limits) -> Iterator[bytes]:
+def _bounded(pieces: Iterable[bytes], packed: Packed, limits: Limits) -> Iterator[bytes]:
     total = 0
     for piece in pieces:
         total += len(piece)
-        if total > limits.inflated_bytes:
-            raise CaptureError(limits.refusal("inflated_bytes", total))
+        refused = limits.inflation(total, packed.offset)
+        if refused is not None:
+            raise CaptureError(refused)
         yield piece
 
 

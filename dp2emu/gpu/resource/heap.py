@@ -245,16 +245,25 @@ def store_host_bytes(surface: Surface, offset: int, data: bytes) -> None:
         surface.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
 
+def reach(width: int, height: int) -> int:
+    """More pixels than a primitive on a target of this size covers beyond its area.
+
+    A convex set has at most as many grid points as its area and half its perimeter add up to, plus
+    one (Nosarzewska 1948); twice that leaves room for corners that snap to the sub-pixel grid.
+    """
+    return 2 * (width + height) + 4
+
+
 @checked_on_failure
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
-    ``largest`` is the greatest number of samples that one slice of any surface has had.
+    ``reach`` is the greatest that ``reach`` of any surface has been.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self.largest = 1
+        self.reach = 1
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
@@ -325,7 +334,7 @@ class Heap:
         if kept + size > self.limits.total_bytes:
             raise self._beyond(desc, "total_bytes", kept, size)
         self._serial += 1
-        self.largest = max(self.largest, desc.width * desc.height * desc.samples)
+        self.reach = max(self.reach, reach(desc.width, desc.height) * desc.samples)
         try:
             surface = Surface(desc, self._serial, layout, parent)
         except MemoryError:
