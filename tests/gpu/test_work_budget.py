@@ -12,7 +12,9 @@ import pytest
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
+from dp2emu.gpu.command.packets import Dispatch, Draw, Packet, ShaderBindings
+from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.work_budget import NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
 from dp2emu.limits import Limits
@@ -45,6 +47,16 @@ def test_a_program_costs_its_statements_with_all_rounds(
     statements: tuple[Statement, ...], most: int
 ) -> None:
     assert cost(program(*statements)) == most
+
+
+def drawing(*, pixel: int, vertex: int = 0, samples: int = 1) -> Draw:
+    """A draw whose programs have these numbers of statements."""
+    pipeline = Pipeline(
+        (), RasterState(), DepthState(), program(*[STEP] * pixel), (), (), None, samples,
+        program(*[STEP] * vertex),
+    )  # fmt: skip
+    bindings = ShaderBindings()
+    return cast(Draw, SimpleNamespace(pipeline=pipeline, pixel=bindings, vertex=bindings))
 
 
 def test_no_program_costs_nothing() -> None:
@@ -123,7 +135,7 @@ def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
 
 
 def test_threads_of_a_dispatch_run_its_program() -> None:
-    stage = SimpleNamespace(program=program(STEP, Loop((STEP,), 4)))
+    stage = StageProgram(program(STEP, Loop((STEP,), 4)))
     dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
     budget = WorkBudget(Limits(call_instructions=24 * 6))
     budget.admit_dispatch(dispatch)
@@ -133,16 +145,14 @@ def test_threads_of_a_dispatch_run_its_program() -> None:
 
 
 def test_draws_spend_their_vertices_and_what_covers_pixels() -> None:
-    pipeline = SimpleNamespace(vertex=program(*[STEP] * 3), pixel=program(*[STEP] * 5))
     budget = WorkBudget(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
-    budget.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
+    budget.drawn(drawing(pixel=5, vertex=3), Work(vertices=4, fragments=70))
     assert budget.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
 
 
 def metering(budget: WorkBudget | None) -> Meter:
     """Of pixel programs of three statements, on 10 x 10 pixels of two samples."""
-    pipeline = SimpleNamespace(samples=2, pixel=program(*[STEP] * 3))
-    return Meter(cast(Draw, SimpleNamespace(pipeline=pipeline)), Rect(5, 5, 15, 15), budget)
+    return Meter(drawing(pixel=3, samples=2), Rect(5, 5, 15, 15), budget)
 
 
 def test_without_limits_any_number_of_primitives_is_drawn() -> None:
@@ -172,15 +182,15 @@ def test_pixels_and_what_their_programs_execute_are_spent() -> None:
 
 @pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])
 def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) -> None:
-    def bound(steps: int) -> SimpleNamespace:
-        return SimpleNamespace(program=program(*[STEP] * steps))
+    def bound(steps: int) -> StageProgram:
+        return StageProgram(program(*[STEP] * steps))
 
     constants = (
         SimpleNamespace(instances=3, bound=bound(2)),
         SimpleNamespace(instances=1, bound=bound(4)),
     )
     hull = SimpleNamespace(
-        constants=constants, points=points and SimpleNamespace(program=points), makes=6
+        constants=constants, points=points and StageProgram(points), makes=6
     )
     tessellation = SimpleNamespace(hull=hull, domain=bound(7))
     geometry = SimpleNamespace(bound=bound(9))
@@ -205,8 +215,9 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
 
 def test_what_was_copied_too_much_stops_the_next_packet() -> None:
     budget = WorkBudget(Limits(capture_pixels=10))
-    budget.moved(Work(pixels=3, pixel_bytes=40))
-    budget.admit(cast(Packet, None))
-    budget.moved(Work(pixels=3, pixel_bytes=4))
+    packet = cast(Packet, None)
+    budget.moved(packet, Work(pixels=3, pixel_bytes=40))
+    budget.admit(packet)
+    budget.moved(packet, Work(pixels=3, pixel_bytes=4))
     with pytest.raises(Exceeded, match=refused("capture_pixels", 10)):
         budget.admit(cast(Packet, None))
