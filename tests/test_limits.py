@@ -7,9 +7,12 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 
 import pytest
-from msgspec.structs import asdict
+from click import Context
+from msgspec.structs import asdict, replace
+from PIL import Image
 
-from dp2emu.cli import run
+from dp2emu.cli import cli, run
+from dp2emu.cli.verbs import VERBS
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
@@ -17,9 +20,10 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded, Fault, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits
+from dp2emu.limits import FUZZING, NAMES, UNLIMITED, Limits, parse_limits
 from dp2emu.replay import replay
 from dp2emu.shader.engines import ENGINES
+from dp2emu.shader.sm.assemble import assemble
 from dp2emu.text import open_any
 from tests.dp2.rigging import (
     Bench,
@@ -67,6 +71,48 @@ def test_a_limit_can_be_put_as_far_as_there_is_arithmetic_for(name: str, most: i
     assert getattr(parse_limits([f"{name}=1"]), name) == 1
     with pytest.raises(UsageError, match=f"is no number from 1 to {most}"):
         parse_limits([f"{name}={most + 1}"])
+
+
+def test_none_sets_every_limit_to_its_highest_value() -> None:
+    assert parse_limits(["none"]) == UNLIMITED
+    assert parse_limits(["surfaces=3", "none"]) == UNLIMITED
+    assert parse_limits(["none", "surfaces=3"]) == replace(UNLIMITED, surfaces=3)
+    for name in NAMES:
+        assert parse_limits([f"{name}={getattr(UNLIMITED, name)}"]) != Limits() or (
+            getattr(UNLIMITED, name) == getattr(Limits(), name)
+        )
+        with pytest.raises(UsageError, match="is no number"):
+            parse_limits([f"{name}={getattr(UNLIMITED, name) + 1}"])
+
+
+def test_an_error_names_the_limit_the_amount_and_the_option() -> None:
+    bench = Bench(options=Options(limits=Limits(call_pixels=10_000)))
+    with pytest.raises(Exceeded) as raised:
+        bench.call(clear() * 2)
+    assert raised.value.what == (
+        "limit call_pixels: 8,192 pixels so far and 8,192 more, at most 10,000; "
+        "raise it with --limit call_pixels=N"
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_refusal_has_the_same_form(name: str) -> None:
+    assert refuses(Limits().refusal(name, 1 << 50), name, getattr(Limits(), name))
+    assert refuses(Limits().refusal(name, None), name, getattr(Limits(), name))
+    assert "raise it with" not in UNLIMITED.refusal(name, 1 << 63)
+
+
+READING = [name for name, row in VERBS.items() if row.reads]
+
+
+@pytest.mark.parametrize("verb", READING)
+def test_every_verb_that_reads_files_takes_limits(verb: str) -> None:
+    context = Context(cli)
+    command = cli.get_command(context, verb)
+    assert command is not None
+    assert "--limit" in {option for each in command.params for option in each.opts}
+    with pytest.raises(UsageError, match="is not none and not NAME=VALUE"):
+        command.make_context(verb, ["--limit", "cats=3"], resilient_parsing=False)
 
 
 def test_what_is_no_limit_is_not_told_at_length() -> None:
@@ -173,7 +219,27 @@ def test_the_command_takes_limits(capfd: pytest.CaptureFixture[str]) -> None:
     assert refuses(capfd.readouterr().err, "chunk_bytes", 10)
     assert run(["batch", FIRST_LIGHT, "--limit", "surfaces=1"]) == 3
     assert run(["replay", FIRST_LIGHT, "--limit", "call_pixels"]) == 2
-    assert "is not NAME=VALUE" in capfd.readouterr().err
+    assert "and not NAME=VALUE" in capfd.readouterr().err
+
+
+def test_limits_of_shaders_texts_and_pictures(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    picture, text, shader = (tmp_path / name for name in ("a.png", "a.txt", "a.vs"))
+    Image.new("RGB", (20, 10)).save(picture)
+    assert run(["dump", FIRST_LIGHT]) == 0
+    text.write_text(capfd.readouterr().out, "utf-8")
+    shader.write_bytes(assemble("vs_2_0\nmov oPos, c0\n"))
+    capture = str(tmp_path / "a.dp2")
+    for arguments, name, most in (
+        (["diff-images", str(picture), str(picture)], "extent", 19),
+        (["assemble", str(text), "-o", capture], "record_bytes", 8),
+        (["dump", str(text)], "record_bytes", 8),
+        (["shader", str(shader)], "shader_bytes", 7),
+    ):
+        assert run([*arguments, "--limit", f"{name}={most}"]) != 0
+        assert refuses(capfd.readouterr().err, name, most)
+        assert run([*arguments, "--limit", "none"]) == 0
 
 
 def test_a_driver_takes_the_limits_of_its_options() -> None:

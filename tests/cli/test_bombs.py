@@ -56,8 +56,8 @@ TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
 CAPTURES: dict[str, tuple[Callable[[], bytes], str]] = {
     "zstd": (lambda: sealed(33 * MEBIBYTE, "zstd", zstandard.compress), CHUNK),
     "lz4": (lambda: sealed(33 * MEBIBYTE, "lz4", lz4.frame.compress), CHUNK),
-    "zstd that may be": (lambda: sealed(24 * MEBIBYTE, "zstd", zstandard.compress), SUM),
-    "lz4 that may be": (lambda: sealed(24 * MEBIBYTE, "lz4", lz4.frame.compress), SUM),
+    "zstd that may be": (lambda: sealed(16 * MEBIBYTE, "zstd", zstandard.compress), SUM),
+    "lz4 that may be": (lambda: sealed(16 * MEBIBYTE, "lz4", lz4.frame.compress), SUM),
     "4 GiB": (
         lambda: _file(_chunk(b"", compression="zstd", packed=bytes(9), size=4 << 30)),
         CHUNK,

@@ -189,9 +189,7 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
         SimpleNamespace(instances=3, bound=bound(2)),
         SimpleNamespace(instances=1, bound=bound(4)),
     )
-    hull = SimpleNamespace(
-        constants=constants, points=points and StageProgram(points), makes=6
-    )
+    hull = SimpleNamespace(constants=constants, points=points and StageProgram(points), makes=6)
     tessellation = SimpleNamespace(hull=hull, domain=bound(7))
     geometry = SimpleNamespace(bound=bound(9))
     work = Work(hull_runs=10, domain_runs=100, geometry_runs=1000, geometry_primitives=3)
