@@ -342,9 +342,12 @@ def cost(
 
 
 def pixel_cost(draw: Draw) -> int:
-    """The cost of a fragment of a draw; the default engine interprets pipelines without kernel."""
-    pipeline = draw.pipeline
-    found = _works(pipeline).pixel.bound(pipeline.pixel, draw.pixel.uniforms)
+    """The cost of a fragment of a draw: its program's, and 1 for each byte of its targets' pixels.
+
+    The default engine interprets pipelines without kernel.
+    """
+    pipeline, works = draw.pipeline, _works(draw.pipeline)
+    found = works.pixel.bound(pipeline.pixel, draw.pixel.uniforms) + works.written
     return found if reason(pipeline) is None else found * INTERPRETED
 
 
@@ -356,14 +359,16 @@ def vertex_cost(draw: Draw) -> int:
 
 def has_fixed_cost(pipeline: Pipeline) -> bool:
     """Whether the cost of vertices and fragments does not depend on uniforms."""
-    return not any(work.reads for work in _works(pipeline))
+    works = _works(pipeline)
+    return not works.vertex.reads and not works.pixel.reads
 
 
 class _Works(NamedTuple):
-    """The work of the programs of a pipeline."""
+    """The work of the programs of a pipeline, and the bytes of a pixel of all its targets."""
 
     vertex: executed.Work
     pixel: executed.Work
+    written: int
 
 
 @identity_cached()
@@ -371,7 +376,8 @@ def _works(pipeline: Pipeline) -> _Works:
     vertex = executed.Work(0)
     if pipeline.vertex is not None:
         vertex = _work(pipeline.vertex, pipeline.vertex_samplers)
-    return _Works(vertex, _work(pipeline.pixel, pipeline.samplers))
+    written = sum(ROWS[each].size for each in pipeline.color_formats if each is not None)
+    return _Works(vertex, _work(pipeline.pixel, pipeline.samplers), written)
 
 
 @identity_cached()
