@@ -69,10 +69,14 @@ class Unsupported(Dp2Error):
 
 
 class Exceeded(Unsupported):
-    """Valid input that exceeds the bound ``limit`` of ``dp2emu.limits``."""
+    """Valid input that exceeds the bound ``limit`` of ``dp2emu.limits``.
 
-    def __init__(self, limit: str, most: int, what: str) -> None:
-        super().__init__(f"{what}, limit {limit} {most}")
+    ``what`` is the text of ``Limits.refusal``; where a driver has a result code, or a reader a
+    kind of error, another Dp2Error has that text.
+    """
+
+    def __init__(self, limit: str, what: str) -> None:
+        super().__init__(what)
         self.limit = limit
 
 

@@ -14,12 +14,25 @@ from msgspec.structs import replace
 
 from dp2emu.errors import Exceeded, UsageError
 
+_MOST = (1 << 63) - 1
+_RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
+"""Highest value that a user may set, by bound; bounds that are missing here may be up to
+2**63 - 1."""
+_UNITS = {"extent": "pixels of a side", "nesting": "levels", "trace_calls": "unfinished calls",
+          "inflate_ratio": "bytes inflated for each byte read"}  # fmt: skip
+"""Units of the bounds whose names do not end in a unit."""
+
+
+PLAIN_BYTES = 16 << 20
+"""Number of bytes that a file may inflate to at any ratio."""
+
 
 class Limits(msgspec.Struct, frozen=True):
     """Bounds; the defaults exceed the needs of real programs.
 
     Files: ``chunk_bytes`` of an inflated chunk (checked before it is inflated) and of the calls in
-    it; ``inflated_bytes`` of all chunks; ``record_bytes`` of a log record or a bare buffer;
+    it; ``inflated_bytes`` of all chunks, and beyond ``PLAIN_BYTES`` at most ``inflate_ratio`` for
+    each byte of the file; ``record_bytes`` of a log record or a bare buffer;
     ``trace_calls``, the unfinished calls of a trace, and their ``trace_bytes`` (a texture of 4096
     x 4096 texels of four bytes, and 8 MiB of values); ``signature_bytes`` of a trace's signatures;
     ``window_bytes`` of a decompressor's window;
@@ -46,6 +59,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     chunk_bytes: int = 24 << 20
     inflated_bytes: int = 1 << 36
+    inflate_ratio: int = 1000
     record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
     trace_bytes: int = 72 << 20
@@ -55,7 +69,7 @@ class Limits(msgspec.Struct, frozen=True):
     threads: int = 1 << 12
     extent: int = 1 << 14
     surface_bytes: int = 1 << 30
-    total_bytes: int = 1 << 32
+    total_bytes: int = 1 << 30
     surfaces: int = 1 << 16
     objects: int = 1 << 16
     shader_bytes: int = 1 << 24
@@ -65,25 +79,56 @@ class Limits(msgspec.Struct, frozen=True):
     call_bytes: int = 16 << 20
     call_draws: int = 1 << 18
     call_tokens: int = 1 << 21
-    call_vertices: int = 1 << 32
-    call_pixels: int = 1 << 36
-    call_instructions: int = 1 << 50
+    call_vertices: int = 1 << 26
+    call_pixels: int = 600_000_000
+    call_instructions: int = 1 << 34
     capture_tokens: int = 1 << 40
-    capture_vertices: int = 1 << 44
-    capture_pixels: int = 1 << 48
-    capture_instructions: int = 1 << 60
+    capture_vertices: int = 1 << 28
+    capture_pixels: int = 8_000_000_000
+    capture_instructions: int = 1 << 37
 
-    def check(self, name: str, amount: int, what: str) -> None:
-        """Raise Exceeded if ``amount`` is larger than the bound ``name``."""
+    def check(self, name: str, amount: int, more: int = 0) -> None:
+        """Raise Exceeded if ``amount`` and ``more`` are together larger than the bound ``name``.
+
+        ``amount`` was used before, if ``more`` is not 0, and ``more`` is asked for.
+        """
+        if amount + more > getattr(self, name):
+            raise Exceeded(name, self.refusal(name, amount, more))
+
+    def inflation(self, inflated: int, read: int) -> str | None:
+        """The refusal of a file of which ``read`` bytes inflate to ``inflated``; None if
+        ``inflated_bytes`` and ``inflate_ratio`` allow it.
+        """
+        if inflated > self.inflated_bytes:
+            return self.refusal("inflated_bytes", inflated)
+        if inflated > PLAIN_BYTES + self.inflate_ratio * read:
+            return self.refusal("inflate_ratio", -(-inflated // max(read, 1)))
+        return None
+
+    def refusal(self, name: str, amount: int | None, more: int = 0) -> str:
+        """Text of an error: the bound ``name`` and its value, the amount that exceeds it (as in
+        ``check``; None if it is not known), and the option that raises the bound.
+
+        >>> Limits().refusal("objects", 65537)
+        'limit objects: 65,537 objects, at most 65,536; raise it with --limit objects=N'
+        """
+        if not amount and more:
+            amount, more = more, 0
+        unit = _UNITS.get(name) or name.rpartition("_")[2]
         most: int = getattr(self, name)
-        if amount > most:
-            raise Exceeded(name, most, what)
+        used = f"more {unit}" if amount is None else f"{amount:,} {unit}"
+        asked = f" so far and {more:,} more" if more else ""
+        raised = f"raise it with --limit {name}=N"
+        if most >= _RIGID.get(name, _MOST):
+            raised = "it cannot be raised"
+        return f"limit {name}: {used}{asked}, at most {most:,}; {raised}"
 
 
 FUZZING = Limits(
-    chunk_bytes=1 << 20, inflated_bytes=1 << 22, record_bytes=1 << 20, trace_calls=1 << 10,
-    trace_bytes=1 << 20, signature_bytes=1 << 20, window_bytes=8 << 20, nesting=16, extent=256,
-    surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64, objects=1 << 10,
+    chunk_bytes=1 << 20, inflated_bytes=1 << 22, inflate_ratio=1000, record_bytes=1 << 20,
+    trace_calls=1 << 10, trace_bytes=1 << 20, signature_bytes=1 << 20, window_bytes=8 << 20,
+    nesting=16, extent=256, surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64,
+    objects=1 << 10,
     shader_bytes=1 << 18, patch_bytes=1 << 20, settings=1 << 14, queries=1 << 12,
     call_bytes=1 << 16, call_draws=1 << 12, call_tokens=1 << 14, call_vertices=1 << 16,
     call_pixels=1 << 18, call_instructions=1 << 24, capture_tokens=1 << 18,
@@ -97,31 +142,36 @@ GENEROUS = Limits()
 NAMES = tuple(Limits.__struct_fields__)
 """Names of all bounds, which are the fields of ``Limits``."""
 
+UNLIMITED = Limits(**{name: _RIGID.get(name, _MOST) for name in NAMES})
+"""``Limits`` with the highest value of every bound, for files that one trusts."""
+
+NONE = "none"
+"""Text for ``parse_limits`` that stands for ``UNLIMITED``."""
+
 MEMORY = ("extent", "surface_bytes", "total_bytes", "surfaces")
 """Names of the bounds in ``Limits`` that restrict the size and number of surfaces."""
-
-_MOST = (1 << 63) - 1
-_RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
-"""Highest value that a user may set, by bound; bounds that are missing here may be up to
-2**63 - 1."""
 
 
 def parse_limits(given: Iterable[str], base: Limits | None = None) -> Limits:
     """Limits from texts such as ``["surfaces=10", "nesting=0x8"]``; others are as in ``base``.
 
-    Raises UsageError for an unknown name, and for a value outside of 1 to 2**63 - 1 (less for some
-    names).
+    Texts apply in order; ``none`` sets every bound to its highest value.  Raises UsageError for an
+    unknown name, and for a value outside of 1 to 2**63 - 1 (less for some names).
 
-    >>> parse_limits(["surfaces=10"]).surfaces
+    >>> parse_limits(["none", "surfaces=10"]).surfaces
     10
     """
-    return replace(base or Limits(), **dict(_setting(each) for each in given))
+    limits = base or Limits()
+    for text in given:
+        limits = UNLIMITED if text == NONE else replace(limits, **dict([_setting(text)]))
+    return limits
 
 
 def _setting(text: str) -> tuple[str, int]:
     name, equals, value = text.partition("=")
     if not equals or name not in NAMES:
-        raise UsageError(f"limit {text[:80]!r} is not NAME=VALUE of {', '.join(NAMES)}")
+        names = ", ".join(NAMES)
+        raise UsageError(f"limit {text[:80]!r} is not {NONE} and not NAME=VALUE of {names}")
     try:
         number = int(value[:40], 0)
     except ValueError:

@@ -15,17 +15,21 @@ import zstandard
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.apitrace import open_trace
+from dp2emu.capture.records import MemoryWritten
+from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import CaptureError, Exceeded, ShaderError
-from dp2emu.limits import Limits
+from dp2emu.limits import UNLIMITED, Limits
 from dp2emu.shader.files import translate
 from dp2emu.text.syntax import TextError
 from dp2emu.text.textfile import TextCapture
 from tests.capture.test_reader import _chunk, _file
+from tests.cli.test_bombs import blob
 from tests.dp2.rigging import Bench, clear, header, rectangle, triangle_list
+from tests.refusals import refused, refuses
 
 MOST = 0xFFFF
 MEBIBYTE = 1 << 20
@@ -89,7 +93,7 @@ def test_33_kb_that_expand_to_a_gibibyte_are_refused_by_their_head() -> None:
     bomb = _file(_chunk(b"", compression="zstd", packed=packed, size=1 << 30))
     capture = open_capture(BytesIO(bomb))
     assert cost_of(lambda: list(capture.records())) < MEBIBYTE
-    assert "limit chunk_bytes" in str(capture.damage)
+    assert refuses(capture.damage, "chunk_bytes")
 
 
 QUAD = rectangle(0, 0, 64, 64)
@@ -112,21 +116,41 @@ def test_what_is_valid_and_too_much_stops_at_a_named_limit(
 ) -> None:
     limits = Limits(**{limit: 1000 if limit != "call_pixels" else 1 << 16})
     bench = Bench(buffer=2 * MEBIBYTE, options=Options(engine=engine, limits=limits))
-    with pytest.raises(Exceeded, match=f"limit {limit}"):
+    with pytest.raises(Exceeded, match=refused(limit)):
         bench.call(commands, QUAD)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, brotli.compress, zstandard.compress])
 def test_a_trace_that_expands_stops_at_a_named_limit(pack: Callable[[bytes], bytes]) -> None:
-    with pytest.raises(CaptureError, match="limit inflated_bytes 1000"):
+    with pytest.raises(CaptureError, match=refused("inflated_bytes", 1000)):
         open_trace(BytesIO(pack(bytes(4 * MEBIBYTE))), limits=Limits(inflated_bytes=1000))
+
+
+@pytest.mark.parametrize(("limits", "read"), [(Limits(), 1), (UNLIMITED, 3)])
+def test_chunks_that_together_expand_too_far_are_refused(limits: Limits, read: int) -> None:
+    """Each may be: 12 MiB from some hundred bytes.  A file of 16 KB could have 360 MiB of them."""
+    written, out = MemoryWritten(1, 0, bytes(12 * MEBIBYTE)), BytesIO()
+    with CaptureWriter(out) as writer:
+        for _ in range(3):
+            writer.write(written)
+    assert len(out.getvalue()) < 16 << 10
+    capture = open_capture(BytesIO(out.getvalue()), limits=limits)
+    assert sum(isinstance(each, MemoryWritten) for each in capture.records()) == read
+    assert refuses(capture.damage, "inflate_ratio", 1000) == (read < 3)
+
+
+@pytest.mark.parametrize("pack", [brotli.compress, zstandard.compress])
+def test_a_trace_that_expands_too_far_is_refused(pack: Callable[[bytes], bytes]) -> None:
+    trace = open_trace(BytesIO(pack(blob(20 * MEBIBYTE))))
+    assert not any(call.finished for call in trace.calls())
+    assert refuses(trace.damage, "inflate_ratio", 1000)
 
 
 def test_a_capture_that_expands_stops_at_a_named_limit() -> None:
     chunk = _chunk(b"", compression="zstd", packed=zstandard.compress(bytes(2000)), size=2000)
     capture = open_capture(BytesIO(_file(chunk)), limits=Limits(inflated_bytes=1000))
     assert list(capture.records()) == []
-    assert "limit inflated_bytes 1000" in str(capture.damage)
+    assert refuses(capture.damage, "inflated_bytes", 1000)
 
 
 NOP, COMMENT = b"\0\0\0\0", b"\xfe\xff\0\0"

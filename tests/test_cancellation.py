@@ -16,6 +16,7 @@ from dp2emu import Device9, Driver, PrimitiveType
 from dp2emu.cancellation import Cancellation
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Cancelled, Dp2Error, UsageError
+from dp2emu.limits import UNLIMITED
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.shader.sm.assemble import assemble
 
@@ -43,7 +44,7 @@ def cancelled_soon() -> Cancellation:
 
 
 def device_of(token: Cancellation, engine: str, threads: int = 1) -> Device9:
-    options = Options(engine=engine, threads=threads)
+    options = Options(engine=engine, threads=threads, limits=UNLIMITED)
     return Device9(Driver(options=options, cancellation=token), SIZE, SIZE)
 
 

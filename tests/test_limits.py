@@ -7,9 +7,12 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 
 import pytest
-from msgspec.structs import asdict
+from click import Context
+from msgspec.structs import asdict, replace
+from PIL import Image
 
-from dp2emu.cli import run
+from dp2emu.cli import cli, run
+from dp2emu.cli.verbs import VERBS
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
@@ -17,9 +20,10 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded, Fault, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits
+from dp2emu.limits import FUZZING, NAMES, UNLIMITED, Limits, parse_limits
 from dp2emu.replay import replay
 from dp2emu.shader.engines import ENGINES
+from dp2emu.shader.sm.assemble import assemble
 from dp2emu.text import open_any
 from tests.dp2.rigging import (
     Bench,
@@ -31,6 +35,7 @@ from tests.dp2.rigging import (
     token,
     triangle_list,
 )
+from tests.refusals import refused, refuses
 
 STREAMS = Path(__file__).parents[1] / "streams"
 FIRST_LIGHT = str(STREAMS / "first_light.dp2")
@@ -68,6 +73,48 @@ def test_a_limit_can_be_put_as_far_as_there_is_arithmetic_for(name: str, most: i
         parse_limits([f"{name}={most + 1}"])
 
 
+def test_none_sets_every_limit_to_its_highest_value() -> None:
+    assert parse_limits(["none"]) == UNLIMITED
+    assert parse_limits(["surfaces=3", "none"]) == UNLIMITED
+    assert parse_limits(["none", "surfaces=3"]) == replace(UNLIMITED, surfaces=3)
+    for name in NAMES:
+        assert parse_limits([f"{name}={getattr(UNLIMITED, name)}"]) != Limits() or (
+            getattr(UNLIMITED, name) == getattr(Limits(), name)
+        )
+        with pytest.raises(UsageError, match="is no number"):
+            parse_limits([f"{name}={getattr(UNLIMITED, name) + 1}"])
+
+
+def test_an_error_names_the_limit_the_amount_and_the_option() -> None:
+    bench = Bench(options=Options(limits=Limits(call_pixels=10_000)))
+    with pytest.raises(Exceeded) as raised:
+        bench.call(clear() * 2)
+    assert raised.value.what == (
+        "limit call_pixels: 8,192 pixels so far and 8,192 more, at most 10,000; "
+        "raise it with --limit call_pixels=N"
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_refusal_has_the_same_form(name: str) -> None:
+    assert refuses(Limits().refusal(name, 1 << 50), name, getattr(Limits(), name))
+    assert refuses(Limits().refusal(name, None), name, getattr(Limits(), name))
+    assert "raise it with" not in UNLIMITED.refusal(name, 1 << 63)
+
+
+READING = [name for name, row in VERBS.items() if row.reads]
+
+
+@pytest.mark.parametrize("verb", READING)
+def test_every_verb_that_reads_files_takes_limits(verb: str) -> None:
+    context = Context(cli)
+    command = cli.get_command(context, verb)
+    assert command is not None
+    assert "--limit" in {option for each in command.params for option in each.opts}
+    with pytest.raises(UsageError, match="is not none and not NAME=VALUE"):
+        command.make_context(verb, ["--limit", "cats=3"], resilient_parsing=False)
+
+
 def test_what_is_no_limit_is_not_told_at_length() -> None:
     for text in ("x" * 500, "surfaces=" + "9" * 500):
         with pytest.raises(UsageError) as caught:
@@ -98,7 +145,7 @@ def test_work_beyond_a_limit_ends_with_its_name(
     engine: str, limit: str, commands: bytes, done: int
 ) -> None:
     bench = Bench(options=Options(engine=engine, limits=parse_limits([f"{limit}={done}"])))
-    with pytest.raises(Exceeded, match=f"limit {limit} {done}") as raised:
+    with pytest.raises(Exceeded, match=refused(limit, done)) as raised:
         bench.call(commands, QUAD)
         bench.call(commands, QUAD)
     assert raised.value.limit == limit
@@ -123,7 +170,7 @@ def test_every_engine_stops_at_the_same_draw(engine: str) -> None:
         while drawn < 100:
             bench.ok(triangle_list(0, 2), QUAD)
             drawn += 1
-    assert drawn == 8  # the next is known to fit only by the rectangles around its triangles
+    assert drawn == 9  # the bound of the next is more than what is left
 
 
 def test_each_call_has_its_own_work() -> None:
@@ -146,13 +193,13 @@ def test_surfaces_beyond_a_limit_are_refused_with_its_name(limit: str, desc: Sur
     most = Limits(surfaces=3, surface_bytes=1 << 16, extent=1024, total_bytes=90000)
     others = {name: getattr(most if name == limit else Limits(), name) for name in NAMES}
     bench = Bench(limits=Limits(**others))
-    with pytest.raises(Fault, match=f"limit {limit} {getattr(most, limit)}"):
+    with pytest.raises(Fault, match=refused(limit, getattr(most, limit))):
         bench.driver.create_surface(desc)
 
 
 def test_commands_beyond_a_limit_are_refused_with_its_name() -> None:
     answer = Bench(limits=Limits(call_bytes=8)).call(header(8, 0) * 3)
-    assert "limit call_bytes 8" in str(answer.fault)
+    assert refuses(answer.fault, "call_bytes", 8)
 
 
 @pytest.mark.parametrize("limit", ["chunk_bytes", "record_bytes"])
@@ -162,17 +209,37 @@ def test_files_beyond_a_limit_are_refused_with_its_name(limit: str) -> None:
     with BufferedReader(BytesIO(data)) as stream:
         capture = open_any(stream, kind=kind, limits=parse_limits([f"{limit}=16"]))
         tally = replay(capture)
-    assert f"limit {limit} 16" in str(tally.damage)
+    assert refuses(tally.damage, limit, 16)
 
 
 def test_the_command_takes_limits(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["replay", FIRST_LIGHT, "--limit", "call_pixels=10"]) == 3
-    assert "limit call_pixels 10" in capfd.readouterr().err
+    assert refuses(capfd.readouterr().err, "call_pixels", 10)
     assert run(["info", FIRST_LIGHT, "--limit", "chunk_bytes=10"]) == 2
-    assert "limit chunk_bytes 10" in capfd.readouterr().err
+    assert refuses(capfd.readouterr().err, "chunk_bytes", 10)
     assert run(["batch", FIRST_LIGHT, "--limit", "surfaces=1"]) == 3
     assert run(["replay", FIRST_LIGHT, "--limit", "call_pixels"]) == 2
-    assert "is not NAME=VALUE" in capfd.readouterr().err
+    assert "and not NAME=VALUE" in capfd.readouterr().err
+
+
+def test_limits_of_shaders_texts_and_pictures(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    picture, text, shader = (tmp_path / name for name in ("a.png", "a.txt", "a.vs"))
+    Image.new("RGB", (20, 10)).save(picture)
+    assert run(["dump", FIRST_LIGHT]) == 0
+    text.write_text(capfd.readouterr().out, "utf-8")
+    shader.write_bytes(assemble("vs_2_0\nmov oPos, c0\n"))
+    capture = str(tmp_path / "a.dp2")
+    for arguments, name, most in (
+        (["diff-images", str(picture), str(picture)], "extent", 19),
+        (["assemble", str(text), "-o", capture], "record_bytes", 8),
+        (["dump", str(text)], "record_bytes", 8),
+        (["shader", str(shader)], "shader_bytes", 7),
+    ):
+        assert run([*arguments, "--limit", f"{name}={most}"]) != 0
+        assert refuses(capfd.readouterr().err, name, most)
+        assert run([*arguments, "--limit", "none"]) == 0
 
 
 def test_a_driver_takes_the_limits_of_its_options() -> None:
@@ -192,7 +259,7 @@ def test_what_a_context_keeps_beyond_a_limit_is_refused_with_its_name(
 ) -> None:
     answer = Bench(limits=parse_limits([f"{limit}=1"])).call(commands)
     assert answer.ddrval == HResult.DDERR_OUTOFMEMORY
-    assert f"limit {limit} 1" in str(answer.fault)
+    assert refuses(answer.fault, limit, 1)
 
 
 _UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}

@@ -94,7 +94,7 @@ class BareReader(Pass):
         limit = self._limits.record_bytes
         commands = self._source.upto(limit + 1)
         if len(commands) > limit:
-            self._fail(f"a bare command buffer of more bytes, limit record_bytes {limit}")
+            self._fail(f"a bare command buffer: {self._limits.refusal('record_bytes', None)}")
         for record in bare_records(commands, self._options):
             yield encode(record)
         self.progress.whole = True

@@ -89,8 +89,8 @@ class LogReader(Pass):
         """Every record in order.  Raises CaptureError where the file is damaged."""
         while True:
             tag, length, time, head = self._next()
-            if length > (most := self._limits.record_bytes):
-                self._fail(f"record of {length} bytes, limit record_bytes {most}")
+            if length > self._limits.record_bytes:
+                self._fail(self._limits.refusal("record_bytes", length))
             payload = self._source.take(length)
             crc = int.from_bytes(head[_CHECKED:], "little")
             if zlib.crc32(payload, zlib.crc32(head[:_CHECKED])) != crc:

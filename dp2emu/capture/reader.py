@@ -130,9 +130,9 @@ class SealedReader(Pass):
             self._fail("chunk length and chunk record length disagree")
         self._check_size("chunk", max(size, left))
         self._inflated += size
-        if self._inflated > self._limits.inflated_bytes:
-            most = self._limits.inflated_bytes
-            self._fail(f"the file inflates to more, limit inflated_bytes {most}")
+        refused = self._limits.inflation(self._inflated, self._source.offset + left)
+        if refused is not None:
+            self._fail(refused)
         data = inflate(name, self._source.take(left), size)
         self.progress.compression = name
         self.progress.chunk = Chunk(self.progress.chunk.number + 1, size)
@@ -160,9 +160,8 @@ class SealedReader(Pass):
             self._fail("message index is not that of the chunk before it")
 
     def _check_size(self, what: str, size: int) -> None:
-        most = self._limits.chunk_bytes
-        if size > most:
-            self._fail(f"{what} of {size} bytes, limit chunk_bytes {most}")
+        if size > self._limits.chunk_bytes:
+            self._fail(f"{what}: {self._limits.refusal('chunk_bytes', size)}")
 
     def _check_data_end(self, length: int) -> None:
         seen = self._crc  # of the bytes before this record

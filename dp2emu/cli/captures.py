@@ -104,9 +104,10 @@ def _keep(context: click.Context, parameter: click.Parameter, given: tuple[str, 
 
 
 with_limits = click.option(
-    "--limit", "limits", metavar="NAME=VALUE", multiple=True, callback=_keep, expose_value=False,
-    help="Upper bound of a resource that a file may use, such as call_pixels=1000000; "
-    "docs/security.rst lists all.",
+    "--limit", "limits", metavar="NAME=VALUE|none", multiple=True, callback=_keep,
+    expose_value=False,
+    help="Upper bound of a resource that a file may use, such as call_pixels=1000000; none: no "
+    "bounds, for files that one trusts; docs/security.rst lists all.",
 )  # fmt: skip
 """Decorator that gives a verb the option ``--limit``; ``given_limits`` returns its values."""
 
@@ -209,6 +210,6 @@ def _stored(stream: BufferedReader, bare: BareOptions | None) -> AnyCapture:
     if bare is None and begins_as_text(stream):
         from dp2emu.text import open_any  # slow to import, and few captures are text
 
-        return open_any(stream)
+        return open_any(stream, limits=given_limits())
     kind = None if bare is None else "bare"
     return open_capture(stream, kind=kind, bare=bare, limits=given_limits())

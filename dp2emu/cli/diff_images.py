@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
+from dp2emu.cli.captures import given_limits, with_limits
 from dp2emu.cli.file_kinds import check_file
 from dp2emu.cli.outcome import DIFFERS, FINE
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
@@ -21,6 +22,7 @@ from dp2emu.diff import Allowance, judge_paths
 @click.option(
     "--out", metavar="PNG", type=OUTPUT, help="Write both side by side with their difference."
 )
+@with_limits
 @with_allowance(tolerance=0, share=100.0, across=None)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def command(one: str, other: str, out: str | None, allowance: Allowance, as_json: bool) -> int:
@@ -32,7 +34,7 @@ def command(one: str, other: str, out: str | None, allowance: Allowance, as_json
     for path in (one, other):
         check_file("diff-images", path)
     folder = Path(out) if out else None
-    judgements = judge_paths(Path(one), Path(other), allowance, folder)
+    judgements = judge_paths(Path(one), Path(other), allowance, folder, given_limits())
     with text_output("-") as stream:
         if as_json:
             rows = [judgement.row(allowance) for judgement in judgements]

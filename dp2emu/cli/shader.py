@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import click
 
+from dp2emu.cli.captures import given_limits, with_limits
 from dp2emu.cli.file_kinds import check_file
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output, read_bytes, text_output
-from dp2emu.errors import ShaderError
+from dp2emu.errors import Exceeded, ShaderError
 from dp2emu.shader.files import FILE_BYTES, translate
 
 
 @verb_command("shader")
 @click.argument("file", type=INPUT)
 @click.option("-o", "--out", metavar="FILE", type=OUTPUT, help='The result; "-" is stdout.')
+@with_limits
 @click.option("--assemble", is_flag=True, help="Treat FILE as text, whatever its first bytes.")
 def command(file: str, out: str | None, assemble: bool) -> None:
     """Disassemble or assemble a shader.
@@ -25,8 +27,10 @@ def command(file: str, out: str | None, assemble: bool) -> None:
     if not assemble:
         check_file("shader", file)
     try:
-        result = translate(read_bytes(file, FILE_BYTES), as_text=assemble)
-    except ShaderError as error:
+        content = read_bytes(file, FILE_BYTES)
+        given_limits().check("shader_bytes", len(content))
+        result = translate(content, as_text=assemble)
+    except (ShaderError, Exceeded) as error:
         raise error.at(stream=file) from None
     if isinstance(result, str):
         with text_output(out or "-") as text:

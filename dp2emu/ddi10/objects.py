@@ -29,7 +29,7 @@ class Objects(Generic[_T]):
 
     def __init__(self, context: Context, noun: str, mark: bytes) -> None:
         self._contract = context.contract
-        self._most = context.gpu.heap.limits.objects
+        self._limits = context.gpu.heap.limits
         self._noun = noun
         self._mark = mark
         self._live: dict[int, tuple[bytearray, _T]] = {}
@@ -53,8 +53,8 @@ class Objects(Generic[_T]):
         entry = f"Create{self._noun}"
         self._contract.check(len(memory) == _HEADER.size, Rule.OBJECT_SIZE, entry)
         self._contract.check(self._find(memory) is None, Rule.FRESH_OBJECT, entry)
-        if len(self._live) >= self._most:
-            what = f"{entry}: {self._most} objects are alive; raise the limit objects"
+        if len(self._live) >= self._limits.objects:
+            what = f"{entry}: {self._limits.refusal('objects', len(self._live) + 1)}"
             raise Fault(DdiCode.E_OUTOFMEMORY, what)
 
     def add(self, memory: bytearray, value: _T) -> _T:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dp2emu.argument_check import checked
 from dp2emu.diff.regions import Region, regions
-from dp2emu.errors import ArgumentError, UsageError
+from dp2emu.errors import ArgumentError, Unsupported, UsageError
 from dp2emu.inputs import open_input
+from dp2emu.limits import GENEROUS, Limits
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -166,8 +167,10 @@ def pixels_of(image: NDArray[Any]) -> Pixels:
 
 
 @checked
-def read_image(path: Path) -> Pixels:
-    """The pixels of a picture file.  Raises UsageError for a bad or too large one, and OSError."""
+def read_image(path: Path, limits: Limits = GENEROUS) -> Pixels:
+    """The pixels of a picture file.  Raises UsageError for a bad or too large one, and OSError;
+    Exceeded beyond the limits of surfaces and of inflated bytes.
+    """
     # Imported here because comparisons without files do not need it.
     from PIL import Image, UnidentifiedImageError
 
@@ -175,6 +178,7 @@ def read_image(path: Path) -> Pixels:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with open_input(path) as file, Image.open(file) as image:
+                _bound(image, path.stat().st_size, limits)
                 image.load()
                 return _decoded(image)
     except (UnidentifiedImageError, SyntaxError, ValueError, EOFError) as error:
@@ -185,6 +189,16 @@ def read_image(path: Path) -> Pixels:
         if error.errno is not None:
             raise
         raise UsageError(f"{path} is no whole picture: {error}") from error
+
+
+def _bound(image: Image.Image, stored: int, limits: Limits) -> None:
+    """Check the size of a picture, whose file has ``stored`` bytes.  Raises Exceeded."""
+    size = image.width * image.height * 4
+    limits.check("extent", max(image.size))
+    limits.check("surface_bytes", size)
+    refused = limits.inflation(size, stored)
+    if refused is not None:
+        raise Unsupported(refused)
 
 
 def _decoded(image: Image.Image) -> Pixels:

@@ -13,6 +13,7 @@ from dp2emu.diff.images import Allowance, Comparison, Pixels, compare_images, re
 from dp2emu.diff.side_by_side import side_by_side
 from dp2emu.errors import UsageError
 from dp2emu.inputs import read_file
+from dp2emu.limits import GENEROUS, Limits
 from dp2emu.outputs import write_file
 from dp2emu.picture import encode_png
 
@@ -43,9 +44,14 @@ class Judge:
     """
 
     def __init__(
-        self, references: References, allowance: Allowance, out: Path | None = None
+        self,
+        references: References,
+        allowance: Allowance,
+        out: Path | None = None,
+        limits: Limits = GENEROUS,
     ) -> None:
         self.references = references
+        self._limits = limits
         self.allowance = allowance
         self.unreferenced: list[str] = []
         self._out = out
@@ -61,7 +67,7 @@ class Judge:
         if path is None:
             self.unreferenced.append(name)
             return None
-        reference = read_image(path)
+        reference = read_image(path, self._limits)
         comparison = compare_images(image, reference, self.allowance.tolerance)
         within = comparison.within(self.allowance)
         if self._out is not None and not within:
@@ -77,19 +83,24 @@ class Judge:
 
 @checked
 def judge_paths(
-    one: Path, other: Path, allowance: Allowance, out: Path | None = None
+    one: Path,
+    other: Path,
+    allowance: Allowance,
+    out: Path | None = None,
+    limits: Limits = GENEROUS,
 ) -> list[Judgement]:
     """The judgements of two picture files, or of the pictures of two folders.
 
     Pictures in folders are matched by name or by call (``References``); those without a
     counterpart fail.  ``out`` is the file for the side-by-side picture of two files, or the folder
-    for those of pictures that differ beyond the allowance.  Raises UsageError and OSError.
+    for those of pictures that differ beyond the allowance.  Raises UsageError, OSError and, for
+    pictures beyond the limits, Unsupported.
     """
     if not one.is_dir():
-        return [_judge_files(one, other, allowance, out)]
-    judge = Judge(References(other), allowance, out)
+        return [_judge_files(one, other, allowance, out, limits)]
+    judge = Judge(References(other), allowance, out, limits)
     found = [
-        judge.judge(path.name, call_of(path), read_image(path))
+        judge.judge(path.name, call_of(path), read_image(path, limits))
         or Judgement(path.name, None, None, False)
         for path in sorted(one.glob("*.png"))
     ]
@@ -99,8 +110,10 @@ def judge_paths(
     return found
 
 
-def _judge_files(one: Path, other: Path, allowance: Allowance, out: Path | None) -> Judgement:
-    image, reference = read_image(one), read_image(other)
+def _judge_files(
+    one: Path, other: Path, allowance: Allowance, out: Path | None, limits: Limits
+) -> Judgement:
+    image, reference = read_image(one, limits), read_image(other, limits)
     comparison = compare_images(image, reference, allowance.tolerance)
     if out is not None:
         sheet = side_by_side(image, reference, allowance.tolerance, (one.name, other.name))

@@ -386,8 +386,8 @@ class Driver:
         if of_call <= limits.call_tokens and self._tokens <= limits.capture_tokens:
             return
         try:
-            limits.check("call_tokens", of_call, "tokens of a call are too many")
-            limits.check("capture_tokens", self._tokens, "tokens of a capture are too many")
+            limits.check("call_tokens", of_call)
+            limits.check("capture_tokens", self._tokens)
         except Exceeded as error:
             raise error.at(offset=offset) from None
 
@@ -430,9 +430,9 @@ class Driver:
         if surface.desc.kind not in BUFFERS:
             what = f"surface {call.lpDDCommands} has pixels, commands need a buffer"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-        most = self.gpu.heap.limits.call_bytes
-        if call.dwCommandLength > most:
-            what = f"{call.dwCommandLength} bytes of commands, limit call_bytes {most}"
+        limits = self.gpu.heap.limits
+        if call.dwCommandLength > limits.call_bytes:
+            what = limits.refusal("call_bytes", call.dwCommandLength)
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         end, size = call.dwCommandOffset + call.dwCommandLength, surface.data.nbytes
         if end > size:

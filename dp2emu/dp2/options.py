@@ -40,6 +40,5 @@ class Options(msgspec.Struct, frozen=True):
 
 def check_memory(limits: Limits, name: str, amount: int, what: str) -> None:
     """Raises Fault (DDERR_OUTOFMEMORY), about ``what``, if ``amount`` exceeds limit ``name``."""
-    most = getattr(limits, name)
-    if amount > most:
-        raise Fault(HResult.DDERR_OUTOFMEMORY, f"{what}, limit {name} {most}")
+    if amount > getattr(limits, name):
+        raise Fault(HResult.DDERR_OUTOFMEMORY, f"{what}, {limits.refusal(name, amount)}")

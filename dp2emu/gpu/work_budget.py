@@ -8,28 +8,41 @@ by one only if the budget is not enough for each to cover all of the target.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import astuple, replace
 
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.enums import FillMode
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
-from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.code.kernel_key import reason
+from dp2emu.gpu.command.bindings import Rect, Uniforms
 from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, Packet
+from dp2emu.gpu.command.pipeline import Pipeline, Samplers
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
+from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
+from dp2emu.gpu.rasterizer.spans import ONE
+from dp2emu.gpu.resource.heap import Surface, reach
+from dp2emu.gpu.transfer.transfer_units import UNITS
 from dp2emu.identity_cache import identity_cached
 from dp2emu.limits import Limits
-from dp2emu.shader.budget import EXECUTED
-from dp2emu.shader.ir import Loop, Program, Statement, blocks
+from dp2emu.shader import executed
+from dp2emu.shader.ir import Lod, Program, Sample, Stage
+from dp2emu.shader.texture.records import SamplerKey
 
-_WIDEST_INSTRUCTION = 16
-"""Maximum number of statements that one shader instruction in a loop is translated to."""
-_USUAL_COST = 1 << 12
-"""Number of statements that a program is assumed to execute while its cost is not known."""
+NO_UNIFORMS: Uniforms = {}
+INTERPRETED = 64
+"""Weight of a pixel program's statements where the compiling engine has no kernel for a draw."""
 
 
 class Costs(NamedTuple):
@@ -39,8 +52,19 @@ class Costs(NamedTuple):
     pixels: int = 0
     instructions: int = 0
 
+    def within(self, room: Costs) -> bool:
+        """Whether no amount is more than that of ``room``."""
+        return self[0] <= room[0] and self[1] <= room[1] and self[2] <= room[2]
 
-NOTHING_SPENT = Costs()
+
+NOTHING_SPENT, NOTHING_LEFT = Costs(), Costs(-1, -1, -1)
+BATCHED_PIXELS = 1 << 15
+"""Samples up to which the area of a draw that is executed in a batch adds up."""
+
+
+def added(one: Costs, other: Costs) -> Costs:
+    """The sums of two amounts of each kind."""
+    return Costs(one[0] + other[0], one[1] + other[1], one[2] + other[2])
 
 
 class WorkBudget:
@@ -54,13 +78,23 @@ class WorkBudget:
         self.call = self._capture = Costs()
         self.draws = 0
 
+    def most_of_batched(self, draw: Draw, reach: int) -> Costs:
+        """An upper bound on the work of a draw that compiled code executes in a batch; ``reach``
+        is that of the heap.
+        """
+        row, count = TOPOLOGIES[draw.input.topology], draw.input.count
+        vertices = max(row.step * count + row.extra, 0)
+        pixels = BATCHED_PIXELS + count * reach
+        instructions = vertices * vertex_cost(draw) + pixels * pixel_cost(draw)
+        return Costs(vertices, pixels, instructions)
+
     def begin_draw(self) -> None:
         """Count a queued draw.  Raises Exceeded for too many of a call: each takes time that no
         vertex or pixel accounts for.
         """
         self.draws += 1
         if self.draws > self._limits.call_draws:
-            self._limits.check("call_draws", self.draws, "draws of a call are too many")
+            self._limits.check("call_draws", self.draws)
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count vertices, pixels and instructions that were processed."""
@@ -82,15 +116,15 @@ class WorkBudget:
         """Check that the budget has this much left.  Raises Exceeded, which names the limit."""
         for kind, amount in zip(Costs._fields, (vertices, pixels, instructions), strict=True):
             for scope, spent in (("call", self.call), ("capture", self._capture)):
-                total = getattr(spent, kind) + amount
-                self._limits.check(f"{scope}_{kind}", total, f"{kind} of a {scope} are too many")
+                self._limits.check(f"{scope}_{kind}", getattr(spent, kind), amount)
 
     def admit(self, packet: Packet) -> None:
         """Check the maximum work of a packet.  Raises Exceeded if it is more than is left."""
         if isinstance(packet, Clear):
-            areas = sum(_area(rect) for rect in packet.rects)
             targets = [each for each in (*packet.colors, packet.depth) if each is not None]
-            self.allow(pixels=areas * sum(each.samples for each in targets))
+            self.allow(pixels=sum(_cleared(each, packet.rects) for each in targets))
+        elif type(packet) in UNITS:
+            self.allow(pixels=UNITS[type(packet)](packet))
         elif min(self.left()) < 0:
             self.allow()
 
@@ -99,7 +133,7 @@ class WorkBudget:
         row = TOPOLOGIES[draw.input.topology]
         often = 1 if draw.input.instances is None else draw.input.instances.count
         vertices = max(row.step * draw.input.count + row.extra, 0) * often
-        instructions = vertices * cost(draw.pipeline.vertex)
+        instructions = vertices * vertex_cost(draw)
         room = self.left()
         if vertices > room.vertices or instructions > room.instructions or room.pixels < 0:
             self.allow(vertices=vertices, instructions=instructions)
@@ -108,7 +142,7 @@ class WorkBudget:
     def admit_dispatch(self, dispatch: Dispatch) -> None:
         """Check and count the threads of a dispatch.  Raises Exceeded if too few are left."""
         threads = prod(dispatch.threads) * prod(dispatch.groups)
-        instructions = threads * cost(dispatch.stage.program)
+        instructions = threads * _stage_cost(dispatch.stage)
         self.allow(instructions=instructions)
         self.spend(instructions=instructions)
 
@@ -121,24 +155,15 @@ class WorkBudget:
         self.allow(vertices=vertices, instructions=instructions)
         self.spend(vertices=vertices, instructions=instructions)
 
-    def moved(self, work: Work) -> None:
+    def moved(self, packet: Packet, work: Work) -> None:
         """Count the work of a clear or copy."""
-        self.spend(pixels=max(work.pixels, work.pixel_bytes // 4))
+        units = UNITS[type(packet)](packet) if type(packet) in UNITS else 0
+        self.spend(pixels=max(work.pixels, work.pixel_bytes // 4, units))
 
     def drawn(self, like: Draw, work: Work) -> None:
         """Count the work of draws that have the same state as ``like``."""
-        vertex, pixel = cost(like.pipeline.vertex), cost(like.pipeline.pixel)
-        instructions = work.vertices * vertex + work.fragments * pixel
+        instructions = work.vertices * vertex_cost(like) + work.fragments * pixel_cost(like)
         self.spend(work.vertices, work.fragments, instructions)
-
-    def primitives(self, area: int) -> int:
-        """The number of primitives that fit the budget even if each covers a target of ``area``
-        samples.
-        """
-        room, area = self.left(), max(area, 1)
-        return min(
-            room.vertices // 3, room.pixels // area, room.instructions // (area * _USUAL_COST)
-        )
 
 
 Rest = Callable[[Draw, Geometry], Work]
@@ -160,52 +185,122 @@ class Meter(msgspec.Struct, frozen=True):
             return sys.maxsize
         room, pipeline = self.budget.left(), self.draw.pipeline
         each = max(_area(self.region) * pipeline.samples, 1)
-        return min(room.pixels // each, room.instructions // (each * max(cost(pipeline.pixel), 1)))
+        return min(room.pixels, room.instructions // self.cost) // each
 
-    def check(self, assembled: Geometry) -> None:
-        """Check that primitives fit the budget.  Raises Exceeded if they may not."""
-        if self.budget is not None and len(assembled.numbers) > self.most():
-            pipeline = self.draw.pipeline
-            most = _covered_at_most(self.draw, assembled, self.region) * pipeline.samples
-            self.budget.allow(pixels=most, instructions=most * cost(pipeline.pixel))
+    @property
+    def cost(self) -> int:
+        """The cost of a fragment, at least 1."""
+        return max(pixel_cost(self.draw), 1)
+
+    def bounds(self, assembled: Geometry) -> I64:
+        """For each primitive, an upper bound of the samples that it and those before it cover."""
+        samples = self.draw.pipeline.samples
+        return (_covered_at_most(self.draw, assembled, self.region) * samples).cumsum()
+
+    def fitting(self, bounds: I64, start: int, budget: WorkBudget) -> int:
+        """One past the last of the primitives from ``start`` on that fit the budget, whatever they
+        cover.  Raises Exceeded if the first may not fit.
+        """
+        room, before = budget.left(), int(bounds[start - 1]) if start else 0
+        most = before + min(room.pixels, room.instructions // self.cost)
+        stop = int(np.searchsorted(bounds, most, side="right"))
+        if stop <= start:
+            pixels = int(bounds[start]) - before
+            budget.allow(pixels=pixels, instructions=pixels * self.cost)
+        return stop
+
+    def fits(self, area: int, count: int) -> bool:
+        """Whether the budget has room for ``count`` primitives of this area in pixels."""
+        if self.budget is None:
+            return True
+        left, top, right, bottom = astuple(self.region)
+        most = area + count * reach(right - left, bottom - top)
+        room, samples = self.budget.left(), most * self.draw.pipeline.samples
+        return samples <= min(room.pixels, room.instructions // self.cost)
 
     def spent(self, work: Work) -> Work:
         """Count work that was done, and return it."""
         if self.budget is not None:
-            executed = work.fragments * cost(self.draw.pipeline.pixel)
-            self.budget.spend(pixels=work.fragments, instructions=executed)
+            self.budget.spend(pixels=work.fragments, instructions=work.fragments * self.cost)
         return work
 
 
 def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
-    """Wrap the function ``rest``, which draws primitives, so that its pixels are counted; the
-    wrapper raises Exceeded, before it draws, if the budget may not be enough.
+    """Wrap the function ``rest``, which draws primitives, so that its pixels are counted.
+
+    The wrapper draws primitives while the budget is enough for the most that each may cover, and
+    then raises Exceeded.  Where it ends does not depend on how many ``rest`` draws at once.
     """
     if budget is None:
         return rest
 
     def draw_within(draw: Draw, assembled: Geometry) -> Work:
-        meter = Meter(draw, region, budget)
-        meter.check(assembled)
-        return meter.spent(rest(draw, assembled))
+        meter, count = Meter(draw, region, budget), len(assembled.numbers)
+        if count <= meter.most():
+            return meter.spent(rest(draw, assembled))
+        bounds, work, start = meter.bounds(assembled), Work(), 0
+        while start < count:
+            stop = meter.fitting(bounds, start, budget)
+            part = assembled
+            if stop - start < count:
+                part = assembled.part(np.arange(start, stop))
+                part = replace(part, extra=0 if start else assembled.extra)
+            work += meter.spent(rest(draw, part))
+            start = stop
+        return work
 
     return draw_within
+
+
+def _cleared(surface: Surface, rects: Sequence[Rect]) -> int:
+    """Units of four bytes of a surface in rectangles."""
+    whole = Rect(0, 0, surface.width, surface.height)
+    unit = max(surface.samples * ROWS[surface.format].size // 4, 1)
+    return sum(_area(rect.intersect(whole)) for rect in rects) * unit
 
 
 def _area(rect: Rect) -> int:
     return max(rect.right - rect.left, 0) * max(rect.bottom - rect.top, 0)
 
 
-def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
-    """Pixels in the bounding boxes of primitives; a point counts as the whole region, since it has
-    a size.
-    """
-    if CORNERS[draw.input.topology] == 1:
-        return len(assembled.numbers) * _area(region)
-    x, y = assembled.vertices.position[:2]
+def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> I64:
+    """For each primitive, an upper bound of the pixels that it covers."""
+    x, y = assembled.vertices.position[:2].astype(np.float64)
     columns = _extent(x, region.left, region.right)
     rows = _extent(y, region.top, region.bottom)
-    return int((columns * rows).sum())
+    corners, fill = CORNERS[draw.input.topology], draw.pipeline.raster.fill
+    with np.errstate(all="ignore"):
+        if corners == 1 or (corners == 3 and fill is FillMode.POINT):
+            own = assembled.vertices.varying(POINT_SIZE)
+            return corners * _squares(None if own is None else own[0], draw, len(x[0]), region)
+        if corners == 2 or fill is FillMode.WIREFRAME:
+            edges = 3 if corners == 3 else 1
+            most = 4 * (np.maximum(np.ptp(x, axis=0), np.ptp(y, axis=0)) + 4)
+            return edges * _least(columns * rows, most)
+        return _least(columns * rows, _triangles_at_most(x, y))
+
+
+def _triangles_at_most(x: F64, y: F64) -> F64:
+    """Upper bounds of the pixels of triangles by area and perimeter, with room for snapping."""
+    along, down = x - np.roll(x, 1, axis=0), y - np.roll(y, 1, axis=0)
+    area = np.abs(along[1] * down[2] - along[2] * down[1]) / 2
+    around: F64 = np.hypot(along, down).sum(axis=0)
+    return area + around * (0.5 + 1 / 64) + 2
+
+
+def _squares(own: F32 | F64 | None, draw: Draw, count: int, region: Rect) -> I64:
+    """Upper bounds of the pixels of points, squares of the points' sizes."""
+    side = point_sizes(own, draw.raster.point, count) / ONE + 2
+    width, height = max(region.right - region.left, 0), max(region.bottom - region.top, 0)
+    squares = np.minimum(side, width) * np.minimum(side, height)
+    return _least(np.full(count, width * height, np.int64), squares)
+
+
+def _least(most: I64, other: F64) -> I64:
+    """The lesser of two bounds; ``other``, rounded up, does not count where it is not finite."""
+    wide = np.where(np.isfinite(other), np.minimum(other, most), most)
+    least: I64 = np.ceil(wide).astype(np.int64)
+    return least
 
 
 def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
@@ -221,37 +316,88 @@ def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
 
 def _later_instructions(draw: Draw, work: Work) -> int:
     """The most statements that hull, domain and geometry programs execute for their runs."""
-    later, executed = draw.post_vertex, 0
+    later, total = draw.post_vertex, 0
     if later is not None and later.tessellation is not None:
         hull, domain = later.tessellation.hull, later.tessellation.domain
-        patch = sum(each.instances * cost(each.bound.program) for each in hull.constants)
+        patch = sum(each.instances * _stage_cost(each.bound) for each in hull.constants)
         if hull.points is not None:
-            patch += hull.makes * cost(hull.points.program)
-        executed = work.hull_runs * patch + work.domain_runs * cost(domain.program)
+            patch += hull.makes * _stage_cost(hull.points)
+        total = work.hull_runs * patch + work.domain_runs * _stage_cost(domain)
     if later is not None and later.geometry is not None:
-        executed += work.geometry_runs * cost(later.geometry.bound.program)
-    return executed
+        total += work.geometry_runs * _stage_cost(later.geometry.bound)
+    return total
 
 
-def cost(program: Program | None) -> int:
-    """The most statements that a lane of a program executes, iterations of loops included."""
-    return 0 if program is None else _cost(program)
+def _stage_cost(stage: StageProgram) -> int:
+    return cost(stage.program, stage.samplers, stage.uniforms)
+
+
+def cost(
+    program: Program | None, samplers: Samplers = (), uniforms: Uniforms = NO_UNIFORMS
+) -> int:
+    """An upper bound on the weighted statements that a lane of a program executes, iterations of
+    loops and statements of sampler programs included.
+    """
+    return 0 if program is None else _work(program, samplers).bound(program, uniforms)
+
+
+def pixel_cost(draw: Draw) -> int:
+    """The cost of a fragment of a draw: its program's, and 1 for each byte of its targets' pixels.
+
+    The default engine interprets pipelines without kernel.
+    """
+    pipeline, works = draw.pipeline, _works(draw.pipeline)
+    found = works.pixel.bound(pipeline.pixel, draw.pixel.uniforms) + works.written
+    return found if reason(pipeline) is None else found * INTERPRETED
+
+
+def vertex_cost(draw: Draw) -> int:
+    """The cost of a vertex of a draw."""
+    program, work = draw.pipeline.vertex, _works(draw.pipeline).vertex
+    return 0 if program is None else work.bound(program, draw.vertex.uniforms)
+
+
+def has_fixed_cost(pipeline: Pipeline) -> bool:
+    """Whether the cost of vertices and fragments does not depend on uniforms."""
+    works = _works(pipeline)
+    return not works.vertex.reads and not works.pixel.reads
+
+
+class _Works(NamedTuple):
+    """The work of the programs of a pipeline, and the bytes of a pixel of all its targets."""
+
+    vertex: executed.Work
+    pixel: executed.Work
+    written: int
 
 
 @identity_cached()
-def _cost(program: Program) -> int:
-    plain, rounds = _sizes(program.statements)
-    return min(rounds, plain + EXECUTED * _WIDEST_INSTRUCTION)
+def _works(pipeline: Pipeline) -> _Works:
+    vertex = executed.Work(0)
+    if pipeline.vertex is not None:
+        vertex = _work(pipeline.vertex, pipeline.vertex_samplers)
+    written = sum(ROWS[each].size for each in pipeline.color_formats if each is not None)
+    return _Works(vertex, _work(pipeline.pixel, pipeline.samplers), written)
 
 
-def _sizes(statements: tuple[Statement, ...]) -> tuple[int, int]:
-    """The number of statements, and how many are executed if all loops run to their limits;
-    nesting depth is limited beforehand.
-    """
-    plain = rounds = 0
-    for statement in statements:
-        inside = [_sizes(block) for block in blocks(statement)]
-        times = statement.limit if isinstance(statement, Loop) else 1
-        plain += 1 + sum(each[0] for each in inside)
-        rounds += 1 + times * sum(each[1] for each in inside)
-    return plain, rounds
+@identity_cached()
+def _work(program: Program, samplers: Samplers) -> executed.Work:
+    keys = dict(samplers)
+
+    def weigh(sample: Sample) -> int:
+        key = keys.get(sample.sampler)
+        return 1 if key is None else _sampler_cost(key, sample.lod, program.stage)
+
+    return executed.work_of(program, weigh)
+
+
+@lru_cache(maxsize=1 << 8)
+def _sampler_cost(key: SamplerKey, lod: Lod, stage: Stage) -> int:
+    """The cost of a sample; 1 if it cannot be read, which the draw finds out."""
+    # Imported here: what draws nothing must not load it.
+    from dp2emu.shader.texture.sampler import sampler_program
+
+    try:
+        return cost(sampler_program(key, lod, stage))
+    except Unsupported:
+        return 1

@@ -30,9 +30,8 @@ class SurfaceBudget:
             ("surfaces", len(self._sizes) + (desc.handle not in self._sizes)),
             ("total_bytes", total),
         ):
-            most = getattr(limits, name)
-            if amount > most:
-                what = f"surface {desc.handle}: limit {name} {most}"
+            if amount > getattr(limits, name):
+                what = f"surface {desc.handle}: {limits.refusal(name, amount)}"
                 raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         self._sizes[desc.handle], self._total = size, total
 

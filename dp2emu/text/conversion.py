@@ -68,13 +68,15 @@ def dump_containers(capture: AnyCapture, out: TextIO, *, jsonl: bool = False) ->
 
 
 @checked
-def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
+def assemble(
+    source: TextIO, place: Place, *, name: str = "-", limits: Limits | None = None
+) -> None:
     """Write the capture that a text describes, in the form that the text's first line names.
 
     ``place`` is a path, ``-`` or a binary stream; ``name`` names the text in errors.  Raises
     TextError, which leaves a path unchanged, and the errors of ``convert``.
     """
-    capture = TextCapture(source, name)
+    capture = TextCapture(source, name, limits)
     convert(capture, capture.form, place)
 
 
@@ -116,7 +118,7 @@ def open_any(
     ``TextCapture``, which call the file ``name``.
     """
     if kind == "text" or (kind is None and begins_as_text(stream)):
-        return TextCapture(_lines(stream), name or str(getattr(stream, "name", "-")))
+        return TextCapture(_lines(stream), name or str(getattr(stream, "name", "-")), limits)
     return open_capture(stream, kind=kind, bare=bare, limits=limits)
 
 

@@ -15,6 +15,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import VERTEX_ALIGNMENT
 from dp2emu.errors import CaptureError
+from dp2emu.limits import GENEROUS, Limits
 from dp2emu.text import syntax
 from dp2emu.text.answers import CODECS
 from dp2emu.text.build import build
@@ -46,9 +47,15 @@ class TextCapture(Closable):
     kind = "text"
     damage: CaptureError | None = None
 
-    def __init__(self, source: Iterable[str], name: str = "-") -> None:
-        """``source`` is a text stream or lines.  Raises TextError for a bad first statement."""
+    def __init__(
+        self, source: Iterable[str], name: str = "-", limits: Limits | None = None
+    ) -> None:
+        """``source`` is a text stream or lines; of ``limits`` ``record_bytes`` bounds each record.
+
+        Raises TextError for a bad first statement.
+        """
         self.name = name
+        self._limits = limits or GENEROUS
         self.chunk = Chunk(0, 0)
         self._paragraphs = syntax.paragraphs(syntax.lines_of(source))
         self._contexts = Contexts()
@@ -79,9 +86,11 @@ class TextCapture(Closable):
             placed = [each.placed() for each in below]
             record = record_of(paragraph.placed(), placed, self._contexts)
         try:
-            encode(record)
+            size = len(encode(record)[2])
         except CaptureError as error:
             raise paragraph.placed().error(error.what) from None
+        if size > self._limits.record_bytes:
+            raise paragraph.placed().error(self._limits.refusal("record_bytes", size))
         self._contexts.see(record)
         return record
 

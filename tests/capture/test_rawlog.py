@@ -22,6 +22,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
 from dp2emu.limits import Limits
 from tests.capture.samples import EVERYTHING, RECORDS, TWO_CALLS, Pipe, log
+from tests.refusals import refuses
 
 
 def read(data: bytes, limits: Limits | None = None) -> tuple[list[Record], str | None]:
@@ -137,7 +138,7 @@ def test_the_record_limit_is_the_readers_choice() -> None:
     records, damage = read(data, Limits(record_bytes=1000))
     assert records == []
     assert damage is not None
-    assert "limit record_bytes 1000" in damage
+    assert refuses(damage, "record_bytes", 1000)
 
 
 def test_a_call_is_handed_over_before_write_returns(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def sealed(size: int, compression: str, pack: Callable[[bytes], bytes]) -> bytes
     return _file(_chunk(b"", compression=compression, packed=pack(bytes(size)), size=size))
 
 
-CALLS, BYTES, CHUNK = "limit trace_calls 4096", "limit trace_bytes", "limit chunk_bytes"
+CALLS, BYTES, CHUNK = "limit trace_calls: ", "limit trace_bytes: ", "limit chunk_bytes: "
 SUM = "chunk checksum is wrong"
 TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
     "calls in gzip": (lambda: gzip.compress(ZEROS), CALLS),
@@ -56,8 +56,8 @@ TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
 CAPTURES: dict[str, tuple[Callable[[], bytes], str]] = {
     "zstd": (lambda: sealed(33 * MEBIBYTE, "zstd", zstandard.compress), CHUNK),
     "lz4": (lambda: sealed(33 * MEBIBYTE, "lz4", lz4.frame.compress), CHUNK),
-    "zstd that may be": (lambda: sealed(24 * MEBIBYTE, "zstd", zstandard.compress), SUM),
-    "lz4 that may be": (lambda: sealed(24 * MEBIBYTE, "lz4", lz4.frame.compress), SUM),
+    "zstd that may be": (lambda: sealed(16 * MEBIBYTE, "zstd", zstandard.compress), SUM),
+    "lz4 that may be": (lambda: sealed(16 * MEBIBYTE, "lz4", lz4.frame.compress), SUM),
     "4 GiB": (
         lambda: _file(_chunk(b"", compression="zstd", packed=bytes(9), size=4 << 30)),
         CHUNK,

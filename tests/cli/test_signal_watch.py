@@ -54,7 +54,8 @@ def processor_time(running: Running) -> float:
 def test_a_signal_ends_a_replay_in_the_middle_of_a_draw(
     number: signal.Signals, engine: str, long: Path, tmp_path: Path
 ) -> None:
-    running = Running(tmp_path, "replay", long, "--engine", engine, "--json", "out")
+    options = ("--limit", "none", "--engine", engine, "--json", "out")
+    running = Running(tmp_path, "replay", long, *options)
     await_that(lambda: processor_time(running) > BUSY, running.process)
     running.signal(number)
     code, line = CODES[number]

@@ -15,6 +15,7 @@ from dp2emu.dp2.textures import Palette, Textures
 from dp2emu.errors import Fault
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
+from tests.refusals import refused
 
 from .rigging import Bench, header, token
 
@@ -116,7 +117,7 @@ def test_palettes_are_bounded() -> None:
     textures = Textures(Limits(objects=2))
     for handle in (1, 2, 1):
         textures.update(handle, 0, entries(1))
-    with pytest.raises(Fault, match="limit objects 2") as caught:
+    with pytest.raises(Fault, match=refused("objects", 2)) as caught:
         textures.update(3, 0, entries(1))
     assert caught.value.hr == HResult.DDERR_OUTOFMEMORY
 

@@ -12,6 +12,7 @@ from dp2emu.shader.engines import engine
 from tests.ddi10.drawing import tokens
 from tests.ddi10.rendering import Drawing
 from tests.ddi10.tessellating import domain, hull
+from tests.refusals import refused
 from tests.shader.engines import ENGINES
 
 PATCHES_OF_4, POINTS = 36, 1
@@ -44,14 +45,14 @@ def emitting(run: str, limits: Limits, points: int) -> None:
 @pytest.mark.parametrize("limit", ["call_vertices", "capture_vertices"])
 def test_points_that_patches_become_count_as_vertices(run: str, limit: str) -> None:
     dividing(run, Limits(**{limit: 3 * (4 + 81)}), 3)
-    with pytest.raises(Exceeded, match=f"limit {limit}"):
+    with pytest.raises(Exceeded, match=refused(limit)):
         dividing(run, Limits(**{limit: 3 * (4 + 81) - 1}), 3)
 
 
 @pytest.mark.parametrize("run", ENGINES)
 def test_primitives_that_geometry_programs_put_out_count_as_vertices(run: str) -> None:
     emitting(run, Limits(call_vertices=4 + 8), 4)
-    with pytest.raises(Exceeded, match="limit call_vertices"):
+    with pytest.raises(Exceeded, match=refused("call_vertices")):
         emitting(run, Limits(call_vertices=4 + 7), 4)
 
 
@@ -59,5 +60,5 @@ def test_primitives_that_geometry_programs_put_out_count_as_vertices(run: str) -
 def test_programs_of_later_stages_count_by_their_instructions(run: str) -> None:
     """Vertex programs alone are far below these limits, and nothing is rasterized."""
     for draw, most, count in ((dividing, 10000, 30), (emitting, 3000, 100)):
-        with pytest.raises(Exceeded, match="limit call_instructions"):
+        with pytest.raises(Exceeded, match=refused("call_instructions")):
             draw(run, Limits(call_instructions=most), count)

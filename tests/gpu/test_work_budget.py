@@ -12,7 +12,9 @@ import pytest
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
+from dp2emu.gpu.command.packets import Dispatch, Draw, Packet, ShaderBindings
+from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.work_budget import NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
 from dp2emu.limits import Limits
@@ -20,6 +22,7 @@ from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
 from dp2emu.shader.types import Type
 from tests.dp2.rigging import Bench, clear, header, rectangle, render_state, triangle_list
+from tests.refusals import refused
 
 TRUE = Constant(Type.BOOL, 1)
 STEP = Break(TRUE)
@@ -46,6 +49,16 @@ def test_a_program_costs_its_statements_with_all_rounds(
     assert cost(program(*statements)) == most
 
 
+def drawing(*, pixel: int, vertex: int = 0, samples: int = 1) -> Draw:
+    """A draw whose programs have these numbers of statements."""
+    pipeline = Pipeline(
+        (), RasterState(), DepthState(), program(*[STEP] * pixel), (), (), None, samples,
+        program(*[STEP] * vertex),
+    )  # fmt: skip
+    bindings = ShaderBindings()
+    return cast(Draw, SimpleNamespace(pipeline=pipeline, pixel=bindings, vertex=bindings))
+
+
 def test_no_program_costs_nothing() -> None:
     assert cost(None) == 0
 
@@ -57,22 +70,10 @@ def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
     budget.call, budget.draws = NOTHING_SPENT, 0
     assert budget.left()[:2] == (7, 7)
     budget.allow(vertices=7)
-    with pytest.raises(Exceeded, match="vertices of a capture are too many, limit"):
+    with pytest.raises(Exceeded, match=refused("capture_vertices", 15)):
         budget.allow(vertices=8)
     budget.spend(vertices=8)
     assert budget.left().vertices == -1
-
-
-@pytest.mark.parametrize(
-    ("limits", "most"),
-    [
-        (Limits(call_vertices=30), 10),
-        (Limits(call_pixels=1000), 10),
-        (Limits(call_instructions=100 * 4096 * 7), 7),
-    ],
-)
-def test_primitives_without_a_closer_look(limits: Limits, most: int) -> None:
-    assert WorkBudget(limits).primitives(100) == most
 
 
 def test_without_a_meter_nothing_is_between() -> None:
@@ -117,12 +118,13 @@ def test_the_rectangles_around_primitives_are_enough(mode: int) -> None:
         )
 
 
-def test_points_have_a_size_and_count_as_all_there_is() -> None:
+def test_points_count_as_squares_of_their_size() -> None:
     commands = header(1, 1) + (6).to_bytes(2, "little") + (0).to_bytes(2, "little")
+    quad, sized = rectangle(20, 20, 10, 10), render_state(154, 0x42800000)  # 64.0
+    limits = Options(limits=Limits(call_pixels=6 * 3 * 3))
+    Bench(options=limits).ok(commands, quad)
     with pytest.raises(Exceeded, match="call_pixels"):
-        Bench(options=Options(limits=Limits(call_pixels=64 * 64))).call(
-            commands, rectangle(20, 20, 10, 10)
-        )
+        Bench(options=limits).call(sized + commands, quad)
 
 
 def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
@@ -133,26 +135,24 @@ def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
 
 
 def test_threads_of_a_dispatch_run_its_program() -> None:
-    stage = SimpleNamespace(program=program(STEP, Loop((STEP,), 4)))
+    stage = StageProgram(program(STEP, Loop((STEP,), 4)))
     dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
     budget = WorkBudget(Limits(call_instructions=24 * 6))
     budget.admit_dispatch(dispatch)
     assert budget.left().instructions == 0
-    with pytest.raises(Exceeded, match="limit call_instructions 144"):
+    with pytest.raises(Exceeded, match=refused("call_instructions", 144)):
         budget.admit_dispatch(dispatch)
 
 
 def test_draws_spend_their_vertices_and_what_covers_pixels() -> None:
-    pipeline = SimpleNamespace(vertex=program(*[STEP] * 3), pixel=program(*[STEP] * 5))
     budget = WorkBudget(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
-    budget.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
+    budget.drawn(drawing(pixel=5, vertex=3), Work(vertices=4, fragments=70))
     assert budget.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
 
 
 def metering(budget: WorkBudget | None) -> Meter:
     """Of pixel programs of three statements, on 10 x 10 pixels of two samples."""
-    pipeline = SimpleNamespace(samples=2, pixel=program(*[STEP] * 3))
-    return Meter(cast(Draw, SimpleNamespace(pipeline=pipeline)), Rect(5, 5, 15, 15), budget)
+    return Meter(drawing(pixel=3, samples=2), Rect(5, 5, 15, 15), budget)
 
 
 def test_without_limits_any_number_of_primitives_is_drawn() -> None:
@@ -182,16 +182,14 @@ def test_pixels_and_what_their_programs_execute_are_spent() -> None:
 
 @pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])
 def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) -> None:
-    def bound(steps: int) -> SimpleNamespace:
-        return SimpleNamespace(program=program(*[STEP] * steps))
+    def bound(steps: int) -> StageProgram:
+        return StageProgram(program(*[STEP] * steps))
 
     constants = (
         SimpleNamespace(instances=3, bound=bound(2)),
         SimpleNamespace(instances=1, bound=bound(4)),
     )
-    hull = SimpleNamespace(
-        constants=constants, points=points and SimpleNamespace(program=points), makes=6
-    )
+    hull = SimpleNamespace(constants=constants, points=points and StageProgram(points), makes=6)
     tessellation = SimpleNamespace(hull=hull, domain=bound(7))
     geometry = SimpleNamespace(bound=bound(9))
     work = Work(hull_runs=10, domain_runs=100, geometry_runs=1000, geometry_primitives=3)
@@ -209,14 +207,15 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
         budget = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
         budget.admit_post_vertex(cast(Draw, SimpleNamespace(post_vertex=later)), work)
         assert budget.left()[::2] == (0, 0 if executed else 1)
-        with pytest.raises(Exceeded, match="limit call_vertices 103"):
+        with pytest.raises(Exceeded, match=refused("call_vertices", 103)):
             budget.admit_post_vertex(cast(Draw, SimpleNamespace(post_vertex=later)), work)
 
 
 def test_what_was_copied_too_much_stops_the_next_packet() -> None:
     budget = WorkBudget(Limits(capture_pixels=10))
-    budget.moved(Work(pixels=3, pixel_bytes=40))
-    budget.admit(cast(Packet, None))
-    budget.moved(Work(pixels=3, pixel_bytes=4))
-    with pytest.raises(Exceeded, match="limit capture_pixels 10"):
+    packet = cast(Packet, None)
+    budget.moved(packet, Work(pixels=3, pixel_bytes=40))
+    budget.admit(packet)
+    budget.moved(packet, Work(pixels=3, pixel_bytes=4))
+    with pytest.raises(Exceeded, match=refused("capture_pixels", 10)):
         budget.admit(cast(Packet, None))

@@ -48,6 +48,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.resource.heap import SurfaceDesc
+from dp2emu.limits import UNLIMITED
 from dp2emu.runtime import Device9, Light, Material
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import REFERENCE, engine, name_of
@@ -258,12 +259,13 @@ def _set_model(device: Device9, model: Model) -> None:
 class Ours:
     """A driver that has performed the set-up of a capture.  Mutable: it draws.
 
-    ``options`` are choices of the driver.  Raises TypeError for one that it does not have.
+    ``options`` are choices of the driver, which has no limits: it draws the same frame again and
+    again.  Raises TypeError for one that it does not have.
     """
 
     def __init__(self, workload: Workload, path: Path, options: dict[str, Any]) -> None:
         self.workload = workload
-        self.options = Options(**options)
+        self.options = Options(limits=UNLIMITED, **options)
         self.driver = Driver(options=self.options)
         record(workload, path)
         with open_capture(path) as capture:

@@ -45,9 +45,14 @@ class Packed:
         start, self._start = self._start[:size], self._start[size:]
         return start + self._source.upto(size - len(start))
 
+    @property
+    def offset(self) -> int:
+        """Number of bytes read so far."""
+        return self._source.offset - len(self._start)
+
     def mark(self) -> None:
         """Note the current file offset, which errors raised from here on report."""
-        self._source.mark = self._source.offset - len(self._start)
+        self._source.mark = self.offset
 
 
 def container_of(start: bytes) -> str | None:
@@ -61,16 +66,17 @@ def expand(name: str, packed: Packed, limits: Limits) -> Iterator[bytes]:
     Memory is bounded by ``limits`` and the windows of the compressors, whatever the data claims.
     Raises CaptureError where the container is damaged or truncated.
     """
-    return _bounded((piece for piece in _EXPAND[name](packed, limits) if piece), limits)
+    pieces = (piece for piece in _EXPAND[name](packed, limits) if piece)
+    return _bounded(pieces, packed, limits)
 
 
-def _bounded(pieces: Iterable[bytes], limits: Limits) -> Iterator[bytes]:
+def _bounded(pieces: Iterable[bytes], packed: Packed, limits: Limits) -> Iterator[bytes]:
     total = 0
     for piece in pieces:
         total += len(piece)
-        if total > limits.inflated_bytes:
-            most = limits.inflated_bytes
-            raise CaptureError(f"the trace expands to more, limit inflated_bytes {most}")
+        refused = limits.inflation(total, packed.offset)
+        if refused is not None:
+            raise CaptureError(refused)
         yield piece
 
 
@@ -83,26 +89,27 @@ def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:
         size = int.from_bytes(head, "little")
         if not size:
             return
-        yield from _chunk(packed, size, limits.chunk_bytes)
+        yield from _chunk(packed, size, limits)
         packed.mark()
 
 
-def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
-    """Decompress a snappy chunk of ``size`` bytes, in pieces, to at most ``limit`` bytes.
+def _chunk(packed: Packed, size: int, limits: Limits) -> Iterator[bytes]:
+    """Decompress a snappy chunk of ``size`` bytes, in pieces, within limit ``chunk_bytes``.
 
     If it is damaged or cut, yields its intact start and then raises CaptureError.
     """
     import cramjam
 
+    limit = limits.chunk_bytes
     if size > limit + limit // 6 + 32:  # snappy's bound on the growth of incompressible data
-        raise CaptureError(f"a chunk of {size} bytes, limit chunk_bytes {limit}")
+        raise CaptureError(limits.refusal("chunk_bytes", size))
     data = packed.read(size)
     if len(data) < size:
         yield salvage(data, limit)
         raise CaptureError(f"the file ends inside a chunk of {size} bytes")
     try:
-        if cramjam.snappy.decompress_raw_len(data) > limit:
-            raise CaptureError(f"a chunk expands to more, limit chunk_bytes {limit}")
+        if (expanded := cramjam.snappy.decompress_raw_len(data)) > limit:
+            raise CaptureError(limits.refusal("chunk_bytes", expanded))
         whole = memoryview(cramjam.snappy.decompress_raw(data))
     except cramjam.DecompressionError as error:
         yield salvage(data, limit)
@@ -140,7 +147,7 @@ def _zstd(packed: Packed, limits: Limits) -> Iterator[bytes]:
     except zstandard.ZstdError as error:
         what = f"the zstd stream does not expand: {error}"
         if "too much memory" in str(error):
-            what = f"the zstd stream looks back further, limit window_bytes {limits.window_bytes}"
+            what = limits.refusal("window_bytes", None)
         raise CaptureError(what) from error
 
 

@@ -143,13 +143,14 @@ class Budget:
     def __init__(self, what: str, limits: Limits, name: str, source: Source | None = None) -> None:
         self.spent = 0
         self._what, self._source = what, source
-        self._name, self._limit = name, getattr(limits, name)
+        self._name, self._limits, self._limit = name, limits, getattr(limits, name)
 
     def spend(self, size: int) -> None:
         """Add ``size`` bytes, not allocated yet, to ``spent``; CaptureError past the limit."""
         self.spent += size
         if self.spent > self._limit and self.spent > self._limit + self._share():
-            raise CaptureError(f"{self._what} need more bytes, limit {self._name} {self._limit}")
+            what = self._limits.refusal(self._name, self.spent)
+            raise CaptureError(f"{self._what}: {what}")
 
     def _share(self) -> int:
         source = self._source
@@ -171,7 +172,7 @@ class Decoder:
         self.version = 0
         self.held = Budget("calls that are not over", limits, "trace_bytes", source)
         self._cursor = cursor
-        self._depth = limits.nesting
+        self._limits, self._depth = limits, limits.nesting
         self._kept = Budget("signatures", limits, "signature_bytes")
         self._functions: dict[int, values.FunctionSignature] = {}
         self._structs: dict[int, values.StructSignature] = {}
@@ -204,7 +205,7 @@ class Decoder:
     def value(self, depth: int = 0) -> Value:
         """Read a value and those nested in it.  Raises CaptureError for an unknown type."""
         if depth > self._depth:
-            raise CaptureError(f"values are nested too deep, limit nesting {self._depth}")
+            raise CaptureError(self._limits.refusal("nesting", depth))
         self.held.spend(_VALUE_COST)
         kind = self._cursor.byte()
         if kind not in _READ:
@@ -401,9 +402,8 @@ class EventReader:
             yield name, self._decoder.name()
 
     def _enter(self) -> None:
-        most = self._limits.trace_calls
-        if len(self._open) >= most:
-            raise CaptureError(f"calls that are not over are more, limit trace_calls {most}")
+        if len(self._open) >= self._limits.trace_calls:
+            raise CaptureError(self._limits.refusal("trace_calls", len(self._open) + 1))
         thread = self._thread() if self.version >= _THREADS else 0
         place = self._source.mark
         before = self._decoder.held.spent
@@ -447,9 +447,9 @@ class EventReader:
         call.result = self._decoder.value()
 
     def _thread(self) -> int:
-        thread, most = self._cursor.uint(), self._limits.threads
-        if thread >= most:
-            raise CaptureError(f"thread {thread} is too many, limit threads {most}")
+        thread = self._cursor.uint()
+        if thread >= self._limits.threads:
+            raise CaptureError(self._limits.refusal("threads", thread + 1))
         return thread
 
     def _old_thread(self, call: _Open) -> None:

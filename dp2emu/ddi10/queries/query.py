@@ -100,7 +100,7 @@ class Queries:
         self._interface = interface
         self._contract = contract
         self._active = active
-        self._most = gpu.heap.limits.queries
+        self._limits = gpu.heap.limits
         self._live: dict[int, _Live] = {}
         self._created = 0
 
@@ -121,8 +121,8 @@ class Queries:
         size = _HEADER.size + kind.layout.size
         self._contract.check(len(memory) == size, Rule.MEMORY_SIZE, "CreateQuery")
         self._contract.check(self._find(memory) is None, Rule.FRESH_MEMORY, "CreateQuery")
-        if len(self._live) >= self._most:
-            what = f"CreateQuery: {self._most} queries are alive; raise the limit queries"
+        if len(self._live) >= self._limits.queries:
+            what = f"CreateQuery: {self._limits.refusal('queries', len(self._live) + 1)}"
             raise Fault(DdiCode.E_OUTOFMEMORY, what)
         if kind.query in COUNTERS and not self._active.acquire(kind.query, self):
             what = f"CreateQuery: {kind.query.name} is in use, or active counters cost too much"

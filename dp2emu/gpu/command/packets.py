@@ -288,6 +288,10 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
     linear: bool = False
 
 
+SOURCE_COPY = 0xCC
+"""Index, 0 to 255, of the ternary raster operation SRCCOPY, which copies the source."""
+
+
 class Blit(msgspec.Struct, frozen=True, eq=False):
     """A DirectDraw blit: fill the target, or copy the source to it by point sampling.
 
@@ -304,7 +308,7 @@ class Blit(msgspec.Struct, frozen=True, eq=False):
     depth_only: bool = False
     source_key: tuple[int, int] | None = None
     target_key: tuple[int, int] | None = None
-    rop: int = 0xCC
+    rop: int = SOURCE_COPY
     turns: int = 0
     mirror_x: bool = False
     mirror_y: bool = False

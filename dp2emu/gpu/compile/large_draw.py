@@ -89,13 +89,11 @@ class LargeDraw(msgspec.Struct, frozen=True):
         return cls(drawing, draw, plan, alone) if there else None
 
     def whole(self, meter: Meter) -> Work:
-        """Draw all primitives in batches; once the work budget admits too few primitives for a
-        batch, draw the remaining ones by ``alone``.
+        """Draw all primitives in batches, and by ``alone`` those that might exceed the work
+        budget.
         """
         work, start = Work(), 0
         while start < self.draw.input.count:
-            if meter.most() < EACH:
-                return work + self.alone(start, self.draw.input.count)
             start, done = self._batch(start, meter)
             work += done
         return work
@@ -103,10 +101,10 @@ class LargeDraw(msgspec.Struct, frozen=True):
     def _batch(self, start: int, meter: Meter) -> tuple[int, Work]:
         """Draw a batch of primitives from ``start`` on -> one past its last, and its work."""
         level = self.drawing.seems_level(self.draw, self.plan.names)
-        batch = self._set_up(start, meter.most(), level=level)
+        batch = self._set_up(start, level=level)
         results = batch.items.each("what")
         if TILTED in results:
-            batch = self._set_up(start, meter.most(), level=False)
+            batch = self._set_up(start, level=False)
             results = batch.items.each("what")
         if self.draw.pipeline.vertex is None and ALONE not in results:
             self.drawing.levels[self.plan.names] = all(batch.items.each("level"))
@@ -114,7 +112,8 @@ class LargeDraw(msgspec.Struct, frozen=True):
         for ready, part in groupby(enumerate(results), lambda each: each[1] == READY):
             numbers = [number for number, _ in part]
             first, end = numbers[0], numbers[-1] + 1
-            if ready:
+            area, count = (batch.items.total(what, first, end) for what in ("area", "taken"))
+            if ready and meter.fits(area // 2, count):
                 work += meter.spent(batch.painted(first, end))
                 continue
             for number in numbers:
@@ -122,9 +121,9 @@ class LargeDraw(msgspec.Struct, frozen=True):
                 work += self.alone(at, min(at + batch.each, start + batch.count))
         return start + batch.count, work
 
-    def _set_up(self, start: int, most: int, *, level: bool) -> _Batch:
-        """Set up a batch of at most ``most`` primitives from ``start`` on, by code for triangles
-        without perspective if ``level``.
+    def _set_up(self, start: int, *, level: bool) -> _Batch:
+        """Set up a batch of primitives from ``start`` on, by code for triangles without
+        perspective if ``level``.
         """
         drawing, draw = self.drawing, self.draw
         plan = drawing.triangle_plan(draw, self.plan.names, level)
@@ -132,7 +131,7 @@ class LargeDraw(msgspec.Struct, frozen=True):
         each = self._each()
         bands = Bands.of(drawing.region.top, drawing.region.bottom)
         room = max(BATCH_BYTES // (8 * plan.layout.size * each), 1)
-        count = min(draw.input.count - start, room * each, most)
+        count = min(draw.input.count - start, room * each)
         items = Items.set_up(-(-count // each), each, bands, plan.layout)
         template = drawing.argument_template(plan, draw.pixel.uniforms)
         given = draw_arguments(draw, template, drawing.region, draw.pipeline.depth.bias)

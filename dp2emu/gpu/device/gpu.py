@@ -48,7 +48,7 @@ from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.shader_resources.textures import samples_targets
 from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
-from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
+from dp2emu.gpu.work_budget import NOTHING_LEFT, NOTHING_SPENT, WorkBudget, added, has_fixed_cost
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
@@ -121,7 +121,7 @@ class Gpu:
         self.timing = timing or instant()
         self.heap = Heap(limits)
         self.budget = WorkBudget(self.heap.limits)
-        self._promised = self._plenty = 0
+        self._promised, self._room = NOTHING_SPENT, NOTHING_LEFT
         self.counters = Counters()
         self.now = 0
         self.packet_taps: list[Callable[[Packet, int], None]] = []
@@ -315,12 +315,15 @@ class Gpu:
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
-        if self._batch.full or self._promised + draw.input.count > self._plenty:
+        if not has_fixed_cost(draw.pipeline):
+            return False
+        most = self.budget.most_of_batched(draw, self.heap.reach)
+        self._promised = added(self._promised, most)
+        if self._batch.full or not self._promised.within(self._room):
             self._execute_batch()
-            self._promised, self._plenty = 0, self.budget.primitives(self.heap.largest)
-            if draw.input.count > self._plenty:
+            self._promised, self._room = most, self.budget.left()
+            if not most.within(self._room):
                 return False
-        self._promised += draw.input.count
         return self._batch.put(draw)
 
     def _execute_batch(self) -> None:
@@ -345,10 +348,10 @@ class Gpu:
         self.budget.drawn(like, work)
 
     def _draw(self, packet: Draw) -> None:
-        self.budget.admit_draw(packet)
         packet = measured(packet)
         if packet.vertex.buffers or packet.pixel.buffers or packet.post_vertex:
             packet = with_constants(packet)
+        self.budget.admit_draw(packet)
         observes = Caches.ALL if self._cache_watchers else Caches.NONE
         if observes is Caches.NONE and self._context is not None:
             observes = Caches.VERTICES  # VSInvocations of the context
@@ -409,6 +412,7 @@ class Gpu:
         from dp2emu.gpu.shader_resources.unordered_access import clear
 
         moved = clear(packet.view, packet.values, bits=packet.bits)
+        self.budget.spend(pixels=moved // 4)
         self.counters.unordered_bytes += moved
         self._charge(Work(unordered_bytes=moved))
 
@@ -417,19 +421,19 @@ class Gpu:
             tap(x, y)
 
     def _transfer(self, packet: Packet) -> None:
-        self._charge_moved(_TRANSFERS[type(packet)](packet, self.counters))
+        self._charge_moved(packet, _TRANSFERS[type(packet)](packet, self.counters))
 
     def _swap(self, packet: packets.Swap) -> None:
-        self._charge_moved(copy_resolve.execute_swap(packet))
+        self._charge_moved(packet, copy_resolve.execute_swap(packet))
 
     def _page_in(self, packet: packets.PageIn) -> None:
         paged = self.residency.use(packet.allocations)
         if paged.bytes:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
 
-    def _charge_moved(self, work: Work) -> None:
+    def _charge_moved(self, packet: Packet, work: Work) -> None:
         """Make the units busy for a fill or copy, and count its bytes against the work budget."""
-        self.budget.moved(work)
+        self.budget.moved(packet, work)
         self._charge(work)
 
     def _charge(self, work: Work) -> None:

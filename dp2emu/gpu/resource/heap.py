@@ -245,16 +245,25 @@ def store_host_bytes(surface: Surface, offset: int, data: bytes) -> None:
         surface.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
 
+def reach(width: int, height: int) -> int:
+    """More pixels than a primitive on a target of this size covers beyond its area.
+
+    A convex set has at most as many grid points as its area and half its perimeter add up to, plus
+    one (Nosarzewska 1948); twice that leaves room for corners that snap to the sub-pixel grid.
+    """
+    return 2 * (width + height) + 4
+
+
 @checked_on_failure
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
-    ``largest`` is the greatest number of samples that one slice of any surface has had.
+    ``reach`` is the greatest that ``reach`` of any surface has been.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self.largest = 1
+        self.reach = 1
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
@@ -297,7 +306,7 @@ class Heap:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surfaces"))
+            raise self._beyond(desc, "surfaces", len(self._surfaces) + 1)
         surface = self._allocate(desc, old.own_bytes * _copies(old.desc) if old else 0)
         self._uses[desc.kind].created += 1
         self._count(surface, 1)
@@ -321,10 +330,11 @@ class Heap:
         parent = self._parent(desc)
         layout = (parent.subresources[desc.index],) if parent else self._measure(desc)
         size = 0 if parent else _size(desc, layout) * _copies(desc)
-        if self.allocated - freed + size > self.limits.total_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "total_bytes"))
+        kept = self.allocated - freed
+        if kept + size > self.limits.total_bytes:
+            raise self._beyond(desc, "total_bytes", kept, size)
         self._serial += 1
-        self.largest = max(self.largest, desc.width * desc.height * desc.samples)
+        self.reach = max(self.reach, reach(desc.width, desc.height) * desc.samples)
         try:
             surface = Surface(desc, self._serial, layout, parent)
         except MemoryError:
@@ -420,25 +430,27 @@ class Heap:
             if desc.format or desc.dxgi or plain != (1,) * len(plain):
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
-                raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
+                raise self._beyond(desc, "surface_bytes", desc.width)
             return ()
         self._check_shape(desc, name)
         layout = layout_of(desc)
         if desc.pitch:
             _check_pitch(desc, name)
-        if _size(desc, layout) > self.limits.surface_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
+        if (size := _size(desc, layout)) > self.limits.surface_bytes:
+            raise self._beyond(desc, "surface_bytes", size)
         return layout
 
-    def _beyond(self, desc: SurfaceDesc, limit: str) -> str:
-        return f"surface {desc.handle}: limit {limit} {getattr(self.limits, limit)}"
+    def _beyond(self, desc: SurfaceDesc, limit: str, amount: int, more: int = 0) -> Fault:
+        what = f"surface {desc.handle}: {self.limits.refusal(limit, amount, more)}"
+        return Fault(HResult.DDERR_OUTOFMEMORY, what)
 
     def _check_shape(self, desc: SurfaceDesc, name: str) -> None:
         sides = (desc.width, desc.height, desc.depth)
         extent = self.limits.extent
         if not all(0 < side <= extent for side in sides):
             what = " x ".join(map(str, sides[: 3 if desc.kind in VOLUMES else 2]))
-            beyond = f", limit extent {extent}" if max(sides) > extent else ""
+            largest = max(sides)
+            beyond = f", {self.limits.refusal('extent', largest)}" if largest > extent else ""
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {what}{beyond}")
         if desc.samples not in (SAMPLE_COUNTS if _multisampled(desc) else (1,)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.samples} samples")

@@ -16,11 +16,12 @@ import numpy as np
 from msgspec.structs import astuple, replace
 from numpy.typing import NDArray
 
+from dp2emu.cancellation import polled
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Coding, FormatRow
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.command.packets import Blit, Clear, Part
+from dp2emu.gpu.command.packets import SOURCE_COPY, Blit, Clear, Part
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.resource import pixel_format
@@ -33,8 +34,12 @@ from dp2emu.gpu.transfer.copy_resolve import resolved_blocks
 from dp2emu.shader.ops import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
 
-SOURCE_COPY = 0xCC
-"""Index, 0 to 255, of the ternary raster operation SRCCOPY, which copies the source."""
+_BAND = 1 << 18
+"""Maximum number of pixels of a blit or clear that are processed at once, unless a band of four
+rows has more."""
+_BLOCK_ROWS = 4
+_WORDS = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}
+"""Types of stored pixels, as words, by their size in bytes."""
 
 Pixels = NDArray[np.uint8]
 """Pixels as their stored bytes: an array of shape (rows, columns, bytes of a pixel)."""
@@ -65,9 +70,13 @@ def _stored(part: Part) -> Blocks:
     return blocks(part.surface, part.index)
 
 
-def _read(part: Part) -> Blocks:
-    """Return the pixels or blocks of a source, a multisampled one resolved."""
-    return resolved_blocks(part.surface) if part.surface.samples > 1 else _stored(part)
+def _bands(width: int, height: int) -> Iterator[slice]:
+    """Yield the rows of a rectangle in bands of whole blocks, which bound the memory that pixels
+    take while they are processed.  Raises Cancelled if the work is cancelled.
+    """
+    rows = max(_BAND // width // _BLOCK_ROWS, 1) * _BLOCK_ROWS
+    for top in polled(range(0, height, rows)):
+        yield slice(top, min(top + rows, height))
 
 
 def _pixels(part: Part) -> Pixels:
@@ -83,30 +92,33 @@ def _fill(blit: Blit, row: FormatRow) -> None:
     if row.blocked:
         _stored(blit.target)[whole_blocks(row, blit.target.box)] = one
         return
-    old = _pixels(blit.target)
-    new = np.broadcast_to(one, old.shape)
-    if blit.depth_only:
-        format = pixel_format.depth_format(blit.target.surface)
-        depth = pixel_format.depth_bits(format, depth=True, stencil=False)
-        changed = np.frombuffer(depth.to_bytes(row.size, "little"), np.uint8)
-        new = new & changed | old & ~changed
-    _store(blit, row, old, _operated(blit.rop, new, old), np.ones(old.shape[:2], np.bool_))
+    whole = _pixels(blit.target)
+    for band in _bands(whole.shape[1], whole.shape[0]):
+        old = whole[band]
+        new = np.broadcast_to(one, old.shape)
+        if blit.depth_only:
+            format = pixel_format.depth_format(blit.target.surface)
+            depth = pixel_format.depth_bits(format, depth=True, stencil=False)
+            changed = np.frombuffer(depth.to_bytes(row.size, "little"), np.uint8)
+            new = new & changed | old & ~changed
+        _store(blit, row, old, _operated(blit.rop, new, old), None)
 
 
 def _write_pixels(blit: Blit, source: Part, row: FormatRow) -> None:
-    old = _pixels(blit.target)
-    y, x = _places(blit, source.box)
-    source_row = FORMATS[source.surface.format]
-    written = np.ones(old.shape[:2], np.bool_)
-    if source_row.blocked:
-        new = _converted(source, source_row, row, y, x)
-    else:
-        new = _read(source)[0][y, x, 0]
-        if blit.source_key is not None:
-            written = ~_within(source_row, new, blit.source_key)
-        if source_row.format != row.format:
-            new = _converted(source, source_row, row, y, x)
-    _store(blit, row, old, _operated(blit.rop, new, old), written)
+    whole, places = _pixels(blit.target), _Places.of(blit, source.box)
+    given = _Given.of(source, whole)
+    for band in _bands(whole.shape[1], whole.shape[0]):
+        old, (y, x) = whole[band], places.of_rows(band)
+        written = None
+        if given.row.blocked:
+            new = _converted(given, row, y, x)
+        else:
+            new = given.pixels(y, x)
+            if blit.source_key is not None:
+                written = ~_within(given.row, new, blit.source_key)
+            if given.row.format != row.format:
+                new = _converted(given, row, y, x)
+        _store(blit, row, old, _operated(blit.rop, new, old), written)
 
 
 def _write_blocks(blit: Blit, source: Part, row: FormatRow) -> None:
@@ -117,32 +129,72 @@ def _write_blocks(blit: Blit, source: Part, row: FormatRow) -> None:
         read = _stored(source)[whole_blocks(source_row, source.box)].copy()
         _stored(blit.target)[whole_blocks(row, box)] = read
         return
-    y, x = _places(blit, source.box)
-    data = _converted(source, source_row, row, y, x)
-    _stored(blit.target)[whole_blocks(row, box)] = data[None, :, :, None]
+    target, (width, height, _) = _stored(blit.target), box.sides
+    given, places = _Given.of(source, target), _Places.of(blit, source.box)
+    for band in _bands(width, height):
+        there = replace(box, top=box.top + band.start, bottom=box.top + band.stop)
+        data = _converted(given, row, *places.of_rows(band))
+        target[whole_blocks(row, there)] = data[None, :, :, None]
 
 
-def _converted(source: Part, source_row: FormatRow, row: FormatRow, y: I64, x: I64) -> Pixels:
-    """Return the source's texels at positions (height, width), converted to another format."""
-    stored = _read(source)
+class _Given(msgspec.Struct, frozen=True, eq=False):
+    """The source of a blit: its format, and its stored pixels or blocks."""
+
+    row: FormatRow
+    stored: Blocks
+
+    @classmethod
+    def of(cls, source: Part, target: NDArray[np.uint8]) -> _Given:
+        """The source, copied if it shares memory with ``target``, and resolved to one sample."""
+        surface = source.surface
+        stored = resolved_blocks(surface) if surface.samples > 1 else _stored(source)
+        shared = np.may_share_memory(stored, target)
+        return cls(FORMATS[surface.format], stored.copy() if shared else stored)
+
+    def pixels(self, y: I64, x: I64) -> Pixels:
+        """The stored pixels in rows ``y`` and columns ``x``, which broadcast to one shape."""
+        size = self.row.size
+        words = self.stored[0, :, :, 0].view(_WORDS.get(size, f"V{size}"))[..., 0]
+        found = np.ascontiguousarray(words[y, x])
+        return found.view(np.uint8).reshape(*found.shape, size)
+
+
+def _converted(given: _Given, row: FormatRow, y: I64, x: I64) -> Pixels:
+    """Return the source's texels in rows ``y`` and columns ``x``, converted to another format."""
     rows, columns = np.unique(y), np.unique(x)
-    lanes = read_texels(source_row, stored, np.zeros(1, np.int64), rows, columns)
+    lanes = read_texels(given.row, given.stored, np.zeros(1, np.int64), rows, columns)
     at = np.searchsorted(rows, y), np.searchsorted(columns, x)
     return encode_texels(row, tuple(lane[0][at] for lane in lanes))
 
 
-def _places(blit: Blit, box: Box) -> tuple[I64, I64]:
-    """Return the source row and column of each target pixel, shape (height, width).
-
-    Rotation is by clockwise quarter turns, after mirroring.
+class _Places(msgspec.Struct, frozen=True, eq=False):
+    """The source position of each target pixel of a blit: by target row and by target column, the
+    source row and column or, if ``turned`` by a quarter, column and row.
     """
-    width, height, _ = blit.target.box.sides
-    if blit.turns % 2:
-        width, height = height, width
-    across, down = (point(*sides).taps[0][0]
-                    for sides in zip(box.sides, (width, height), strict=False))  # fmt: skip
-    x, y = np.meshgrid(across[:: -1 if blit.mirror_x else 1], down[:: -1 if blit.mirror_y else 1])
-    return np.rot90(y + box.top, -blit.turns), np.rot90(x + box.left, -blit.turns)
+
+    by_row: I64
+    by_column: I64
+    turned: bool
+
+    @classmethod
+    def of(cls, blit: Blit, box: Box) -> _Places:
+        """The positions in ``box``.  Rotation is by clockwise quarter turns, after mirroring."""
+        width, height, _ = blit.target.box.sides
+        if blit.turns % 2:
+            width, height = height, width
+        across, down = (point(*sides).taps[0][0]
+                        for sides in zip(box.sides, (width, height), strict=False))  # fmt: skip
+        across = across[:: -1 if blit.mirror_x else 1] + box.left
+        down = down[:: -1 if blit.mirror_y else 1] + box.top
+        turns = blit.turns % 4
+        if turns % 2:
+            return cls(across[:: 1 if turns == 1 else -1], down[:: -1 if turns == 1 else 1], True)
+        return cls(down[:: -1 if turns else 1], across[:: -1 if turns else 1], False)
+
+    def of_rows(self, band: slice) -> tuple[I64, I64]:
+        """Source rows and columns of the target rows of a band; they broadcast to its shape."""
+        rows, columns = self.by_row[band, None], self.by_column[None, :]
+        return (columns, rows) if self.turned else (rows, columns)
 
 
 def _within(row: FormatRow, pixels: Pixels, key: ColorKey) -> Mask:
@@ -169,10 +221,12 @@ def _operated(index: int, source: Pixels, target: Pixels) -> Pixels:
     return result
 
 
-def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask) -> None:
+def _store(blit: Blit, row: FormatRow, old: Pixels, new: Pixels, written: Mask | None) -> None:
+    """Store pixels in ``old``, those in ``written`` only unless it is None."""
     if blit.target_key is not None:
-        written = written & _within(row, old, blit.target_key)
-    old[...] = np.where(written[..., None], new, old)
+        keyed = _within(row, old, blit.target_key)
+        written = keyed if written is None else written & keyed
+    old[...] = new if written is None else np.where(written[..., None], new, old)
 
 
 # Clears
@@ -227,9 +281,11 @@ class _Fill(msgspec.Struct, frozen=True):
 def _fill_rects(pixels: Any, rects: list[Rect], fill: _Fill) -> None:
     if len(rects) <= FEW:
         for rect in rects:
-            fill.put(pixels[rect.top : rect.bottom, rect.left : rect.right])
+            for band in _bands(max(rect.right - rect.left, 1), rect.bottom - rect.top):
+                rows = slice(rect.top + band.start, rect.top + band.stop)
+                fill.put(pixels[rows, rect.left : rect.right])
         return
-    for top, covered in _union(rects, *pixels.shape[:2]):
+    for top, covered in polled(_union(rects, *pixels.shape[:2])):
         band = pixels[top : top + len(covered)]
         filled = band[covered]
         fill.put(filled)

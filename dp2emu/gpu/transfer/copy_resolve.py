@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu.cancellation import polled
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import ComposeRectsOp, Format
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
@@ -152,7 +153,7 @@ def _stretch(origin: _Texels, destination: _Texels, filter: _Filter) -> None:
     x, y, z = (filter(a, b) for a, b in zip(origin.box.sides, box.sides, strict=True))
     width, height, depth = box.sides
     rows = max(1, _BAND // (width * depth))
-    for top in range(0, height, rows):
+    for top in polled(range(0, height, rows)):
         bottom = min(top + rows, height)
         lanes = resample(origin.read, z, y.between(top, bottom), x)
         there = (
@@ -200,11 +201,19 @@ def execute_compose(packet: packets.Compose, counters: Counters) -> Work:
     """
     source_rows, target_rows = _rows(packet.source), _rows(packet.target)
     pixels = moved = 0
-    for source, target in _rectangles(packet):
+    for source, target in polled(_rectangles(packet)):
         moved += combine_bits(packet.operation, source_rows, source, target_rows, target)
         pixels += target.sides[0] * target.sides[1]
     counters.pixel_bytes += moved
     return Work(pixels=pixels, pixel_bytes=moved)
+
+
+def composed_pixels(packet: packets.Compose) -> int:
+    """The number of target pixels of ComposeRects."""
+    most = packet.count * math.prod(packet.target.box.sides)
+    if most <= _BAND:
+        return most
+    return sum(math.prod(target.sides) for _, target in _rectangles(packet))
 
 
 def combine_bits(
@@ -291,7 +300,7 @@ def resolve(row: FormatRow, words: Words, samples: int) -> Words:
     height, columns, *rest = words.shape
     resolved = np.empty((height, columns // samples, *rest), words.dtype)
     step = max(1, _BAND // columns)
-    for top in range(0, height, step):
+    for top in polled(range(0, height, step)):
         band = words[top : top + step]
         apart = band.reshape(len(band), -1, samples, *rest)
         resolved[top : top + step] = average(row, apart, samples)

@@ -1,0 +1,149 @@
+"""The work of a lane: loops run as often as what their breaks depend on says, and never less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from dp2emu.shader.budget import EXECUTED
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.executed import STEPS, WIDEST_INSTRUCTION, Work, work_of
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.types import Lanes, Type
+from dp2emu.shader.values import Value
+
+BODY = 40
+"""Statements in a body whose number of executions a test counts."""
+
+
+def measured(program: Program) -> Work:
+    return work_of(program, lambda sample: 1)
+
+
+def looping(ends: Callable[[Builder, Value], Value], limit: int = 1 << 18) -> Program:
+    """A program that counts iterations and leaves its loop when ``ends`` says so."""
+    b = Builder(Stage.PIXEL)
+    number = b.variable(Type.I32, 0)
+    total = b.variable(Type.F32, 0.0)
+    x = b.input("v0.x")
+    with b.loop(limit):
+        b.break_(ends(b, number.value))
+        for _ in range(BODY):
+            total.value = total.value + x
+        number.value = number.value + 1
+    b.output("color0.r", total.value)
+    return b.program()
+
+
+def is_of(found: int, times: int) -> bool:
+    """Whether a bound on the work of ``looping`` is that of so many iterations, perhaps with the
+    one that ends the loop.
+    """
+    return times * BODY <= found <= (times + 1) * (BODY + 10)
+
+
+def uniform(*values: int) -> dict[str, Lanes]:
+    return {"i": np.array(values, np.int32)}
+
+
+def test_a_loop_up_to_a_constant_is_counted() -> None:
+    program = looping(lambda b, number: number >= 7)
+    assert is_of(measured(program).bound(program, {}), 7)
+    assert measured(program).reads == ()
+
+
+@pytest.mark.parametrize("times", [0, 1, 9, 30])
+def test_a_loop_up_to_a_uniform_is_counted_by_its_value(times: int) -> None:
+    program = looping(lambda b, number: number >= b.load(b.uniform("i", Type.I32, 4), 2))
+    work = measured(program)
+    assert work.reads == (("i", 2),)
+    assert is_of(work.bound(program, uniform(0, 0, times, 0)), times)
+
+
+def test_uniforms_beyond_the_end_are_0() -> None:
+    program = looping(lambda b, number: number >= b.load(b.uniform("i", Type.I32, 4), 2))
+    assert is_of(measured(program).bound(program, uniform(5)), 0)
+
+
+def test_a_missing_file_may_be_anything() -> None:
+    program = looping(lambda b, number: number >= b.load(b.uniform("i", Type.I32, 4), 2))
+    assert measured(program).bound(program, {}) == measured(program).most
+
+
+def test_a_loop_that_ends_by_an_input_is_assumed_to_run_on() -> None:
+    program = looping(lambda b, number: b.input("v0.y") < 0.5)
+    work = measured(program)
+    assert work.bound(program, {}) == work.most > EXECUTED * WIDEST_INSTRUCTION
+
+
+def test_a_break_by_an_input_does_not_hide_one_by_a_constant() -> None:
+    program = looping(lambda b, number: (b.input("v0.y") < 0.5) | (number >= 5))
+    assert measured(program).bound(program, {}) == measured(program).most  # or of an unknown
+
+    b = Builder(Stage.PIXEL)
+    number = b.variable(Type.I32, 0)
+    with b.loop(1 << 18):
+        b.break_(b.input("v0.y") < 0.5)
+        b.break_(number.value >= 5)
+        number.value = number.value + 1
+    b.output("color0.r", b.input("v0.y"))
+    twice = b.program()
+    assert measured(twice).bound(twice, {}) < 100
+
+
+def test_branches_by_an_input_count_both() -> None:
+    b = Builder(Stage.PIXEL)
+    number, step = b.variable(Type.I32, 0), b.variable(Type.I32, 1)
+    with b.loop(1 << 18):
+        b.break_(number.value >= 6)
+        with b.if_(b.input("v0.y") < 0.5):
+            step.value = b.constant(Type.I32, 1)
+        number.value = number.value + step.value
+    b.output("color0.r", b.input("v0.y"))
+    program = b.program()
+    assert measured(program).bound(program, {}) < 200  # the step is 1 either way
+
+
+def test_a_step_by_an_input_is_unknown() -> None:
+    b = Builder(Stage.PIXEL)
+    number, step = b.variable(Type.I32, 0), b.variable(Type.I32, 1)
+    with b.loop(1 << 18):
+        b.break_(number.value >= 6)
+        with b.if_(b.input("v0.y") < 0.5):
+            step.value = b.constant(Type.I32, 0)
+        number.value = number.value + step.value
+    b.output("color0.r", b.input("v0.y"))
+    program = b.program()
+    assert measured(program).bound(program, {}) == measured(program).most
+
+
+def test_nested_loops_multiply() -> None:
+    b = Builder(Stage.PIXEL)
+    outer, inner = b.variable(Type.I32, 0), b.variable(Type.I32, 0)
+    total = b.variable(Type.F32, 0.0)
+    with b.loop(1 << 18):
+        b.break_(outer.value >= 4)
+        inner.value = b.constant(Type.I32, 0)
+        with b.loop(1 << 18):
+            b.break_(inner.value >= 5)
+            for _ in range(BODY):
+                total.value = total.value + 1.0
+            inner.value = inner.value + 1
+        outer.value = outer.value + 1
+    b.output("color0.r", total.value)
+    program = b.program()
+    assert 20 <= measured(program).bound(program, {}) // BODY <= 25 + 1
+
+
+def test_loops_that_take_long_to_evaluate_count_in_full() -> None:
+    program = looping(lambda b, number: number >= STEPS)
+    assert measured(program).bound(program, {}) == measured(program).most
+
+
+def test_short_loops_run_to_their_limit() -> None:
+    program = looping(lambda b, number: number >= 2, limit=8)
+    work = measured(program)
+    assert work.loops is None
+    assert work.bound(program, {}) == work.most >= 8 * BODY
