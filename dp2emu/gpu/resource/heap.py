@@ -249,12 +249,14 @@ def store_host_bytes(surface: Surface, offset: int, data: bytes) -> None:
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
-    ``largest`` is the greatest number of samples that one slice of any surface has had.
+    ``largest`` is the greatest number of samples that one slice of any surface has had,
+    ``color_keys`` the number of times that a colour key was set.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.largest = 1
+        self.color_keys = 0
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
@@ -364,6 +366,7 @@ class Heap:
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey for source blits; None removes the key.  Raises Fault if unknown."""
         self.find(handle).color_key = key
+        self.color_keys += 1
 
     def use(self) -> tuple[HeapUse, ...]:
         """Return a copy of the surface counts, a ``HeapUse`` per SurfaceKind in numeric order."""
