@@ -6,7 +6,8 @@ The table of cases follows the table of verbs and of the kinds of files that the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from dp2emu.cli.verbs import (
     VERBS,
 )
 from dp2emu.conform import kit, run_kit
+from dp2emu.conform.case import Case as ConformanceCase
 from dp2emu.conform.report import counts, document, export, junit, table
 from dp2emu.dp2.options import Options
 from dp2emu.fuzz.corpus import Corpus
@@ -43,7 +45,7 @@ from tests.cli.growing import ALL
 from tests.cli.running import dp2emu
 from tests.scaling import assert_linear
 
-FEW = (2, 4, 8, 16)
+FEW = (1, 2, 4, 8)
 MANY = (8, 16, 32, 64)
 REFERENCE = ("--engine", "reference")
 
@@ -159,9 +161,12 @@ def replayed_scenes(folder: Path) -> None:
 
 
 def captures(path: Path, dimension: str, n: int) -> list[str]:
-    """n capture files, and one with n of everything."""
-    names = [growing.capture(path / f"{i}.dp2", "calls", 1) for i in range(n)]
-    return [*map(str, names), str(growing.capture(path / "long.dp2", dimension, n))]
+    """n capture files, or one with n of a dimension."""
+    if dimension == ALL:
+        names = [growing.capture(path / f"{i}.dp2", "calls", 1) for i in range(n)]
+    else:
+        names = [growing.capture(path / "long.dp2", dimension, n)]
+    return list(map(str, names))
 
 
 def replayed(files: list[str]) -> None:
@@ -200,17 +205,22 @@ def minimized(given: tuple[list[Record], Path]) -> None:
     save(minimize(found, lambda some: any(each is wanted for each in some), TRIES), out)
 
 
-def cases(path: Path, dimension: str, n: int) -> tuple[Path, int]:
-    return path, n
+def cases(path: Path, dimension: str, n: int) -> tuple[Path, list[ConformanceCase]]:
+    """One case n times."""
+    return path, [_first_case()] * n
 
 
-def conformed(given: tuple[Path, int]) -> None:
-    """One case n times, with all reports."""
-    folder, n = given
-    chosen = kit("query.")[:1] * n
+@cache
+def _first_case() -> ConformanceCase:
+    return kit("query.")[0]
+
+
+def conformed(given: tuple[Path, list[ConformanceCase]]) -> None:
+    """Cases that are run, with all reports."""
+    folder, chosen = given
     with using_rig("emulator") as rig:
         outcomes = list(run_kit(chosen, rig))
-    assert table(outcomes) and counts(outcomes)["passed"] == n
+    assert table(outcomes) and counts(outcomes)["passed"] == len(chosen)
     json.dumps(document("emulator", outcomes))
     junit("emulator", outcomes)
     export(chosen, folder)
@@ -295,10 +305,10 @@ CASES: dict[str, dict[str, list[Case]]] = {
     },
     "scene": {
         JSON: [
-            command(scene9, "scene", "FILE", "--out", "OUT/out", *REFERENCE),
             command(
                 scene10, "scene", "FILE", "--out", "OUT/out", "--capture", "OUT/c.dp2", *REFERENCE
             ),
+            command(scene9, "scene", "FILE", "--out", "OUT/out", *REFERENCE),
             Case(scenes, replayed_scenes),
         ]
     },
@@ -319,11 +329,19 @@ def test_every_verb_and_kind_of_file_has_a_case() -> None:
     }
 
 
-def _all_cases() -> Iterator[Any]:
+def _cases(*, default: bool) -> list[Any]:
+    """All cases; of a verb only the first is in the default lane, if ``default``."""
+    found = []
     for verb, kinds in CASES.items():
-        for kind, found in kinds.items():
-            for number, case in enumerate(found):
-                yield pytest.param(case, id=f"{verb}-{kind}-{number}")
+        named = [
+            (f"{verb}-{kind}-{n}", case)
+            for kind, some in kinds.items()
+            for n, case in enumerate(some)
+        ]
+        for number, (name, case) in enumerate(named):
+            marks = [pytest.mark.slow] if number or not default else []
+            found.append(pytest.param(case, id=name, marks=marks))
+    return found
 
 
 def check(case: Case, folder: Path, dimension: str, sizes: tuple[int, ...]) -> None:
@@ -334,16 +352,15 @@ def check(case: Case, folder: Path, dimension: str, sizes: tuple[int, ...]) -> N
         place.mkdir(exist_ok=True)
         return case.given(place, dimension, n)
 
-    print(assert_linear(given, case.run, sizes, sorts=case.sorts))
+    assert_linear(given, case.run, sizes, sorts=case.sorts)
 
 
-@pytest.mark.parametrize("case", list(_all_cases()))
+@pytest.mark.parametrize("case", _cases(default=True))
 def test_verbs_are_linear_in_all_that_they_read(case: Case, tmp_path: Path) -> None:
     check(case, tmp_path, ALL, FEW)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", list(_all_cases()))
+@pytest.mark.parametrize("case", _cases(default=False))
 def test_verbs_are_linear_in_each_dimension(case: Case, tmp_path: Path) -> None:
     for dimension in case.dimensions:
         check(case, tmp_path, dimension, MANY)
