@@ -22,6 +22,7 @@ from dp2emu.dp2.resolve.patches import RECTANGLE, TRIANGLE, Patches, Shape, n_pa
 from dp2emu.dp2.resolve.pipeline import Resolutions, Targets
 from dp2emu.dp2.resolve.programs import Source
 from dp2emu.dp2.resolve.samplers import is_texture
+from dp2emu.dp2.resolve.surface_caches import SurfaceCaches
 from dp2emu.dp2.resolve.vertices import MAX_INSTANCED, NO_CALL, NO_STREAMS, Streams, VertexStreams
 from dp2emu.dp2.shaders import Shaders
 from dp2emu.dp2.states.constants import PIXEL_FILES, VERTEX_FILES, Constants
@@ -64,6 +65,7 @@ class Context:
         gpu: Gpu,
         options: Options,
         managed: Managed,
+        caches: SurfaceCaches,
         *,
         has_depth: bool,
     ) -> None:
@@ -80,12 +82,12 @@ class Context:
         self.managed = managed
         self.moves = Moves(gpu, managed)
         self.queries = Queries(gpu, options, interface)
-        self.streams = VertexStreams()
+        self.streams = VertexStreams(caches)
         self.indices: Indices | None = None
         self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
         self.blocks: Blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
-        self.resolutions = Resolutions(interface, gpu.heap)
+        self.resolutions = Resolutions(interface, gpu.heap, caches)
         self.call = NO_CALL
         self.shadow: Surface | None = None
         self._shadowed: dict[int, int] = {}

@@ -31,6 +31,7 @@ from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import parser_of
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.resolve.surface_caches import SurfaceCaches
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, Scan, malformed
@@ -101,6 +102,7 @@ class Driver:
         self._parser = parser_of(self.options)
         self._contexts: dict[int, Context] = {}
         self._managed = Managed(self.gpu)
+        self._caches = SurfaceCaches()
         self._calls = 0
         self._tokens = 0
 
@@ -120,7 +122,13 @@ class Driver:
         if interface not in (6, 7, 8, 9):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"DirectX {interface} context")
         created = Context(
-            context, interface, self.gpu, self.options, self._managed, has_depth=depth != 0
+            context,
+            interface,
+            self.gpu,
+            self.options,
+            self._managed,
+            self._caches,
+            has_depth=depth != 0,
         )
         created.set_render_target(0, color)
         created.set_depth_stencil(depth)
@@ -147,19 +155,12 @@ class Driver:
         handle is about to be dropped.
         """
         surface = self.gpu.heap.get(handle)
-        if surface is None:
-            return
-        for context in self._contexts.values():
-            if surface.desc.kind in BUFFERS:
-                context.streams.forget(surface)
-            else:
-                context.resolutions.forget()
+        if surface is not None:
+            self._caches.forget(surface)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey: the source colour key of a texture.  Raises Fault if it is unknown."""
         self.gpu.heap.set_color_key(handle, key)
-        for context in self._contexts.values():
-            context.state.version += 1
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Write as the host, at the current time; queued packets that run later see the data."""

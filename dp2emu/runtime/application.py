@@ -6,9 +6,10 @@ destroys released objects once the device no longer uses them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -26,11 +27,12 @@ from dp2emu.rig.interface import Rig
 from dp2emu.runtime.arguments import INDEX_BYTES, box_inside
 from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9
-from dp2emu.runtime.mirror import Mirror, StateBlock
+from dp2emu.runtime.mirror import Mirror
 from dp2emu.runtime.objects import (
     Declaration,
     IndexBuffer,
     PixelShader,
+    Program,
     Texture,
     VertexElement,
     VertexShader,
@@ -57,13 +59,14 @@ def stored_as(format: Format) -> Format:
     return Format.A8R8G8B8 if format is Format.NULL else format
 
 
-Program = Declaration | VertexShader | PixelShader
-PROGRAMS = (Declaration, VertexShader, PixelShader)
 _DELETE: dict[type[Program], Op] = {
     Declaration: Op.DELETEVERTEXSHADERDECL,
     VertexShader: Op.DELETEVERTEXSHADERFUNC,
     PixelShader: Op.DELETEPIXELSHADER,
 }
+_ORDER = itemgetter(0)
+_Released = TypeVar("_Released", bound=tuple[int, Any])
+"""A released object, after the number of releases before it."""
 
 
 class Application:
@@ -95,10 +98,12 @@ class Application:
         self.mirror = Mirror(setters(self.device), partial(default_of, self.device))
         self.resources: dict[int, Resource] = {}
         self.layouts: dict[int, VertexLayout] = {}
-        self.blocks: list[StateBlock] = []
         self.numbered: dict[tuple[str, int], object] = {}
-        self._dying: dict[int, Resource] = {}
-        self._retired: dict[Program, None] = {}
+        self._dying: dict[Hashable, tuple[int, Resource]] = {}
+        self._retired: dict[Hashable, tuple[int, Program]] = {}
+        self._unheld: set[Hashable] = set()
+        self._releases = 0
+        self.mirror.uses.freed = self._freed
         self.chains = [self._chain(parameters, self.device.back_buffer)]
         self._depth = self._automatic_depth()
 
@@ -214,51 +219,49 @@ class Application:
         """Note that the application has released an object; it is destroyed once it is unbound."""
         if not isinstance(thing, Resource):
             # Even handles are vertex formats, not objects.
-            self._retired |= {thing: None} if thing.handle & 1 else {}
+            if thing.handle & 1:
+                self._retired.setdefault(thing, (self._releases, thing))
+                self._freed(thing)
         elif thing.root.desc is not None and not thing.root.implicit:
-            self._dying[thing.root.desc.handle] = thing.root
+            handle = thing.root.desc.handle
+            order, _ = self._dying.get(handle, (self._releases, None))
+            self._dying[handle] = order, thing.root
+            self._freed(handle)
+        self._releases += 1
 
     def revive(self, thing: Resource | Program) -> None:
         """Cancel the release of an object that a getter returned."""
         if not isinstance(thing, Resource):
             self._retired.pop(thing, None)
+            self._unheld.discard(thing)
         elif thing.root.desc is not None:
             self._dying.pop(thing.root.desc.handle, None)
+            self._unheld.discard(thing.root.desc.handle)
 
     def sweep(self) -> None:
-        """Destroy released objects that are no longer bound."""
-        if self._retired:
-            bound = [value for value in self._values() if isinstance(value, PROGRAMS)]
-            for thing in [each for each in self._retired if each not in bound]:
-                del self._retired[thing]
-                self.session.emit(_DELETE[type(thing)], [(thing.handle,)])
-        if self._dying:
-            self._sweep_memory()
+        """Destroy released objects that are no longer bound, in the order of their release: first
+        programs, then memory.
 
-    def _sweep_memory(self) -> None:
-        used = set(self._used())
-        for handle, resource in list(self._dying.items()):
-            if handle not in used:
-                del self._dying[handle]
-                self._destroy(resource)
-
-    def _used(self) -> Iterator[int]:
-        """The driver's handles of the surfaces that targets, settings and state blocks refer
-        to.
+        Only those are visited that no setting has held since the last sweep, since any number may
+        be bound.
         """
-        bound = [*self.device.targets.values(), self.device.depth_stencil]
-        yield from (desc.parent or desc.handle for desc in bound if desc is not None)
-        for value in self._values():
-            found = value[0] if isinstance(value, tuple) and value else value
-            desc = getattr(found, "desc", found)
-            if isinstance(desc, SurfaceDesc):
-                yield desc.handle
+        for _, thing in sorted(self._taken(self._retired), key=_ORDER):
+            self.session.emit(_DELETE[type(thing)], [(thing.handle,)])
+        for _, resource in sorted(self._taken(self._dying), key=_ORDER):
+            self._destroy(resource)
 
-    def _values(self) -> Iterator[Any]:
-        """Yield the value of every setting, of the device and of each of its state blocks."""
-        yield from self.mirror.values()
-        for block in self.blocks:
-            yield from block.values.values()
+    def _freed(self, thing: Hashable) -> None:
+        """Note a released object, if it is one, that no setting holds now."""
+        if (thing in self._retired or thing in self._dying) and thing not in self.mirror.uses:
+            self._unheld.add(thing)
+
+    def _taken(self, released: dict[Hashable, _Released]) -> list[_Released]:
+        """Remove from ``released`` the objects that nothing holds, and return them."""
+        bound = [*self.device.targets.values(), self.device.depth_stencil]
+        targets = {desc.parent or desc.handle for desc in bound if desc is not None}
+        free = [each for each in self._unheld if each in released and each not in targets]
+        self._unheld.difference_update(free)
+        return [released.pop(each) for each in free if each not in self.mirror.uses]
 
     def _destroy(self, resource: Resource) -> None:
         handles = [level.desc.handle for level in resource.levels.values() if level.desc]

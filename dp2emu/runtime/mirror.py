@@ -6,8 +6,11 @@ since the runtime needs the values that Apply sets: Clear uses the viewport.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
+
+from dp2emu.gpu.resource.heap import SurfaceDesc
+from dp2emu.runtime.objects import PROGRAMS
 
 Key = tuple[Any, ...]
 """The key of a device setting: its name, then its numbers, such as ``("render", 7)``."""
@@ -22,13 +25,65 @@ REGISTERS = {
 """Number of constant registers in Direct3D 9, by the setting name of their kind."""
 
 
+HOLDERS = frozenset(
+    {"texture", "stream", "indices", "format", "vertex_shader", "pixel_shader"}
+)  # fmt: skip
+"""Names of the settings whose values are objects, or hold one."""
+
+
 class StateBlock:
     """A state block: ``values`` of settings by key, in the order in which Apply sets them.
-    Mutable: Capture updates them.
+    Mutable: Capture updates them.  ``live`` until ``Mirror.delete``.
     """
 
     def __init__(self, values: Mapping[Key, Any]) -> None:
         self.values = dict(values)
+        self.live = True
+
+
+def held(value: Any) -> Hashable:
+    """The object that the value of a setting holds: a program, or the handle of a surface; None
+    without one.
+    """
+    if isinstance(value, PROGRAMS):
+        return value
+    found = value[0] if isinstance(value, tuple) and value else value
+    desc = getattr(found, "desc", found)
+    return desc.handle if isinstance(desc, SurfaceDesc) else None
+
+
+class Uses:
+    """How many settings, of a device and its state blocks, hold each object.  Mutable.
+
+    ``freed`` is called with an object that no setting holds any more.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self.freed: Callable[[Hashable], None] = lambda thing: None
+
+    def __contains__(self, thing: Hashable) -> bool:
+        return thing in self._numbers
+
+    def change(self, key: Key, old: Any, new: Any) -> None:
+        """Count that the value of a setting is ``new`` instead of ``old``; None is no value."""
+        if key[0] not in HOLDERS:
+            return
+        before, after = held(old), held(new)
+        if after is not None:
+            self._numbers[after] = self._numbers.get(after, 0) + 1
+        if before is not None:
+            self._numbers[before] -= 1
+            if not self._numbers[before]:
+                del self._numbers[before]
+                self.freed(before)
+
+    def change_all(self, old: Mapping[Key, Any], new: Mapping[Key, Any]) -> None:
+        """Count that the settings ``new`` exist instead of ``old``."""
+        for key, value in new.items():
+            self.change(key, None, value)
+        for key, value in old.items():
+            self.change(key, value, None)
 
 
 class Mirror:
@@ -36,7 +91,8 @@ class Mirror:
 
     ``setters`` has, by setting name, the function that sends such a setting to the driver;
     ``default`` is a function that returns the initial value of a key.  While a state block is
-    recorded, settings only go into the block.
+    recorded, settings only go into the block.  ``uses`` counts the objects that the settings of
+    the device and of its blocks hold.
     """
 
     def __init__(self, setters: Mapping[str, Setter], default: Callable[[Key], Any]) -> None:
@@ -44,6 +100,7 @@ class Mirror:
         self._default = default
         self._values: dict[Key, Any] = {}
         self._recording: dict[Key, Any] | None = None
+        self.uses = Uses()
 
     def get(self, *key: Any) -> Any:
         """The value of a setting, its default if it was not set."""
@@ -69,16 +126,21 @@ class Mirror:
     def know(self, *given: Any) -> None:
         """Store the value of a setting that the device itself has changed; nothing is sent."""
         *key, value = given
-        self._values[tuple(key)] = value
+        self._set(self._values, tuple(key), value)
 
     def _store(self, key: Key, value: Any) -> bool:
         """Store a value, in the block being recorded if there is one; returns whether there is."""
         if self._recording is not None:
-            self._recording.pop(key, None)
-            self._recording[key] = value
+            self.uses.change(key, self._recording.pop(key, None), None)
+            self._set(self._recording, key, value)
             return True
-        self._values[key] = value
+        self._set(self._values, key, value)
         return False
+
+    def _set(self, values: dict[Key, Any], key: Key, value: Any) -> None:
+        if key[0] in HOLDERS:
+            self.uses.change(key, values.get(key), value)
+        values[key] = value
 
     def _send(self, key: Key, value: Any) -> None:
         name, *numbers = key
@@ -86,17 +148,13 @@ class Mirror:
 
     def reset(self) -> None:
         """Send the initial value of every setting that has another; discard a recorded block."""
-        self._recording = None
+        self._record(None)
         for key, value in list(self._values.items()):
             default = self._default(key)
             if value != default:
                 self._send(key, default)
-        self._values.clear()
-
-    def values(self) -> Iterator[Any]:
-        """Yield the value of each setting, then of each in a state block being recorded."""
-        yield from self._values.values()
-        yield from (self._recording or {}).values()
+        values, self._values = self._values, {}
+        self.uses.change_all(values, {})
 
     def keys(self, name: str) -> list[Key]:
         """The keys of settings with this name that were set, sorted by their numbers."""
@@ -106,7 +164,12 @@ class Mirror:
 
     def begin(self) -> None:
         """BeginStateBlock."""
-        self._recording = {}
+        self._record({})
+
+    def _record(self, values: dict[Key, Any] | None) -> None:
+        """Record settings in ``values`` from now on, or none; a recorded block is discarded."""
+        recorded, self._recording = self._recording, values
+        self.uses.change_all(recorded or {}, {})
 
     @property
     def recording(self) -> bool:
@@ -120,12 +183,22 @@ class Mirror:
 
     def create(self, keys: Iterable[Key]) -> StateBlock:
         """CreateStateBlock: a block of the current values of ``keys``."""
-        return StateBlock({key: self.get(*key) for key in keys})
+        block = StateBlock({key: self.get(*key) for key in keys})
+        self.uses.change_all({}, block.values)
+        return block
+
+    def delete(self, block: StateBlock) -> None:
+        """Delete a block: it holds no objects any more."""
+        if block.live:
+            block.live = False
+            self.uses.change_all(block.values, {})
 
     def capture(self, block: StateBlock) -> None:
         """Capture: update a block to the current values."""
-        for key in block.values:
-            block.values[key] = self.get(*key)
+        for key, old in block.values.items():
+            value = block.values[key] = self.get(*key)
+            if block.live:
+                self.uses.change(key, old, value)
 
     def apply(self, block: StateBlock) -> None:
         """Apply: set the values of a block that differ from the current ones."""

@@ -72,6 +72,10 @@ class PixelShader(msgspec.Struct, frozen=True):
     handle: int
 
 
+Program = Declaration | VertexShader | PixelShader
+PROGRAMS = (Declaration, VertexShader, PixelShader)
+
+
 class VertexElement(msgspec.Struct, frozen=True):
     """D3DVERTEXELEMENT9, in the order of its fields."""
 

@@ -245,7 +245,7 @@ def process_streams(app: Application, first: int, count: int, made: Target, flag
     sets = [e.index for e in made.layout.elements if e.usage is DeclUsage.TEXCOORD]
     outputs = shaded(
         _state_of_device(app), layout, max(sets, default=-1) + 1,
-        tuple(_stream(app, n) for n in STREAMS), np.arange(first, first + count),
+        tuple(_stream(app, layout, n, first, count) for n in STREAMS), np.arange(count),
     )  # fmt: skip
     view = Viewport(*app.mirror.get("viewport"))
     for element in made.layout.elements:
@@ -257,10 +257,16 @@ def process_streams(app: Application, first: int, count: int, made: Target, flag
     app.session.write(desc.handle, offset, result.tobytes())
 
 
-def _stream(app: Application, number: int) -> Stream:
+def _stream(app: Application, layout: VertexLayout, number: int, first: int, count: int) -> Stream:
+    """The vertices ``first`` and on of a bound stream, of whose buffer no more is read."""
     desc, offset, stride = app.mirror.get("stream", number)
-    data = app.session.read(desc.handle, 0, desc.width) if desc else b""
-    return Stream(data, offset, stride)
+    elements = tuple(e for e in layout.elements if e.stream == number)
+    if not (desc and elements):
+        return Stream(b"", offset, stride)
+    start = min(offset + first * stride, desc.width)
+    vertex = size_of(VertexLayout(elements, layout.transformed))
+    end = min(start + (count - 1) * stride + vertex, desc.width)
+    return Stream(app.session.read(desc.handle, start, max(end - start, 0)), 0, stride)
 
 
 def _coordinates(element: Element, outputs: Mapping[str, F32]) -> Bytes | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.mirror import Key, Mirror
+from dp2emu.runtime.objects import Texture
 
 
 class Log:
@@ -89,5 +91,31 @@ def test_a_reset_sends_the_defaults_of_what_was_changed() -> None:
     log.mirror.reset()
     assert log.take() == [("render", 1, 0), ("vertex_floats", 1, [(0.0,) * 4])]
     assert not log.mirror.recording
-    assert list(log.mirror.values()) == []
-    assert log.mirror.keys("render") == []
+    assert log.mirror.keys("render") == log.mirror.keys("vertex_floats") == []
+
+
+def test_objects_are_freed_when_no_setting_block_or_recording_holds_them() -> None:
+    log, freed = Log(), []
+    log.mirror.uses.freed = freed.append
+    one, other = (Texture(SurfaceDesc(n, SurfaceKind.TEXTURE, 4, 4)) for n in (1, 2))
+    log.mirror.put("texture", 0, one)
+    block = log.mirror.create([("texture", 0)])
+    log.mirror.put("texture", 0, other)
+    assert (freed, 1 in log.mirror.uses) == ([], True)
+    log.mirror.capture(block)
+    assert freed == [1]
+    log.mirror.begin()
+    log.mirror.put("texture", 1, one)
+    recorded = log.mirror.end()
+    log.mirror.reset()
+    assert freed == [1]
+    log.mirror.delete(block)
+    assert freed == [1, 2]
+    log.mirror.capture(block)
+    log.mirror.delete(block)
+    log.mirror.begin()
+    log.mirror.put("texture", 2, other)
+    log.mirror.begin()
+    assert freed == [1, 2, 2]
+    log.mirror.delete(recorded)
+    assert freed == [1, 2, 2, 1]

@@ -42,6 +42,7 @@ from dp2emu.dp2.resolve.programs import (
 )
 from dp2emu.dp2.resolve.raster7 import checked_only, perspective, plane_mask, raster_op, stipple
 from dp2emu.dp2.resolve.samplers import BoundTextures
+from dp2emu.dp2.resolve.surface_caches import SurfaceCaches
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.dp2.states.raw_state import TARGETS, State, bits_float
@@ -283,11 +284,14 @@ _V = TypeVar("_V")
 class Resolutions:
     """The cache of a context's resolved states and vertex sources.  Mutable.
 
-    It must not keep memory alive that nothing binds: call ``forget`` when a surface loses its
-    handle.
+    It must not keep memory alive that nothing binds: ``caches`` call ``forget`` when a surface
+    loses its handle.
     """
 
-    def __init__(self, interface: int, heap: Heap) -> None:
+    def __init__(
+        self, interface: int, heap: Heap, caches: SurfaceCaches | None = None
+    ) -> None:
+        self._caches = caches or SurfaceCaches()
         self._interface = interface
         self._heap = heap
         self._version = -1
@@ -297,14 +301,17 @@ class Resolutions:
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
         """The resolved state of a draw.  Raises Fault and Unsupported as ``resolve`` does."""
-        if state.version != self._version:
-            self._version = state.version
+        # Neither number ever decreases, so neither changed if their sum did not.
+        version = state.version + self._heap.color_keys
+        if version != self._version:
+            self._version = version
             self.forget()
         bound = tuple(textures.bound.items())
         settings = state.refresh() if state.stale else state.settings
         key = source, targets, bound, settings
         found = self._resolved.get(key)
         if found is None:
+            self._caches.add_textures(self)
             found = resolve(state, source, targets, self._interface, textures.at_stages())
             if self._live((*targets.colors, targets.depth, *textures.bound.values())):
                 _keep(self._resolved, key, found)

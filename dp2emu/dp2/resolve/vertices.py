@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from dp2emu.d3d.flags import EVERY_VERTEX, Frequency, StreamSource
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.capabilities import MAX_STRIDE
+from dp2emu.dp2.resolve.surface_caches import SurfaceCaches
 from dp2emu.dp2.states.raw_state import STREAMS
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import Stream
@@ -149,9 +150,13 @@ class UserStream(msgspec.Struct, frozen=True):
 
 
 class VertexStreams:
-    """Bound streams and their frequencies, both by stream number.  Mutable: tokens bind them."""
+    """Bound streams and their frequencies, both by stream number.  Mutable: tokens bind them.
 
-    def __init__(self) -> None:
+    ``caches`` are told of cached streams.
+    """
+
+    def __init__(self, caches: SurfaceCaches | None = None) -> None:
+        self._caches = caches or SurfaceCaches()
         self.bound: dict[int, Stream | UserStream] = {}
         self._as_bound: Streams | None = None
         self._known: dict[tuple[int, int, int], Stream] = {}
@@ -173,6 +178,7 @@ class VertexStreams:
             if len(self._known) >= ROOM:
                 del self._known[next(iter(self._known))]
             self._known[key] = found
+            self._caches.add_buffer(self, surface)
         return found
 
     def forget(self, surface: Surface) -> None:

@@ -16,37 +16,68 @@ import msgspec
 from dp2emu.errors import ArgumentError
 from dp2emu.gpu.resource.heap import HeapUse
 
+Passed = dict[tuple[int, int], int]
+"""Number of samples that passed, by target: (surface serial number, samples per pixel)."""
+
 
 class Epoch:
     """Samples of multisampled targets that passed between two snapshots of the counters.
 
-    ``passed`` is by target: (surface serial number, samples per pixel).  ``after`` is the next
-    epoch, so an interval is a linked list that lives as long as its first epoch is referenced.
-    Mutable: the latest epoch is a counter.
+    ``passed`` is by target.  ``after`` is the next epoch, so an interval is a linked list that
+    lives as long as its first epoch is referenced.  Mutable: the latest epoch is a counter.
     """
 
-    __slots__ = ("after", "passed")
+    __slots__ = ("_leap", "after", "number", "passed")
 
-    def __init__(self) -> None:
-        self.passed: dict[tuple[int, int], int] = {}
+    def __init__(self, number: int = 0) -> None:
+        self.number = number
+        self.passed: Passed = {}
         self.after: Epoch | None = None
+        self._leap: tuple[Epoch, Passed] | None = None
 
     def add(self, serial: int, samples: int, passed: int) -> None:
         """Count ``passed`` samples of a target with a serial number and ``samples`` per pixel."""
         key = serial, samples
         self.passed[key] = self.passed.get(key, 0) + passed
 
-    def until(self, end: Epoch) -> dict[tuple[int, int], int]:
+    def close(self) -> Epoch:
+        """Begin the next epoch and return it; this one does not change any more."""
+        self.after = Epoch(self.number + 1)
+        return self.after
+
+    def until(self, end: Epoch) -> Passed:
         """Number of samples that passed, by target, from the start of this epoch to the
         start of ``end``.
+
+        Each walk halves the steps of later walks over the same epochs (path halving), so many
+        overlapping intervals do not cost the product of their number and length.
         """
-        totals: dict[tuple[int, int], int] = {}
-        epoch: Epoch | None = self
-        while epoch is not None and epoch is not end:
-            for target, passed in epoch.passed.items():
-                totals[target] = totals.get(target, 0) + passed
-            epoch = epoch.after
+        totals: Passed = {}
+        epoch = self
+        while epoch.number < end.number:
+            following, passed = epoch._step(end)
+            if following.number < end.number:
+                following, more = following._step(end)
+                passed = _sum(passed, more)
+                epoch._leap = following, passed
+            for target, count in passed.items():
+                totals[target] = totals.get(target, 0) + count
+            epoch = following
         return totals
+
+    def _step(self, end: Epoch) -> tuple[Epoch, Passed]:
+        """A later epoch, not after ``end``, and the samples that passed until it."""
+        if self._leap is not None and self._leap[0].number <= end.number:
+            return self._leap
+        assert self.after is not None
+        return self.after, self.passed
+
+
+def _sum(one: Passed, other: Passed) -> Passed:
+    totals = dict(one)
+    for target, count in other.items():
+        totals[target] = totals.get(target, 0) + count
+    return totals
 
 
 class Counters(msgspec.Struct):
@@ -147,8 +178,7 @@ _values = attrgetter(*COUNTER_NAMES)
 def snapshot(counters: Counters, time: int) -> Snapshot:
     """Take a snapshot of the counters, in constant time."""
     if counters.multisamples.passed:
-        counters.multisamples.after = Epoch()
-        counters.multisamples = counters.multisamples.after
+        counters.multisamples = counters.multisamples.close()
     return Snapshot(time, _values(counters), counters.multisamples)
 
 

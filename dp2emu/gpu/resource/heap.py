@@ -258,12 +258,14 @@ def reach(width: int, height: int) -> int:
 class Heap:
     """The surfaces of the emulated GPU by handle, within limits on memory.  Mutable.
 
-    ``reach`` is the greatest that ``reach`` of any surface has been.
+    ``reach`` is the greatest that ``reach`` of any surface has been, ``color_keys`` the number of
+    times that a colour key was set.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.reach = 1
+        self.color_keys = 0
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
@@ -374,6 +376,7 @@ class Heap:
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey for source blits; None removes the key.  Raises Fault if unknown."""
         self.find(handle).color_key = key
+        self.color_keys += 1
 
     def use(self) -> tuple[HeapUse, ...]:
         """Return a copy of the surface counts, a ``HeapUse`` per SurfaceKind in numeric order."""

@@ -26,8 +26,10 @@ from dp2emu.retrace.d3d9.objects import (
 )
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import NO_EFFECT, Program, forward, inert, method
-from dp2emu.runtime.application import PROGRAMS, Application
+from dp2emu.runtime.application import Application
 from dp2emu.runtime.chains import Chain, Presentation, samples_of
+from dp2emu.runtime.mirror import StateBlock
+from dp2emu.runtime.objects import PROGRAMS
 from dp2emu.runtime.query import Query, QueryState
 from dp2emu.runtime.resources import Resource
 
@@ -193,8 +195,8 @@ def release(program: Program, call: Arguments) -> None:
         return
     if isinstance(found.thing, (Resource, *PROGRAMS)):
         found.app.release(found.thing)
-    elif found.thing in found.app.blocks:
-        found.app.blocks.remove(found.thing)
+    elif isinstance(found.thing, StateBlock):
+        found.app.mirror.delete(found.thing)
     elif hasattr(found.thing, "release"):
         found.thing.release()
 

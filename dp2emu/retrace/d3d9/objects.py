@@ -15,8 +15,9 @@ from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.retrace.arguments import Arguments, integer, members
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
-from dp2emu.runtime.application import PROGRAMS, Application
+from dp2emu.runtime.application import Application
 from dp2emu.runtime.device9 import Device9
+from dp2emu.runtime.objects import PROGRAMS
 from dp2emu.runtime.resources import Resource
 
 T = TypeVar("T")

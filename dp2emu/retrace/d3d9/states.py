@@ -275,7 +275,6 @@ getter(DEVICES, "GetPixelShader", "ppShader", lambda app, call: app.mirror.get("
 
 def _add_block(program: Program, call: Arguments, app: Application, block: StateBlock) -> None:
     """Bind a state block to the address, or in Direct3D 8 the number, that the call returned."""
-    app.blocks.append(block)
     if call.declares("pToken"):
         app.numbered["block", call.address("pToken")] = block
     else:
@@ -338,5 +337,5 @@ def apply(program: Program, call: Arguments) -> None:
 def delete(program: Program, call: Arguments) -> None:
     """Deletes the block."""
     app, block = _block_of(call)
-    app.blocks.remove(block)
+    app.mirror.delete(block)
     del app.numbered["block", call.integer("Token")]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from weakref import ref
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.gpu.command.queries import Counters, Epoch, QuerySlot, Report, Snapshot, snapshot
+from tests.scaling import assert_linear
 
 
 def pixels(begin: Snapshot, end: Snapshot) -> int:
@@ -31,13 +34,13 @@ def test_any_interval_rounds_each_of_its_targets_up_once(
             else:
                 counters.multisamples.add(10 * serial + samples, samples, passed)
         looks.append(snapshot(counters, 0))
-    first = data.draw(st.integers(0, len(steps)))
-    last = data.draw(st.integers(first, len(steps)))
-    totals: dict[tuple[int, int], int] = {}
-    for serial, samples, passed in (each for step in steps[first:last] for each in step):
-        totals[serial, samples] = totals.get((serial, samples), 0) + passed
-    expected = sum(-(-passed // samples) for (_, samples), passed in totals.items())
-    assert pixels(looks[first], looks[last]) == expected
+    ends = st.tuples(st.integers(0, len(steps)), st.integers(0, len(steps))).map(sorted)
+    for first, last in data.draw(st.lists(ends, min_size=1, max_size=4)):
+        totals: dict[tuple[int, int], int] = {}
+        for serial, samples, passed in (each for step in steps[first:last] for each in step):
+            totals[serial, samples] = totals.get((serial, samples), 0) + passed
+        expected = sum(-(-passed // samples) for (_, samples), passed in totals.items())
+        assert pixels(looks[first], looks[last]) == expected
 
 
 def test_looks_with_nothing_between_them_share_an_epoch() -> None:
@@ -69,3 +72,34 @@ def test_a_very_long_interval_goes_at_once() -> None:
         end = snapshot(counters, 0)
     assert pixels(begin, end) == 100_000
     del begin
+
+
+def looked(times: int) -> list[Snapshot]:
+    """Snapshots with samples of a multisampled target between each two."""
+    counters = Counters()
+    looks = []
+    for _ in range(times):
+        looks.append(snapshot(counters, 0))
+        counters.multisamples.add(1, 4, 1)
+    return looks
+
+
+@pytest.mark.parametrize(
+    "end",
+    [lambda i, n: n + i, lambda i, n: 2 * n - 1 - i, lambda i, n: 2 * n - 1],
+    ids=["overlapping", "nested", "one end"],
+)
+def test_many_overlapping_intervals_cost_no_more_than_n_log_n(
+    end: Callable[[int, int], int],
+) -> None:
+    def given(n: int) -> list[tuple[Snapshot, Snapshot]]:
+        looks = looked(2 * n)
+        pairs = [(i, end(i, n)) for i in range(n)]
+        # Answers are computed in the order in which the intervals end.
+        return [(looks[i], looks[j]) for i, j in sorted(pairs, key=lambda pair: pair[1])]
+
+    def count(intervals: list[tuple[Snapshot, Snapshot]]) -> None:
+        for first, last in intervals:
+            pixels(first, last)
+
+    assert_linear(given, count, (16, 32, 64, 128), sorts=True)
