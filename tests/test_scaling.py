@@ -14,7 +14,7 @@ def numbers(size: int) -> list[int]:
 
 
 def test_work_counts_the_bytecodes_of_a_function():
-    """A loop of twice the length executes twice the bytecodes, and always the same number by either counter."""
+    """A loop executes its bytecodes each time; both counters agree."""
 
     def loop(count):
         total = 0
