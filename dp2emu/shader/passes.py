@@ -196,12 +196,13 @@ class _ExposureAnalysis(msgspec.Struct):
     exposed: set[int] = msgspec.field(default_factory=set)
 
     def block(self, statements: tuple[ir.Statement, ...]) -> None:
-        before = set(self.visible)
+        fresh: list[int] = []
         for statement in statements:
             read = {each.number for each in ir.operands(statement) if isinstance(each, ir.Slot)}
             crosses = isinstance(statement, ir.Derivative | ir.Sample)
             self.exposed |= read if crosses else read - self.visible
             for block in ir.blocks(statement):
                 self.block(block)
+            fresh += [slot for slot in ir.written(statement) if slot not in self.visible]
             self.visible.update(ir.written(statement))
-        self.visible = before
+        self.visible.difference_update(fresh)
