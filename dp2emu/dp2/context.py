@@ -82,7 +82,9 @@ class Context:
         self.queries = Queries(gpu, options, interface)
         self.streams = VertexStreams()
         self.indices: Indices | None = None
-        self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
+        self.shaders: Shaders = Shaders(
+            self.vertex_constants, gpu.heap.limits, gpu.budget.compiles
+        )
         self.blocks: Blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
         self.resolutions = Resolutions(interface, gpu.heap)

@@ -65,14 +65,15 @@ class Builder(Arithmetic):
         self._fetched: dict[tuple[str, int | None], Value] = {}
         self._open = [Block()]
         self._begun = 1
+        self._recorded = 0
         self._loops: list[Block] = []
         self._variables: set[int] = set()
         self._lent: dict[int, list[_Loan]] = {}
 
     @property
     def size(self) -> int:
-        """Number of slots so far, about as many as there are recorded operations."""
-        return len(self._slots)
+        """Number of slots or of recorded statements so far, whichever is greater."""
+        return max(len(self._slots), self._recorded)
 
     # Values
 
@@ -282,6 +283,7 @@ class Builder(Arithmetic):
         return program
 
     def _emit(self, statement: ir.Statement) -> None:
+        self._recorded += 1
         self._open[-1].statements.append(statement)
 
     @contextmanager

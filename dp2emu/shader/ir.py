@@ -318,7 +318,7 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yield statements in program order, each followed by the statements nested in it."""
-    # A stack, not recursion: a generator in a generator would pass each statement on at each depth.
+    # A stack: of generators in each other, each would pass on what the innermost yields.
     pending = [iter(statements)]
     while pending:
         for statement in pending[-1]:

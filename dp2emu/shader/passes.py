@@ -170,7 +170,12 @@ def without_unused_slots(program: ir.Program) -> ir.Program:
     every = [*ir.walk(program.statements)]
     used = [
         *(slot for each in every for slot in ir.written(each)),
-        *(read.number for each in every for read in ir.operands(each) if isinstance(read, ir.Slot)),
+        *(
+            read.number
+            for each in every
+            for read in ir.operands(each)
+            if isinstance(read, ir.Slot)
+        ),
     ]
     numbers = {slot: number for number, slot in enumerate(dict.fromkeys(used))}
     names = {slot: ir.Slot(number) for slot, number in numbers.items()}
@@ -191,9 +196,7 @@ def _renamed_statement(
     """
     fields = {name: getattr(statement, name) for name in statement.__struct_fields__}
     read = {
-        name: _renumbered(value, names, numbers)
-        if name in _BLOCKS
-        else _renamed(value, names)
+        name: _renumbered(value, names, numbers) if name in _BLOCKS else _renamed(value, names)
         for name, value in fields.items()
     }
     return replace(statement, **(read | _renamed_results(read, numbers)))

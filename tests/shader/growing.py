@@ -112,7 +112,7 @@ def _accesses(b: Builder, n: int) -> None:
     x = b.input("x", Type.I32)
     for number in range(n):
         x, *_ = b.access(number % 4, (x,))
-        for _ in range(30):
+        for _ in range(12):
             x = x * 5 + 1
     b.output("o", x)
 

@@ -71,9 +71,14 @@ CODE3: dict[str, Text] = {
     "chain": _ps3()(_repeated("mad r0, r0, c0, r1")),
     "registers": _ps3()(_registers),
     "matrices": lambda n: "\n".join(
-        ["vs_2_0", "dcl_position v0", "mov r0, v0", *["m4x4 r1, r0, c0", "mov r0, r1"] * n,
-         "mov oPos, r0"]
-    ),  # fmt: skip
+        [
+            "vs_2_0",
+            "dcl_position v0",
+            "mov r0, v0",
+            *["m4x4 r1, r0, c0", "mov r0, r1"] * n,
+            "mov oPos, r0",
+        ]
+    ),
     "formulas": _ps3()(_repeated("sincos r0.xy, r0.x", "pow r0.z, r0.x, r0.y", "nrm r1, r0")),
     "constants": _constants,
     "declarations": _declarations,
@@ -83,11 +88,17 @@ CODE3: dict[str, Text] = {
     "derivatives": _ps3()(_repeated("dsx r0, r0", "dsy r1, r0")),
     "kills": _ps3()(_repeated("add r0, r0, r1", "texkill r0")),
     "indexed constants": lambda n: "\n".join(
-        ["vs_2_0", "dcl_position v0", "mov r0, v0",
-         *["mova a0, r0", "add r0, r0, c[a0.x]"] * n, "mov oPos, r0"]
-    ),  # fmt: skip
-    "ifs": _ps3()(_repeated("if_lt r0.x, r1.y", "add r0, r0, r1", "else", "mul r0, r0, r1",
-                            "endif")),  # fmt: skip
+        [
+            "vs_2_0",
+            "dcl_position v0",
+            "mov r0, v0",
+            *["mova a0, r0", "add r0, r0, c[a0.x]"] * n,
+            "mov oPos, r0",
+        ]
+    ),
+    "ifs": _ps3()(
+        _repeated("if_lt r0.x, r1.y", "add r0, r0, r1", "else", "mul r0, r0, r1", "endif")
+    ),
     "nested ifs": _ps3()(_nest("if_lt r0.x, r1.y", "add r0, r0, r1", "endif", 24)),
     "static ifs": _ps3()(_nest("if b0", "add r0, r0, r1", "endif", 24)),
     "loops": _ps3("defi i0, 4, 0, 1, 0")(_repeated("rep i0", "add r0, r0, r1", "endrep")),
@@ -98,9 +109,18 @@ CODE3: dict[str, Text] = {
     "predicates": _ps3()(_repeated("setp_lt p0, r0, r1", "(p0) add r0, r0, r1")),
     "subroutines": _subroutines,
     "calls of one subroutine": lambda n: "\n".join(
-        ["vs_2_0", "dcl_position v0", "mov r0, v0", *["call l0"] * n, "mov oPos, r0", "ret",
-         "label l0", "add r0, r0, c0", "ret"]
-    ),  # fmt: skip
+        [
+            "vs_2_0",
+            "dcl_position v0",
+            "mov r0, v0",
+            *["call l0"] * n,
+            "mov oPos, r0",
+            "ret",
+            "label l0",
+            "add r0, r0, c0",
+            "ret",
+        ]
+    ),
     "comments": lambda n: "\n".join(
         ["vs_1_1", *["comment 1", "dword 0x12345678"] * n, "mov oPos, v0"]
     ),
@@ -207,8 +227,9 @@ _ADD = "add r0.xyzw, r0.xyzw, r1.xyzw"
 
 CODE4: dict[str, Text] = {
     "chain": _ps4()(_repeated("mad r0.xyzw, r0.xyzw, cb0[0].xyzw, r1.xyzw")),
-    "integers": _ps4()(_repeated("imad r0.xyzw, r0.xyzw, r1.xyzw, l(1, 2, 3, 4)",
-                                 "udiv r0.x, r0.y, r0.x, r1.x")),  # fmt: skip
+    "integers": _ps4()(
+        _repeated("imad r0.xyzw, r0.xyzw, r1.xyzw, l(1, 2, 3, 4)", "udiv r0.x, r0.y, r0.x, r1.x")
+    ),
     "doubles": _ps4("dcl_globalFlags enableDoublePrecisionFloatOps")(
         _repeated("dadd r0.xyzw, r0.xyzw, r1.xyzw", "dmul r1.xy, r0.xyxy, r1.xyxy")
     ),
@@ -218,8 +239,7 @@ CODE4: dict[str, Text] = {
     "immediate constants": _immediates,
     "indexed constants": _ps4()(_repeated("mov r0.xyzw, cb0[r0.x + 3].xyzw")),
     "textures": _resources,
-    "ifs": _ps4()(_repeated("if_nz r0.x", _ADD, "else", "mul r0.xyzw, r0.xyzw, r1.xyzw",
-                            "endif")),  # fmt: skip
+    "ifs": _ps4()(_repeated("if_nz r0.x", _ADD, "else", "mul r0.xyzw, r0.xyzw, r1.xyzw", "endif")),
     "nested ifs": _ps4()(_nest("if_nz r0.x", _ADD, "endif", 60)),
     "loops": _ps4()(_repeated("loop", _ADD, "breakc_nz r0.x", "endloop")),
     "nested loops": _ps4()(_nest("loop", "breakc_nz r0.x", "endloop", 60)),

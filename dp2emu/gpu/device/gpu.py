@@ -48,7 +48,7 @@ from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.shader_resources.textures import samples_targets
 from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
-from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
+from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
@@ -78,6 +78,11 @@ only."""
 
 _QUERYING: frozenset[type[Packet]] = frozenset((packets.BeginQuery, packets.EndQuery))
 """Types of the packets that upload nothing, so that adjacent queries share a snapshot."""
+
+_COMPILED: frozenset[type[Packet]] = frozenset(
+    (packets.IndirectDraw, packets.Dispatch, Predicated)
+)
+"""Types of the packets besides ``Draw`` that may need compiled code."""
 
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
@@ -145,7 +150,7 @@ class Gpu:
 
     def begin_call(self) -> None:
         """Reset the counts of work and of queued draws that limit a single call."""
-        self.budget.call, self.budget.draws = NOTHING_SPENT, 0
+        self.budget.begin_call()
 
     @unchecked
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
@@ -157,7 +162,9 @@ class Gpu:
         if type(packet) not in _EXECUTE and type(packet) is not Predicated:
             raise ArgumentError(f"Gpu.submit: packet is a {type(packet).__name__}, not Packet")
         if type(packet) is Draw:
-            self.budget.begin_draw()
+            self.budget.begin_draw(packet)
+        elif type(packet) in _COMPILED:
+            self.budget.admit_code(packet)
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()

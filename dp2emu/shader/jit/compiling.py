@@ -23,6 +23,11 @@ LONG_TEXT = 10_000
 """Number of lines of LLVM text above which the code generator uses its fast register allocator;
 the optimising one takes minutes for a shader of 100,000 operations."""
 
+PROMOTED = 1 << 21
+"""Largest product of variables in memory and basic blocks of a text whose variables LLVM promotes
+to registers: the time of that grows with the product."""
+_PROMOTING = "sroa"
+
 _numbers = count()
 
 
@@ -90,7 +95,8 @@ class Host(msgspec.Struct, frozen=True):
             machine, binding.create_pipeline_tuning_options(speed_level=1)
         )
         manager = binding.create_new_module_pass_manager()
-        for name in passes:
+        promotes = text.count(" = alloca ") * text.count(":\n") <= PROMOTED
+        for name in passes if promotes else (each for each in passes if each != _PROMOTING):
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, builder)
         return partial(self._emitted, machine, module)

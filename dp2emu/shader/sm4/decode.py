@@ -366,9 +366,7 @@ class _Scope(msgspec.Struct):
     rows: int = 0
     """Temporaries plus rows of all arrays."""
     arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)
-    known: MutableMapping[tuple[File, int], Dimension | None] = msgspec.field(
-        default_factory=dict
-    )
+    known: MutableMapping[tuple[File, int], Dimension | None] = msgspec.field(default_factory=dict)
     constants: bool = False
     """Whether an immediate constant buffer is declared."""
 
@@ -382,7 +380,11 @@ def validate(program: Program) -> None:
     shared = _Scope()
     for phase in phases(program):
         first = phase.marker is not None and phase.marker.op is Op.HS_DECLS
-        scope = shared if first else _Scope(known=ChainMap({}, shared.known), constants=shared.constants)
+        scope = (
+            shared
+            if first
+            else _Scope(known=ChainMap({}, shared.known), constants=shared.constants)
+        )
         for instruction in phase.declarations:
             _check_numbers(instruction)
             _declare(scope, instruction)
