@@ -226,7 +226,7 @@ class Stages:
                 slots[slot] = value
 
 
-_Made = TypeVar("_Made", Shader, HullShader)
+_Made = TypeVar("_Made", bound=Shader | HullShader)
 
 
 def _programs(made: Shader | HullShader) -> Iterator[Program]:

@@ -88,8 +88,8 @@ class _Body:
     """The state of code generation.  Mutable: ``current`` has the current value of each variable.
 
     Variables that blocks assign are in ``memory``; ``held`` are their values since the last
-    branch.  Other variables that a block assigns are read in it alone, so ``current`` need not be restored
-    at its end.
+    branch.  Other variables that a block assigns are read in it alone, so ``current`` need not be
+    restored at its end.
 
     ``deferred`` are loads of uniform scalars, emitted at their first use: programs begin with
     all their loads, which would exceed the registers of a CPU.  ``loaded`` are the slots that were
