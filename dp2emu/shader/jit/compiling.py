@@ -95,8 +95,7 @@ class Host(msgspec.Struct, frozen=True):
             machine, binding.create_pipeline_tuning_options(speed_level=1)
         )
         manager = binding.create_new_module_pass_manager()
-        promotes = text.count(" = alloca ") * text.count(":\n") <= PROMOTED
-        for name in passes if promotes else (each for each in passes if each != _PROMOTING):
+        for name in passes if promotes(text) else (each for each in passes if each != _PROMOTING):
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, builder)
         return partial(self._emitted, machine, module)
@@ -122,6 +121,13 @@ class Host(msgspec.Struct, frozen=True):
 
 _QUICK, _GOOD = 0, 1
 """LLVM optimisation levels of the code generator: 0 for quick compilation, 1 for good code."""
+
+
+def promotes(text: str) -> bool:
+    """Whether LLVM promotes the variables of a text from memory to registers.  Both compute the
+    same bits.
+    """
+    return text.count(" = alloca ") * text.count(":\n") <= PROMOTED
 
 
 def _emit_function(binding: Any) -> Any:
