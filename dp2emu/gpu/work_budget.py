@@ -8,7 +8,7 @@ by one only if the budget is not enough for each to cover all of the target.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
@@ -17,16 +17,13 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.command.bindings import Rect
-from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, IndirectDraw, Packet, Predicated
-from dp2emu.gpu.command.pipeline import Pipeline
-from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
+from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, Packet
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.identity_cache import identity_cached
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
-from dp2emu.shader.compile_work import KERNEL, SAMPLER, CompileBudget, compile_work
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
 
 _WIDEST_INSTRUCTION = 16
@@ -49,60 +46,21 @@ NOTHING_SPENT = Costs()
 class WorkBudget:
     """The work of the current call and of all calls, with its limits.  Mutable: it grows.
 
-    ``call`` and ``draws`` are the work and the queued draws of the current call, ``compiles`` the
-    code that was needed.
+    ``Gpu.begin_call`` resets ``call`` and ``draws``, the work and the queued draws of a call.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.call = self._capture = Costs()
         self.draws = 0
-        self.compiles = CompileBudget(limits)
-        self._like: tuple[object, object, object] = None, None, None
 
-    def begin_call(self) -> None:
-        """Reset the work and the queued draws of the current call."""
-        self.call, self.draws = NOTHING_SPENT, 0
-        self.compiles.begin_call()
-
-    def begin_draw(self, draw: Draw) -> None:
-        """Count a queued draw, and the code that it needs.
-
-        Raises Exceeded for too many draws of a call, since each takes time that no vertex or pixel
-        accounts for, and for too much code.
+    def begin_draw(self) -> None:
+        """Count a queued draw.  Raises Exceeded for too many of a call: each takes time that no
+        vertex or pixel accounts for.
         """
         self.draws += 1
         if self.draws > self._limits.call_draws:
             self._limits.check("call_draws", self.draws)
-        self.compiles.earn()
-        pipeline, topology, later = self._like
-        if (
-            draw.pipeline is not pipeline
-            or draw.input.topology is not topology
-            or draw.post_vertex is not later
-        ):
-            self._count_code(draw)
-            self._like = draw.pipeline, draw.input.topology, draw.post_vertex
-
-    def admit_code(self, packet: Packet) -> None:
-        """Count the code that a packet other than a draw needs.  Raises Exceeded for too much."""
-        while isinstance(packet, Predicated):
-            packet = packet.packet
-        if isinstance(packet, Dispatch):
-            self.compiles.program(packet.stage.program)
-        elif isinstance(packet, IndirectDraw):
-            self.compiles.earn()
-            self._count_code(packet.draw)
-        elif isinstance(packet, Draw):
-            self.begin_draw(packet)
-
-    def _count_code(self, draw: Draw) -> None:
-        """Count the kernel and the programs of a draw."""
-        pipeline, count = draw.pipeline, self.compiles
-        count.code((pipeline, CORNERS[draw.input.topology]), lambda: _kernel_work(pipeline))
-        count.program(pipeline.vertex)
-        for program in _later_programs(draw.post_vertex):
-            count.program(program)
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count vertices, pixels and instructions that were processed."""
@@ -258,23 +216,6 @@ def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
     last = np.clip(np.ceil(wide.max(axis=0)) + 1, low, high).astype(np.int64)
     extent: I64 = last - first
     return extent
-
-
-def _kernel_work(pipeline: Pipeline) -> int:
-    """Units of compile work of a kernel, with the pixel program and samplers that are in it."""
-    textures = len(pipeline.samplers) + len(pipeline.units)
-    return KERNEL + SAMPLER * textures + compile_work(pipeline.pixel)
-
-
-def _later_programs(stages: PostVertexStages | None) -> Iterator[Program]:
-    """The programs of the stages between vertices and clipping."""
-    if stages is not None and stages.tessellation is not None:
-        hull = stages.tessellation.hull
-        yield from (each.bound.program for each in hull.constants)
-        yield from () if hull.points is None else (hull.points.program,)
-        yield stages.tessellation.domain.program
-    if stages is not None and stages.geometry is not None:
-        yield stages.geometry.bound.program
 
 
 def _later_instructions(draw: Draw, work: Work) -> int:

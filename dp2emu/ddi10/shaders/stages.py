@@ -108,7 +108,7 @@ class Stages:
     ) -> None:
         self._contract = context.contract
         self._interface = context.interface
-        self._compiles = context.gpu.budget.compiles
+        self._compiles = context.gpu.code_budget
         self._resources = resources
         self._views = views
         self._states = states

@@ -18,6 +18,7 @@ from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
 from dp2emu.cancellation import CURRENT, Cancellation, registered
 from dp2emu.errors import ArgumentError, Disagreement
 from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.code_budget import CodeBudget
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Predicated
 from dp2emu.gpu.command.queries import (
@@ -48,7 +49,7 @@ from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.shader_resources.textures import samples_targets
 from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
-from dp2emu.gpu.work_budget import WorkBudget
+from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
@@ -126,6 +127,7 @@ class Gpu:
         self.timing = timing or instant()
         self.heap = Heap(limits)
         self.budget = WorkBudget(self.heap.limits)
+        self.code_budget = CodeBudget(self.heap.limits)
         self._promised = self._plenty = 0
         self.counters = Counters()
         self.now = 0
@@ -150,7 +152,8 @@ class Gpu:
 
     def begin_call(self) -> None:
         """Reset the counts of work and of queued draws that limit a single call."""
-        self.budget.begin_call()
+        self.budget.call, self.budget.draws = NOTHING_SPENT, 0
+        self.code_budget.begin_call()
 
     @unchecked
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
@@ -162,9 +165,10 @@ class Gpu:
         if type(packet) not in _EXECUTE and type(packet) is not Predicated:
             raise ArgumentError(f"Gpu.submit: packet is a {type(packet).__name__}, not Packet")
         if type(packet) is Draw:
-            self.budget.begin_draw(packet)
+            self.budget.begin_draw()
+            self.code_budget.draw(packet)
         elif type(packet) in _COMPILED:
-            self.budget.admit_code(packet)
+            self.code_budget.packet(packet)
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()

@@ -36,7 +36,7 @@ def draw(device: Device9) -> None:
 
 
 def spent(driver: Driver) -> int:
-    return driver.gpu.budget.compiles.spent
+    return driver.gpu.code_budget.spent
 
 
 def states(device: Device9, count: int) -> None:
