@@ -15,11 +15,19 @@ from msgspec.structs import replace
 from dp2emu.errors import Exceeded, UsageError
 
 _MOST = (1 << 63) - 1
-_RIGID = {"extent": 1 << 14, "surface_bytes": 1 << 30, "nesting": 1 << 7}
+_RIGID = {
+    "extent": 1 << 14,
+    "surface_bytes": 1 << 30,
+    "nesting": 1 << 7,
+    "shader_statements": 1 << 17,
+}
 """Highest value that a user may set, by bound; bounds that are missing here may be up to
 2**63 - 1."""
-_UNITS = {"extent": "pixels of a side", "nesting": "levels", "trace_calls": "unfinished calls",
-          "inflate_ratio": "bytes inflated for each byte read"}  # fmt: skip
+_UNITS = {
+    "extent": "pixels of a side", "nesting": "levels", "trace_calls": "unfinished calls",
+    "inflate_ratio": "bytes inflated for each byte read",
+    "call_compile": "units of compile work", "capture_compile": "units of compile work",
+}  # fmt: skip
 """Units of the bounds whose names do not end in a unit."""
 
 
@@ -55,6 +63,10 @@ class Limits(msgspec.Struct, frozen=True):
     cover, and cleared or copied units of four bytes.  Instructions are those that shaders execute
     for vertices, pixels and threads, in every iteration of a loop.  They count for the call during
     which the GPU executes them.
+
+    Compile work is counted for the call that first needs the code, in units of about 0.1 ms
+    (``dp2emu.shader.compile_work``): ``call_compile``, and ``capture_compile`` plus 4 for each
+    draw.  ``shader_statements`` are those of one program with calls expanded.
     """
 
     chunk_bytes: int = 24 << 20
@@ -73,6 +85,7 @@ class Limits(msgspec.Struct, frozen=True):
     surfaces: int = 1 << 16
     objects: int = 1 << 16
     shader_bytes: int = 1 << 24
+    shader_statements: int = 1 << 16
     patch_bytes: int = 1 << 26
     settings: int = 1 << 19
     queries: int = 1 << 20
@@ -82,10 +95,12 @@ class Limits(msgspec.Struct, frozen=True):
     call_vertices: int = 1 << 26
     call_pixels: int = 600_000_000
     call_instructions: int = 1 << 34
+    call_compile: int = 500_000
     capture_tokens: int = 1 << 40
     capture_vertices: int = 1 << 28
     capture_pixels: int = 8_000_000_000
     capture_instructions: int = 1 << 37
+    capture_compile: int = 500_000
 
     def check(self, name: str, amount: int, more: int = 0) -> None:
         """Raise Exceeded if ``amount`` and ``more`` are together larger than the bound ``name``.
@@ -133,6 +148,7 @@ FUZZING = Limits(
     call_bytes=1 << 16, call_draws=1 << 12, call_tokens=1 << 14, call_vertices=1 << 16,
     call_pixels=1 << 18, call_instructions=1 << 24, capture_tokens=1 << 18,
     capture_vertices=1 << 20, capture_pixels=1 << 22, capture_instructions=1 << 28,
+    shader_statements=1 << 13, call_compile=1 << 15, capture_compile=1 << 17,
 )  # fmt: skip
 """``Limits`` for fuzz campaigns, low enough that every input is executed in a short time."""
 

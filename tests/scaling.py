@@ -18,7 +18,7 @@ SIZES = (8, 16, 32, 64)
 """Sizes that `assert_linear` tries by default: n, 2n, 4n and 8n."""
 
 _SLACK = 1.03  # constant parts of the work that are not the same at each size
-_STEPS = 2.5  # growth of allocated bytes: 2 if linear, 4 if quadratic; containers grow in steps
+_STEPS = 3.0  # growth of allocated bytes: 2 if linear, 4 if quadratic; containers grow in steps
 _FEW_BYTECODES = 200
 _FEW_BYTES = 16384
 

@@ -71,6 +71,7 @@ GPU: tuple[str, ...] = (
     "output_merger",
     "transfer",
     "work_budget",
+    "code_budget",
     "compile",
     "draw",
     "device",

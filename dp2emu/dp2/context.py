@@ -84,7 +84,7 @@ class Context:
         self.queries = Queries(gpu, options, interface)
         self.streams = VertexStreams(caches)
         self.indices: Indices | None = None
-        self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
+        self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits, gpu.code_budget)
         self.blocks: Blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
         self.resolutions = Resolutions(interface, gpu.heap, caches)

@@ -19,6 +19,7 @@ from dp2emu.dp2.options import check_memory
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.limits import GENEROUS, Limits
+from dp2emu.shader.compile_work import CompileBudget, TooLong
 from dp2emu.shader.fixed.fog import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.program_cache import programs_cached
@@ -108,7 +109,13 @@ class Shaders:
     an unknown handle to delete, DDERR_OUTOFMEMORY beyond the limits.
     """
 
-    def __init__(self, vertex_constants: Constants, limits: Limits = GENEROUS) -> None:
+    def __init__(
+        self,
+        vertex_constants: Constants,
+        limits: Limits = GENEROUS,
+        compiles: CompileBudget | None = None,
+    ) -> None:
+        self._compiles = compiles or CompileBudget(limits)
         self.version = 0
         self.vertex_format = 0
         self.format: Format | None = None
@@ -127,7 +134,7 @@ class Shaders:
         """CREATEVERTEXSHADER; without code it is a declaration for the fixed function."""
         _check(handle, len(declaration) + len(code), bit=True)
         tokens = declaration8(declaration, programmable=bool(code))
-        function = _function(handle, code, Stage.VERTEX) if code else None
+        function = self._function(handle, code, Stage.VERTEX) if code else None
         size = len(declaration) + len(code)
         self._shaders8.add(Format(handle, size, tokens.layout, tokens, function))
 
@@ -161,7 +168,7 @@ class Shaders:
     def create_function(self, handle: int, code: bytes) -> None:
         """CREATEVERTEXSHADERFUNC: create a DirectX 9 vertex shader."""
         _check(handle, len(code))
-        self._functions.add(_function(handle, code, Stage.VERTEX))
+        self._functions.add(self._function(handle, code, Stage.VERTEX))
 
     def delete_function(self, handle: int) -> None:
         """DELETEVERTEXSHADERFUNC: delete a vertex shader handle."""
@@ -184,7 +191,7 @@ class Shaders:
     def create_pixel_shader(self, handle: int, code: bytes) -> None:
         """CREATEPIXELSHADER: create a pixel shader."""
         _check(handle, len(code))
-        self._pixels.add(_function(handle, code, Stage.PIXEL))
+        self._pixels.add(self._function(handle, code, Stage.PIXEL))
 
     def delete_pixel_shader(self, handle: int) -> None:
         """DELETEPIXELSHADER: delete a pixel shader handle."""
@@ -194,6 +201,13 @@ class Shaders:
         """SETPIXELSHADER: set a pixel shader; 0 is fixed function."""
         self.pixel = self._pixels.find(handle) if handle else None
         self.version += 1
+
+    def _function(self, handle: int, code: bytes, stage: Stage) -> Function:
+        """A decoded shader.  Raises Fault for a bad one, Exceeded for too much compile work."""
+        made: tuple[Function, Lowered] = self._compiles.shader(
+            (stage, code), lambda: _function(handle, code, stage), lambda made: [made[1].program]
+        )
+        return made[0]
 
     def _set_format(self, handle: int, table: Table[Format]) -> None:
         self.format = table.find(handle) if handle & 1 else None
@@ -240,17 +254,21 @@ def lowered_pixel(
     )
 
 
-def _function(handle: int, code: bytes, stage: Stage) -> Function:
+def _function(handle: int, code: bytes, stage: Stage) -> tuple[Function, Lowered]:
     try:
         function = Function(handle, code, decode(code))
         _check_version(function, stage)
         # Some errors are found by lowering only, and creation must report them.
-        lowered_vertex(function) if stage is Stage.VERTEX else lowered_pixel(function, None)
+        lowered = (
+            lowered_vertex(function) if stage is Stage.VERTEX else lowered_pixel(function, None)
+        )
+    except TooLong:
+        raise
     except ShaderError as error:
         place = f" at byte {error.offset:#x} of the code" if error.offset is not None else ""
         what = f"shader {handle}: {error.what}{place}"
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
-    return function
+    return function, lowered
 
 
 def _check_version(function: Function, stage: Stage) -> None:

@@ -17,9 +17,11 @@ its variable was reassigned.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from operator import attrgetter
+from typing import NamedTuple, TypeVar
 
 from dp2emu.shader import ir
 from dp2emu.shader.ops import OPS
@@ -29,6 +31,16 @@ from dp2emu.shader.values import OPERATORS, Arithmetic, Block, Number, Value, Va
 from dp2emu.shader.verify import verify
 
 Declared = TypeVar("Declared", ir.File, ir.Port)
+
+_number = attrgetter("number")
+
+
+class _Loan(NamedTuple):
+    """A use of a variable's value: how many blocks had begun, and the depth of the value's."""
+
+    begun: int
+    depth: int
+
 
 LOOP_LIMIT = 255
 """Default iteration limit of a loop: the most that Direct3D 9 allows (SM1-3 tokens, "Flow
@@ -52,11 +64,16 @@ class Builder(Arithmetic):
         self._prologue: list[ir.Statement] = []
         self._fetched: dict[tuple[str, int | None], Value] = {}
         self._open = [Block()]
+        self._begun = 1
+        self._recorded = 0
+        self._loops: list[Block] = []
+        self._variables: set[int] = set()
+        self._lent: dict[int, list[_Loan]] = {}
 
     @property
     def size(self) -> int:
-        """Number of slots so far, about as many as there are recorded operations."""
-        return len(self._slots)
+        """Number of slots or of recorded statements so far, whichever is greater."""
+        return max(len(self._slots), self._recorded)
 
     # Values
 
@@ -71,6 +88,7 @@ class Builder(Arithmetic):
     def variable(self, type: Type, start: Number | None = None) -> Variable:
         """Declare a variable; without ``start`` it begins as 0 or false."""
         variable = Variable(self, self._new_slot(type), type)
+        self._variables.add(variable.slot)
         if start is not None:
             self.assign(variable, start)
         return variable
@@ -83,8 +101,7 @@ class Builder(Arithmetic):
 
     def assign(self, variable: Variable, value: Number) -> None:
         """Assign a variable in the active lanes."""
-        if any(variable.slot in block.borrowed for block in self._open if block.loop):
-            raise ir.ProgramError("a loop assigns a variable whose value of before it also uses")
+        self._check_loans(variable.slot)
         operand = self._operand(value, variable.type)
         self._versions[variable.slot] += 1
         self._emit(ir.Assign(variable.slot, OPERATORS["mov"][variable.type], (operand,)))
@@ -266,16 +283,22 @@ class Builder(Arithmetic):
         return program
 
     def _emit(self, statement: ir.Statement) -> None:
+        self._recorded += 1
         self._open[-1].statements.append(statement)
 
     @contextmanager
     def _block(self, loop: bool = False) -> Iterator[Block]:
-        block = Block(loop)
-        self._open.append(block)
+        block = Block(loop, len(self._open), self._begun)
+        self._begun += 1
+        stacks = [self._open, self._loops] if loop else [self._open]
+        for stack in stacks:
+            stack.append(block)
         try:
             yield block
         finally:
-            self._open.pop()
+            block.open = False
+            for stack in stacks:
+                stack.pop()
 
     def _new_slot(self, type: Type) -> int:
         self._slots.append(type)
@@ -298,12 +321,32 @@ class Builder(Arithmetic):
         return value.operand
 
     def _check_use(self, value: Value, slot: int) -> None:
-        if value.block not in self._open:
+        if not value.block.open:
             raise ir.ProgramError("a value outside the block that computes it")
         if value.version != self._versions[slot]:
             raise ir.ProgramError("a variable's value after the variable was assigned")
-        for block in self._open[self._open.index(value.block) + 1 :]:
-            block.borrowed.add(slot)
+        if self._loops and slot in self._variables:
+            self._lend(slot, value.block.depth)
+
+    # A loop that uses a variable's value of before it must not assign the variable, whose value
+    # would change in the next iteration.  Uses are kept until the next assignment: loops that are
+    # open then without an error have begun after them, or around the block of the value.
+
+    def _lend(self, slot: int, depth: int) -> None:
+        """Remember that a value of a variable, computed at ``depth``, is used now."""
+        loans = self._lent.setdefault(slot, [])
+        while loans and loans[-1].depth >= depth:
+            loans.pop()
+        loans.append(_Loan(self._begun, depth))
+
+    def _check_loans(self, slot: int) -> None:
+        """Check that a variable may be assigned in the open loops.  Raises ProgramError."""
+        for loan in self._lent.get(slot, ()) if self._loops else ():
+            around = bisect_left(self._loops, loan.begun, key=_number)
+            if around and self._loops[around - 1].depth > loan.depth:
+                what = "a loop assigns a variable whose value of before it also uses"
+                raise ir.ProgramError(what)
+        self._lent.pop(slot, None)
 
     def _fixed_uniform(self, file: ir.File, offset: int) -> Value:
         key = (file.name, offset)

@@ -318,11 +318,16 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yield statements in program order, each followed by the statements nested in it."""
-    for statement in statements:
-        yield statement
-        if type(statement) in _NESTING:
-            for block in blocks(statement):
-                yield from walk(block)
+    # A stack: of generators in each other, each would pass on what the innermost yields.
+    pending = [iter(statements)]
+    while pending:
+        for statement in pending[-1]:
+            yield statement
+            if type(statement) in _NESTING:
+                pending += map(iter, reversed(blocks(statement)))
+                break
+        else:
+            pending.pop()
 
 
 _NESTING = {If, Loop}

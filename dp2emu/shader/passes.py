@@ -165,6 +165,47 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
     return {}
 
 
+def without_unused_slots(program: ir.Program) -> ir.Program:
+    """Renumber slots so that there are only those that statements read or write."""
+    every = [*ir.walk(program.statements)]
+    used = [
+        *(slot for each in every for slot in ir.written(each)),
+        *(
+            read.number
+            for each in every
+            for read in ir.operands(each)
+            if isinstance(read, ir.Slot)
+        ),
+    ]
+    numbers = {slot: number for number, slot in enumerate(dict.fromkeys(used))}
+    names = {slot: ir.Slot(number) for slot, number in numbers.items()}
+    slots = tuple(program.slots[slot] for slot in numbers)
+    statements = _renumbered(program.statements, names, numbers)
+    return replace(program, slots=slots, statements=statements)
+
+
+def _renumbered(statements: Block, names: dict[int, ir.Slot], numbers: dict[int, int]) -> Block:
+    return tuple(_renamed_statement(each, names, numbers) for each in statements)
+
+
+def _renamed_statement(
+    statement: ir.Statement, names: dict[int, ir.Slot], numbers: dict[int, int]
+) -> ir.Statement:
+    """Return a statement, with nested ones, that reads slots as ``names`` and writes slots as
+    ``numbers`` have them.
+    """
+    fields = {name: getattr(statement, name) for name in statement.__struct_fields__}
+    read = {
+        name: _renumbered(value, names, numbers) if name in _BLOCKS else _renamed(value, names)
+        for name, value in fields.items()
+    }
+    return replace(statement, **(read | _renamed_results(read, numbers)))
+
+
+_BLOCKS = {"then", "otherwise", "body"}
+"""Names of the fields of statements that are blocks."""
+
+
 # Mask elision: a slot that one statement writes, and that is read only later in the same block or
 # in blocks nested in it, is never read in a lane that was inactive at the write.  The values of
 # inactive lanes are unobservable, so engines write all lanes and omit the select.
@@ -196,12 +237,13 @@ class _ExposureAnalysis(msgspec.Struct):
     exposed: set[int] = msgspec.field(default_factory=set)
 
     def block(self, statements: tuple[ir.Statement, ...]) -> None:
-        before = set(self.visible)
+        fresh: list[int] = []
         for statement in statements:
             read = {each.number for each in ir.operands(statement) if isinstance(each, ir.Slot)}
             crosses = isinstance(statement, ir.Derivative | ir.Sample)
             self.exposed |= read if crosses else read - self.visible
             for block in ir.blocks(statement):
                 self.block(block)
+            fresh += [slot for slot in ir.written(statement) if slot not in self.visible]
             self.visible.update(ir.written(statement))
-        self.visible = before
+        self.visible.difference_update(fresh)

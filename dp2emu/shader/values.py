@@ -13,15 +13,16 @@ from dp2emu.shader.types import Type
 
 
 class Block(msgspec.Struct, eq=False):
-    """A block of statements that is being recorded.  Mutable: statements are added.
+    """A block of statements that is being recorded.  Mutable: statements are added, it is closed.
 
-    ``borrowed`` are slots of variables that a loop's body reads by values computed before the
-    loop.  The body must not assign them: the value would change in the next iteration.
+    ``depth`` is the number of blocks around it, ``number`` how many began before it.
     """
 
     loop: bool = False
+    depth: int = 0
+    number: int = 0
+    open: bool = True
     statements: list[Statement] = msgspec.field(default_factory=list)
-    borrowed: set[int] = msgspec.field(default_factory=set)
 
 
 def _operator(name: str) -> Callable[[Value, Number], Value]:

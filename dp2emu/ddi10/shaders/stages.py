@@ -35,6 +35,7 @@ from dp2emu.ddi10.shaders.stream_output import (
 )
 from dp2emu.ddi10.states.state_objects import SamplerDesc, States
 from dp2emu.errors import Unsupported
+from dp2emu.shader.ir import Program
 from dp2emu.shader.sm4.container import MAGIC, unpack
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
@@ -107,6 +108,7 @@ class Stages:
     ) -> None:
         self._contract = context.contract
         self._interface = context.interface
+        self._compiles = context.gpu.code_budget
         self._resources = resources
         self._views = views
         self._states = states
@@ -148,11 +150,17 @@ class Stages:
         Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
         """
         self.objects.check(memory)
-        made = make(_tokens(code))
+        made = self._made(make, code)
         if isinstance(made, HullShader):
             self.objects.add(memory, ShaderObject(None, hull=made))
         else:
             self.objects.add(memory, ShaderObject(made))
+
+    def _made(self, make: Callable[[bytes], _Made], code: bytes) -> _Made:
+        """A shader from its code; raises Exceeded if that is too much compile work."""
+        return self._compiles.shader(
+            (make, code), lambda: make(_tokens(code)), lambda made: _programs(made)
+        )
 
     def _create_streaming(
         self,
@@ -170,7 +178,7 @@ class Stages:
         self._contract.check(known, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
         streams = stream_output_layouts(desc, self._contract)
         code = desc.pShaderCode
-        shader = None if code is None else geometry_shader(_tokens(code))
+        shader = None if code is None else self._made(geometry_shader, code)
         self.objects.add(memory, ShaderObject(shader, streams))
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
@@ -216,6 +224,18 @@ class Stages:
             slots.pop(slot, None)
             if value is not None:
                 slots[slot] = value
+
+
+_Made = TypeVar("_Made", bound=Shader | HullShader)
+
+
+def _programs(made: Shader | HullShader) -> Iterator[Program]:
+    """The programs of a shader: one, or one for each phase of a hull shader."""
+    if isinstance(made, Shader):
+        yield made.program
+    else:
+        phases = made.constants if made.points is None else (made.points, *made.constants)
+        yield from (each.program for each in phases)
 
 
 def _tokens(code: bytes) -> bytes:

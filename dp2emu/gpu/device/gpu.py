@@ -18,6 +18,7 @@ from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
 from dp2emu.cancellation import CURRENT, Cancellation, registered
 from dp2emu.errors import ArgumentError, Disagreement
 from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.code_budget import CodeBudget
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Predicated
 from dp2emu.gpu.command.queries import (
@@ -79,6 +80,11 @@ only."""
 _QUERYING: frozenset[type[Packet]] = frozenset((packets.BeginQuery, packets.EndQuery))
 """Types of the packets that upload nothing, so that adjacent queries share a snapshot."""
 
+_COMPILED: frozenset[type[Packet]] = frozenset(
+    (packets.IndirectDraw, packets.Dispatch, Predicated)
+)
+"""Types of the packets besides ``Draw`` that may need compiled code."""
+
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
 
@@ -122,6 +128,7 @@ class Gpu:
         self.heap = Heap(limits)
         self.budget = WorkBudget(self.heap.limits)
         self._promised, self._room = NOTHING_SPENT, NOTHING_LEFT
+        self.code_budget = CodeBudget(self.heap.limits)
         self.counters = Counters()
         self.now = 0
         self.packet_taps: list[Callable[[Packet, int], None]] = []
@@ -146,6 +153,7 @@ class Gpu:
     def begin_call(self) -> None:
         """Reset the counts of work and of queued draws that limit a single call."""
         self.budget.call, self.budget.draws = NOTHING_SPENT, 0
+        self.code_budget.begin_call()
 
     @unchecked
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
@@ -158,6 +166,9 @@ class Gpu:
             raise ArgumentError(f"Gpu.submit: packet is a {type(packet).__name__}, not Packet")
         if type(packet) is Draw:
             self.budget.begin_draw()
+            self.code_budget.draw(packet)
+        elif type(packet) in _COMPILED:
+            self.code_budget.packet(packet)
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()

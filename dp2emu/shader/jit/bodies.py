@@ -87,8 +87,13 @@ def body(
 class _Body:
     """The state of code generation.  Mutable: ``current`` has the current value of each variable.
 
+    Variables that blocks assign are in ``memory``; ``held`` are their values since the last
+    branch.  Other variables that a block assigns are read in it alone, so ``current`` need not be
+    restored at its end.
+
     ``deferred`` are loads of uniform scalars, emitted at their first use: programs begin with
-    all their loads, which would exceed the registers of a CPU.
+    all their loads, which would exceed the registers of a CPU.  ``loaded`` are the slots that were
+    loaded so in the current block, whose values do not exist after it.
 
     ``prefetched`` has the values of slots that paired loads fetched before their own load.
 
@@ -111,7 +116,10 @@ class _Body:
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
         self.current: dict[Key, str] = dict.fromkeys(self.types, ZERO)
+        self.held: dict[Key, str] = {}
         self.deferred: dict[Key, ir.Load] = {}
+        self.loaded: list[Key] = []
+        self.breaking = _breaking(program.statements)
         self.pairs: dict[int, LoadPair] = {}
         self.prefetched: dict[int, str] = {}
         self.memory: dict[Key, str] = {}
@@ -140,16 +148,19 @@ class _Body:
         """Allocate stack memory for a variable."""
         type = self.w.vector(self.types[key])
         self.memory[key] = self.w.allocate(type)
+        self.held[key] = ZERO
         self.w.entry.append(f"  store {type} {ZERO}, ptr {self.memory[key]}")
 
     def value(self, key: Key) -> str:
+        place = self.memory.get(key)
+        if place is not None:
+            if key not in self.held:
+                self.held[key] = self.w(f"load {self.w.vector(self.types[key])}, ptr {place}")
+            return self.held[key]
         if key not in self.current:
-            deferred = self.deferred.get(key)
-            self.current[key] = (
-                self.w(f"load {self.w.vector(self.types[key])}, ptr {self.memory[key]}")
-                if deferred is None
-                else self.files.load(deferred.file, deferred.address, None)
-            )
+            load = self.deferred[key]
+            self.current[key] = self.files.load(load.file, load.address, None)
+            self.loaded.append(key)
         return self.current[key]
 
     def read(self, operand: ir.Operand) -> str:
@@ -164,13 +175,21 @@ class _Body:
         self.set(key, value)
 
     def set(self, key: Key, value: str) -> None:
-        self.current[key] = value
-        if key in self.memory:
-            self.w.do(f"store {self.w.vector(self.types[key])} {value}, ptr {self.memory[key]}")
+        place = self.memory.get(key)
+        if place is None:
+            self.current[key] = value
+        else:
+            self.held[key] = value
+            self.w.do(f"store {self.w.vector(self.types[key])} {value}, ptr {place}")
 
-    def join_state(self) -> dict[Key, str]:
-        """Return values of variables that are not in memory, which hold on every path."""
-        return {key: value for key, value in self.current.items() if key not in self.memory}
+    def inner(self, statements: tuple[ir.Statement, ...], active: str) -> None:
+        """Emit a nested block; the values that hold only in it are forgotten after it."""
+        around, self.loaded = self.loaded, []
+        self.block(statements, active)
+        for key in self.loaded:
+            del self.current[key]
+        self.loaded = around
+        self.held.clear()
 
     # Masks
 
@@ -368,22 +387,33 @@ def _kill(e: _Body, s: ir.Kill, active: str) -> None:
 
 def _if(e: _Body, s: ir.If, active: str) -> str:
     condition = e.read(s.condition)
-    kept = e.join_state()
     for block, chosen in (s.then, condition), (s.otherwise, e.inverse(condition)):
         if block:
             taken, end = e.both(active, chosen), e.w.fresh_label()
             e.branch_if_any(taken, end)
-            e.block(block, taken)
+            e.inner(block, taken)
             e.join(end)
-            e.current = dict(kept)
-    return e.both(active, e.value(e.loops[-1])) if _breaks(s) else active
+    return e.both(active, e.value(e.loops[-1])) if id(s) in e.breaking else active
 
 
-def _breaks(statement: ir.Statement) -> bool:
-    """Whether a statement contains a Break of the enclosing loop."""
-    if isinstance(statement, ir.If):
-        return any(map(_breaks, statement.then + statement.otherwise))
-    return isinstance(statement, ir.Break)
+def _breaking(statements: tuple[ir.Statement, ...]) -> set[int]:
+    """Return the identities of the Ifs with a Break of the loop around them, and of the Loops with
+    a Break of their own.
+    """
+    found: set[int] = set()
+    _collect_breaking(statements, found)
+    return found
+
+
+def _collect_breaking(statements: tuple[ir.Statement, ...], found: set[int]) -> bool:
+    """Add to ``found`` the identities of Ifs and Loops in a block; whether the block breaks."""
+    breaks = False
+    for statement in statements:
+        inside = [_collect_breaking(block, found) for block in ir.blocks(statement)]
+        if any(inside):
+            found.add(id(statement))
+        breaks |= type(statement) is ir.Break or (type(statement) is ir.If and any(inside))
+    return breaks
 
 
 def _loop(e: _Body, s: ir.Loop, active: str) -> str:
@@ -395,12 +425,10 @@ def _loop(e: _Body, s: ir.Loop, active: str) -> str:
     w.do(f"store i32 0, ptr {rounds}")
     w.do(f"br label {head}")
     w.label(head)
-    kept = e.join_state()
-    e.current = dict(kept)
+    e.held.clear()
     e.loops.append(inside)
-    e.block(s.body, e.value(inside) if any(map(_breaks, s.body)) else active)
+    e.inner(s.body, e.value(inside) if id(s) in e.breaking else active)
     e.loops.pop()
-    e.current = kept
     count = w(f"add i32 {w(f'load i32, ptr {rounds}')}, 1")
     w.do(f"store i32 {count}, ptr {rounds}")
     more = w(f"icmp ult i32 {count}, {s.limit}")

@@ -23,6 +23,11 @@ LONG_TEXT = 10_000
 """Number of lines of LLVM text above which the code generator uses its fast register allocator;
 the optimising one takes minutes for a shader of 100,000 operations."""
 
+PROMOTED = 1 << 21
+"""Largest product of variables in memory and basic blocks of a text whose variables LLVM promotes
+to registers: the time of that grows with the product."""
+_PROMOTING = "sroa"
+
 _numbers = count()
 
 
@@ -90,7 +95,7 @@ class Host(msgspec.Struct, frozen=True):
             machine, binding.create_pipeline_tuning_options(speed_level=1)
         )
         manager = binding.create_new_module_pass_manager()
-        for name in passes:
+        for name in passes if promotes(text) else (each for each in passes if each != _PROMOTING):
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, builder)
         return partial(self._emitted, machine, module)
@@ -116,6 +121,13 @@ class Host(msgspec.Struct, frozen=True):
 
 _QUICK, _GOOD = 0, 1
 """LLVM optimisation levels of the code generator: 0 for quick compilation, 1 for good code."""
+
+
+def promotes(text: str) -> bool:
+    """Whether LLVM promotes the variables of a text from memory to registers.  Both compute the
+    same bits.
+    """
+    return text.count(" = alloca ") * text.count(":\n") <= PROMOTED
 
 
 def _emit_function(binding: Any) -> Any:

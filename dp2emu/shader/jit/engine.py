@@ -25,6 +25,7 @@ from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.machine import target as own_target
 from dp2emu.shader.jit.writer import Target
+from dp2emu.shader.passes import without_unused_slots
 from dp2emu.shader.reference import (
     Environment,
     Execute,
@@ -207,7 +208,38 @@ def slot_port(slot: int) -> str:
 @identity_cached()
 def split_regions(program: ir.Program) -> tuple[ir.Statement, ...]:
     """Return the program's statements, with sequences that can be compiled replaced by regions."""
-    return _RegionSplitter(program, _read_counts(program.statements)).block(program.statements)
+    uniform = {file.name for file in program.files if file.uniform}
+    compilable: set[int] = set()
+    _collect_compilable(program.statements, uniform, compilable)
+    splitter = _RegionSplitter(program, _read_counts(program.statements), compilable)
+    return splitter.block(program.statements)
+
+
+_IN_REGIONS = {ir.Assign, ir.If, ir.Loop, ir.Break}
+"""Types of the statements that a region may have, besides loads of uniform files."""
+
+
+def _collect_compilable(
+    statements: tuple[ir.Statement, ...], uniform: set[str], found: set[int]
+) -> tuple[bool, bool]:
+    """Add to ``found`` the identities of a block's statements that a region may have: they read
+    only slots and uniform files of their own lane, and leave no loop around them.
+
+    Returns whether a loop in a region may have the block, and whether it leaves that loop.
+    """
+    whole, leaves = True, False
+    for statement in statements:
+        inside = [_collect_compilable(each, uniform, found) for each in ir.blocks(statement)]
+        kind = type(statement)
+        allowed = (
+            statement.file in uniform if isinstance(statement, ir.Load) else kind in _IN_REGIONS
+        ) and all(each for each, _ in inside)
+        out = kind is ir.Break or (kind is ir.If and any(each for _, each in inside))
+        if allowed and not out:
+            found.add(id(statement))
+        whole &= allowed
+        leaves |= out
+    return whole, leaves
 
 
 def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
@@ -221,16 +253,19 @@ def _read_counts(statements: tuple[ir.Statement, ...]) -> Counter[int]:
 
 
 class _RegionSplitter(msgspec.Struct, frozen=True):
-    """Splits statements into regions and others; ``reads`` counts the reads of each slot."""
+    """Splits statements into regions and others; ``reads`` counts the reads of each slot,
+    ``compilable`` are the identities of the statements that a region may have.
+    """
 
     program: ir.Program
     reads: Counter[int]
+    compilable: set[int]
 
     def block(self, statements: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
         done: list[ir.Statement] = []
         waiting: list[ir.Statement] = []
         for statement in statements:
-            if self.compilable(statement, loops=0):
+            if id(statement) in self.compilable:
                 waiting.append(statement)
                 continue
             done += self.region(tuple(waiting))
@@ -246,21 +281,6 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         if isinstance(statement, ir.Loop):
             return replace(statement, body=self.block(statement.body))
         return statement
-
-    def compilable(self, statement: ir.Statement, loops: int) -> bool:
-        """Whether a statement can be in a region: it reads only slots and uniform files of its own
-        lane.
-        """
-        if isinstance(statement, ir.Load):
-            files = self.program.files
-            return next(file.uniform for file in files if file.name == statement.file)
-        if isinstance(statement, ir.Break):
-            return loops > 0
-        inner = (each for block in ir.blocks(statement) for each in block)
-        loops += isinstance(statement, ir.Loop)
-        return isinstance(statement, ir.Assign | ir.If | ir.Loop) and all(
-            self.compilable(each, loops) for each in inner
-        )
 
     def region(self, statements: tuple[ir.Statement, ...]) -> Iterable[ir.Statement]:
         """Return a compilable region of statements, or, if too few, the statements as they are."""
@@ -280,9 +300,10 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
         self, statements: tuple[ir.Statement, ...], given: list[int], made: list[int]
     ) -> ir.Program:
         types = self.program.slots
-        return replace(
+        loaded = {each.file for each in ir.walk(statements) if isinstance(each, ir.Load)}
+        region = replace(
             self.program,
-            files=tuple(file for file in self.program.files if file.uniform),
+            files=tuple(file for file in self.program.files if file.name in loaded),
             inputs=tuple(ir.Port(slot_port(slot), types[slot]) for slot in given),
             outputs=tuple(ir.Port(slot_port(slot), types[slot]) for slot in made),
             statements=(
@@ -291,6 +312,7 @@ class _RegionSplitter(msgspec.Struct, frozen=True):
                 *(ir.Output(slot_port(slot), ir.Slot(slot)) for slot in made),
             ),
         )
+        return without_unused_slots(region)
 
 
 def _read_before_assigned(statements: tuple[ir.Statement, ...]) -> set[int]:

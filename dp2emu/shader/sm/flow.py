@@ -84,57 +84,73 @@ class _Block(NamedTuple):
     """An if, loop or rep block that is still open."""
 
     opener: Instruction
+    kind: str
     otherwise: bool = False
     """Whether the block's else has been read."""
 
-    @property
-    def kind(self) -> str:
-        if self.opener.op in LOOPS:
-            return "loops"
-        by_constant = any(s.register.file is File.CONSTBOOL for s in self.opener.sources)
-        return "static ifs" if by_constant else "dynamic ifs"
+
+class _Blocks(msgspec.Struct):
+    """The open blocks of a routine.  Mutable: instructions open and close blocks.
+
+    ``depths`` are the numbers of open blocks of each kind, ``counters`` that of loops with aL.
+    """
+
+    stack: list[_Block] = msgspec.field(default_factory=list)
+    depths: dict[str, int] = msgspec.field(default_factory=lambda: dict.fromkeys(_DEPTHS, 0))
+    counters: int = 0
+
+    def open(self, opener: Instruction) -> None:
+        """Open a block.  Raises ShaderError if too many of its kind are open."""
+        kind = _kind(opener)
+        self.stack.append(_Block(opener, kind))
+        self.depths[kind] += 1
+        self.counters += opener.op is Op.LOOP
+        if self.depths[kind] > _DEPTHS[kind]:
+            raise opener.error(f"{kind} nest deeper than {_DEPTHS[kind]}")
+
+    def close(self) -> None:
+        """Close the innermost block."""
+        last = self.stack.pop()
+        self.depths[last.kind] -= 1
+        self.counters -= last.opener.op is Op.LOOP
+
+
+def _kind(opener: Instruction) -> str:
+    if opener.op in LOOPS:
+        return "loops"
+    by_constant = any(s.register.file is File.CONSTBOOL for s in opener.sources)
+    return "static ifs" if by_constant else "dynamic ifs"
 
 
 def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
-    blocks: list[_Block] = []
+    blocks = _Blocks()
     for instruction in body:
         _step(blocks, instruction)
-        if main and _uses_counter(instruction) and not _inside(blocks, {Op.LOOP}):
+        if main and not blocks.counters and _uses_counter(instruction):
             raise instruction.error("aL has no value outside of a loop")
-    if blocks:
-        raise blocks[-1].opener.error(f"{blocks[-1].opener.name} is not closed")
+    if blocks.stack:
+        last = blocks.stack[-1].opener
+        raise last.error(f"{last.name} is not closed")
 
 
-def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Update ``blocks``, the stack of open blocks, for the next instruction.
+def _step(blocks: _Blocks, instruction: Instruction) -> None:
+    """Update the open blocks for the next instruction.
 
     Raises ShaderError if the instruction may not stand there.
     """
-    op, last = instruction.op, blocks[-1] if blocks else None
+    op, last = instruction.op, blocks.stack[-1] if blocks.stack else None
     if op in _IFS | LOOPS:
-        blocks.append(_Block(instruction))
-        _check_depth(blocks)
+        blocks.open(instruction)
     elif op is Op.ELSE:
         if last is None or last.opener.op not in _IFS or last.otherwise:
             raise instruction.error("else without if")
-        blocks[-1] = _Block(last.opener, otherwise=True)
+        blocks.stack[-1] = last._replace(otherwise=True)
     elif op in _CLOSED_BY:
         if last is None or last.opener.op not in _CLOSED_BY[op]:
             raise instruction.error(f"{instruction.name} closes nothing")
-        blocks.pop()
-    elif op in _BREAKS and not _inside(blocks, LOOPS):
+        blocks.close()
+    elif op in _BREAKS and not blocks.depths["loops"]:
         raise instruction.error(f"{instruction.name} outside of a loop")
-
-
-def _check_depth(blocks: list[_Block]) -> None:
-    newest = blocks[-1]
-    limit = _DEPTHS[newest.kind]
-    if sum(block.kind == newest.kind for block in blocks) > limit:
-        raise newest.opener.error(f"{newest.kind} nest deeper than {limit}")
-
-
-def _inside(blocks: list[_Block], openers: frozenset[Op] | set[Op]) -> bool:
-    return any(block.opener.op in openers for block in blocks)
 
 
 def _uses_counter(instruction: Instruction) -> bool:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
 from itertools import chain
 from math import prod
 
@@ -362,8 +363,10 @@ class _Scope(msgspec.Struct):
     """Numbers and dimensions of the registers declared so far.  Mutable while decoding."""
 
     temps: int | None = None
+    rows: int = 0
+    """Temporaries plus rows of all arrays."""
     arrays: dict[int, Declaration] = msgspec.field(default_factory=dict)
-    known: dict[tuple[File, int], Dimension | None] = msgspec.field(default_factory=dict)
+    known: MutableMapping[tuple[File, int], Dimension | None] = msgspec.field(default_factory=dict)
     constants: bool = False
     """Whether an immediate constant buffer is declared."""
 
@@ -377,7 +380,11 @@ def validate(program: Program) -> None:
     shared = _Scope()
     for phase in phases(program):
         first = phase.marker is not None and phase.marker.op is Op.HS_DECLS
-        scope = shared if first else _Scope(known=dict(shared.known), constants=shared.constants)
+        scope = (
+            shared
+            if first
+            else _Scope(known=ChainMap({}, shared.known), constants=shared.constants)
+        )
         for instruction in phase.declarations:
             _check_numbers(instruction)
             _declare(scope, instruction)
@@ -421,10 +428,12 @@ def _declare(scope: _Scope, instruction: Instruction) -> None:
         if scope.temps is not None:
             raise instruction.error("temporaries are declared twice")
         scope.temps = declaration.count
+        scope.rows += declaration.count
     elif instruction.op is Op.DCL_INDEXABLETEMP:
         if declaration.number in scope.arrays:
             raise instruction.error(f"x{declaration.number} is declared twice")
         scope.arrays[declaration.number] = declaration
+        scope.rows += declaration.count
     elif declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         _declare_constants(scope, instruction)
     elif row.declares and row.declares <= BINDINGS:
@@ -433,7 +442,7 @@ def _declare(scope: _Scope, instruction: Instruction) -> None:
         if register in scope.known:
             raise instruction.error(f"{operand.file.value}{operand.number} is declared twice")
         scope.known[register] = declaration.dimension or next(iter(row.dimensions), None)
-    if (scope.temps or 0) + sum(array.count for array in scope.arrays.values()) > _ROWS:
+    if scope.rows > _ROWS:
         raise instruction.error(f"more than {_ROWS} temporaries")
 
 

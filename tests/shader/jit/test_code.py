@@ -17,9 +17,11 @@ from msgspec.structs import replace
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, compiling
+from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.compiling import LONG_TEXT, host
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.jit.machine import machine
+from dp2emu.shader.jit.writer import Target, module
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Type
@@ -128,6 +130,40 @@ def test_every_operation_is_the_same_when_compiled_quickly(
     wanted = run_reference(program, inputs, {}, 2000)
     assert bits_of(run(program, inputs, {}, 2000)) == bits_of(wanted)
     assert len(compiles) > 0
+
+
+def blocks(count: int) -> Program:
+    """A program with ``count`` variables, each of which an If and a Loop change."""
+    b = Builder(Stage.PIXEL)
+    x, total = b.input("x"), b.variable(Type.F32, 0.0)
+    for number in range(count):
+        own = b.variable(Type.F32, x)
+        with b.if_(x < number / count):
+            own.value = own.value + 1.0
+        with b.loop(limit=3):
+            own.value = own.value * 1.5
+            b.break_(own.value > 1.0)
+        total.value = total.value + own.value
+    b.output("y", total.value)
+    return b.program()
+
+
+@pytest.mark.parametrize("promoted", [0, compiling.PROMOTED])
+def test_variables_left_in_memory_compute_the_same(
+    compiles: list[str], monkeypatch: pytest.MonkeyPatch, promoted: int
+) -> None:
+    monkeypatch.setattr(compiling, "PROMOTED", promoted)
+    program, inputs = blocks(6), {"x": np.linspace(-1, 1, 28, dtype=np.float32)}
+    found = run(program, inputs, {}, 28)
+    assert bits_of(found) == bits_of(run_reference(program, inputs, {}, 28))
+    assert [compiling.promotes(text) for text in compiles if "@body(" in text] == [promoted > 0]
+
+
+def test_many_variables_in_many_blocks_stay_in_memory() -> None:
+    """The time to promote variables grows with their number times that of the blocks."""
+    texts = [module(body(blocks(count), ("x",), target=Target(), masked=True, name="body"))
+             for count in (20, 700)]  # fmt: skip
+    assert [compiling.promotes(text) for text in texts] == [True, False]
 
 
 class _Wrapped:

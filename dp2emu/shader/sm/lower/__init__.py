@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from dp2emu.d3d.enums import DeclUsage
-from dp2emu.errors import ShaderError
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
+from dp2emu.shader.compile_work import TooLong
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.lower import arithmetic, texture
 from dp2emu.shader.sm.lower.arithmetic import compared
@@ -52,7 +52,8 @@ __all__ = [
 ]
 
 MAX_SLOTS = 1 << 17
-"""Maximum number of slots: four for each of 32,768 instructions, the most of any hardware."""
+"""Maximum number of slots and of statements: four for each of 32,768 instructions, the most of any
+hardware."""
 
 
 def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
@@ -62,8 +63,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
     """
     for group in _pairs(body):
         if low.b.size > MAX_SLOTS:
-            what = f"more than {MAX_SLOTS} operations, calls expanded"
-            raise ShaderError(what, offset=group[0].offset)
+            raise TooLong(MAX_SLOTS, group[0].offset)
         effect = EFFECTS.get(group[0].op)
         if effect is not None:
             effect(low, group[0])
@@ -367,6 +367,6 @@ def _inputs(low: Lowering) -> tuple[InputRegister, ...]:
     """The input registers that the program reads, with one entry for each declared usage."""
     found: set[InputRegister] = set()
     for register in low.read:
-        declared = {c for r, c in low.usages if r == register}
-        found.update(low.input_register(register, c) for c in declared or {0})
+        declared = low.declared.get(register, {0: None})
+        found.update(low.input_register(register, component) for component in declared)
     return tuple(sorted(found, key=lambda each: (each.register, each.usage or 0, each.index)))

@@ -189,6 +189,7 @@ class Lowering:
             if i.op.row.group is Group.CONSTANT
         }
         self.usages = _usages(shader)
+        self.declared = _by_register(self.usages)
         self.centroids = _centroids(shader)
         self.kinds = {**bound.kinds, **_declared_kinds(shader), **_shadows(shader, bound)}
         self.variables: dict[tuple[Register, int], Variable] = {}
@@ -255,9 +256,10 @@ class Lowering:
 
     def input_register(self, register: Register, component: int) -> InputRegister:
         """The program input that a component of v# is read from, by the usage in its dcl."""
-        declared = {usage for (each, _), usage in self.usages.items() if each == register}
-        usage, index = self.usages.get((register, component), (None, 0))
-        return InputRegister(register.number, usage, index, several=len(declared) > 1)
+        declared = self.declared.get(register, {})
+        usage, index = declared.get(component, (None, 0))
+        several = len(set(declared.values())) > 1
+        return InputRegister(register.number, usage, index, several=several)
 
     def variable(self, register: Register, component: int) -> Variable:
         """The builder's variable for a register component, declared at first use."""
@@ -399,6 +401,16 @@ def _usages(shader: Shader) -> dict[tuple[Register, int], tuple[DeclUsage, int]]
         if i.declaration is not None and i.declaration.usage is not None
         for component in i.target.components
     }
+
+
+def _by_register(
+    usages: dict[tuple[Register, int], tuple[DeclUsage, int]],
+) -> dict[Register, dict[int, tuple[DeclUsage, int]]]:
+    """Usage and usage index of each register's declared components."""
+    found: dict[Register, dict[int, tuple[DeclUsage, int]]] = {}
+    for (register, component), usage in usages.items():
+        found.setdefault(register, {})[component] = usage
+    return found
 
 
 def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:

@@ -30,8 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from msgspec.structs import replace
-
 from dp2emu.d3d.enums10 import Domain
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.ports import LAYER, VIEWPORT
@@ -190,10 +188,13 @@ def lower_hull(program: Program) -> LoweredHull:
     if head.domain is None or head.partitioning is None or head.output is None:
         raise ShaderError("a hull shader without its domain, partitioning or output primitive")
     registers = registers_of(program.instructions, program.version.stage)
-    lows = [_lowering(program, first, phase, registers) for phase in others]
+    too_many = Unsupported(f"hull shaders of more than {MAX_RUNS:,} instances of phases")
+    if sum(map(_of_constants, others)) > MAX_RUNS:
+        raise too_many
+    lows = [Lowering(program, phase, registers, head) for phase in others]
     constants = [low for low in lows if _of_constants(low.parts)]
     if sum(low.declared.instances for low in constants) > MAX_RUNS:
-        raise Unsupported(f"hull shaders of more than {MAX_RUNS:,} instances of phases")
+        raise too_many
     places = _named(constants)
     return LoweredHull(
         points=next((_lowered(low) for low in lows if not _of_constants(low.parts)), None),
@@ -212,12 +213,6 @@ def lower_hull(program: Program) -> LoweredHull:
 
 def _of_constants(phase: Phase) -> bool:
     return phase.marker is not None and phase.marker.op in _OF_CONSTANTS
-
-
-def _lowering(program: Program, first: Phase, phase: Phase, registers: int) -> Lowering:
-    """Start the lowering of a hull shader's ``phase``, also with the declarations of ``first``."""
-    known = replace(phase, declarations=first.declarations + phase.declarations)
-    return Lowering(program, known, registers)
 
 
 def _lowered(low: Lowering) -> Lowered4:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 
 import msgspec
@@ -77,6 +78,19 @@ class Declared(msgspec.Struct, dict=True):
         """The declared output register of a component, by (number of o#, component 0 to 3)."""
         return _by_component(self.outputs)
 
+    @cached_property
+    def modes_of(self) -> dict[int, set[Interpolation]]:
+        """The interpolation modes of the declared components of each v#, by its number."""
+        modes: dict[int, set[Interpolation]] = {}
+        for each in self.inputs:
+            modes.setdefault(each.number, set()).add(each.interpolation)
+        return modes
+
+    def copied(self) -> Declared:
+        """Return a copy, to which the declarations of a phase are added."""
+        own = {name: copy(getattr(self, name)) for name in self.__struct_fields__}
+        return Declared(**own)
+
     @property
     def per_sample(self) -> bool:
         """Whether an input requires execution at sample frequency."""
@@ -100,9 +114,9 @@ def vertices_of(primitive: Primitive) -> int:
     return _VERTICES.get(primitive, primitive - Primitive.PATCH1 + 1)
 
 
-def declared(instructions: tuple[Instruction, ...]) -> Declared:
-    """Collect the declarations of a program."""
-    found = Declared()
+def declared(instructions: tuple[Instruction, ...], before: Declared | None = None) -> Declared:
+    """Collect the declarations of a program, or of a phase, to which those ``before`` it apply."""
+    found = Declared() if before is None else before.copied()
     for each in instructions:
         assert each.declaration is not None
         if each.op in _DECLARE:

@@ -13,6 +13,7 @@ from operator import or_
 
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
+from dp2emu.shader.compile_work import TooLong
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
 from dp2emu.shader.sm4.lower import arithmetic, doubles, resources
 from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
@@ -25,8 +26,8 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 from dp2emu.shader.verify import MAX_DEPTH
 
-MAX_SLOTS = 1 << 18
-"""Maximum number of slots: four for each of 65,536 instructions, the most of any hardware."""
+MAX_SLOTS = 1 << 17
+"""Maximum number of slots and of statements, as of shader models 1 to 3."""
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 
@@ -72,8 +73,7 @@ def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]
 
 def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
     if low.b.size > MAX_SLOTS:
-        what = f"more than {MAX_SLOTS} operations, calls expanded"
-        raise ShaderError(what, offset=instruction.offset)
+        raise TooLong(MAX_SLOTS, instruction.offset)
     if instruction.op not in _LABELS:
         _enter_case(low, instruction)
     if instruction.op in _OPEN:

@@ -21,7 +21,7 @@ from dp2emu.shader.budget import EXECUTED, Budget, Loops, Step, loops_of
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.resources import MemoryOperation, Unit
 from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
-from dp2emu.shader.sm4.lower.declared import declared
+from dp2emu.shader.sm4.lower.declared import Declared, declared
 from dp2emu.shader.sm4.lower.geometry import Emitter
 from dp2emu.shader.sm4.opcodes import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program
@@ -134,8 +134,15 @@ class Lowering:
     has both discards and memory operations, else it is None.
     """
 
-    def __init__(self, program: Program, phase: Phase | None = None, registers: int = 1) -> None:
-        """Begin the lowering of a program of one phase, or of one ``phase`` of a hull program.
+    def __init__(
+        self,
+        program: Program,
+        phase: Phase | None = None,
+        registers: int = 1,
+        before: Declared | None = None,
+    ) -> None:
+        """Begin the lowering of a program of one phase, or of one ``phase`` of a hull program,
+        where the declarations ``before`` it apply too.
 
         ``registers`` is the number of registers of a point in patch files.  Raises ShaderError for
         invalid declarations of a geometry program (``emission_of``).
@@ -143,7 +150,7 @@ class Lowering:
         self.version = program.version
         self.parts = phase or phases(program)[0]
         self.registers = registers
-        self.declared = declared(self.parts.declarations)
+        self.declared = declared(self.parts.declarations, before)
         self.b = Builder(_STAGES[program.version.stage])
         self.variables: dict[Place, Variable] = {}
         self.known: dict[Place, Value] = {}
@@ -159,7 +166,7 @@ class Lowering:
         self.frames: list[Frame] = []
         self.kills = False
         self.operations: dict[MemoryOperation, int] = {}
-        self.dropped = self._drops(program)
+        self.dropped = self._drops()
         self.budget = Budget(self.b, measure_loops(self.parts))
         geometry = program.version.stage is Stage.GEOMETRY
         self.emitter = Emitter(self.b, self.declared, self.output) if geometry else None
@@ -203,8 +210,9 @@ class Lowering:
         """Record an Access that performs a memory operation; returns its four result words."""
         return self.b.access(self.operations.setdefault(operation, len(self.operations)), operands)
 
-    def _drops(self, program: Program) -> Variable | None:
-        discards = any(each.op is Op.DISCARD for each in program.instructions)
+    def _drops(self) -> Variable | None:
+        executed = chain(self.parts.main, *self.parts.subroutines.values())
+        discards = any(each.op is Op.DISCARD for each in executed)
         if not (discards and self.declared.unordered):
             return None
         return self.b.variable(Type.BOOL, False)

@@ -459,8 +459,7 @@ def _is_interpolated(low: Lowering, operand: Operand) -> bool:
         return False
     if operand.indices[0].relative is not None:
         raise Unsupported("evaluation of indexed inputs")
-    modes = {each.interpolation for each in low.declared.inputs if each.number == operand.number}
-    return not modes <= {Interpolation.CONSTANT}
+    return not low.declared.modes_of.get(operand.number, set()) <= {Interpolation.CONSTANT}
 
 
 def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:

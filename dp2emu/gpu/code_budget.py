@@ -1,0 +1,69 @@
+"""The code budget: limits on the compile work of the kernels and programs that packets need.
+
+Each pipeline state needs a kernel of its own, so a few bytes of commands may cost seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.gpu.command.packets import Dispatch, Draw, IndirectDraw, Packet, Predicated
+from dp2emu.gpu.command.pipeline import Pipeline
+from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
+from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.limits import Limits
+from dp2emu.shader.compile_work import KERNEL, SAMPLER, CompileBudget, compile_work
+from dp2emu.shader.ir import Program
+
+
+class CodeBudget(CompileBudget):
+    """The compile work of shaders and of submitted packets.  Mutable: it grows."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self._like: tuple[object, object, object] = None, None, None
+
+    def draw(self, draw: Draw) -> None:
+        """Count the code of a draw.  Raises Exceeded for too much."""
+        self.earn()
+        pipeline, topology, later = self._like
+        if (
+            draw.pipeline is not pipeline
+            or draw.input.topology is not topology
+            or draw.post_vertex is not later
+        ):
+            self._count(draw)
+            self._like = draw.pipeline, draw.input.topology, draw.post_vertex
+
+    def packet(self, packet: Packet) -> None:
+        """Count the code of any packet.  Raises Exceeded for too much."""
+        while isinstance(packet, Predicated):
+            packet = packet.packet
+        if isinstance(packet, Dispatch):
+            self.program(packet.stage.program)
+        elif isinstance(packet, Draw | IndirectDraw):
+            self.draw(packet if isinstance(packet, Draw) else packet.draw)
+
+    def _count(self, draw: Draw) -> None:
+        pipeline = draw.pipeline
+        self.code((pipeline, CORNERS[draw.input.topology]), lambda: _kernel_work(pipeline))
+        self.program(pipeline.vertex)
+        for program in _later_programs(draw.post_vertex):
+            self.program(program)
+
+
+def _kernel_work(pipeline: Pipeline) -> int:
+    """Units of a kernel, with the pixel program and the samplers in it."""
+    textures = len(pipeline.samplers) + len(pipeline.units)
+    return KERNEL + SAMPLER * textures + compile_work(pipeline.pixel)
+
+
+def _later_programs(stages: PostVertexStages | None) -> Iterator[Program]:
+    """The programs of the stages between vertices and clipping."""
+    if stages is not None and stages.tessellation is not None:
+        hull = stages.tessellation.hull
+        yield from (each.bound.program for each in hull.constants)
+        yield from () if hull.points is None else (hull.points.program,)
+        yield stages.tessellation.domain.program
+    if stages is not None and stages.geometry is not None:
+        yield stages.geometry.bound.program
