@@ -27,13 +27,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import _lru_cache_wrapper
-from itertools import cycle, pairwise
+from itertools import cycle
 from pathlib import Path
 from types import FunctionType
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dp2emu.capture import open_capture
 from dp2emu.dp2.options import Options
@@ -42,6 +41,7 @@ from dp2emu.replay import replay
 from dp2emu.scene.play import play_scene10
 from tests.golden10.playing import write_shaders
 
+ROOT = Path(__file__).resolve().parents[1]
 SCENE = ROOT / "tests" / "golden10" / "scenes" / "gs" / "gs_amplify_2.json"
 OBJECTS_A_REPLAY = 0.01
 """Growth of objects, for each replay, that counts as none."""
@@ -71,21 +71,25 @@ def measured(replays: int) -> Row:
     return Row(replays, len(gc.get_objects()), memory, descriptors, threads)
 
 
-def streams(folder: Path) -> list[Path]:
+def captures(folder: Path) -> list[Path]:
     """The example streams, and a scene of Direct3D 10 that is recorded into ``folder``."""
     recorded = folder / "scene10.dp2"
-    play_scene10(SCENE, folder / "results", shaders=write_shaders(folder / "shaders"), capture=recorded)
+    shaders = write_shaders(folder / "shaders")
+    play_scene10(SCENE, folder / "results", shaders=shaders, capture=recorded)
     return [*sorted((ROOT / "streams").glob("*.dp2")), recorded]
 
 
 def soak(paths: Sequence[Path], replays: int, rows: int, engine: str) -> Iterator[Row]:
-    """Replay captures in turn, and yield ``rows`` rows at equal distances after the first."""
-    options, turns = Options(engine=engine), cycle(paths)
-    marks = {replays * row // rows for row in range(1, rows + 1)}
-    for done, path in zip(range(1, replays + 1), turns, strict=False):
+    """Replay captures in turn; yield a row after the first turn, and ``rows`` rows after it.
+
+    Rows are between turns, so that each comes after the same capture.
+    """
+    options, turns, size = Options(engine=engine), cycle(paths), len(paths)
+    marks = {-(-replays * row // rows // size) * size for row in range(1, rows + 1)} | {size}
+    for done, path in zip(range(1, max(marks) + 1), turns, strict=False):
         with open_capture(path) as capture:
             replay(capture, options=options)
-        if done in marks or done == len(paths):
+        if done in marks:
             yield measured(done)
 
 
@@ -140,7 +144,7 @@ def main() -> int:
     print(" replays    objects   a replay      MiB  descriptors  threads")
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="dp2emu-soak-") as folder:
-        paths = given.files or streams(Path(folder))
+        paths = given.files or captures(Path(folder))
         sizes = cache_sizes() if given.caches else {}
         for row in soak(paths, given.replays, given.rows, given.engine):
             print_row(row, rows[-1] if rows else None)
