@@ -233,10 +233,7 @@ def lowered_pixel(
     """
     epilogue = None if fog is None else lambda b, rgb: blend_fog(b, fog, rgb)
     return lower_pixel(
-        decode(code),
-        sampler_kinds=dict(kinds),
-        projections=dict(projections),
-        epilogue=epilogue,
+        decode(code), sampler_kinds=dict(kinds), projections=dict(projections), epilogue=epilogue
     )
 
 
