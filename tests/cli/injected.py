@@ -1,7 +1,7 @@
 """The command in processes in which one system call or allocation fails, chosen by its number.
 
-``Injector`` starts ``python -m tests.cli.injected`` with the library of ``native/failing.c``, which
-imports all verbs and forks a process for each run of the command.
+``Injector`` starts ``python -m tests.cli.injected`` with the library of ``native/failing.c``.  That
+imports all verbs, and forks a process for each run of the command.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ _PLACES = {
     "allocate": {"libpython": 1 << 14, "/python3": 1 << 14, "_multiarray_umath": 1 << 9},
     "map": {"/mmap.": 1, "/_mmap.": 1},
 }
-"""Parts of the paths of the libraries whose allocations and maps fail, from which size in bytes on.
+"""Parts of the paths of the libraries whose allocations and maps fail, from a size in bytes on.
 
 Inside Python smaller ones are not the size of anything that the command reads or makes; its
 compiler raises SystemError for them.  ``tests/test_everywhere.py`` lets each line fail.
 """
 _NOT_NEEDED = ("dp2emu.__main__", "dp2emu.testing", "dp2emu.pytest_plugin", "dp2emu.batch.cluster")
 """Modules that no run imports, or that need what may be missing."""
+_NEEDED_LATER = ("encodings.ascii", "llvmlite.binding", "concurrent.futures.thread", "stringprep")
+"""Modules that Python imports when they are used."""
 PATIENCE = 120
 """Seconds after which a run counts as a hang."""
 
@@ -72,7 +74,7 @@ class Outcome(NamedTuple):
     code: int
     out: bytes
     err: str
-    seen: int
+    seen: dict[str, int]
     failed: int
 
 
@@ -123,19 +125,20 @@ def injector() -> Iterator[Injector]:
 # The process that forks
 
 
-def _places(call: str) -> list[int]:
-    """Begin and end of the code of the libraries whose calls of a kind may fail, and the size."""
+def _places() -> list[int]:
+    """Calls, each with begin and end of the code of a library that may fail, and the size."""
     found: list[int] = []
     for line in Path("/proc/self/maps").read_text("utf-8").splitlines():
         span, access, *_, path = (*line.split(maxsplit=5), "")[:6]
-        sizes = [size for name, size in _PLACES.get(call, {}).items() if name in path]
-        if "x" in access and sizes:
-            found += [*(int(part, 16) for part in span.split("-")), *sizes[:1]]
+        for call, sizes in _PLACES.items():
+            for name, size in sizes.items():
+                if "x" in access and name in path:
+                    found += [CALLS.index(call), *(int(n, 16) for n in span.split("-")), size]
     return found
 
 
 def _arm(injected: Injected) -> None:
-    places = _places(injected.call)
+    places = _places()
     loaded = ctypes.CDLL(os.environ["LD_PRELOAD"])
     words = (ctypes.c_ulong * max(len(places), 1))(*places)
     loaded.failing_arm(
@@ -169,7 +172,9 @@ def _run(order: dict[str, Any], injected: Injected) -> None:
     os.dup2(out, 1)
     os.dup2(err, 2)
     os.closerange(3, 256)
-    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, m, closefd=False) for n, m in enumerate("rww"))
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(n, m, closefd=False) for n, m in enumerate("rww")
+    )
     _become(injected.user)
     _arm(injected)
     try:
@@ -212,7 +217,8 @@ def serve() -> None:
             finally:
                 sys.stderr.flush()
         code = _awaited(child)
-        seen, failed = loaded.failing_seen(), loaded.failing_failed()
+        seen = {name: loaded.failing_seen(at) for at, name in enumerate(CALLS)}
+        failed = loaded.failing_failed()
         print(json.dumps({"code": code, "seen": seen, "failed": failed}), flush=True)
 
 
@@ -222,6 +228,9 @@ if __name__ == "__main__":
     for module in walk_packages(dp2emu.__path__, "dp2emu."):
         if not module.name.startswith(_NOT_NEEDED):
             import_module(module.name)
+    for name in _NEEDED_LATER:  # another user may be unable to read the interpreter's folders
+        import_module(name)
+    import_module("PIL.Image").init()
     gc.collect()
     gc.freeze()
     serve()

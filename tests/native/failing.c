@@ -2,7 +2,7 @@
  *
  * A process arms the library with failing_arm; a forked one inherits what is armed.  Counts are in
  * memory that forked processes share.  Calls from other libraries than those that `places` names
- * (begin, end, and least size that fails) allocate and map as ever, and nothing fails that concerns
+ * (call, begin, end, and least size that fails) allocate and map as ever, and nothing fails that concerns
  * descriptor 2. */
 
 #define _GNU_SOURCE
@@ -18,22 +18,22 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum call { OPEN, READ, WRITE, RENAME, SYNC, MAP, ALLOCATE, FORK, CLOSE, REMOVE, MAKE, MODE };
+enum call { OPEN, READ, WRITE, RENAME, SYNC, MAP, ALLOCATE, FORK, CLOSE, REMOVE, MAKE, MODE, CALLS };
 
 #define PLACES 64
 
 struct plan {
-    int call;      /* the one that fails; -1: none */
+    int call;      /* the one that fails; -1: not armed */
     int error;     /* errno; 0: reads and writes take one byte alone */
     int lasting;   /* all later ones fail too */
     int changing;  /* of OPEN: only what opens for writing counts */
     long number;   /* of the one that fails, from 1 */
-    long seen;     /* such calls so far */
+    long seen[CALLS]; /* calls so far */
     long failed;   /* of them */
     int process;   /* that alone counts */
     int count;     /* of numbers in places */
     char under[512]; /* the start of the paths that count */
-    unsigned long places[3 * PLACES];
+    unsigned long places[4 * PLACES];
 };
 
 static struct plan *plan;
@@ -63,17 +63,18 @@ void failing_arm(int call, long number, int error, int lasting, int changing, co
     plan->error = error;
     plan->lasting = lasting;
     plan->changing = changing;
-    plan->seen = plan->failed = 0;
+    memset(plan->seen, 0, sizeof plan->seen);
+    plan->failed = 0;
     plan->process = getpid();
     strncpy(plan->under, under, sizeof plan->under - 1);
-    plan->count = count < 3 * PLACES ? count : 3 * PLACES;
+    plan->count = count < 4 * PLACES ? count : 4 * PLACES;
     memcpy(plan->places, places, (size_t)plan->count * sizeof *places);
     plan->call = call;
 }
 
-long failing_seen(void)
+long failing_seen(int call)
 {
-    return plan->seen;
+    return plan->seen[call];
 }
 
 long failing_failed(void)
@@ -83,17 +84,25 @@ long failing_failed(void)
 
 static int concerns(const char *path)
 {
-    return !plan->under[0] || !strncmp(path, plan->under, strlen(plan->under));
+    char whole[2048];
+    size_t size = strlen(path);
+    if (!plan->under[0])
+        return 1;
+    if (path[0] != '/' && getcwd(whole, sizeof whole / 2) && size < sizeof whole / 2 - 1) {
+        strcat(whole, "/");
+        path = strcat(whole, path);
+    }
+    return !strncmp(path, plan->under, strlen(plan->under));
 }
 
-static int descriptor_concerns(int file)
+static int descriptor_concerns(enum call call, int file)
 {
     char link[64], path[1024];
     struct stat status;
     ssize_t size;
     if (file == 2)
         return 0;
-    if (plan->call == CLOSE && (fstat(file, &status) || !S_ISREG(status.st_mode)))
+    if (call == CLOSE && (fstat(file, &status) || !S_ISREG(status.st_mode)))
         return 0; /* only files lose anything */
     if (!plan->under[0])
         return 1;
@@ -105,16 +114,16 @@ static int descriptor_concerns(int file)
     return concerns(path);
 }
 
-static int armed(enum call call)
+static int armed(void)
 {
-    return plan && plan->call == (int)call && plan->process == getpid();
+    return plan && plan->call >= 0 && plan->process == getpid();
 }
 
 /* Whether this call is the one. */
-static int fails(void)
+static int fails(enum call call)
 {
-    long now = __sync_add_and_fetch(&plan->seen, 1);
-    if (plan->number && (now == plan->number || (plan->lasting && now > plan->number))) {
+    long now = __sync_add_and_fetch(&plan->seen[call], 1);
+    if (plan->call == (int)call && plan->number && (now == plan->number || (plan->lasting && now > plan->number))) {
         __sync_add_and_fetch(&plan->failed, 1);
         errno = plan->error;
         return 1;
@@ -122,19 +131,20 @@ static int fails(void)
     return 0;
 }
 
-static int placed(void *at, size_t size)
+static int placed(enum call call, void *at, size_t size)
 {
     int each;
-    for (each = 0; each < plan->count; each += 3)
-        if ((unsigned long)at >= plan->places[each] && (unsigned long)at < plan->places[each + 1])
-            return size >= plan->places[each + 2];
+    for (each = 0; each < plan->count; each += 4)
+        if (plan->places[each] == (unsigned long)call && (unsigned long)at >= plan->places[each + 1]
+            && (unsigned long)at < plan->places[each + 2])
+            return size >= plan->places[each + 3];
     return 0;
 }
 
 static int opening(const char *path, int flags)
 {
     int writes = (flags & O_ACCMODE) != O_RDONLY;
-    return armed(OPEN) && (writes || !plan->changing) && concerns(path) && fails();
+    return armed() && (writes || !plan->changing) && concerns(path) && fails(OPEN);
 }
 
 #define OPENS(name)                                                                               \
@@ -159,7 +169,7 @@ OPENS(open64)
         static ssize_t (*next)(int, type, size_t);                                                \
         if (!next)                                                                                \
             *(void **)&next = real(#name);                                                        \
-        if (armed(kind) && descriptor_concerns(file) && fails()) {                                \
+        if (armed() && descriptor_concerns(kind, file) && fails(kind)) {                                \
             if (plan->error)                                                                      \
                 return -1;                                                                        \
             size = size > 1 ? 1 : size;                                                           \
@@ -175,7 +185,7 @@ BYTES(write, const void *, WRITE)
         static int (*next)(const char *);                                                         \
         if (!next)                                                                                \
             *(void **)&next = real(#name);                                                        \
-        return armed(kind) && concerns(path) && fails() ? -1 : next(path);                        \
+        return armed() && concerns(path) && fails(kind) ? -1 : next(path);                        \
     }
 PATHS(unlink, REMOVE)
 PATHS(rmdir, REMOVE)
@@ -187,7 +197,7 @@ PATHS(rmdir, REMOVE)
         int failed;                                                                               \
         if (!next)                                                                                \
             *(void **)&next = real(#name);                                                        \
-        failed = armed(kind) && descriptor_concerns(file) && fails();                             \
+        failed = armed() && descriptor_concerns(kind, file) && fails(kind);                             \
         if (failed) {                                                                             \
             if (kind == CLOSE) /* the descriptor is gone all the same */                          \
                 next(file);                                                                       \
@@ -206,7 +216,7 @@ FILES(close, CLOSE)
         static int (*next)(const char *, mode_t);                                                 \
         if (!next)                                                                                \
             *(void **)&next = real(#name);                                                        \
-        return armed(kind) && concerns(path) && fails() ? -1 : next(path, mode);                  \
+        return armed() && concerns(path) && fails(kind) ? -1 : next(path, mode);                  \
     }
 MODES(mkdir, MAKE)
 MODES(chmod, MODE)
@@ -216,7 +226,7 @@ int rename(const char *from, const char *to)
     static int (*next)(const char *, const char *);
     if (!next)
         *(void **)&next = real("rename");
-    return armed(RENAME) && concerns(to) && fails() ? -1 : next(from, to);
+    return armed() && concerns(to) && fails(RENAME) ? -1 : next(from, to);
 }
 
 pid_t fork(void)
@@ -224,7 +234,7 @@ pid_t fork(void)
     static pid_t (*next)(void);
     if (!next)
         *(void **)&next = real("fork");
-    return armed(FORK) && fails() ? -1 : next();
+    return armed() && fails(FORK) ? -1 : next();
 }
 
 #define MAPS(name)                                                                                \
@@ -233,7 +243,7 @@ pid_t fork(void)
         static void *(*next)(void *, size_t, int, int, int, off_t);                               \
         if (!next)                                                                                \
             *(void **)&next = real(#name);                                                        \
-        if (armed(MAP) && placed(__builtin_return_address(0), size) && fails())                   \
+        if (armed() && placed(MAP, __builtin_return_address(0), size) && fails(MAP))              \
             return MAP_FAILED;                                                                    \
         return next(at, size, access, flags, file, offset);                                       \
     }
@@ -242,7 +252,7 @@ MAPS(mmap64)
 
 static int refused(size_t size, void *at)
 {
-    return armed(ALLOCATE) && placed(at, size) && fails();
+    return armed() && placed(ALLOCATE, at, size) && fails(ALLOCATE);
 }
 
 void *malloc(size_t size)
