@@ -35,13 +35,13 @@ CALLS = ("open", "read", "write", "rename", "sync", "map", "allocate", "fork", "
          "make", "mode")  # fmt: skip
 """Kinds of calls in the order of the enumeration in ``failing.c``."""
 _PLACES = {
-    "allocate": {"libpython": 1 << 14, "/python3": 1 << 14, "_multiarray_umath": 1 << 9},
+    "allocate": {"libpython": 1 << 14, "/bin/python3": 1 << 14, "_multiarray_umath": 1 << 9},
     "map": {"/mmap.": 1, "/_mmap.": 1},
 }
 """Parts of the paths of the libraries whose allocations and maps fail, from a size in bytes on.
 
 Inside Python smaller ones are not the size of anything that the command reads or makes; its
-compiler raises SystemError for them.  ``tests/test_everywhere.py`` lets each line fail.
+compiler raises SystemError for them, and LLVM ends the process.  ``tests/test_everywhere.py`` lets each line fail.
 """
 _NOT_NEEDED = ("dp2emu.__main__", "dp2emu.testing", "dp2emu.pytest_plugin", "dp2emu.batch.cluster")
 """Modules that no run imports, or that need what may be missing."""

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -277,17 +278,13 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def others(tmp_path: Path) -> Iterator[Path]:
-    """A folder of this user's that all can read, in one that all can enter."""
+def others() -> Iterator[Path]:
+    """A folder of this user's that all can read, beside those of pytest, which are private."""
     if not hasattr(os, "geteuid") or os.geteuid():
         pytest.skip("only root can run a command as another user")
-    folders = [tmp_path, *tmp_path.parents]
-    before = {folder: folder.stat().st_mode for folder in folders}
-    for folder in folders:
-        folder.chmod(before[folder] | 0o711)
-    yield tmp_path
-    for folder, mode in before.items():
-        folder.chmod(mode)
+    with TemporaryDirectory(prefix="dp2emu-others-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 @pytest.mark.parametrize("name", ["convert to text", "replay", "fuzz, export", "diff-images"])
@@ -317,7 +314,9 @@ def test_a_cache_of_another_user_is_neither_read_nor_written(
     for path, data in damaged.items():
         path.write_bytes(data)
     under = str(cache / "dp2emu")
-    trial.run(Injected(user=NOBODY, under=under))
-    assert trial.last.code == 0, trial.last.err
-    assert trial.last.seen["read"] == trial.last.seen["open"] == 0
-    assert {path: path.read_bytes() for path in damaged} == damaged
+    ended = injecting.run(
+        trial.folder, trial.case.arguments.split(), Injected(user=NOBODY, under=under)
+    )
+    assert ended.code == 0, ended.err
+    assert ended.seen["open"] == ended.seen["read"] == 0
+    assert {path: path.read_bytes() for path in cache.rglob("*.*")} == damaged
