@@ -1,7 +1,7 @@
 """The command in processes in which one system call or allocation fails, chosen by its number.
 
-``Injector`` starts ``python -m tests.cli.injected`` with the library of ``native/failing.c``.  That
-imports all verbs, and forks a process for each run of the command.
+``Injector`` starts ``python -m tests.cli.injected`` with the library of ``native/failing.c``.
+That imports all verbs, and forks a process for each run of the command.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _PLACES = {
 """Parts of the paths of the libraries whose allocations and maps fail, from a size in bytes on.
 
 Inside Python smaller ones are not the size of anything that the command reads or makes; its
-compiler raises SystemError for them, and LLVM ends the process.  ``tests/test_everywhere.py`` lets each line fail.
+compiler raises SystemError for them, and LLVM ends the process.  ``tests/test_everywhere.py`` lets
+each line fail.
 """
 _NOT_NEEDED = ("dp2emu.__main__", "dp2emu.testing", "dp2emu.pytest_plugin", "dp2emu.batch.cluster")
 """Modules that no run imports, or that need what may be missing."""
