@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dp2emu.capture import CaptureWriter, LogWriter, open_capture
-from dp2emu.capture.records import Annotation, Called, Record
+from dp2emu.capture.records import Annotation, Called, MemoryWritten, Record
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Call
@@ -228,6 +228,37 @@ def test_a_writer_that_is_killed_loses_the_chunk_under_way_at_most(
 def test_a_writer_may_be_killed_at_any_time(form: str, tmp_path: Path) -> None:
     for seed in range(200):
         check_killed(form, seed, tmp_path)
+
+
+def write_memory_on(path: str, told: str) -> None:
+    """Write a capture without calls that never ends, and say how many bytes were written."""
+    written, rng, total = os.open(told, os.O_WRONLY | os.O_CREAT), Random(1), 0
+    with CaptureWriter(path) as out:
+        while True:
+            data = rng.randbytes(rng.randrange(1, 3000))
+            out.write(MemoryWritten(1, 0, data))
+            total += len(data)
+            os.pwrite(written, total.to_bytes(8, "little"), 0)
+
+
+@pytest.mark.parametrize("least", [1, 800_000])
+def test_a_writer_that_is_killed_loses_64_kib_of_writes_at_most(
+    least: int, tmp_path: Path
+) -> None:
+    path, told = tmp_path / "killed.dp2", tmp_path / "told"
+
+    def total() -> int:
+        return int.from_bytes(told.read_bytes(), "little") if told.exists() else 0
+
+    writer = forked(write_memory_on, str(path), str(told))
+    await_that(lambda: total() >= least, writer)
+    writer.kill()
+    writer.join()
+    with open_capture(path) as capture:
+        found = [r for r in capture.records() if isinstance(r, MemoryWritten)]
+    rng = Random(1)
+    assert all(record.data == rng.randbytes(rng.randrange(1, 3000)) for record in found)
+    assert total() - sum(len(record.data) for record in found) <= 64 << 10
 
 
 def _inputs(seed: int) -> Iterator[bytes]:

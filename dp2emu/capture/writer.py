@@ -22,7 +22,10 @@ from dp2emu.errors import UsageError
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
 """MCAP names of compressions by their names here: "zstd", and "none", whose MCAP name is ""."""
 
-_CHUNK_BYTES = 16 << 20
+CHUNK_BYTES = 64 << 10
+"""Default size in bytes at which a writer ends a chunk: more than this is not lost if its process
+is killed."""
+_CHUNK_BYTES_MOST = 16 << 20
 _SPOOL = 1 << 20
 
 
@@ -48,7 +51,8 @@ class CaptureWriter(Closable):
     """A writer of sealed captures, which holds at most one chunk in memory.
 
     A chunk is written and flushed after every call, so that the call is on disk if the driver
-    crashes in it; and at ``chunk_bytes``, which must be below the default limit of readers.
+    crashes in it; and at ``chunk_bytes``, which must be below the default limit of readers.  A
+    killed process loses less than ``chunk_bytes`` of the records whose ``write`` returned.
     ``close``, or the end of the ``with`` block, writes the index; a file without one can be read.
 
     >>> from io import BytesIO
@@ -58,7 +62,7 @@ class CaptureWriter(Closable):
     """
 
     def __init__(
-        self, target: Place, *, compression: str = "zstd", chunk_bytes: int = 1 << 20
+        self, target: Place, *, compression: str = "zstd", chunk_bytes: int = CHUNK_BYTES
     ) -> None:
         """``target`` is a path, ``-`` for stdout, or a binary stream (left open).
 
@@ -66,8 +70,8 @@ class CaptureWriter(Closable):
         """
         if compression not in COMPRESSIONS:
             raise UsageError(f"compression {compression!r} is none of {', '.join(COMPRESSIONS)}")
-        if not 0 < chunk_bytes <= _CHUNK_BYTES:
-            raise UsageError(f"chunks of {chunk_bytes} bytes, not of 1 to {_CHUNK_BYTES}")
+        if not 0 < chunk_bytes <= _CHUNK_BYTES_MOST:
+            raise UsageError(f"chunks of {chunk_bytes} bytes, not of 1 to {_CHUNK_BYTES_MOST}")
         self._compression = COMPRESSIONS[compression]
         self._chunk_bytes = chunk_bytes
         self._totals = Totals()
@@ -91,7 +95,7 @@ class CaptureWriter(Closable):
     def start_chunk(self, size: int) -> None:
         """Write the current chunk; later chunks may grow to ``size`` bytes."""
         self.flush()
-        self._chunk_bytes = max(self._chunk_bytes, min(size, _CHUNK_BYTES))
+        self._chunk_bytes = max(self._chunk_bytes, min(size, _CHUNK_BYTES_MOST))
 
     def flush(self) -> None:
         """Write the chunk unless it is empty, and flush to the operating system."""

@@ -23,6 +23,7 @@ from dp2emu.cli.outcome import (
     complain,
     importing,
     interrupted,
+    out_of_memory,
     outcome_of,
     reader_gone,
     signals_raised,
@@ -137,6 +138,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return interrupted(error.__cause__)
     except OSError as error:  # from help or version; outcome_of handles errors of verbs
         return unusable(error)
+    except MemoryError:
+        return out_of_memory()
     except SystemExit as error:  # from shell completion, or if standard output is closed
         return reader_gone() if error.code else FINE
     assert isinstance(code, int)
@@ -152,4 +155,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             code = run(arguments)
     except KeyboardInterrupt as error:
         code = interrupted(error)
+    except OSError as error:  # from signals_raised: outcome_of handles errors of verbs
+        code = unusable(error)
+    except MemoryError:
+        code = out_of_memory()
     sys.exit(code)

@@ -76,12 +76,22 @@ def check_stream(verb: str, stream: BufferedReader, name: str) -> None:
     from dp2emu.capture.apitrace import begins_as_trace
 
     traced = begins_as_trace(stream, str(getattr(stream, "name", "")))
-    kind = TRACE if traced else kind_of(stream.peek(_EXAMINED)[:_EXAMINED])
+    kind = TRACE if traced else kind_of(_start(stream))
     reads = VERBS[verb].reads
     if kind is None or kind in reads or (kind == TEXT and reads[0] == CAPTURE_TEXT):
         return
     hint = _text_hint(reads) if kind == TEXT else f"; verbs that read it: {_listed(kind)}"
     raise UsageError(f"{name} is no {reads[0]} but {_ARTICLES.get(kind, '')}{kind}{hint}")
+
+
+def _start(stream: BufferedReader) -> bytes:
+    """The first bytes of a stream; of one that cannot seek those that are there already."""
+    if not stream.seekable():
+        return stream.peek(_EXAMINED)[:_EXAMINED]
+    place = stream.tell()
+    start = stream.read(_EXAMINED)  # peek would return a part if the system reads a part
+    stream.seek(place)
+    return start
 
 
 def check_file(verb: str, path: str) -> None:

@@ -69,8 +69,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
     except OSError as error:
         return unusable(error)
     except MemoryError:
-        complain("out of memory")
-        return UNUSABLE
+        return out_of_memory()
     return FINE if code is None else code
 
 
@@ -84,6 +83,13 @@ def unusable(error: OSError) -> int:
     """Print a message for an error of a file; returns the exit code ``UNUSABLE``."""
     _abandon_stdout()
     complain(f"{error.filename or '-'}: {error.strerror or error}")
+    return UNUSABLE
+
+
+def out_of_memory() -> int:
+    """Print the message for a failed allocation; returns the exit code ``UNUSABLE``."""
+    _abandon_stdout()
+    complain("out of memory")
     return UNUSABLE
 
 

@@ -227,30 +227,27 @@ def _slots(lowered: Lowered) -> int:
     return len(lowered.program.slots)
 
 
-@programs_cached(_slots, lambda function: function.size)
-def lowered_vertex(function: Function) -> Lowered:
-    """The IR program of a vertex shader, cached."""
-    return lower_vertex(function.shader)
+@programs_cached(_slots)
+def lowered_vertex(code: bytes) -> Lowered:
+    """The IR program of a vertex shader, cached by its code: drivers and handles share it."""
+    return lower_vertex(decode(code))
 
 
-@programs_cached(_slots, lambda function: function.size)
+@programs_cached(_slots)
 def lowered_pixel(
-    function: Function,
+    code: bytes,
     fog: Fog | None,
     kinds: tuple[tuple[int, TextureKind], ...] = (),
     projections: tuple[tuple[int, int], ...] = (),
 ) -> Lowered:
-    """The program of a pixel shader, cached, with fog appended if its version has fog.
+    """The program of a pixel shader, cached by code, with fog appended if its version has fog.
 
     ``kinds`` are pairs of sampler number and texture kind, ``projections`` of texture stage and
     index of the coordinate to divide by.
     """
     epilogue = None if fog is None else lambda b, rgb: blend_fog(b, fog, rgb)
     return lower_pixel(
-        function.shader,
-        sampler_kinds=dict(kinds),
-        projections=dict(projections),
-        epilogue=epilogue,
+        decode(code), sampler_kinds=dict(kinds), projections=dict(projections), epilogue=epilogue
     )
 
 
@@ -259,9 +256,7 @@ def _function(handle: int, code: bytes, stage: Stage) -> tuple[Function, Lowered
         function = Function(handle, code, decode(code))
         _check_version(function, stage)
         # Some errors are found by lowering only, and creation must report them.
-        lowered = (
-            lowered_vertex(function) if stage is Stage.VERTEX else lowered_pixel(function, None)
-        )
+        lowered = lowered_vertex(code) if stage is Stage.VERTEX else lowered_pixel(code, None)
     except TooLong:
         raise
     except ShaderError as error:

@@ -321,6 +321,8 @@ class Served:
             self._process.kill()
         if deadline.expired:
             return Finding(FindingKind.TIMEOUT, f"no answer for {self._timeout:g} seconds")
+        if status is None:
+            return Finding(FindingKind.CRASH, "its pipe failed, and it did not end")
         self._output.seek(0)
         return finding_of(self._output.read(_REPORT_BYTES).decode("utf-8", "replace"), status)
 

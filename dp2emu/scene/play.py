@@ -14,6 +14,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing
+from dp2emu.outputs import whole_output
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario
 from dp2emu.scene import d3d9, d3d10
@@ -117,9 +118,11 @@ def _errors_in(source: _Source) -> Iterator[None]:
 
 @contextmanager
 def _recording(capture: Path | str | None) -> Iterator[Callable[[Record], None] | None]:
-    """Create a capture file; yields the function that appends records, None without a file."""
+    """Create a capture file, or replace it when all is recorded; yields the function that appends
+    records, None without a file.
+    """
     if capture is None:
         yield None
     else:
-        with CaptureWriter(capture) as writer:
+        with whole_output(capture) as file, CaptureWriter(file) as writer:
             yield writer.write

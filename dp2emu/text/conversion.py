@@ -13,7 +13,7 @@ from dp2emu.capture import BareOptions, Capture, CaptureWriter, LogWriter, open_
 from dp2emu.capture.files import Chunk, Place
 from dp2emu.capture.reader import begins_as_text
 from dp2emu.capture.records import Called, Record
-from dp2emu.capture.writer import COMPRESSIONS
+from dp2emu.capture.writer import CHUNK_BYTES, COMPRESSIONS
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
 from dp2emu.limits import Limits
@@ -27,9 +27,6 @@ AnyCapture = Capture | TextCapture
 
 KINDS = ("sealed", "log", "bare", "text", "c")
 """Names of the forms in which ``convert`` writes a capture."""
-
-_USUAL_CHUNK = 1 << 20
-"""Chunk size in bytes at which ``CaptureWriter`` ends a chunk by default."""
 
 
 class _Writer(Protocol):
@@ -132,7 +129,7 @@ def _started(capture: AnyCapture) -> Iterator[Record]:
 def _copy(capture: AnyCapture, records: Iterator[Record], writer: _Writer) -> None:
     """Write ``records``; chunks begin where they do in ``capture``, if the writer has chunks."""
     start_chunk: Callable[[int], None] | None = getattr(writer, "start_chunk", None)
-    chunk, behind_call, usual = Chunk(0, 0), True, _USUAL_CHUNK
+    chunk, behind_call, usual = Chunk(0, 0), True, CHUNK_BYTES
     for record in records:
         if capture.chunk != chunk and start_chunk is not None:
             chunk = capture.chunk

@@ -115,7 +115,7 @@ def test_chunks_come_back(chunk_bytes: int) -> None:
     assert assembled(text_of(data)) == data
 
 
-@pytest.mark.parametrize("chunk_bytes", [1 << 20, 4 << 20])
+@pytest.mark.parametrize("chunk_bytes", [64 << 10, 1 << 20, 4 << 20])
 def test_large_chunks_come_back(chunk_bytes: int) -> None:
     sizes = (400_000, 400_000, 400_000, 9, 5 << 20, 9, 2 << 20, 9)
     writes = [MemoryWritten(2, 0, bytes(size)) for size in sizes]

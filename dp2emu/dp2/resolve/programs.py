@@ -174,7 +174,7 @@ def _lowered_pixel(
     if level < V1_4:
         divisors = ((stage, projection(state, stage, source)) for stage in range(STAGES))
         projections = tuple((stage, by) for stage, by in divisors if by is not None)
-    return lowered_pixel(function, fog, kinds, projections)
+    return lowered_pixel(function.code, fog, kinds, projections)
 
 
 @identity_cached()
@@ -196,7 +196,7 @@ def vertex_stage(
     if layout.transformed:
         return VertexStage(attributes=_on_screen(state, layout, _texture_sets(pixel)))
     if source.function is not None:
-        lowered = lowered_vertex(source.function)
+        lowered = lowered_vertex(source.function.code)
         used = ((n, VERTEX_SAMPLER + n, kind) for n, kind in _sampled(lowered.program))
         keys, textures = samplers(state, interface, bound, used)
         attributes = tuple(Attribute(each.name, _element(source, each)) for each in lowered.inputs)

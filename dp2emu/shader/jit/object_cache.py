@@ -55,11 +55,13 @@ class ObjectCache(msgspec.Struct):
         return code
 
     def put(self, key: str, code: bytes) -> None:
-        """Store an object; errors are ignored."""
+        """Store an object; errors are ignored, and a folder that is possibly another user's."""
         if _DIGEST + len(code) > self.limit:
             return
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_private(self.folder, stat.S_ISDIR):
+                return
             digest, most = _digest(key, code), self.limit // _SCANS_PER_LIMIT
             self._write(self._path(key), digest + code)
             if self.unseen is None:

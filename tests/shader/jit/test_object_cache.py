@@ -161,6 +161,11 @@ class TestOthers:
         store.folder.chmod(mode)
         assert store.get("a") is None
 
+    def test_a_folder_that_others_may_write_to_is_not_written(self, store: ObjectCache) -> None:
+        store.folder.chmod(0o702)
+        store.put("b", CODE)
+        assert [path.name for path in paths(store)] == ["a.object"]
+
     @pytest.mark.parametrize("mode", [0o620, 0o602])
     def test_an_object_that_others_may_write_to_is_missing(
         self, store: ObjectCache, mode: int
