@@ -54,6 +54,21 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
     return b"".join(changed[:_MOST_TOKENS])
 
 
+def grow(rng: Random, data: bytes) -> bytes:
+    """Make a stream about twice as long: more tokens, or more items in one."""
+    tokens = tokens_of(data)
+    if not tokens or rng.random() < 0.25:
+        return data + b"".join(tokens or [stream(rng)])
+    at = rng.randrange(len(tokens))
+    if rng.random() < 0.5:
+        run = tokens[at : at + rng.choice((1, 2, 8))]
+        size = sum(map(len, run)) or 1
+        return b"".join((*tokens[:at], *run * -(-len(data) // size), *tokens[at:]))
+    count = min(max(2 * (data[2] | data[3] << 8 if len(data) > 3 else 1), len(data) // 16), 0xFFFF)
+    tokens[at] = generate(rng.choice(_COUNTED), rng, n=count, vertex_size=VERTEX_SIZE)
+    return b"".join(tokens)
+
+
 def tokens_of(data: bytes) -> Tokens:
     """Return the bytes of each token, and the bytes after the last complete token."""
     found = scan(data, 0, len(data), VERTEX_SIZE)
@@ -181,4 +196,9 @@ MUTATIONS: tuple[Callable[[Random, Tokens, bytes], Tokens], ...] = (
     reorder,
 )  # fmt: skip
 _TOKENS = tuple(TABLE[op] for op in sorted(TABLE))
+_COUNTED = tuple(
+    token for token in _TOKENS
+    if any(count is not None and count(2) > count(1) for count in (token.count, token.vertices))
+)  # fmt: skip
+"""Tokens whose size depends on the count in their header."""
 _OPS = tuple(int(token.op) for token in _TOKENS)
