@@ -15,6 +15,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from cProfile import Profile
 from pathlib import Path
 from random import Random
 from types import CodeType, FrameType
@@ -319,6 +320,17 @@ class Count:
         if self._last is not None and peak > self._peak:
             self.grown[self._last] += peak - self._peak
         self._peak, self._last = peak, code
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """Call a function, whatever it raises, and return the number of calls that it makes.
+
+    The number is the same for the same input, and counting is faster than that of lines.
+    """
+    profile = Profile()
+    with suppress(Exception):
+        profile.runcall(function)
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 def _name_of(code: CodeType) -> str:

@@ -19,7 +19,7 @@ from dp2emu.errors import DecodingDisagreement, Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
 from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.growth import Growth, doubled, doubled_lines, repeated
-from dp2emu.fuzz.long_shaders import long_shader
+from dp2emu.fuzz.long_shaders import doubled_code, long_shader
 from dp2emu.fuzz.mutations import Mutation
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.limits import FUZZING
@@ -188,7 +188,12 @@ def code(rng: Random) -> bytes:
 
 
 def grow_code(rng: Random, data: bytes) -> bytes:
-    """Return a valid shader about twice as long as ``data``: random code, or all alike."""
+    """Return a valid shader about twice as long as ``data``: with more of its instructions, random
+    code, or all alike.
+    """
+    made = doubled_code(rng, data) if rng.random() < 0.5 else None
+    if made is not None and len(made) <= _LONGEST_CODE:
+        return made
     length = min(max(2 * len(data), 64), _LONGEST_CODE) // _INSTRUCTION
     while True:
         if rng.random() < 0.25:
@@ -458,7 +463,7 @@ TARGETS = (
             Bound(0.1, 0.1, 32.0, 1.0), doubled, _LONG),
     _target("shader", "shaders to text and back, and lowered", shader, code,
             mutate_words, 1024, ("shader",), ".bin",
-            Bound(0.5, 0.4, 64.0, 4.0), grow_code, _LONGEST_CODE),
+            Bound(0.5, 0.25, 64.0, 4.0), grow_code, _LONGEST_CODE),
     _target("rig", "replies of a driver elsewhere", rig, replies,
             mutate_replies, 512, ("rig",), ".replies",
             Bound(0.1, 0.05, 32.0, 1.0), doubled, _LONG),

@@ -51,14 +51,14 @@ def doubled_lines(rng: Random, data: bytes) -> bytes:
 
 
 class Heaviest:
-    """Of each size the input that executes most lines for a byte.  Mutable.
+    """Of each size the input that makes most calls for a byte.  Mutable.
 
     A size is the number of bits of the length.  The inputs are files in ``folder``, named by their
     size, which a later campaign continues.
     """
 
     def __init__(self, folder: Path, count: Callable[[bytes], int]) -> None:
-        """``count`` returns the lines that an input executes.  Raises OSError."""
+        """``count`` returns the function calls that an input makes.  Raises OSError."""
         self._folder = folder
         self._best: dict[int, tuple[float, bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,12 +69,12 @@ class Heaviest:
     def __len__(self) -> int:
         return len(self._best)
 
-    def offer(self, data: bytes, lines: int) -> bool:
-        """Keep an input if it executes more lines for a byte than any other of its size.
+    def offer(self, data: bytes, calls: int) -> bool:
+        """Keep an input if it makes more calls for a byte than any other of its size.
 
         Returns whether it does.  Raises OSError.
         """
-        if not self._keep(data, lines):
+        if not self._keep(data, calls):
             return False
         write_file(self._folder / str(len(data).bit_length()), data)
         return True
@@ -83,8 +83,8 @@ class Heaviest:
         """Return the heaviest input of a random size; there must be one."""
         return self._best[rng.choice(sorted(self._best))][1]
 
-    def _keep(self, data: bytes, lines: int) -> bool:
-        size, weight = len(data).bit_length(), lines / max(len(data), 1)
+    def _keep(self, data: bytes, calls: int) -> bool:
+        size, weight = len(data).bit_length(), calls / max(len(data), 1)
         if weight <= self._best.get(size, (0.0, b""))[0]:
             return False
         self._best[size] = weight, data

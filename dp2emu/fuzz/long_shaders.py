@@ -6,10 +6,16 @@ the assembler, so that their code is valid.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
 from random import Random
 
+from dp2emu.errors import Dp2Error
+from dp2emu.shader import sm, sm4
 from dp2emu.shader.files import translate
+from dp2emu.shader.sm.encode import instruction_words as sm_words
+from dp2emu.shader.sm.fields import END
+from dp2emu.shader.sm4.encode import instruction_words as sm4_words
 
 Shape = Callable[[Random, int], Iterator[str]]
 """Function that yields the lines of a shader in which ``n`` things are alike; parameters: random
@@ -28,9 +34,10 @@ _CHAINED4 = ("mad r0, r0, cb0[0], r1", "add r0, r0, r1", "mul r0, r0, l(0.5, 2, 
 
 def chain(rng: Random, n: int) -> Iterator[str]:
     """A link needs the one before."""
-    yield from ("ps_3_0", "def c0, 0.5, 2, -1, 3")
+    version, result = rng.choice((("ps_3_0", "oC0"), ("ps_2_0", "oC0"), ("vs_2_0", "oPos")))
+    yield from (version, "def c0, 0.5, 2, -1, 3")
     yield from [rng.choice(_CHAINED)] * n
-    yield "mov oC0, r0"
+    yield f"mov {result}, r0"
 
 
 def fan_out(rng: Random, n: int) -> Iterator[str]:
@@ -134,6 +141,42 @@ SHAPES: tuple[Shape, ...] = (
     chain, fan_out, nest, loops, calls, constants, samples, chain4, nest4, switch4, functions4,
     constants4,
 )  # fmt: skip
+
+
+def doubled_code(rng: Random, code: bytes) -> bytes | None:
+    """Return valid code in which consecutive instructions of ``code`` are repeated, so that it is
+    twice as long, or None if there are none that can be.
+    """
+    four = code[1:2] == b"\0"
+    try:
+        version, instructions = _decoded(code, four=four)
+    except Dp2Error:
+        return None
+    groups = [words for words in instructions if words]
+    at = rng.randrange(len(groups) or 1)
+    run = groups[at : at + rng.choice((1, 1, 2, 4, 16))]
+    size = 4 * sum(map(len, run))
+    if not size:
+        return None
+    groups[at:at] = run * -(-len(code) // size)
+    words = [word for group in groups for word in group]
+    ends = (version, len(words) + 2, *words) if four else (version, *words, END)
+    made = struct.pack(f"<{len(ends)}I", *ends)
+    try:
+        _decoded(made, four=four)
+    except Dp2Error:
+        return None
+    return made
+
+
+def _decoded(code: bytes, *, four: bool) -> tuple[int, list[tuple[int, ...]]]:
+    """Return the version of code, and the DWORDs of each instruction.  Raises Dp2Error."""
+    if four:
+        program = sm4.decode(code)
+        words = [tuple(sm4_words(each)) for each in program.instructions]
+        return program.version.token, words
+    shader = sm.decode(code)
+    return shader.version.token, [sm_words(each, shader.version) for each in shader.instructions]
 
 
 def long_shader(rng: Random, length: int, shape: Shape | None = None) -> bytes:

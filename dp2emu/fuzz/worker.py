@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.corpus import Corpus
-from dp2emu.fuzz.cost import Bench, Count, Gauge, Rates
+from dp2emu.fuzz.cost import Bench, Gauge, Rates, calls_of
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
@@ -63,8 +63,6 @@ _LONG = 4
 """One of this many bytes of inputs is of longer inputs, which growth has made."""
 _READ = 64
 """Number of inputs after which the clocks are read."""
-_MOST_LINES = 5_000_000
-"""Lines of an input that are counted."""
 
 
 class Vitals(msgspec.Struct, frozen=True):
@@ -173,7 +171,7 @@ class Worker:
         self._gauge = Gauge(target.cost)
         self._bytes = self._long_bytes = 0
         self._heaviest = (
-            Heaviest(folder / f"{target.name}.long", self._lines_of) if (target.longest) else None
+            Heaviest(folder / f"{target.name}.long", self._calls_of) if (target.longest) else None
         )
 
     def run(self, execs: int | None, seconds: float | None) -> None:
@@ -244,7 +242,7 @@ class Worker:
         data = self._longer(heaviest)
         self._long_bytes += len(data)
         if self._tried(data) is not _FOUND:
-            heaviest.offer(data, self._lines_of(data))
+            heaviest.offer(data, self._calls_of(data))
             self._gauge.reset()
         return True
 
@@ -257,8 +255,8 @@ class Worker:
             return target.grow(rng, data)[: target.longest]
         return target.mutate(rng, data, self.corpus.pick(rng))[: target.longest]
 
-    def _lines_of(self, data: bytes) -> int:
-        return Count(most=_MOST_LINES).run(lambda: self._trial(data))
+    def _calls_of(self, data: bytes) -> int:
+        return calls_of(lambda: self._trial(data))
 
     # Costs
 
