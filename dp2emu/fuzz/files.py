@@ -443,11 +443,11 @@ def _string(text: str) -> bytes:
 def _target(
     name: str, what: str, trial: Callable[[bytes], Hashable], seed: Callable[[Random], bytes],
     mutate: Mutation, most: int, cover: tuple[str, ...], suffix: str, cost: Bound, grow: Growth,
-    longest: int,
+    longest: int, pace: float = 0.25,
 ) -> Target:  # fmt: skip
     return Target(
         name, what, lambda: trial, seed, mutate, most, tuple(f"dp2emu.{each}" for each in cover),
-        suffix=suffix, cost=cost, grow=grow, longest=longest,
+        suffix=suffix, cost=cost, grow=grow, longest=longest, pace=pace,
     )  # fmt: skip
 
 
@@ -463,7 +463,7 @@ TARGETS = (
             Bound(0.1, 0.1, 32.0, 1.0), doubled, _LONG),
     _target("shader", "shaders to text and back, and lowered", shader, code,
             mutate_words, 1024, ("shader",), ".bin",
-            Bound(0.5, 0.25, 64.0, 4.0), grow_code, _LONGEST_CODE),
+            Bound(0.5, 0.25, 64.0, 4.0), grow_code, _LONGEST_CODE, 4.0),
     _target("rig", "replies of a driver elsewhere", rig, replies,
             mutate_replies, 512, ("rig",), ".replies",
             Bound(0.1, 0.05, 32.0, 1.0), doubled, _LONG),

@@ -293,18 +293,18 @@ def _target(
 
 def _reading(
     name: str, what: str, make: Callable[[], Trial], most: int, cover: tuple[str, ...],
-    cost: Bound, **more: bool,
+    cost: Bound, pace: float = 0.25, *, compares: bool = True,
 ) -> Target:  # fmt: skip
     return Target(
         name, what, make, grammar.stream, grammar.mutate, most, cover, records,
-        cost=cost, grow=grammar.grow, longest=_LONG, **more,
+        compares=compares, cost=cost, grow=grammar.grow, longest=_LONG, pace=pace,
     )  # fmt: skip
 
 
 _EXECUTED = Bound(3.0, 1.0, 64.0, 2.0)
 TARGETS = (
     _reading("walk", "the walk and the compiled walk find every token", walks, _WALKED,
-             ("dp2emu.dp2.walk",), Bound(0.1, 0.01, 32.0, 1.0), compares=False),
+             ("dp2emu.dp2.walk",), Bound(0.1, 0.01, 32.0, 1.0), 1 / 16, compares=False),
     _reading("construct", "construct and the walk read the same", lambda: agree, 128,
              ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
     _reading("reassembly", "dump, and assemble to the same bytes", lambda: come_back, 64,

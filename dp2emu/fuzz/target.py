@@ -38,6 +38,7 @@ class Target(msgspec.Struct, frozen=True):
     ``what`` says the property in a line; ``make`` returns the function that tries inputs.
     ``seed`` makes a random input, ``mutate`` changes one; inputs have at most ``most`` bytes.
     ``grow`` makes an input longer, up to ``longest`` bytes; inputs do not grow if that is 0.
+    ``pace`` is the number of bytes of longer inputs for each byte of others.
     ``cost`` is the processor time and memory that an input may take.
     ``records`` returns the capture that reproduces an input, or None if the input is a file, whose
     name ends in ``suffix``.  ``cover`` names the modules whose coverage is measured; ``compares``:
@@ -57,6 +58,7 @@ class Target(msgspec.Struct, frozen=True):
     cost: Bound = Bound()
     grow: Growth = doubled
     longest: int = 0
+    pace: float = 0.25
 
     @property
     def room(self) -> int:

@@ -59,8 +59,6 @@ _CURRENT = struct.Struct("<2Q")
 _INPUT = _COUNTS.size + _CURRENT.size
 _COSTLY_TRIES = 40
 """Maximum number of attempts to make a costly input smaller, each of which takes a process."""
-_LONG = 4
-"""One of this many bytes of inputs is of longer inputs, which growth has made."""
 _READ = 64
 """Number of inputs after which the clocks are read."""
 
@@ -195,6 +193,7 @@ class Worker:
         self._try(data)
 
     def _try(self, data: bytes) -> None:
+        self._bytes += len(data)
         feature = self._tried(data)
         if feature is _FOUND:
             return
@@ -208,13 +207,13 @@ class Worker:
         time for that.
         """
         self.execs += 1
+        self._bytes += len(data)
         self._tried(data)
         self._climbs()
 
     def _tried(self, data: bytes) -> Hashable:
         """Try an input and return its features, or ``_FOUND``."""
         self._board.begin(self.execs - 1, data)
-        self._bytes += len(data)
         if self.execs % _READ == 0:
             self._gauge.reset()
         began = perf_counter()
@@ -237,7 +236,7 @@ class Worker:
         is not time for that: longer inputs have had their share of bytes.
         """
         heaviest = self._heaviest
-        if heaviest is None or self._long_bytes * _LONG > self._bytes:
+        if heaviest is None or self._long_bytes > self._bytes * self.target.pace:
             return False
         data = self._longer(heaviest)
         self._long_bytes += len(data)
