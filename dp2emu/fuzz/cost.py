@@ -36,7 +36,7 @@ TIMES = 3
 """Number of new processes in all of which an input must exceed a bound."""
 MOST_SECONDS = 120.0
 """Wall time in seconds after which a measurement is given up."""
-MOST_LINES = 20_000_000
+MOST_LINES = 10_000_000
 """Executed lines after which counting ends."""
 _WARM_UP = 3
 """Number of seeds that a new process tries first, so that imports are not measured."""
@@ -174,16 +174,17 @@ class Bench:
         least = Cost(min(c.seconds for c in known), min(c.memory for c in known))
         most = bound.of(len(data))
         kind = least.excess(most)
-        counted = self._told("counted", data) if kind else None
+        counted = self._told("counted", data, kind) if kind else None
         return None if counted is None else _costly(kind, least, most, len(data), counted)
 
     def close(self) -> None:
         """End the processes."""
         self._server.close()
 
-    def _told(self, function: str, data: bytes) -> dict[str, Any] | None:
+    def _told(self, function: str, data: bytes, *more: str) -> dict[str, Any] | None:
         """Return what a new process prints, None if it ends without."""
-        child = self._server.start(call_of(f"{__name__}:{function}", self._name, len(data)))
+        call = call_of(f"{__name__}:{function}", self._name, len(data), *more)
+        child = self._server.start(call)
         try:
             with suppress(OSError, ValueError):
                 child.stdin.write(data)
@@ -195,15 +196,14 @@ class Bench:
             child.close()
 
 
-def _costly(kind: str, cost: Cost, bound: Cost, size: int, counted: dict[str, Any]) -> Costly:
-    """Return the error; ``counted`` has the executed lines or allocated bytes by function."""
-    places: dict[str, int] = counted[kind]
+def _costly(kind: str, cost: Cost, bound: Cost, size: int, places: dict[str, int]) -> Costly:
+    """Return the error; ``places`` has the executed lines or allocated bytes by function."""
     total = sum(places.values())
     most = sorted(places, key=lambda place: (-places[place], place))[:_SHOWN]
     unit = "lines" if kind == TIME else "bytes"
     where = ", ".join(f"{places[place]:,} in {place}" for place in most)
     if kind == TIME:
-        taken = f"{cost.seconds:.2f} s of processor time, bound {bound.seconds:.2f} s"
+        taken = f"{cost.seconds:.3f} s of processor time, bound {bound.seconds:.3f} s"
     else:
         taken = f"{cost.memory / _MIB:,.0f} MiB of memory, bound {bound.memory / _MIB:,.0f} MiB"
     module = most[0].rpartition(".")[0] if most else "?"
@@ -228,15 +228,14 @@ def measured(reader: BinaryIO, writer: BinaryIO, name: str, size: int) -> int:
     return 0
 
 
-def counted(reader: BinaryIO, writer: BinaryIO, name: str, size: int) -> int:
-    """Write lines executed and bytes allocated, by function, for an input that is read."""
+def counted(reader: BinaryIO, writer: BinaryIO, name: str, size: int, kind: str) -> int:
+    """Write lines executed or bytes allocated (``kind``), by function, for an input."""
     data = reader.read(size)
     trial = _warm(name)
-    count = Count(memory=True)
+    count = Count(memory=kind == MEMORY)
     with ending_after(MOST_SECONDS):
         count.run(lambda: trial(data))
-    told = {TIME: count.by_function(count.lines), MEMORY: count.by_function(count.grown)}
-    writer.write(json.dumps(told).encode() + b"\n")
+    writer.write(json.dumps(count.by_function()).encode() + b"\n")
     writer.flush()
     return 0
 
@@ -266,25 +265,25 @@ class Count:
     """Number of lines that a function executes, by code: the same for the same input, however
     loaded the machine.  Mutable.
 
-    With ``memory`` also the bytes by which each code raised the most that Python and NumPy had
-    allocated.
+    With ``memory`` it is instead the bytes by which each code raised the most that Python and
+    NumPy had allocated.
     """
 
     def __init__(self, *, memory: bool = False, most: int = MOST_LINES) -> None:
-        self.lines: Counter[CodeType] = Counter()
-        self.grown: Counter[CodeType] = Counter()
+        self._counts: Counter[CodeType] = Counter()
         self._memory = memory
         self._left = most
         self._last: CodeType | None = None
         self._peak = 0
 
     def run(self, function: Callable[[], object]) -> int:
-        """Call a function, whatever it raises, and return the number of executed lines."""
+        """Call a function, whatever it raises, and return the number of lines or bytes."""
         before = sys.gettrace()
         if self._memory:
             tracemalloc.start()
         try:
-            sys.settrace(self._called)
+            line = self._allocating if self._memory else self._executing
+            sys.settrace(lambda frame, event, argument: line)
             with suppress(Exception, _Enough):
                 function()
         finally:
@@ -292,33 +291,36 @@ class Count:
             if self._memory:
                 self._charge(None)
                 tracemalloc.stop()
-        return self.lines.total()
+        return self._counts.total()
 
-    def by_function(self, counts: Counter[CodeType]) -> dict[str, int]:
+    def by_function(self) -> dict[str, int]:
         """Return counts by qualified name of a function; nested functions are part of theirs."""
         named: Counter[str] = Counter()
-        for code, number in counts.items():
+        for code, number in self._counts.items():
             named[_name_of(code)] += number
         return dict(named)
 
-    def _called(self, frame: FrameType, event: str, argument: object) -> Any:
-        return self._line
-
-    def _line(self, frame: FrameType, event: str, argument: object) -> Any:
+    def _executing(self, frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":
-            self.lines[frame.f_code] += 1
-            if self._memory:
-                self._charge(frame.f_code)
+            self._counts[frame.f_code] += 1
             self._left -= 1
             if self._left < 0:
                 raise _Enough
-        return self._line
+        return self._executing
+
+    def _allocating(self, frame: FrameType, event: str, argument: object) -> Any:
+        if event == "line":
+            self._charge(frame.f_code)
+            self._left -= 1
+            if self._left < 0:
+                raise _Enough
+        return self._allocating
 
     def _charge(self, code: CodeType | None) -> None:
         """Charge the code whose line ran last for what was allocated since."""
         peak = tracemalloc.get_traced_memory()[1]
         if self._last is not None and peak > self._peak:
-            self.grown[self._last] += peak - self._peak
+            self._counts[self._last] += peak - self._peak
         self._peak, self._last = peak, code
 
 

@@ -57,7 +57,7 @@ _FOUND = object()
 _CURRENT = struct.Struct("<2Q")
 """Layout of a ``Board`` file between counts and input: inputs tried, bytes of the input."""
 _INPUT = _COUNTS.size + _CURRENT.size
-_COSTLY_TRIES = 40
+_COSTLY_TRIES = 24
 """Maximum number of attempts to make a costly input smaller, each of which takes a process."""
 _READ = 64
 """Number of inputs after which the clocks are read."""
