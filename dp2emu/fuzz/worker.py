@@ -241,6 +241,7 @@ class Worker:
         data = self._longer(heaviest)
         self._long_bytes += len(data)
         if self._tried(data) is not _FOUND:
+            self._board.begin(self.execs, b"")  # counting takes longer than the input may
             heaviest.offer(data, self._calls_of(data))
             self._gauge.reset()
         return True
