@@ -243,6 +243,7 @@ class _Campaign:
             job.worked = _worked(job.worker.pid, now)
         elif not vitals.data:
             job.changed = now + _START_SECONDS
+            job.worked = _worked(job.worker.pid, now)
         if code == 0:
             job.done = True
             job.execs = vitals.execs + bool(vitals.data)  # libFuzzer ends without a last count

@@ -15,6 +15,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -241,9 +242,8 @@ class Worker:
         data = self._longer(heaviest)
         self._long_bytes += len(data)
         if self._tried(data) is not _FOUND:
-            self._board.begin(self.execs, b"")  # counting takes longer than the input may
-            heaviest.offer(data, self._calls_of(data))
-            self._gauge.reset()
+            with self._paused():
+                heaviest.offer(data, self._calls_of(data))
         return True
 
     def _longer(self, heaviest: Heaviest) -> bytes:
@@ -264,15 +264,24 @@ class Worker:
         """Save an input as a finding if it exceeds the bound in other processes too."""
         if self._bench is None:
             return
-        self._board.begin(self.execs, b"")  # what follows is not the input's time
-        error = self._bench.error(data, self.target.cost)
-        finding = None if error is None else finding_of(self.target.name, error, data)
-        if finding is None or finding.site in self._known or self._findings.has(finding):
-            self._gauge.vain()
-        else:
-            self._known.add(finding.site)
-            self._findings.save(self._cheaper(finding, self._bench), self.target)
-        self._gauge.reset()
+        with self._paused():
+            error = self._bench.error(data, self.target.cost)
+            finding = None if error is None else finding_of(self.target.name, error, data)
+            if finding is None or finding.site in self._known or self._findings.has(finding):
+                self._gauge.vain()
+            else:
+                self._known.add(finding.site)
+                self._findings.save(self._cheaper(finding, self._bench), self.target)
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """A context whose time is not that of the current input, which has ended."""
+        self._board.begin(self.execs - 1, b"")
+        try:
+            yield
+        finally:
+            self._board.begin(self.execs, b"")
+            self._gauge.reset()
 
     def _cheaper(self, finding: Finding, bench: Bench) -> Finding:
         """Return the finding with the smallest input found that still exceeds the bound."""

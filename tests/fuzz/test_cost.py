@@ -129,3 +129,12 @@ def test_the_heaviest_of_each_size_is_kept_in_a_folder(tmp_path: Path) -> None:
     }  # fmt: skip
     again = Heaviest(tmp_path, len)
     assert {again.pick(Random(n)) for n in range(9)} == {b"5678", b"12345678"}
+
+
+def test_the_documents_have_the_bounds() -> None:
+    lines = (Path(__file__).parents[2] / "docs" / "fuzzing.rst").read_text("utf-8").splitlines()
+    for target in targets().values():
+        cost = target.cost
+        rates = cost.seconds, cost.seconds_per_kib, cost.mib, cost.mib_per_kib
+        row = [f"``{target.name}``", *(f"{rate:g}" for rate in rates), f"{target.longest:,}"]
+        assert row in [line.split() for line in lines]
