@@ -57,15 +57,19 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
 def grow(rng: Random, data: bytes) -> bytes:
     """Make a stream about twice as long: more tokens, or more items in one."""
     tokens = tokens_of(data)
-    if not tokens or rng.random() < 0.25:
-        return data + b"".join(tokens or [stream(rng)])
+    if not tokens:
+        return data + stream(rng)
+    if rng.random() < 0.25:
+        return b"".join(tokens) * 2
     at = rng.randrange(len(tokens))
     if rng.random() < 0.5:
         run = tokens[at : at + rng.choice((1, 2, 8))]
         size = sum(map(len, run)) or 1
         return b"".join((*tokens[:at], *run * -(-len(data) // size), *tokens[at:]))
-    count = min(max(2 * (data[2] | data[3] << 8 if len(data) > 3 else 1), len(data) // 16), 0xFFFF)
-    tokens[at] = generate(rng.choice(_COUNTED), rng, n=count, vertex_size=VERTEX_SIZE)
+    token = rng.choice(_COUNTED)
+    item = VERTEX_SIZE if token.item_dtype is None else token.item_dtype.itemsize
+    count = min(len(data) // item + 1, 0xFFFF)
+    tokens.insert(at, generate(token, rng, n=count, vertex_size=VERTEX_SIZE))
     return b"".join(tokens)
 
 
@@ -198,7 +202,8 @@ MUTATIONS: tuple[Callable[[Random, Tokens, bytes], Tokens], ...] = (
 _TOKENS = tuple(TABLE[op] for op in sorted(TABLE))
 _COUNTED = tuple(
     token for token in _TOKENS
-    if any(count is not None and count(2) > count(1) for count in (token.count, token.vertices))
+    if (token.item_dtype is not None and token.count(2) > token.count(1))
+    or (token.vertices is not None and token.vertices(2) > token.vertices(1))
 )  # fmt: skip
 """Tokens whose size depends on the count in their header."""
 _OPS = tuple(int(token.op) for token in _TOKENS)
