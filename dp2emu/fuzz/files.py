@@ -42,6 +42,9 @@ from dp2emu.text.textfile import TextCapture
 _RECORDS = 2000
 _INSTRUCTION = 16
 """Bytes of an instruction, as a guess."""
+_WRITTEN = 20_000
+"""Most statements of a program that is written as LLVM text: a few bytes call whole functions, and
+the bound on the cost of an input is by its bytes."""
 _LONG = 1 << 15
 _LONGEST_CODE = 1 << 14
 """Most bytes of a shader that is grown."""
@@ -167,6 +170,8 @@ def _lowered(data: bytes) -> str:
         program = _program(data)
     except Dp2Error as error:
         return f"{type(error).__name__} {error.what[:20]}"
+    if sum(1 for _ in ir.walk(program.statements)) > _WRITTEN:
+        return "calls expanded to too much"
     if not ir.accesses(program):
         names = tuple(port.name for port in program.inputs)
         body(program, names, target=writer.Target(), masked=True, name="body")
