@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
@@ -42,9 +43,12 @@ from dp2emu.text.textfile import TextCapture
 _RECORDS = 2000
 _INSTRUCTION = 16
 """Bytes of an instruction, as a guess."""
-_WRITTEN = 20_000
-"""Most statements of a program that is written as LLVM text: a few bytes call whole functions, and
-the bound on the cost of an input is by its bytes."""
+_LABEL = re.compile(r"^\s*label (l\d+)", re.MULTILINE)
+_CALL = re.compile(r"^\s*call.*\b(l\d+)", re.MULTILINE)
+_CALL_DEPTH = 6
+_EXPANDED = 2 * (1 << 14) // _INSTRUCTION
+"""Most instructions of a shader that is lowered, calls expanded: a few bytes may call whole
+functions, and the bound on the cost of an input is by its bytes."""
 _LONG = 1 << 15
 _LONGEST_CODE = 1 << 14
 """Most bytes of a shader that is grown."""
@@ -159,7 +163,27 @@ def shader(data: bytes) -> Hashable:
         return len(shown) // 16
     if translate(shown.encode(), as_text=True) != data:
         raise Broken("the text assembles to other bytes")
+    if expanded(shown) > _EXPANDED:
+        return "calls expanded", shown.count("\n")
     return _lowered(data), shown.count("\n")
+
+
+def expanded(text: str) -> int:
+    """Return the number of lines of a shader's text with calls expanded, some 2**60 at most.
+
+    >>> expanded("vs_2_0\\ncall l0\\ncall l0\\nret\\nlabel l0\\nnop\\nnop\\nret")
+    10
+    """
+    main, *functions = _LABEL.split(text)
+    bodies = {"": main} | dict(zip(functions[::2], functions[1::2], strict=True))
+    sizes: dict[str, int] = {}
+    # Functions call others, in any order, only a few deep.
+    for _ in range(_CALL_DEPTH):
+        sizes = {
+            name: lines.count("\n") + sum(sizes.get(each, 0) for each in _CALL.findall(lines))
+            for name, lines in bodies.items()
+        }
+    return sizes[""]
 
 
 def _lowered(data: bytes) -> str:
@@ -170,8 +194,6 @@ def _lowered(data: bytes) -> str:
         program = _program(data)
     except Dp2Error as error:
         return f"{type(error).__name__} {error.what[:20]}"
-    if sum(1 for _ in ir.walk(program.statements)) > _WRITTEN:
-        return "calls expanded to too much"
     if not ir.accesses(program):
         names = tuple(port.name for port in program.inputs)
         body(program, names, target=writer.Target(), masked=True, name="body")
@@ -468,7 +490,7 @@ TARGETS = (
             Bound(0.1, 0.1, 32.0, 1.0), doubled, _LONG),
     _target("shader", "shaders to text and back, and lowered", shader, code,
             mutate_words, 1024, ("shader",), ".bin",
-            Bound(0.5, 0.25, 64.0, 4.0), grow_code, _LONGEST_CODE, 4.0),
+            Bound(0.5, 0.3, 64.0, 4.0), grow_code, _LONGEST_CODE, 4.0),
     _target("rig", "replies of a driver elsewhere", rig, replies,
             mutate_replies, 512, ("rig",), ".replies",
             Bound(0.1, 0.05, 32.0, 1.0), doubled, _LONG),
