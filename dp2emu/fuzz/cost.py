@@ -49,6 +49,10 @@ Rates = Sequence[float | None]
 """Seconds of processor time and MiB of memory for each KiB of an input; None: the target's own."""
 
 
+Size = Callable[[bytes], int]
+"""Function that returns the size of an input, at least its length, by which it may cost."""
+
+
 class Bound(msgspec.Struct, frozen=True):
     """What an input may take: ``seconds`` of processor time and ``mib`` of memory, and for each
     KiB of the input ``seconds_per_kib`` and ``mib_per_kib`` more.
@@ -105,8 +109,9 @@ class Gauge:
     """Largest multiple of a bound below which inputs are not suspected, after others turned out
     to be innocent or known."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Bound, size: Size = len) -> None:
         self._bound = bound
+        self._size = size
         self._factor = 1.0
         self.reset()
 
@@ -114,13 +119,16 @@ class Gauge:
         """Read the clocks; nothing that was done before counts for an input."""
         self._last = _used()
 
-    def suspects(self, size: int) -> bool:
-        """Return whether the input of ``size`` bytes that was just tried may exceed the bound."""
+    def suspects(self, data: bytes) -> bool:
+        """Return whether the input that was just tried may exceed the bound."""
         last, self._last = self._last, _used()
-        bound, factor = self._bound.of(size), self._factor
         taken = Cost(self._last.seconds - last.seconds, self._last.memory - last.memory)
-        most = Cost(bound.seconds * factor, int(bound.memory * factor))
-        return bool(taken.excess(most))
+        # Its length is a lower bound of its size, which takes longer to find.
+        return all(taken.excess(self._allowed(size(data))) for size in (len, self._size))
+
+    def _allowed(self, size: int) -> Cost:
+        most, factor = self._bound.of(size), self._factor
+        return Cost(most.seconds * factor, int(most.memory * factor))
 
     def vain(self) -> None:
         """Suspect less: the last suspicion led to nothing new."""
@@ -153,16 +161,16 @@ class Bench:
         told = self._told("measured", data)
         return None if told is None else Cost(told["seconds"], told["memory"])
 
-    def exceeds(self, data: bytes, bound: Bound) -> str:
-        """Return what of a bound an input exceeds in a new process, else empty."""
+    def exceeds(self, data: bytes, most: Cost) -> str:
+        """Return what of the allowed cost an input exceeds in a new process, else empty."""
         cost = self.cost(data)
-        return cost.excess(bound.of(len(data))) if cost is not None else ""
+        return cost.excess(most) if cost is not None else ""
 
-    def error(self, data: bytes, bound: Bound) -> Costly | None:
-        """Return the error of an input that exceeds a bound, with cost, size and bound; None of
-        one that does not, in any of ``TIMES`` processes.
+    def error(self, data: bytes, most: Cost) -> Costly | None:
+        """Return the error of an input that costs more than allowed, with cost, length and bound;
+        None of one that does not, in any of ``TIMES`` processes.
         """
-        most, least = bound.of(len(data)), Cost(math.inf, 1 << 62)
+        least = Cost(math.inf, 1 << 62)
         for _ in range(TIMES):
             cost = self.cost(data)
             if cost is None or not cost.excess(most):

@@ -18,7 +18,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.parsers import CHECKED
 from dp2emu.errors import DecodingDisagreement, Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
-from dp2emu.fuzz.cost import Bound
+from dp2emu.fuzz.cost import Bound, Size
 from dp2emu.fuzz.growth import Growth, doubled, doubled_lines, repeated
 from dp2emu.fuzz.long_shaders import doubled_code, long_shader
 from dp2emu.fuzz.mutations import Mutation
@@ -43,6 +43,7 @@ from dp2emu.text.textfile import TextCapture
 _RECORDS = 2000
 _INSTRUCTION = 16
 """Bytes of an instruction, as a guess."""
+_STATEMENT = 8
 _LABEL = re.compile(r"^\s*label (l\d+)", re.MULTILINE)
 _CALL = re.compile(r"^\s*call.*\b(l\d+)", re.MULTILINE)
 _CALL_DEPTH = 6
@@ -206,6 +207,19 @@ def _program(data: bytes) -> ir.Program:
     decoded = sm.decode(data)
     of_stage = lower_pixel if decoded.version.stage is Stage.PIXEL else lower_vertex
     return of_stage(decoded).program
+
+
+def statement_bytes(data: bytes) -> int:
+    """Return the size of a shader for the bound on its cost: ``_STATEMENT`` bytes for each
+    statement of its program, since one instruction may be many.
+    """
+    try:
+        shown = translate(data)
+        if isinstance(shown, str) and expanded(shown) <= _EXPANDED:
+            return max(len(data), _STATEMENT * sum(1 for _ in ir.walk(_program(data).statements)))
+    except Exception:  # whatever it is, the trial finds it too
+        return len(data)
+    return len(data)
 
 
 def code(rng: Random) -> bytes:
@@ -470,11 +484,11 @@ def _string(text: str) -> bytes:
 def _target(
     name: str, what: str, trial: Callable[[bytes], Hashable], seed: Callable[[Random], bytes],
     mutate: Mutation, most: int, cover: tuple[str, ...], suffix: str, cost: Bound, grow: Growth,
-    longest: int, pace: float = 0.25,
+    longest: int, pace: float = 0.25, size: Size = len,
 ) -> Target:  # fmt: skip
     return Target(
         name, what, lambda: trial, seed, mutate, most, tuple(f"dp2emu.{each}" for each in cover),
-        suffix=suffix, cost=cost, grow=grow, longest=longest, pace=pace,
+        suffix=suffix, cost=cost, grow=grow, longest=longest, pace=pace, size=size,
     )  # fmt: skip
 
 
@@ -490,7 +504,7 @@ TARGETS = (
             Bound(0.1, 0.1, 32.0, 1.0), doubled, _LONG),
     _target("shader", "shaders to text and back, and lowered", shader, code,
             mutate_words, 1024, ("shader",), ".bin",
-            Bound(0.5, 0.3, 64.0, 4.0), grow_code, _LONGEST_CODE, 4.0),
+            Bound(0.5, 0.08, 64.0, 4.0), grow_code, _LONGEST_CODE, 4.0, statement_bytes),
     _target("rig", "replies of a driver elsewhere", rig, replies,
             mutate_replies, 512, ("rig",), ".replies",
             Bound(0.1, 0.05, 32.0, 1.0), doubled, _LONG),

@@ -167,7 +167,7 @@ class Worker:
         self.corpus = Corpus(folder / target.name, target.most, seeds)
         self._look = time.monotonic() + _REFRESH
         self._bench = bench
-        self._gauge = Gauge(target.cost)
+        self._gauge = Gauge(target.cost, target.size)
         self._bytes = self._long_bytes = 0
         self._heaviest = (
             Heaviest(folder / f"{target.name}.long", self._calls_of) if (target.longest) else None
@@ -226,7 +226,7 @@ class Worker:
             self._found(finding_of(self.target.name, error, data))
             self._gauge.reset()
             return _FOUND
-        if perf_counter() - began > Gauge.QUICK and self._gauge.suspects(len(data)):
+        if perf_counter() - began > Gauge.QUICK and self._gauge.suspects(data):
             self._weigh(data)
         return feature
 
@@ -265,7 +265,7 @@ class Worker:
         if self._bench is None:
             return
         with self._paused():
-            error = self._bench.error(data, self.target.cost)
+            error = self._bench.error(data, self.target.allowed(data))
             finding = None if error is None else finding_of(self.target.name, error, data)
             if finding is None or finding.site in self._known or self._findings.has(finding):
                 self._gauge.vain()
@@ -285,12 +285,14 @@ class Worker:
 
     def _cheaper(self, finding: Finding, bench: Bench) -> Finding:
         """Return the finding with the smallest input found that still exceeds the bound."""
-        cost = self.target.cost
-        kind = bench.exceeds(finding.data, cost)
+        allowed = self.target.allowed
+        kind = bench.exceeds(finding.data, allowed(finding.data))
         data = shrink_bytes(
-            finding.data, lambda some: bench.exceeds(some, cost) == kind, Budget(_COSTLY_TRIES)
+            finding.data,
+            lambda some: bench.exceeds(some, allowed(some)) == kind,
+            Budget(_COSTLY_TRIES),
         )
-        error = bench.error(data, cost)
+        error = bench.error(data, allowed(data))
         if error is None or error.site != finding.site:
             return finding
         return finding_of(finding.target, error, data)

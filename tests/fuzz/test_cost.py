@@ -64,14 +64,14 @@ def bench() -> Iterator[Bench]:
 
 
 def test_an_input_within_its_bound_is_none(bench: Bench) -> None:
-    assert bench.error(b"12345678", Bound()) is None
+    assert bench.error(b"12345678", Bound().of(8)) is None
     cost = bench.cost(b"12345678")
     assert cost is not None and not cost.excess(Bound().of(8))
 
 
 def test_a_process_that_dies_measures_nothing() -> None:
     bench = Bench(f"{PLANTED}:CRASHES", (PLANTED,))
-    assert bench.error(planted.BAD, Bound(0.0, 0.0, 0.0, 0.0)) is None
+    assert bench.error(planted.BAD, Bound(0.0, 0.0, 0.0, 0.0).of(1)) is None
     bench.close()
 
 
@@ -110,13 +110,13 @@ def test_suspicions_that_lead_to_nothing_make_others_rarer(
     used = iter((0.0, 1.5, 3.0, 6.0, 100.0))
     monkeypatch.setattr("dp2emu.fuzz.cost._used", lambda: Cost(next(used), 0))
     gauge = Gauge(Bound(1.0, 0.0))
-    assert gauge.suspects(1)
+    assert gauge.suspects(b"7")
     gauge.vain()
-    assert not gauge.suspects(1)
-    assert gauge.suspects(1)
+    assert not gauge.suspects(b"7")
+    assert gauge.suspects(b"7")
     for _ in range(9):
         gauge.vain()
-    assert gauge.suspects(1)
+    assert gauge.suspects(b"7")
 
 
 def test_the_heaviest_of_each_size_is_kept_in_a_folder(tmp_path: Path) -> None:
