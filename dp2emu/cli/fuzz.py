@@ -35,6 +35,14 @@ from dp2emu.fuzz.worker import available
 @click.option(
     "--timeout", type=FloatRange(0.1), default=10.0, help="CPU seconds that an input may take."
 )
+@click.option(
+    "--cost", metavar="SECONDS", type=FloatRange(1e-6),
+    help="CPU seconds that a KiB of input may take, instead of the target's.",
+)  # fmt: skip
+@click.option(
+    "--memory", metavar="MIB", type=FloatRange(1e-6),
+    help="MiB of memory that a KiB of input may take, instead of the target's.",
+)  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue after the inputs of the last campaign.")
 @click.option("--plain", is_flag=True, help="Do not use atheris, even if it is installed.")
 @click.option(
@@ -44,7 +52,8 @@ from dp2emu.fuzz.worker import available
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(
     target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
-    seed: int, timeout: float, resume: bool, plain: bool, export: str | None, as_json: bool,
+    seed: int, timeout: float, cost: float | None, memory: float | None, resume: bool, plain: bool,
+    export: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Search for inputs that break an invariant.
 
@@ -60,9 +69,8 @@ def command(
         return FINE
     if jobs > 1 and execs is not None and execs < jobs:
         raise UsageError(f"{execs} inputs are too few for {jobs} processes")
-    plan = Plan(
-        Path(corpus), execs, seconds, jobs, seed, timeout, available() and not plain, resume
-    )
+    guided = available() and not plain
+    plan = Plan(Path(corpus), execs, seconds, jobs, seed, timeout, guided, resume, cost, memory)
     return _fuzzed(target, plan, as_json)
 
 

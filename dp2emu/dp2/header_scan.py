@@ -89,6 +89,32 @@ def headers(
     return Headers(offsets[:found], int(words[1]), None)
 
 
+class ShortWalk:
+    """The compiled walk over buffers of at most ``most`` bytes, in memory that every call reuses.
+
+    ``vertex_size`` is in bytes.  Mutable.  Raises ImportError without llvmlite.
+    """
+
+    def __init__(self, most: int, vertex_size: int) -> None:
+        data = np.zeros(max(most, 1), np.uint8)
+        offsets = np.empty(most // HEADER_BYTES + 1, np.int64)
+        places = [_address(array) for array in (data, _table(), offsets)]
+        words = np.array([places[0], 0, 0, vertex_size, *places[1:], offsets.size], np.int64)
+        self._data, self._offsets, self._words = map(memoryview, (data, offsets, words))
+        self._run, self._place = _compiled(), _address(words)
+
+    def __call__(self, data: bytes, start: int = 0) -> tuple[list[int], int]:
+        """Return the offsets of the tokens from ``start`` on, and the offset where they end.
+
+        A token of kind ``OTHER``, a malformed one, or the end of ``data`` is there.
+        """
+        words, size = self._words, len(data)
+        self._data[:size] = data
+        words[1], words[2] = start, size
+        found = self._run(self._place)
+        return self._offsets[:found].tolist(), words[1]
+
+
 def _address(array: NDArray[Any]) -> int:
     address: int = array.ctypes.data
     return address

@@ -47,6 +47,8 @@ class Plan(msgspec.Struct, frozen=True):
     None is no end.  ``timeout`` bounds an input in seconds of processor time where the system
     reports that (Linux), and in wall time elsewhere.  ``guided``: atheris chooses inputs by
     coverage.  ``seed`` determines the inputs; ``resume`` continues behind those of an earlier run.
+    ``seconds_per_kib`` of processor time and ``mib_per_kib`` of memory are what a KiB of input may
+    take; None: as the target's ``Bound``.
     """
 
     folder: Path
@@ -57,6 +59,8 @@ class Plan(msgspec.Struct, frozen=True):
     timeout: float = 10.0
     guided: bool = False
     resume: bool = False
+    seconds_per_kib: float | None = None
+    mib_per_kib: float | None = None
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -157,7 +161,7 @@ class _Campaign:
         self._before = self._remembered()
         self._started = time.monotonic()
         self._jobs = [
-            _Job(number, path, Board(path, target.most), self._before.execs // plan.jobs)
+            _Job(number, path, Board(path, target.room), self._before.execs // plan.jobs)
             for number in range(plan.jobs)
             for path in (boards / f"{number}",)
         ]
@@ -239,6 +243,7 @@ class _Campaign:
             job.worked = _worked(job.worker.pid, now)
         elif not vitals.data:
             job.changed = now + _START_SECONDS
+            job.worked = _worked(job.worker.pid, now)
         if code == 0:
             job.done = True
             job.execs = vitals.execs + bool(vitals.data)  # libFuzzer ends without a last count
@@ -276,7 +281,9 @@ class _Campaign:
         job.changed = time.monotonic() + _START_SECONDS
         paths = map(str, (plan.folder, job.path, job.output))
         seed = plan.seed * 1009 + job.number
-        call = call_of(self._function, self._name, *paths, seed, job.execs, self._last(job), left)
+        cost = plan.seconds_per_kib, plan.mib_per_kib
+        last = self._last(job)
+        call = call_of(self._function, self._name, *paths, cost, seed, job.execs, last, left)
         job.worker = self._server.start(call)
 
     def _last(self, job: _Job) -> int | None:

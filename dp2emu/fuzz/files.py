@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
@@ -12,11 +13,14 @@ from dp2emu.capture import CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, RECORD, pack
-from dp2emu.capture.records import Record
+from dp2emu.capture.records import Called, Record
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.parsers import CHECKED
 from dp2emu.errors import DecodingDisagreement, Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
+from dp2emu.fuzz.cost import Bound, Size
+from dp2emu.fuzz.growth import Growth, doubled, doubled_lines, repeated
+from dp2emu.fuzz.long_shaders import doubled_code, long_shader
 from dp2emu.fuzz.mutations import Mutation
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.limits import FUZZING
@@ -24,8 +28,10 @@ from dp2emu.retrace import METHODS, Import
 from dp2emu.rig.served import Served
 from dp2emu.rig.wire import Message, Reply, receive
 from dp2emu.runtime.responses import parse_responses
-from dp2emu.shader import sm, sm4
+from dp2emu.shader import ir, sm, sm4
 from dp2emu.shader.files import translate
+from dp2emu.shader.jit import writer
+from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.sm.lower import lower_pixel, lower_vertex
 from dp2emu.shader.sm.versions import Stage
 from dp2emu.shader.sm4.lower import lower
@@ -35,6 +41,18 @@ from dp2emu.text.answers import response_blocks
 from dp2emu.text.textfile import TextCapture
 
 _RECORDS = 2000
+_INSTRUCTION = 16
+"""Bytes of an instruction, as a guess."""
+_STATEMENT = 8
+_LABEL = re.compile(r"^\s*label (l\d+)", re.MULTILINE)
+_CALL = re.compile(r"^\s*call.*\b(l\d+)", re.MULTILINE)
+_CALL_DEPTH = 6
+_EXPANDED = 2 * (1 << 14) // _INSTRUCTION
+"""Most instructions of a shader that is lowered, calls expanded: a few bytes may call whole
+functions, and the bound on the cost of an input is by its bytes."""
+_LONG = 1 << 15
+_LONGEST_CODE = 1 << 14
+"""Most bytes of a shader that is grown."""
 
 # Captures
 
@@ -62,6 +80,18 @@ def capture_file(rng: Random) -> bytes:
     sink = CaptureWriter(out, compression=kind) if kind else LogWriter(out)
     with sink as writer:
         for record in records:
+            writer.write(record)
+    return out.getvalue()
+
+
+def grow_capture(rng: Random, data: bytes) -> bytes:
+    """Return a capture of calls whose records take twice as many bytes as ``data``."""
+    records = list(stage.records(stage.grow(rng, stage.program(rng))))
+    setting, calls = records[: len(stage.SURFACES) + 4], records[len(stage.SURFACES) + 4 :]
+    size = sum(len(each.call.commands or b"") + 64 for each in calls if isinstance(each, Called))
+    out = io.BytesIO()
+    with LogWriter(out) if rng.random() < 0.5 else CaptureWriter(out) as writer:
+        for record in (*setting, *calls * max(2 * len(data) // size, 1)):
             writer.write(record)
     return out.getvalue()
 
@@ -126,32 +156,94 @@ def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:
 
 
 def shader(data: bytes) -> Hashable:
-    """Check that a shader's text assembles to the same code, and lowering does not crash."""
+    """Check that a shader's text assembles to the same code, and that lowering and the code
+    generation of the compiled engine do not crash.
+    """
     shown = translate(data)
     if isinstance(shown, bytes):
         return len(shown) // 16
     if translate(shown.encode(), as_text=True) != data:
         raise Broken("the text assembles to other bytes")
+    if expanded(shown) > _EXPANDED:
+        return "calls expanded", shown.count("\n")
     return _lowered(data), shown.count("\n")
 
 
+def expanded(text: str) -> int:
+    """Return the number of lines of a shader's text with calls expanded, some 2**60 at most.
+
+    >>> expanded("vs_2_0\\ncall l0\\ncall l0\\nret\\nlabel l0\\nnop\\nnop\\nret")
+    10
+    """
+    main, *functions = _LABEL.split(text)
+    bodies = {"": main} | dict(zip(functions[::2], functions[1::2], strict=True))
+    sizes: dict[str, int] = {}
+    # Functions call others, in any order, only a few deep.
+    for _ in range(_CALL_DEPTH):
+        sizes = {
+            name: lines.count("\n") + sum(sizes.get(each, 0) for each in _CALL.findall(lines))
+            for name, lines in bodies.items()
+        }
+    return sizes[""]
+
+
 def _lowered(data: bytes) -> str:
-    """Lower a shader to a program; return the error as text, empty if there is none."""
+    """Lower a shader to a program, and that to LLVM text; return the error as text, empty if there
+    is none.
+    """
     try:
-        if data[1:2] == b"\0":
-            lower(sm4.decode(data))
-        else:
-            decoded = sm.decode(data)
-            (lower_pixel if decoded.version.stage is Stage.PIXEL else lower_vertex)(decoded)
+        program = _program(data)
     except Dp2Error as error:
         return f"{type(error).__name__} {error.what[:20]}"
+    if not ir.accesses(program):
+        names = tuple(port.name for port in program.inputs)
+        body(program, names, target=writer.Target(), masked=True, name="body")
     return ""
+
+
+def _program(data: bytes) -> ir.Program:
+    if data[1:2] == b"\0":
+        return lower(sm4.decode(data)).program
+    decoded = sm.decode(data)
+    of_stage = lower_pixel if decoded.version.stage is Stage.PIXEL else lower_vertex
+    return of_stage(decoded).program
+
+
+def statement_bytes(data: bytes) -> int:
+    """Return the size of a shader for the bound on its cost: ``_STATEMENT`` bytes for each
+    statement of its program, since one instruction may be many.
+    """
+    try:
+        shown = translate(data)
+        if isinstance(shown, str) and expanded(shown) <= _EXPANDED:
+            return max(len(data), _STATEMENT * sum(1 for _ in ir.walk(_program(data).statements)))
+    except Exception:  # whatever it is, the trial finds it too
+        return len(data)
+    return len(data)
 
 
 def code(rng: Random) -> bytes:
     """Return a valid shader of any version."""
     make = generate4 if rng.random() < 0.5 else generate
     return make(rng, length=rng.randrange(1, 8))
+
+
+def grow_code(rng: Random, data: bytes) -> bytes:
+    """Return a valid shader about twice as long as ``data``: with more of its instructions, random
+    code, or all alike.
+    """
+    made = doubled_code(rng, data) if rng.random() < 0.5 else None
+    if made is not None and len(made) <= _LONGEST_CODE:
+        return made
+    length = min(max(2 * len(data), 64), _LONGEST_CODE) // _INSTRUCTION
+    while True:
+        if rng.random() < 0.25:
+            made = (generate4 if rng.random() < 0.5 else generate)(rng, length=length)
+        else:
+            made = long_shader(rng, length)
+        if len(made) <= _LONGEST_CODE:
+            return made
+        length //= 2
 
 
 def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:
@@ -330,6 +422,22 @@ def mutate_events(rng: Random, data: bytes, other: bytes) -> bytes:
     return (data[:1] or b"\5") + changed
 
 
+def grow_events(rng: Random, data: bytes) -> bytes:
+    """Make an event stream about twice as long: random calls, or the same bytes again."""
+    if rng.random() < 0.3:
+        return data + repeated(data[1:], len(data))
+    known: dict[str, int] = {}
+    calls, size = [_uint(_VERSION)], 0
+    for number in range(1 << 12):
+        calls.append(
+            b"".join(_call(rng, number, rng.choice(_NAMES) if number else _CREATE, known))
+        )
+        size += len(calls[-1])
+        if size > 2 * len(data):
+            break
+    return b"".join(calls)
+
+
 def _call(rng: Random, number: int, name: str, known: dict[str, int]) -> Iterator[bytes]:
     count = rng.randrange(6)
     yield _ENTER + _uint(0)
@@ -375,24 +483,32 @@ def _string(text: str) -> bytes:
 
 def _target(
     name: str, what: str, trial: Callable[[bytes], Hashable], seed: Callable[[Random], bytes],
-    mutate: Mutation, most: int, cover: str, suffix: str,
+    mutate: Mutation, most: int, cover: tuple[str, ...], suffix: str, cost: Bound, grow: Growth,
+    longest: int, pace: float = 0.25, size: Size = len,
 ) -> Target:  # fmt: skip
     return Target(
-        name, what, lambda: trial, seed, mutate, most, (f"dp2emu.{cover}",), suffix=suffix
-    )
+        name, what, lambda: trial, seed, mutate, most, tuple(f"dp2emu.{each}" for each in cover),
+        suffix=suffix, cost=cost, grow=grow, longest=longest, pace=pace, size=size,
+    )  # fmt: skip
 
 
 TARGETS = (
     _target("capture", "read captures, and as text the same", capture, capture_file,
-            mutate_capture, 8192, "capture", ".dp2"),
-    _target("text", "read the text of captures", text, text_file, mutate_text, 4096, "text",
-            ".txt"),
+            mutate_capture, 8192, ("capture",), ".dp2",
+            Bound(4.0, 0.1, 64.0, 1.0), grow_capture, 2 * _LONG),
+    _target("text", "read the text of captures", text, text_file,
+            mutate_text, 4096, ("text",), ".txt",
+            Bound(0.2, 0.02, 32.0, 1.0), doubled_lines, 2 * _LONG),
     _target("responses", "both readers of responses agree", responses, response_bytes,
-            mutations.mutate, 256, "runtime.responses", ".response"),
-    _target("shader", "shaders to text and back, and lowered", shader, code, mutate_words, 1024,
-            "shader", ".bin"),
-    _target("rig", "replies of a driver elsewhere", rig, replies, mutate_replies, 512, "rig",
-            ".replies"),
-    Target("trace", "read a trace of API calls and import it", lambda: trace, events,
-           mutate_events, 4096, ("dp2emu.capture.apitrace", "dp2emu.retrace"), suffix=".events"),
+            mutations.mutate, 256, ("runtime.responses",), ".response",
+            Bound(0.1, 0.1, 32.0, 1.0), doubled, _LONG),
+    _target("shader", "shaders to text and back, and lowered", shader, code,
+            mutate_words, 1024, ("shader",), ".bin",
+            Bound(0.5, 0.08, 64.0, 4.0), grow_code, _LONGEST_CODE, 4.0, statement_bytes),
+    _target("rig", "replies of a driver elsewhere", rig, replies,
+            mutate_replies, 512, ("rig",), ".replies",
+            Bound(0.1, 0.05, 32.0, 1.0), doubled, _LONG),
+    _target("trace", "read a trace of API calls and import it", trace, events,
+            mutate_events, 4096, ("capture.apitrace", "retrace"), ".events",
+            Bound(0.2, 0.05, 32.0, 1.0), grow_events, _LONG),
 )  # fmt: skip

@@ -14,6 +14,7 @@ import msgspec
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Record
 from dp2emu.fuzz.corpus import name_of
+from dp2emu.fuzz.cost import Costly
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.outputs import write_file
 
@@ -49,12 +50,14 @@ def finding_of(target: str, error: BaseException, data: bytes) -> Finding:
 
 def site_of(error: BaseException) -> str:
     """Return the exception's class and innermost functions of dp2emu, or else of the target; of
-    ``Broken`` the message without its numbers.
+    ``Broken`` the message without its numbers; of ``Costly`` its own site.
 
     >>> site_of(Broken("a token at 5 instead of 7"))
     'Broken: a token at # instead of #'
     """
     kind = type(error).__name__
+    if isinstance(error, Costly):
+        return error.site
     if isinstance(error, Broken):
         return f"{kind}: {_NUMBERS.sub('#', str(error))}"
     frames = [_where(frame) for frame in _frames(error.__traceback__)]

@@ -54,6 +54,25 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
     return b"".join(changed[:_MOST_TOKENS])
 
 
+def grow(rng: Random, data: bytes) -> bytes:
+    """Make a stream about twice as long: more tokens, or more items in one."""
+    tokens = tokens_of(data)
+    if not tokens:
+        return data + stream(rng)
+    if rng.random() < 0.25:
+        return b"".join(tokens) * 2
+    at = rng.randrange(len(tokens))
+    if rng.random() < 0.5:
+        run = tokens[at : at + rng.choice((1, 2, 8))]
+        size = sum(map(len, run)) or 1
+        return b"".join((*tokens[:at], *run * -(-len(data) // size), *tokens[at:]))
+    token = rng.choice(_COUNTED)
+    item = VERTEX_SIZE if token.item_dtype is None else token.item_dtype.itemsize
+    count = min(len(data) // item + 1, 0xFFFF)
+    tokens.insert(at, generate(token, rng, n=count, vertex_size=VERTEX_SIZE))
+    return b"".join(tokens)
+
+
 def tokens_of(data: bytes) -> Tokens:
     """Return the bytes of each token, and the bytes after the last complete token."""
     found = scan(data, 0, len(data), VERTEX_SIZE)
@@ -181,4 +200,10 @@ MUTATIONS: tuple[Callable[[Random, Tokens, bytes], Tokens], ...] = (
     reorder,
 )  # fmt: skip
 _TOKENS = tuple(TABLE[op] for op in sorted(TABLE))
+_COUNTED = tuple(
+    token for token in _TOKENS
+    if (token.item_dtype is not None and token.count(2) > token.count(1))
+    or (token.vertices is not None and token.vertices(2) > token.vertices(1))
+)  # fmt: skip
+"""Tokens whose size depends on the count in their header."""
 _OPS = tuple(int(token.op) for token in _TOKENS)

@@ -39,6 +39,8 @@ ROOM = 4096
 FVF = 0x144
 VERTICES = 64
 MOST_CALLS = 8
+LONGEST = MOST_CALLS * (ROOM + len(CALL))
+"""Bytes of an input that is all executed."""
 _WORK = ("vertices", "primitives", "entered", "clipped", "fragments", "samples", "vertex_bytes",
          "pixel_bytes", "upload_bytes", "texture_cache_lookups")  # fmt: skip
 """Names of the GPU counters whose values are features of a stream."""
@@ -103,6 +105,16 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
         head = bytes((rng.randrange(len(INTERFACES)),))
     else:
         calls[at] = grammar.mutate(rng, calls[at], rng.choice(others))
+    return head + CALL.join(calls[:MOST_CALLS])
+
+
+def grow(rng: Random, data: bytes) -> bytes:
+    """Make an input about twice as long: more calls, or longer ones, up to ``LONGEST`` bytes."""
+    head, calls = data[:1] or b"\0", data[1:].split(CALL)
+    if rng.random() < 0.3:
+        calls = [call for call in calls for _ in range(2)]
+    else:
+        calls = [grammar.grow(rng, call)[:ROOM] for call in calls]
     return head + CALL.join(calls[:MOST_CALLS])
 
 

@@ -11,19 +11,28 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2 import lockstep
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.context import Context
+from dp2emu.dp2.header_scan import OTHER, ShortWalk, row_of
 from dp2emu.dp2.parsers import CONSTRUCT
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.walk import scan
+from dp2emu.dp2.table import TABLE
+from dp2emu.dp2.walk import Scan, scan
 from dp2emu.errors import DecodingDisagreement, ResponseError
 from dp2emu.fuzz import grammar, stage
+from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.stage import CALL, Outcome, Stage
 from dp2emu.fuzz.target import Broken, Target, Trial
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import JIT, REFERENCE
+from dp2emu.shader.jit.machine import works
 from dp2emu.text import TextCapture
 
 _MOST = 1024
+_WALKED = 96
+"""Most bytes of an input of target ``walk`` that is not grown."""
+_LONG = 1 << 15
+_LEFT_OUT = frozenset(op for op, token in TABLE.items() if row_of(token)[0] == OTHER)
+"""Opcodes whose sizes the compiled walk leaves to the walk."""
 _COVER = ("dp2emu.dp2", "dp2emu.gpu")
 _BUFFER = 1 << 16
 _START = (
@@ -33,9 +42,51 @@ _START = (
 )
 
 
+def walks() -> Trial:
+    """Return a trial that holds the compiled walk, if there is one, to the walk (``walk``)."""
+    if not works():
+        return walk
+    compiled = ShortWalk(_LONG, grammar.VERTEX_SIZE)
+
+    def trial(data: bytes) -> Hashable:
+        found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
+        offsets, at = compiled(data)
+        if at != found.stop or offsets != [command[0] for command in found.commands]:
+            _same_tokens(compiled, data, found)
+        return _adjacent(data, found)
+
+    return trial
+
+
+def _same_tokens(compiled: ShortWalk, data: bytes, found: Scan) -> None:
+    """Raise Broken unless the compiled walk finds the tokens that ``scan`` has ``found``.
+
+    It stops at tokens that it leaves to the walk, and is continued behind each.
+    """
+    commands = found.commands
+    at = number = 0
+    while True:
+        offsets, at = compiled(data, at)
+        last = number + len(offsets)
+        if offsets != [command[0] for command in commands[number:last]]:
+            raise Broken(f"the compiled walk has tokens at {offsets[:9]}")
+        if last == len(commands):
+            break
+        offset, token, _, _, stop = commands[last]
+        if offset != at or token.op not in _LEFT_OUT:
+            raise Broken(f"the compiled walk stopped at {at}, before {token.name} at {offset}")
+        at, number = stop, last + 1
+    if at != found.stop:
+        raise Broken(f"the compiled walk stopped at {at}, the walk at {found.stop}")
+
+
 def walk(data: bytes) -> Hashable:
     """Check that tokens are adjacent up to where the walk stops."""
-    found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
+    return _adjacent(data, scan(data, 0, len(data), grammar.VERTEX_SIZE))
+
+
+def _adjacent(data: bytes, found: Scan) -> Hashable:
+    """Return features of a scan.  Raises Broken unless its tokens are adjacent."""
     at = 0
     for offset, _, _, start, stop in found.commands:
         if offset != at or stop < start:
@@ -231,22 +282,37 @@ def queries(rng: Random) -> bytes:
 
 
 def _target(
-    name: str, what: str, trial: Trial, seed: Callable[[Random], bytes] = stage.program
-) -> Target:
-    return Target(name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records)
+    name: str, what: str, trial: Trial, cost: Bound,
+    seed: Callable[[Random], bytes] = stage.program,
+) -> Target:  # fmt: skip
+    return Target(
+        name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records,
+        cost=cost, grow=stage.grow, longest=stage.LONGEST,
+    )  # fmt: skip
 
 
+def _reading(
+    name: str, what: str, make: Callable[[], Trial], most: int, cover: tuple[str, ...],
+    cost: Bound, pace: float = 0.25, *, compares: bool = True,
+) -> Target:  # fmt: skip
+    return Target(
+        name, what, make, grammar.stream, grammar.mutate, most, cover, records,
+        compares=compares, cost=cost, grow=grammar.grow, longest=_LONG, pace=pace,
+    )  # fmt: skip
+
+
+_EXECUTED = Bound(3.0, 1.0, 64.0, 2.0)
 TARGETS = (
-    Target("walk", "find every token of command bytes", lambda: walk, grammar.stream,
-           grammar.mutate, 96, ("dp2emu.dp2.walk",), records, compares=False),
-    Target("construct", "construct and the walk read the same", lambda: agree, grammar.stream,
-           grammar.mutate, 128, ("dp2emu.dp2.walk", "dp2emu.dp2.parse"),
-           records),
-    Target("reassembly", "dump, and assemble to the same bytes", lambda: come_back,
-           grammar.stream, grammar.mutate, 64, ("dp2emu.text",), records),
-    _target("device", "execute calls", execute),
-    _target("engines", "both engines leave the same bits", engines_agree),
-    _target("fresh", "a stream leaves nothing to the next", nothing_stays),
-    _target("queries", "responses answer what was issued", queries_answered, queries),
-    _target("offset", "nothing behind dwErrorOffset is done", nothing_behind),
+    _reading("walk", "the walk and the compiled walk find every token", walks, _WALKED,
+             ("dp2emu.dp2.walk",), Bound(0.1, 0.01, 32.0, 1.0), 1 / 16, compares=False),
+    _reading("construct", "construct and the walk read the same", lambda: agree, 128,
+             ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
+    _reading("reassembly", "dump, and assemble to the same bytes", lambda: come_back, 64,
+             ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0)),
+    _target("device", "execute calls", execute, _EXECUTED),
+    _target("engines", "both engines leave the same bits", engines_agree,
+            Bound(6.0, 2.0, 128.0, 4.0)),
+    _target("fresh", "a stream leaves nothing to the next", nothing_stays, _EXECUTED),
+    _target("queries", "responses answer what was issued", queries_answered, _EXECUTED, queries),
+    _target("offset", "nothing behind dwErrorOffset is done", nothing_behind, _EXECUTED),
 )  # fmt: skip

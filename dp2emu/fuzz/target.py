@@ -8,6 +8,8 @@ from random import Random
 import msgspec
 
 from dp2emu.capture.records import Record
+from dp2emu.fuzz.cost import Bound, Cost, Size
+from dp2emu.fuzz.growth import Growth, doubled
 from dp2emu.fuzz.mutations import Mutation
 
 
@@ -35,6 +37,9 @@ class Target(msgspec.Struct, frozen=True):
 
     ``what`` says the property in a line; ``make`` returns the function that tries inputs.
     ``seed`` makes a random input, ``mutate`` changes one; inputs have at most ``most`` bytes.
+    ``grow`` makes an input longer, up to ``longest`` bytes; inputs do not grow if that is 0.
+    ``pace`` is the number of bytes of longer inputs for each byte of others.
+    ``cost`` is the processor time and memory that an input may take, by its ``size``.
     ``records`` returns the capture that reproduces an input, or None if the input is a file, whose
     name ends in ``suffix``.  ``cover`` names the modules whose coverage is measured; ``compares``:
     they compare with constants that an input may have to contain.
@@ -50,3 +55,17 @@ class Target(msgspec.Struct, frozen=True):
     records: Callable[[bytes], Sequence[Record] | None] = _no_capture
     suffix: str = ".bin"
     compares: bool = True
+    cost: Bound = Bound()
+    size: Size = len
+    grow: Growth = doubled
+    longest: int = 0
+    pace: float = 0.25
+
+    def allowed(self, data: bytes) -> Cost:
+        """Return the most that an input may cost."""
+        return self.cost.of(self.size(data))
+
+    @property
+    def room(self) -> int:
+        """Return the most bytes of any input."""
+        return max(self.most, self.longest)

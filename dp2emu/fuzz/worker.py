@@ -15,18 +15,23 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
+from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec.structs import replace
 
 from dp2emu.errors import Dp2Error
-from dp2emu.fuzz import target_named
+from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.corpus import Corpus
+from dp2emu.fuzz.cost import Bench, Gauge, Rates, calls_of
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
+from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
 from dp2emu.fuzz.target import Target, Trial
 from dp2emu.process.worker import end_with_parent
@@ -50,8 +55,13 @@ _FRESH = 0.02
 _COUNTS = struct.Struct("<3Q")
 _FOUND = object()
 """Value that ``Worker._tried`` returns for an input that is a finding."""
-_CURRENT = "<2Q{}s"
-"""Struct format of a ``Board`` file after its counts: inputs tried, bytes of the input, input."""
+_CURRENT = struct.Struct("<2Q")
+"""Layout of a ``Board`` file between counts and input: inputs tried, bytes of the input."""
+_INPUT = _COUNTS.size + _CURRENT.size
+_COSTLY_TRIES = 24
+"""Maximum number of attempts to make a costly input smaller, each of which takes a process."""
+_READ = 64
+"""Number of inputs after which the clocks are read."""
 
 
 class Vitals(msgspec.Struct, frozen=True):
@@ -71,8 +81,7 @@ class Board:
 
     def __init__(self, path: Path, most: int) -> None:
         """Map the file ``path``, made if absent, with room for an input of ``most`` bytes."""
-        self._current = struct.Struct(_CURRENT.format(most))
-        size = _COUNTS.size + self._current.size
+        size = _INPUT + most
         if not path.exists() or path.stat().st_size < size:
             path.write_bytes(bytes(size))
         with open(path, "r+b") as file:
@@ -80,7 +89,8 @@ class Board:
 
     def begin(self, execs: int, data: bytes) -> None:
         """Store the input that is tried next, and the number of inputs tried before, ``execs``."""
-        self._current.pack_into(self._map, _COUNTS.size, execs, len(data), data)
+        self._map[_INPUT : _INPUT + len(data)] = data
+        _CURRENT.pack_into(self._map, _COUNTS.size, execs, len(data))
 
     def count(self, features: int, lines: int, corpus: int) -> None:
         """Store the numbers of features and covered lines, and of inputs in the corpus."""
@@ -88,9 +98,9 @@ class Board:
 
     def read(self) -> Vitals:
         """Return the counts and the current input that the worker stored last."""
-        execs, length, data = self._current.unpack_from(self._map, _COUNTS.size)
+        execs, length = _CURRENT.unpack_from(self._map, _COUNTS.size)
         features, lines, corpus = _COUNTS.unpack_from(self._map)
-        return Vitals(execs, features, lines, corpus, data[:length])
+        return Vitals(execs, features, lines, corpus, self._map[_INPUT : _INPUT + length])
 
 
 class Coverage:
@@ -140,8 +150,10 @@ class Worker:
     """
 
     def __init__(
-        self, target: Target, folder: Path, board: Board, seed: int = 0, execs: int = 0
-    ) -> None:
+        self, target: Target, folder: Path, board: Board, seed: int = 0, execs: int = 0,
+        bench: Bench | None = None,
+    ) -> None:  # fmt: skip
+        """``bench`` measures suspected inputs; without one none is suspected."""
         self.target = target
         self.execs = execs
         self._rng = Random(f"{seed} {execs}")
@@ -154,6 +166,12 @@ class Worker:
         seeds = (target.seed(self._rng)[: target.most] for _ in range(_SEEDS))
         self.corpus = Corpus(folder / target.name, target.most, seeds)
         self._look = time.monotonic() + _REFRESH
+        self._bench = bench
+        self._gauge = Gauge(target.cost, target.size)
+        self._bytes = self._long_bytes = 0
+        self._heaviest = (
+            Heaviest(folder / f"{target.name}.long", self._calls_of) if (target.longest) else None
+        )
 
     def run(self, execs: int | None, seconds: float | None) -> None:
         """Try inputs until ``execs`` have been tried in all or ``seconds`` have passed."""
@@ -165,11 +183,18 @@ class Worker:
                     break
                 if now >= self._look:
                     self._refresh(now)
-            self.try_input(self._input())
+            self.execs += 1
+            if not self._climbs():
+                self._try(self._input())
         self._report()
 
     def try_input(self, data: bytes) -> None:
         """Try an input, and keep it if it has a new feature or covers a new line."""
+        self.execs += 1
+        self._try(data)
+
+    def _try(self, data: bytes) -> None:
+        self._bytes += len(data)
         feature = self._tried(data)
         if feature is _FOUND:
             return
@@ -179,20 +204,98 @@ class Worker:
             self.corpus.add(data)
 
     def try_guided(self, data: bytes) -> None:
-        """Try an input that libFuzzer chose."""
+        """Try an input that libFuzzer chose, and a longer one that it does not count if it is
+        time for that.
+        """
+        self.execs += 1
+        self._bytes += len(data)
         self._tried(data)
+        self._climbs()
 
     def _tried(self, data: bytes) -> Hashable:
         """Try an input and return its features, or ``_FOUND``."""
-        self._board.begin(self.execs, data)
-        self.execs += 1
+        self._board.begin(self.execs - 1, data)
+        if self.execs % _READ == 0:
+            self._gauge.reset()
+        began = perf_counter()
         try:
-            return self._trial(data)
+            feature = self._trial(data)
         except Dp2Error as error:
-            return type(error).__name__, error.token, error.what[:12]
+            feature = type(error).__name__, error.token, error.what[:12]
         except Exception as error:
             self._found(finding_of(self.target.name, error, data))
+            self._gauge.reset()
             return _FOUND
+        if perf_counter() - began > Gauge.QUICK and self._gauge.suspects(data):
+            self._weigh(data)
+        return feature
+
+    # Growth
+
+    def _climbs(self) -> bool:
+        """Try a longer input, and keep it if it is the heaviest of its size; returns False if it
+        is not time for that: longer inputs have had their share of bytes.
+        """
+        heaviest = self._heaviest
+        if heaviest is None or self._long_bytes > self._bytes * self.target.pace:
+            return False
+        data = self._longer(heaviest)
+        self._long_bytes += len(data)
+        if self._tried(data) is not _FOUND:
+            with self._paused():
+                heaviest.offer(data, self._calls_of(data))
+        return True
+
+    def _longer(self, heaviest: Heaviest) -> bytes:
+        """Return an input that is longer than another or made of a heavy one."""
+        rng, target = self._rng, self.target
+        heavy = bool(len(heaviest)) and rng.random() < 0.75
+        data = heaviest.pick(rng) if heavy else self.corpus.pick(rng)
+        if not heavy or rng.random() < 0.5:
+            return target.grow(rng, data)[: target.longest]
+        return target.mutate(rng, data, self.corpus.pick(rng))[: target.longest]
+
+    def _calls_of(self, data: bytes) -> int:
+        return calls_of(lambda: self._trial(data))
+
+    # Costs
+
+    def _weigh(self, data: bytes) -> None:
+        """Save an input as a finding if it exceeds the bound in other processes too."""
+        if self._bench is None:
+            return
+        with self._paused():
+            error = self._bench.error(data, self.target.allowed(data))
+            finding = None if error is None else finding_of(self.target.name, error, data)
+            if finding is None or finding.site in self._known or self._findings.has(finding):
+                self._gauge.vain()
+            else:
+                self._known.add(finding.site)
+                self._findings.save(self._cheaper(finding, self._bench), self.target)
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """A context whose time is not that of the current input, which has ended."""
+        self._board.begin(self.execs - 1, b"")
+        try:
+            yield
+        finally:
+            self._board.begin(self.execs, b"")
+            self._gauge.reset()
+
+    def _cheaper(self, finding: Finding, bench: Bench) -> Finding:
+        """Return the finding with the smallest input found that still exceeds the bound."""
+        allowed = self.target.allowed
+        kind = bench.exceeds(finding.data, allowed(finding.data))
+        data = shrink_bytes(
+            finding.data,
+            lambda some: bench.exceeds(some, allowed(some)) == kind,
+            Budget(_COSTLY_TRIES),
+        )
+        error = bench.error(data, allowed(data))
+        if error is None or error.site != finding.site:
+            return finding
+        return finding_of(finding.target, error, data)
 
     def _input(self) -> bytes:
         rng, target = self._rng, self.target
@@ -238,8 +341,9 @@ class Worker:
 
 
 def start(
-    reader: BinaryIO, name: str, folder: str, board: str, output: str, seed: int, execs: int
-) -> Worker:
+    reader: BinaryIO, name: str, folder: str, board: str, output: str, cost: Rates, seed: int,
+    execs: int,
+) -> Worker:  # fmt: skip
     """Return a worker of target ``name``; prints go to the file ``output`` from now on, and the
     process ends with its parent.
     """
@@ -248,15 +352,18 @@ def start(
         for standard in (1, 2):
             os.dup2(file.fileno(), standard)
     target = target_named(name)
-    return Worker(target, Path(folder), Board(Path(board), target.most), seed, execs)
+    target = replace(target, cost=target.cost.at(*cost))
+    own, colon, _ = name.partition(":")
+    bench = Bench(name, (own,) if colon else TARGET_MODULES)
+    return Worker(target, Path(folder), Board(Path(board), target.room), seed, execs, bench)
 
 
 def main(
     reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
-    seed: int, before: int, execs: int | None, seconds: float | None,
+    cost: Rates, seed: int, before: int, execs: int | None, seconds: float | None,
 ) -> int:  # fmt: skip
     """Fuzz a target until ``execs`` inputs, ``before`` included, or ``seconds`` are over."""
-    worker = start(reader, name, folder, board, output, seed, before)
+    worker = start(reader, name, folder, board, output, cost, seed, before)
     gc.freeze()  # collecting the objects of all modules again and again takes 10 % of the time
     worker.run(execs, seconds)
     return 0
@@ -283,13 +390,13 @@ def reached(output: bytes) -> tuple[int, int, int]:
 
 def main_guided(
     reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
-    seed: int, before: int, execs: int | None, seconds: float | None,
+    cost: Rates, seed: int, before: int, execs: int | None, seconds: float | None,
 ) -> None:  # fmt: skip
     """Let libFuzzer fuzz a target, with the limits of ``main``, until it ends the process."""
     import atheris
     from atheris.instrument_bytecode import patch_code
 
-    worker = start(reader, name, folder, board, output, seed, before)
+    worker = start(reader, name, folder, board, output, cost, seed, before)
     target = worker.target
     for function in _functions(target.cover):
         function.__code__ = patch_code(function.__code__, trace_dataflow=target.compares)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import mutations
+from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.target import Broken, Target
 
 BAD = b"\x07"
@@ -56,3 +57,24 @@ SPINS = _target("spins", _spin)
 WAITS = _target("waits", lambda: time.sleep(1.0))
 FINE = _target("fine", lambda: None)
 WATCHED = _target("watched", lambda: None, __name__)
+
+
+def _squared(data: bytes) -> Hashable:
+    """Compare each byte with each: a pass that is quadratic in the length of its input."""
+    return sum(a == b for a in data for b in data) > len(data)
+
+
+def _hoard(data: bytes) -> Hashable:
+    """Take a MiB for each byte."""
+    return [bytearray(b"1" * (1 << 20)) for _ in data] == []
+
+
+def _costly(name: str, trial: Callable[[bytes], Hashable], bound: Bound, longest: int) -> Target:
+    return Target(
+        name, "planted", lambda: trial, lambda rng: rng.randbytes(8), mutations.mutate, 32, (),
+        cost=bound, longest=longest, pace=32.0,
+    )  # fmt: skip
+
+
+SQUARED = _costly("squared", _squared, Bound(0.02, 0.005, 64.0, 1.0), 1 << 11)
+HOARD = _costly("hoard", _hoard, Bound(5.0, 1.0, 8.0, 1.0), 0)

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from dp2emu.capture import open_capture
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2 import walk
+from dp2emu.dp2.header_scan import OTHER, ShortWalk, row_of
+from dp2emu.dp2.table import TABLE
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import files, grammar, stage, streams, targets
 from dp2emu.fuzz.findings import sealed
@@ -133,3 +135,18 @@ def test_readers_of_responses_are_held_to_each_other(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(files, "response_blocks", lambda data: iter(()))
     data = bytes((Op.RESPONSECONTINUE, 0, 0, 0, 8, 0, 0, 0))
     assert "accepts" in broken(files.responses, data)
+
+
+def test_the_compiled_walk_is_held_to_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert row_of(TABLE[Op.CLEAR])[0] == OTHER
+    left_out = grammar.sample(Random(0), Op.CLEAR)
+
+    class Wrong(ShortWalk):
+        def __call__(self, data: bytes, start: int = 0) -> tuple[list[int], int]:
+            offsets, at = super().__call__(data, start)
+            return offsets[:1], at
+
+    trial = targets()["walk"].make()
+    trial(DRAW + QUERY + left_out + DRAW)
+    monkeypatch.setattr(streams, "ShortWalk", Wrong)
+    assert "the compiled walk stopped" in broken(targets()["walk"].make(), DRAW + QUERY)
