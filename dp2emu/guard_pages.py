@@ -204,7 +204,7 @@ def _arena() -> tuple[Any, Any]:
     for name, value in values.items():
         state[_AT[name]] = value
     handler = _handler_of(ctypes.addressof(state))
-    _KEPT.extend((old, text, poison))
+    _keep_forever(state, old, text, poison)
     return state, handler
 
 
@@ -243,15 +243,17 @@ def _handler_of(state: int) -> Any:
     codes = functions()
     names = ("malloc", "calloc", "realloc", "free")
     made = _Handler(b"dp2emu guard pages", 1, state, *(codes[name].address for name in names))
-    _KEPT.append(made)
+    _keep_forever(made, codes)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype = ctypes.py_object
     new.argtypes = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
     return new(ctypes.addressof(made), _HANDLER_NAME, None)
 
 
-_KEPT: list[Any] = []
-"""Objects that live as long as the process: capsules have the address of a handler and a name."""
+def _keep_forever(*objects: Any) -> None:
+    """Keep objects when Python ends too: arrays are freed later than modules."""
+    for each in objects:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(each))
 
 
 def _numpy_handler(handler: Any) -> Any:
@@ -288,7 +290,9 @@ _WITH_INFO, _ON_STACK = 4, 0x08000000
 
 @cache
 def _fault_handler(state: int) -> Any:
-    return fault_handler(state)
+    found = fault_handler(state)
+    _keep_forever(found)
+    return found
 
 
 def _watch_faults(state: Any) -> _Action:
