@@ -38,15 +38,18 @@ from dp2emu.fuzz import hostile, mutations
 from dp2emu.fuzz.hostile import near, often, real
 from dp2emu.fuzz.target import Target
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.limits import FUZZING
+from dp2emu.limits import FUZZING, GENEROUS, NAMES
 from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.shader.engines import JIT
 from dp2emu.shader.sm import assemble
 
 VARIANTS = 1 << 12
 """Number of different sets of formats, states and shaders."""
-LIMITS = replace(FUZZING, extent=hostile.LONGEST, call_pixels=1 << 16, call_vertices=1 << 12)
-"""Low limits, so that each draw ends quickly."""
+LIMITS = replace(
+    FUZZING, extent=hostile.LONGEST, call_pixels=1 << 16, call_vertices=1 << 12,
+    **{name: getattr(GENEROUS, name) for name in NAMES if name.startswith("capture_")},
+)  # fmt: skip
+"""Low limits, so that each draw ends quickly; one driver plays any number of inputs."""
 _CONTEXT = 1
 COLOR, DEPTH, COMMANDS, VERTICES, INDICES, FIRST_TEXTURE = range(1, 7)
 """Handles of the surfaces."""
@@ -90,7 +93,7 @@ _PIXEL_SHADERS = (
 _STATES: dict[RenderState, Sequence[int]] = {
     RenderState.ZENABLE: (0, 1, 1, 2),
     RenderState.ZWRITEENABLE: (0, 1),
-    RenderState.ZFUNC: tuple(CmpFunc),
+    RenderState.ZFUNC: (CmpFunc.ALWAYS, *CmpFunc),
     RenderState.STENCILENABLE: (0, 1),
     RenderState.STENCILFUNC: tuple(CmpFunc),
     RenderState.STENCILPASS: tuple(StencilOp),
