@@ -56,10 +56,17 @@ _RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
 SIGNAL = 11
 """SIGSEGV of Linux."""
 
-REPORT = b"dp2emu: guard page"
-"""The first words of the line on standard error that reports an access."""
+REPORT = "guard page"
+"""The first words, after dp2emu, of the line on standard error that reports an access."""
 _HEX = b"0x" + bytes(16)
-_HEAD = REPORT + b": access to " + _HEX + b", outside an array of " + _HEX + b" bytes: "
+_HEAD = (
+    f"dp2emu: {REPORT}".encode()
+    + b": access to "
+    + _HEX
+    + b", outside an array of "
+    + _HEX
+    + b" bytes: "
+)
 _ENDINGS = (
     b"past its end", b"before its start", b"after it was freed", b"written past its end",
     b"far from any",
@@ -71,7 +78,7 @@ _LONGEST = max(map(len, _ENDINGS)) + 1
 _DIGITS = b"0123456789abcdef"
 TEXT = _HEAD + b"".join(each.ljust(_LONGEST - 1) + b"\n" for each in _ENDINGS) + _DIGITS
 """The words of reports, and the digits."""
-_ADDRESS_AT = len(REPORT) + len(b": access to 0x")
+_ADDRESS_AT = _HEAD.index(_HEX) + 2
 _SIZE_AT = len(_HEAD) - len(b" bytes: ") - 16
 _FAULT_AT = 16
 """Byte offset of si_addr in siginfo_t of 64-bit Linux."""

@@ -120,30 +120,29 @@ class GuardPages(allocation.Allocator):
         """Return a new array of exactly ``size`` elements."""
         return np.empty(size, held.dtype)
 
+    def begin(self) -> None:
+        """Guard the arrays of this thread, and surfaces and buffers of all threads, until ``end``.
+
+        Objects keep their memory, so drivers and GPUs that are made from now on are guarded.
+        """
+        self._before = _numpy_handler(self._handler), _watch_faults(self._state)
+        allocation.use(self)
+
+    def end(self) -> None:
+        """Guard no further arrays; those that are guarded stay so."""
+        handler, action = self._before
+        allocation.use(allocation.PLAIN)
+        _restore_faults(action)
+        _numpy_handler(handler)
+
     @contextmanager
     def used(self) -> Iterator[GuardPages]:
-        """A context whose arrays are guarded: those of this thread, and surfaces and buffers of
-        all threads.
-
-        Objects keep their memory, so drivers and GPUs that are made in the context are guarded.
-        """
-        before = _numpy_handler(self._handler)
-        allocation.use(self)
-        old = _watch_faults(self._state)
+        """A context from ``begin`` to ``end``."""
+        self.begin()
         try:
             yield self
         finally:
-            _restore_faults(old)
-            allocation.use(allocation.PLAIN)
-            _numpy_handler(before)
-
-
-def guard_pages(edge: Edge = Edge.END) -> GuardPages:
-    """Return an allocator of guarded arrays, which ``with guard_pages().used():`` uses.
-
-    Raises Unsupported on systems other than 64-bit Linux, and without llvmlite.
-    """
-    return GuardPages(edge)
+            self.end()
 
 
 def _check(result: int) -> None:
@@ -174,7 +173,7 @@ def _arena() -> tuple[Any, Any]:
     """The state words of the arena, and NumPy's handler that allocates in it; both live as long as
     the process, because arrays may.
     """
-    _check_supported()
+    check_supported()
     library, pages = _library(), ARENA_BYTES // PAGE
     state, text = (ctypes.c_int64 * len(STATE))(), ctypes.create_string_buffer(TEXT)
     old, poison = _Action(), ctypes.create_string_buffer(bytes((POISON,)) * PAGE)
@@ -208,10 +207,11 @@ def _arena() -> tuple[Any, Any]:
     return state, handler
 
 
-def _check_supported() -> None:
+def check_supported() -> None:
+    """Raise Unsupported unless this system, Python and llvmlite allow guard pages."""
     if sys.platform != "linux" or sys.maxsize < 1 << 32 or sys.implementation.name != "cpython":
         raise Unsupported(f"guard pages on {sys.platform} ({sys.implementation.name})")
-    if getattr(sys, "_is_gil_enabled", bool)() is False and hasattr(sys, "_is_gil_enabled"):
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
         raise Unsupported("guard pages without Python's GIL")
     try:
         import llvmlite  # noqa: F401

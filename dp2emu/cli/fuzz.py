@@ -37,6 +37,7 @@ from dp2emu.fuzz.worker import available
 )
 @click.option("--resume", is_flag=True, help="Continue after the inputs of the last campaign.")
 @click.option("--plain", is_flag=True, help="Do not use atheris, even if it is installed.")
+@click.option("--guard", is_flag=True, help="End or begin arrays at inaccessible pages (Linux).")
 @click.option(
     "--export", metavar="DIR", type=click.Path(file_okay=False),
     help="Only write a corpus and a dictionary for fuzzers of other drivers.",
@@ -44,7 +45,8 @@ from dp2emu.fuzz.worker import available
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(
     target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
-    seed: int, timeout: float, resume: bool, plain: bool, export: str | None, as_json: bool,
+    seed: int, timeout: float, resume: bool, plain: bool, guard: bool, export: str | None,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Search for inputs that break an invariant.
 
@@ -61,8 +63,9 @@ def command(
     if jobs > 1 and execs is not None and execs < jobs:
         raise UsageError(f"{execs} inputs are too few for {jobs} processes")
     plan = Plan(
-        Path(corpus), execs, seconds, jobs, seed, timeout, available() and not plain, resume
-    )
+        Path(corpus), execs, seconds, jobs, seed, timeout, available() and not plain, resume,
+        guard,
+    )  # fmt: skip
     return _fuzzed(target, plan, as_json)
 
 

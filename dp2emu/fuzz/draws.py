@@ -43,7 +43,7 @@ from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.shader.engines import JIT
 from dp2emu.shader.sm import assemble
 
-VARIANTS = 1 << 12
+VARIANTS = 1 << 7
 """Number of different sets of formats, states and shaders."""
 LIMITS = replace(
     FUZZING, extent=hostile.LONGEST, call_pixels=1 << 16, call_vertices=1 << 12,

@@ -271,8 +271,6 @@ class _Scene:
         call("SetDepthStencilState", self._make("DepthStencilState", test), 3)
         blend = self._make("BlendState", variant.blend)
         call("SetBlendState", blend, (0.5, 2.0, 0.25, 1.0), often(rng, _KEEP, (5, 2)))
-        call("SetViewports", 15, [Viewport(0, 0, *size)])
-        call("SetScissorRects", 15, [Scissor(0, 0, *size)])
 
     def _shade(self) -> None:
         variant, call = self._variant, self._device.call
@@ -298,8 +296,8 @@ class _Scene:
         self._made.append(memory)
         call("GsSetShader", memory)
         bind = BindFlag.STREAM_OUTPUT | BindFlag.VERTEX_BUFFER
-        rooms = [self._buffer(bytes(rng.choice((4, 12, 16, 20, 52))), bind) for _ in range(2)]
-        call("SoSetTargets", rooms, 2, [rng.choice((0, 4, 16, 48, 400)) for _ in rooms])
+        rooms = [self._buffer(bytes(rng.choice((4, 20, 52, 160, 1024))), bind) for _ in range(2)]
+        call("SoSetTargets", rooms, 2, [often(rng, 0, (4, 16, 48, 400)) for _ in rooms])
 
     def _read(self) -> None:
         """Bind a texture, a sampler and constants."""
@@ -318,7 +316,8 @@ class _Scene:
     def _constants(self) -> None:
         rng, call = self._rng, self._device.call
         rows = often(rng, 4, (1, 2, 3))
-        data = hostile.words([real(rng, -9.0, 9.0, 0.3) for _ in range(4 * rows)])
+        share = rng.choice((0.0, 0.1, 0.4))
+        data = hostile.words([real(rng, -1.5, 1.5, share) for _ in range(4 * rows)])
         buffer = self._buffer(data, BindFlag.CONSTANT_BUFFER)
         for entry in ("VsSetConstantBuffers", "PsSetConstantBuffers"):
             call(entry, 0, [buffer])
@@ -358,13 +357,11 @@ class _Scene:
     def _draw(self) -> None:
         rng, call = self._rng, self._device.call
         self._vertices()
-        if rng.random() < 0.4:
-            view = [often(rng, each, _EDGES) for each in (0.0, 2.5, 31.0, 16.25)]
-            depths = often(rng, (0.0, 1.0), ((0.5, 0.5), (0.25, 0.75)))
-            call("SetViewports", 15, [Viewport(*view, *depths)])
-        if rng.random() < 0.3:
-            corners = [rng.choice((-7, 0, 3, 40, 1 << 20)) for _ in "ltrb"]
-            call("SetScissorRects", 15, [Scissor(*corners)])
+        view = [often(rng, each, _EDGES, 0.2) for each in (0.0, 2.5, 31.0, 16.25)]
+        depths = often(rng, (0.0, 1.0), ((0.5, 0.5), (0.25, 0.75)))
+        call("SetViewports", 15, [Viewport(*view, *depths)])
+        corners = [often(rng, each, (-7, 3, 1 << 20), 0.1) for each in (0, 0, 40, 40)]
+        call("SetScissorRects", 15, [Scissor(*corners)])
         start, count = often(rng, rng.randrange(6), (39, 41, 0x7FFFFFFF, 0xFFFFFFF0), 0.2), 3
         count = rng.choice((1, 3, 6, 17, 40))
         kind = rng.randrange(5)

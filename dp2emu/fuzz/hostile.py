@@ -16,7 +16,7 @@ from typing import TypeVar
 VARIANT_BYTES = 2
 SEED_BYTES = 8
 """Number of bytes of an input from which the numbers of its draws are made."""
-DRAWS = 8
+DRAWS = 16
 """Number of draws of an input."""
 FLOATS = (
     math.inf, -math.inf, math.nan, 3.4e38, -3.4e38, 1e-45, -0.0, 1e30, -1e30, 2147483648.0,
@@ -65,7 +65,7 @@ def sides(rng: Random) -> tuple[int, int]:
     """Return width and height of a surface: a single texel, odd, of any shape, or very long."""
     if rng.random() < 0.03:
         return rng.choice(((LONGEST, 1), (1, LONGEST), (LONGEST - 1, 1)))
-    return often(rng, 33, SIDES, 0.7), often(rng, 31, SIDES, 0.7)
+    return often(rng, 33, SIDES, 0.5), often(rng, 31, SIDES, 0.5)
 
 
 def words(values: Sequence[float]) -> bytes:
