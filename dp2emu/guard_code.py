@@ -23,13 +23,15 @@ from dp2emu.shader.jit.writer import Writer, module
 STATE = (
     "base", "pages", "cursor", "owners", "edge", "live", "made",
     "fresh", "taken", "freed", "queue", "poison",
-    "mprotect", "mmap", "memcmp", "abort", "memset", "memcpy", "write", "sigaction", "old", "text",
+    "mprotect", "mmap", "memcmp", "abort", "memset", "memcpy", "write", "sigaction",
+    "report", "old", "text",
 )  # fmt: skip
 """Names of the 64-bit words of the state: start of the arena and its number of pages, the page to
 allocate next, the table of owners, the edge that arrays lie at, the number of live arrays and of
 all arrays; the next slot that was never used, the numbers of slots taken from and put in the
 ``queue`` of free slots so far; then addresses: of the queue, of a page of poison, of functions of
-the C library, of the signal's old action, and of ``TEXT``.
+the C library; the file descriptor for reports; and addresses of the signal's old action and of
+``TEXT``.
 
 The arena begins with ``SLOTS`` slots for arrays of at most a page.  Slot n is page 2 n + 1, which
 stays accessible once it was used: changing the access to a page takes long.  A free slot has the
@@ -415,4 +417,4 @@ def _write(k: Code, state: _State, address: Value, size: Value, ending: Value) -
         for place in range(16):
             digit = number.shifted(60 - 4 * place) & 15
             k.store(k.load("i8", digits, digit), k.at(line, at + place))
-    state.call("write", "i64", k.constant("i32", 2), line, head + longest)
+    state.call("write", "i64", state["report"].cut("i32"), line, head + longest)

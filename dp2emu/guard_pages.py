@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu import allocation
-from dp2emu.errors import Unsupported
+from dp2emu.errors import Unsupported, UsageError
 from dp2emu.guard_code import (
     BEGIN,
     END,
@@ -66,11 +66,15 @@ _AT = {name: place for place, name in enumerate(STATE)}
 class GuardPages(allocation.Allocator):
     """An allocator whose arrays lie at inaccessible pages.  Mutable: ``edge`` can be set.
 
+    An access outside of an array is reported to the file descriptor ``report``.  A process has one
+    arena, so only one allocator may be in use at a time.
+
     Raises Unsupported on systems other than 64-bit Linux, and without llvmlite.
     """
 
-    def __init__(self, edge: Edge = Edge.END) -> None:
+    def __init__(self, edge: Edge = Edge.END, report: int = 2) -> None:
         self._state, self._handler = _arena()
+        self._report = report
         self._copies: WeakKeyDictionary[Any, NDArray[np.uint8]] = WeakKeyDictionary()
         self.mode = edge
         self.edge = edge
@@ -124,7 +128,11 @@ class GuardPages(allocation.Allocator):
         """Guard the arrays of this thread, and surfaces and buffers of all threads, until ``end``.
 
         Objects keep their memory, so drivers and GPUs that are made from now on are guarded.
+        Raises UsageError if guard pages are in use.
         """
+        if allocation.current is not allocation.PLAIN:
+            raise UsageError("guard pages are in use already")
+        self._state[_AT["report"]] = self._report
         self._before = _numpy_handler(self._handler), _watch_faults(self._state)
         allocation.use(self)
 
