@@ -1,6 +1,4 @@
-"""Kernels that access one element beyond an array, as targets of the fuzzer; and few variants of
-hostile draws.
-"""
+"""Kernels that access one element beyond an array, as targets of the fuzzer."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from dp2emu.fuzz import draws, draws10, mutations
+from dp2emu.fuzz import mutations
 from dp2emu.fuzz.target import Target
 from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
 from dp2emu.gpu.input_assembler.vertex_cache_code import EMPTY, compiled
@@ -17,9 +15,6 @@ from dp2emu.guard_pages import PAGE
 from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.scalars import Code
 from dp2emu.shader.jit.writer import module
-
-FEW = 6
-FEW_DRAWS, FEW_DRAWS10 = draws.target("few", FEW), draws10.target("few10", FEW)
 
 
 def _look_up(beyond: int) -> None:
@@ -50,20 +45,27 @@ def _freed(size: int) -> None:
         np.empty(1)
 
 
-def _target(name: str, access: Callable[[], object]) -> Target:
+_WAYS: tuple[Callable[[], object], ...] = (
+    lambda: (_look_up(0), _fill(33, 0, 33), _fill(PAGE + 1, 0, PAGE + 1)),
+    lambda: _fill(33, 0, 34),
+    lambda: _fill(PAGE + 1, 0, PAGE + 2),
+    lambda: _fill(PAGE + 1, -1, 1),
+    lambda: _freed(33),
+    lambda: _freed(PAGE + 1),
+)
+"""The first leaves no array."""
+
+
+def _target(name: str, ways: tuple[Callable[[], object], ...]) -> Target:
     def trial(data: bytes) -> Hashable:
-        access()
+        ways[sum(data) % len(ways)]()
         return None
 
     return Target(
-        name, "planted", lambda: trial, lambda rng: rng.randbytes(8), mutations.mutate, 8, ()
+        name, "planted", lambda: trial, lambda rng: rng.randbytes(1), mutations.mutate, 1, ()
     )
 
 
-WITHIN = _target("within", lambda: (_look_up(0), _fill(33, 0, 33), _fill(PAGE + 1, 0, PAGE + 1)))
-READS_PAST = _target("readspast", lambda: _look_up(1))
-WRITES_PAST = _target("writespast", lambda: _fill(33, 0, 34))
-PAST_A_LARGE_ONE = _target("pastlarge", lambda: _fill(PAGE + 1, 0, PAGE + 2))
-BEFORE = _target("before", lambda: _fill(PAGE + 1, -1, 1))
-FREED = _target("freed", lambda: _freed(33))
-FREED_LARGE = _target("freedlarge", lambda: _freed(PAGE + 1))
+WITHIN = _target("within", _WAYS[:1])
+READING = _target("reading", (lambda: _look_up(1),))
+LEAVING = _target("leaving", _WAYS)
