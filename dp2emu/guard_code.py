@@ -12,12 +12,13 @@ The first four are a PyDataMemAllocator of NumPy, which is called with the GIL h
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.machine import llvm
-from dp2emu.shader.jit.scalars import Code, Value
+from dp2emu.shader.jit.scalars import Code, Value, Variable
 from dp2emu.shader.jit.writer import Writer, module
 
 STATE = (
@@ -394,7 +395,7 @@ def _found(k: Code, state: _State, page: Value, address: Value) -> tuple[Value, 
     return ending.get(), (size < -1).choose(size ^ -1, size)
 
 
-def _back_to(k: Code, state: _State, page: Any, wanted: Any) -> None:
+def _back_to(k: Code, state: _State, page: Variable, wanted: Callable[[Value], Value]) -> None:
     """Go back from ``page`` to one whose owner is ``wanted``, or to the first page."""
     left = k.variable("i64", _MOST_APART)
 

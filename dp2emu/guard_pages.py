@@ -91,12 +91,12 @@ class GuardPages(allocation.Allocator):
     @property
     def live(self) -> int:
         """The number of guarded arrays that are not freed."""
-        return self._state[_AT["live"]]
+        return int(self._state[_AT["live"]])
 
     @property
     def made(self) -> int:
         """The number of guarded arrays that were allocated."""
-        return self._state[_AT["made"]]
+        return int(self._state[_AT["made"]])
 
     def words(self, size: int, beyond: int) -> NDArray[np.int32]:
         """Return zeroed int32 words of at least ``size`` bytes, before ``beyond`` bytes that can
@@ -266,7 +266,7 @@ def _keep_forever(*objects: Any) -> None:
 
 def _numpy_handler(handler: Any) -> Any:
     """Set NumPy's memory handler in this context (of ``contextvars``), and return the old one."""
-    from numpy._core import _multiarray_umath
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype = ctypes.c_void_p

@@ -65,7 +65,7 @@ _FVFS = (
     _SPACE | _DIFFUSE | _TEXTURED, _SPACE | _NORMAL | _TEXTURED, _SPACE | _SIZE | _TEXTURED,
 )  # fmt: skip
 _TARGETS, _DEPTHS, _TEXTURES = (
-    [Format(format) for format, row in FORMATS.items() if use in row.uses]
+    [format for format, row in FORMATS.items() if use in row.uses and isinstance(format, Format)]
     for use in (Use.TARGET, Use.DEPTH, Use.TEXTURE)
 )
 _ELEMENTS = b"".join(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from random import Random
 from typing import Any
@@ -140,7 +140,7 @@ class Variant(msgspec.Struct, frozen=True):
     streams: bool
     elements: tuple[DxgiFormat, DxgiFormat]
     filter: int
-    addresses: tuple[int, ...]
+    addresses: tuple[int, int, int]
     raster: RasterizerDesc
     test: DepthStencilDesc
     blend: BlendDesc1
@@ -163,7 +163,7 @@ class Variant(msgspec.Struct, frozen=True):
             elements=(often(rng, _VERTEX_FORMATS[0], _VERTEX_FORMATS),
                       often(rng, _VERTEX_FORMATS[0], _VERTEX_FORMATS, 0.5)),
             filter=rng.choice((0, 1, 4, 5, 16, 17, 20, 21, 85)),
-            addresses=tuple(rng.choice((1, 2, 3, 4, 5)) for _ in "uvw"),
+            addresses=(rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 5)),
             raster=RasterizerDesc(
                 FillMode=often(rng, 3, (2,)), CullMode=rng.choice((1, 1, 2)),
                 DepthClipEnable=rng.choice((0, 1)), ScissorEnable=rng.choice((0, 1)),
@@ -215,12 +215,12 @@ class _Scene:
 
     def play(self) -> Iterator[Hashable]:
         """Draw or dispatch -> the error of each, None without one."""
-        steps: Sequence[Callable[[], None]] = (
-            (self._compute,) if self._variant.compute else (self._output, self._shade, self._read)
-        )
-        act = self._dispatch if self._variant.compute else self._draw
         flush = partial(self._device.call, "Flush")
-        for step in (*steps, *[act] * hostile.DRAWS, flush):
+        steps: list[Callable[[], None]] = [self._output, self._shade, self._read]
+        if self._variant.compute:
+            steps = [self._compute]
+        steps += [self._dispatch if self._variant.compute else self._draw] * hostile.DRAWS
+        for step in (*steps, flush):
             try:
                 step()
                 yield None
@@ -308,7 +308,8 @@ class _Scene:
             call(entry, 0, [view])
         addresses, anisotropy = variant.addresses, rng.choice((1, 2, 16))
         border = tuple(real(rng, 0.0, 1.0) for _ in range(4))
-        sampler = SamplerDesc(variant.filter, *addresses, real(rng, -20.0, 20.0, 0.4), anisotropy,
+        u, v, w = addresses
+        sampler = SamplerDesc(variant.filter, u, v, w, real(rng, -20.0, 20.0, 0.4), anisotropy,
                               1, border, real(rng, -2.0, 4.0), real(rng, -2.0, 9.0))  # fmt: skip
         call("PsSetSamplers", 0, [self._make("Sampler", sampler)])
         self._constants()
@@ -357,9 +358,9 @@ class _Scene:
     def _draw(self) -> None:
         rng, call = self._rng, self._device.call
         self._vertices()
-        view = [often(rng, each, _EDGES, 0.2) for each in (0.0, 2.5, 31.0, 16.25)]
+        x, y, width, height = (often(rng, each, _EDGES, 0.2) for each in (0.0, 2.5, 31.0, 16.25))
         depths = often(rng, (0.0, 1.0), ((0.5, 0.5), (0.25, 0.75)))
-        call("SetViewports", 15, [Viewport(*view, *depths)])
+        call("SetViewports", 15, [Viewport(x, y, width, height, *depths)])
         corners = [often(rng, each, (-7, 3, 1 << 20), 0.1) for each in (0, 0, 40, 40)]
         call("SetScissorRects", 15, [Scissor(*corners)])
         start, count = often(rng, rng.randrange(6), (39, 41, 0x7FFFFFFF, 0xFFFFFFF0), 0.2), 3
