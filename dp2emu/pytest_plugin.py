@@ -11,6 +11,7 @@ fixture             value
 ``ddi10``           ``runtime10.Device`` on an adapter that checks the rules of the runtime
 ``dp2_capture``     ``testing.Tape``: the calls of the test so far
 ``dp2_golden``      ``testing.Goldens`` in the folder ``goldens`` beside the test's file
+``dp2_guard``       ``guard_pages.GuardPages`` in use: NumPy arrays end at inaccessible pages
 ==================  ===============================================================================
 
 ``@pytest.mark.dp2(rig=, timing=, engine=, scenario=, width=, height=, command_bytes=)`` sets
@@ -20,8 +21,10 @@ relative to the test's folder.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +33,7 @@ import pytest
 
 if TYPE_CHECKING:
     from dp2emu.gpu.device.gpu import Gpu
+    from dp2emu.guard_pages import GuardPages
     from dp2emu.runtime import Device9
     from dp2emu.runtime10 import Device
     from dp2emu.testing import Bench, Goldens, Setup, Tape
@@ -94,6 +98,7 @@ def _checked(option: str, check: tuple[str, str], value: str) -> None:
 @pytest.fixture
 def dp2(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """A bench, to ``emit`` tokens and ``submit`` calls, use its ``device``, or take a ``shot``."""
+    _guard_first(request)
     with _setup(request).bench(request.node.name) as bench:
         request.node.stash[_SAVE] = bench.save
         yield bench
@@ -129,6 +134,7 @@ def ddi10(request: pytest.FixtureRequest) -> Device:
     from dp2emu.runtime10 import Device
     from dp2emu.testing import Tape
 
+    _guard_first(request)
     tape = Tape(request.node.name)
     request.node.stash[_SAVE] = tape.save
     return Device(Recorder(_setup(request).adapter(), tape.write))
@@ -141,6 +147,39 @@ def dp2_golden(request: pytest.FixtureRequest) -> Goldens:
 
     update = request.config.getoption("--dp2-update-goldens")
     return Goldens(request.path.parent / "goldens", update=update)
+
+
+@pytest.fixture
+def dp2_guard(request: pytest.FixtureRequest) -> Iterator[GuardPages]:
+    """Guard pages for the arrays of the test, and of ``dp2`` and ``ddi10`` if it uses them; where
+    there are none, the test is skipped.
+
+    The parameter of an indirect parametrisation is the ``guard_pages.Edge``, END by default.
+    """
+    from dp2emu.errors import Unsupported
+    from dp2emu.guard_pages import Edge, GuardPages
+
+    report = _uncaptured(request.config)
+    try:
+        with GuardPages(getattr(request, "param", Edge.END), report).used() as guard:
+            yield guard
+    except Unsupported as error:
+        pytest.skip(str(error))
+    finally:
+        os.close(report)
+
+
+def _uncaptured(config: pytest.Config) -> int:
+    """A new file descriptor of the standard error that pytest does not capture."""
+    manager = config.pluginmanager.getplugin("capturemanager")
+    with nullcontext() if manager is None else manager.global_and_fixture_disabled():
+        return os.dup(2)
+
+
+def _guard_first(request: pytest.FixtureRequest) -> None:
+    """Set up ``dp2_guard`` before another fixture that the test uses with it."""
+    if "dp2_guard" in request.fixturenames:
+        request.getfixturevalue("dp2_guard")
 
 
 def _setup(request: pytest.FixtureRequest) -> Setup:

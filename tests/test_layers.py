@@ -14,6 +14,7 @@ ROOT = Path(dp2emu.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
+        "allocation",
         "argument_check",
         "cancellation",
         "errors",
@@ -39,6 +40,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "conform",
         "diff",
         "fuzz",
+        "guard_code",
+        "guard_pages",
         "bitmap_font",
         "replay",
         "retrace",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -14,6 +15,7 @@ import pytest
 
 from dp2emu.capture import open_capture
 from dp2emu.replay import replay
+from dp2emu.shader.engines import can_compile
 from tests.native.building import sample
 from tests.tools.loading import ROOT
 
@@ -223,3 +225,38 @@ def test_the_documented_rig_tries_a_driver_in_c(pytester: pytest.Pytester) -> No
     ini, tests = (documented(language, "A rig of three files") for language in ("ini", "python"))
     pytester.makeini(ini)
     run(pytester, tests).assert_outcomes(passed=2)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not can_compile(), reason="needs guard pages")
+def test_arrays_of_a_guarded_test_end_at_pages_that_end_the_process(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        test_it="""
+import ctypes
+import pytest
+from dp2emu.guard_pages import PAGE, Edge
+
+def test_surfaces(dp2_device, dp2_guard):
+    before = dp2_guard.made
+    dp2_device.clear(color=0xFF102030)
+    assert dp2_device.read_back()[0, 0] == 0xFF102030
+    surface = next(iter(dp2_device.session.rig.gpu.heap))
+    assert (surface.data.ctypes.data + -(-surface.data.nbytes // 4) * 4) % PAGE == 0
+    assert dp2_guard.made > before
+
+@pytest.mark.parametrize("dp2_guard", [Edge.BEGIN], indirect=True)
+def test_beginning(ddi10, dp2_guard):
+    assert ddi10.create_buffer(8, 1, None)
+    assert dp2_guard.edge is Edge.BEGIN
+
+def test_overrun(dp2_guard):
+    import numpy as np
+    array = np.zeros(3, np.uint8)
+    ctypes.memset(array.ctypes.data + 3, 0, 1)
+"""
+    )
+    result = pytester.runpytest_subprocess(*LOADED, "-p", "no:xdist", "-v")
+    assert result.ret == -signal.SIGSEGV
+    result.stdout.fnmatch_lines(["*test_surfaces PASSED*", "*test_beginning?2? PASSED*"])
+    result.stderr.fnmatch_lines(["dp2emu: guard page: access to *: past its end*"])

@@ -45,6 +45,7 @@ from dp2emu.fuzz.worker import available
 )  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue after the inputs of the last campaign.")
 @click.option("--plain", is_flag=True, help="Do not use atheris, even if it is installed.")
+@click.option("--guard", is_flag=True, help="End or begin arrays at inaccessible pages (Linux).")
 @click.option(
     "--export", metavar="DIR", type=click.Path(file_okay=False),
     help="Only write a corpus and a dictionary for fuzzers of other drivers.",
@@ -53,7 +54,7 @@ from dp2emu.fuzz.worker import available
 def command(
     target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
     seed: int, timeout: float, cost: float | None, memory: float | None, resume: bool, plain: bool,
-    export: str | None, as_json: bool,
+    guard: bool, export: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Search for inputs that break an invariant.
 
@@ -70,7 +71,9 @@ def command(
     if jobs > 1 and execs is not None and execs < jobs:
         raise UsageError(f"{execs} inputs are too few for {jobs} processes")
     guided = available() and not plain
-    plan = Plan(Path(corpus), execs, seconds, jobs, seed, timeout, guided, resume, cost, memory)
+    plan = Plan(
+        Path(corpus), execs, seconds, jobs, seed, timeout, guided, resume, cost, memory, guard
+    )
     return _fuzzed(target, plan, as_json)
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu import allocation
 from dp2emu.dp2.table import TABLE, Tail, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, scan
 from dp2emu.errors import Malformed
@@ -69,7 +70,7 @@ def headers(
 
     Raises ImportError without llvmlite; malformed bytes raise nothing.
     """
-    data = np.frombuffer(buffer, np.uint8)
+    data = allocation.current.view(buffer)
     room = max(min(limit, (end - start) // HEADER_BYTES), 0)
     offsets = np.empty(room + 1, np.int64)
     words = np.array([_address(data), start, end, vertex_size, _address(_table()),

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from dp2emu.fuzz.target import Target
 
-TARGET_MODULES = ("dp2emu.fuzz.streams", "dp2emu.fuzz.files")
+TARGET_MODULES = (
+    "dp2emu.fuzz.streams",
+    "dp2emu.fuzz.files",
+    "dp2emu.fuzz.draws",
+    "dp2emu.fuzz.draws10",
+)
 
 
 @cache

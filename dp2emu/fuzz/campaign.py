@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import tempfile
 import time
@@ -23,6 +24,8 @@ from dp2emu.errors import UsageError
 from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.findings import Finding, Findings
 from dp2emu.fuzz.worker import Board, Vitals, reached
+from dp2emu.guard_code import REPORT
+from dp2emu.guard_pages import check_supported
 from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
 from dp2emu.process.child import Child
@@ -37,6 +40,8 @@ _PATIENCE = 6
 less processor time than the timeout."""
 _REPORT_BYTES = 4000
 """Bytes at the end of a crashed worker's output that its finding quotes."""
+_GUARD_REPORT = re.compile(f"dp2emu: ({REPORT}): .* bytes: (.*?) *$", re.MULTILINE)
+"""Regular expression of such a report: its first words, and how an array was left."""
 _STATUS_BYTES = 1 << 16
 """Bytes at the end of a worker's printed output in which libFuzzer's status line is looked for."""
 
@@ -49,6 +54,7 @@ class Plan(msgspec.Struct, frozen=True):
     coverage.  ``seed`` determines the inputs; ``resume`` continues behind those of an earlier run.
     ``seconds_per_kib`` of processor time and ``mib_per_kib`` of memory are what a KiB of input may
     take; None: as the target's ``Bound``.
+    ``guard``: memory has guard pages (``dp2emu.guard_pages``).
     """
 
     folder: Path
@@ -61,6 +67,7 @@ class Plan(msgspec.Struct, frozen=True):
     resume: bool = False
     seconds_per_kib: float | None = None
     mib_per_kib: float | None = None
+    guard: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -93,6 +100,7 @@ def summary(progress: Progress, plan: Plan) -> dict[str, Any]:
         "seed": plan.seed,
         "jobs": plan.jobs,
         "guided": plan.guided,
+        "guard": plan.guard,
         "versions": _versions(),
     }
 
@@ -157,6 +165,8 @@ class _Campaign:
         self._target = target = target_named(name)
         plan.folder.mkdir(parents=True, exist_ok=True)
         self._plan = plan
+        if plan.guard:
+            check_supported()
         self._findings = Findings(plan.folder / "findings")
         self._before = self._remembered()
         self._started = time.monotonic()
@@ -265,6 +275,7 @@ class _Campaign:
         job.worker = None
         vitals = job.board.read()
         output = _end_of(job.output, _REPORT_BYTES).decode("utf-8", "replace")
+        how += _guard_report(output)
         job.execs = vitals.execs + 1
         finding = Finding(self._target.name, how, f"{how}\n\n{output}", vitals.data)
         if not self._findings.has(finding):
@@ -283,7 +294,9 @@ class _Campaign:
         seed = plan.seed * 1009 + job.number
         cost = plan.seconds_per_kib, plan.mib_per_kib
         last = self._last(job)
-        call = call_of(self._function, self._name, *paths, cost, seed, job.execs, last, left)
+        call = call_of(
+            self._function, self._name, *paths, cost, seed, job.execs, last, left, plan.guard
+        )
         job.worker = self._server.start(call)
 
     def _last(self, job: _Job) -> int | None:
@@ -299,6 +312,12 @@ class _Campaign:
             if job.worker is not None:
                 job.worker.close()
         self._server.close()
+
+
+def _guard_report(output: str) -> str:
+    """Return the report of an access to a guard page in a worker's output, without its numbers."""
+    found = _GUARD_REPORT.search(output)
+    return f": {found[1]}, {found[2]}" if found else ""
 
 
 def _end_of(path: Path, most: int) -> bytes:

@@ -7,6 +7,7 @@ libFuzzer, chooses inputs by coverage; atheris is in the extra ``fuzz``.
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import mmap
 import os
@@ -34,6 +35,7 @@ from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
 from dp2emu.fuzz.target import Target, Trial
+from dp2emu.guard_pages import Edge, GuardPages
 from dp2emu.process.worker import end_with_parent
 
 _STRUCTURED = 16
@@ -146,15 +148,17 @@ class Worker:
     """Tries inputs of a target, keeps a corpus, saves findings.  Mutable.
 
     ``seed`` and the number of inputs tried before, ``execs``, determine all inputs of a worker
-    that shares its corpus with no other.
+    that shares its corpus with no other.  Arrays of a ``guard`` in use end at guard pages for the
+    first input, begin there for the second, and so on.
     """
 
     def __init__(
         self, target: Target, folder: Path, board: Board, seed: int = 0, execs: int = 0,
-        bench: Bench | None = None,
+        bench: Bench | None = None, guard: GuardPages | None = None,
     ) -> None:  # fmt: skip
         """``bench`` measures suspected inputs; without one none is suspected."""
         self.target = target
+        self._guard = guard
         self.execs = execs
         self._rng = Random(f"{seed} {execs}")
         self._board = board
@@ -215,6 +219,8 @@ class Worker:
     def _tried(self, data: bytes) -> Hashable:
         """Try an input and return its features, or ``_FOUND``."""
         self._board.begin(self.execs - 1, data)
+        if self._guard is not None:
+            self._guard.edge = Edge.END if self.execs % 2 else Edge.BEGIN
         if self.execs % _READ == 0:
             self._gauge.reset()
         began = perf_counter()
@@ -342,28 +348,34 @@ class Worker:
 
 def start(
     reader: BinaryIO, name: str, folder: str, board: str, output: str, cost: Rates, seed: int,
-    execs: int,
+    execs: int, guard: bool,
 ) -> Worker:  # fmt: skip
     """Return a worker of target ``name``; prints go to the file ``output`` from now on, and the
-    process ends with its parent.
+    process ends with its parent.  ``guard``: all its arrays have guard pages.
     """
     end_with_parent(reader)
     with open(output, "ab") as file:
         for standard in (1, 2):
             os.dup2(file.fileno(), standard)
-    target = target_named(name)
+    target, guarded = target_named(name), None
+    if guard:
+        faulthandler.enable()
+        guarded = GuardPages()
+        guarded.begin()
     target = replace(target, cost=target.cost.at(*cost))
     own, colon, _ = name.partition(":")
     bench = Bench(name, (own,) if colon else TARGET_MODULES)
-    return Worker(target, Path(folder), Board(Path(board), target.room), seed, execs, bench)
+    place = Board(Path(board), target.room)
+    return Worker(target, Path(folder), place, seed, execs, bench, guarded)
 
 
 def main(
     reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
     cost: Rates, seed: int, before: int, execs: int | None, seconds: float | None,
+    guard: bool = False,
 ) -> int:  # fmt: skip
     """Fuzz a target until ``execs`` inputs, ``before`` included, or ``seconds`` are over."""
-    worker = start(reader, name, folder, board, output, cost, seed, before)
+    worker = start(reader, name, folder, board, output, cost, seed, before, guard)
     gc.freeze()  # collecting the objects of all modules again and again takes 10 % of the time
     worker.run(execs, seconds)
     return 0
@@ -391,12 +403,13 @@ def reached(output: bytes) -> tuple[int, int, int]:
 def main_guided(
     reader: BinaryIO, writer: BinaryIO, name: str, folder: str, board: str, output: str,
     cost: Rates, seed: int, before: int, execs: int | None, seconds: float | None,
+    guard: bool = False,
 ) -> None:  # fmt: skip
     """Let libFuzzer fuzz a target, with the limits of ``main``, until it ends the process."""
     import atheris
     from atheris.instrument_bytecode import patch_code
 
-    worker = start(reader, name, folder, board, output, cost, seed, before)
+    worker = start(reader, name, folder, board, output, cost, seed, before, guard)
     target = worker.target
     for function in _functions(target.cover):
         function.__code__ = patch_code(function.__code__, trace_dataflow=target.compares)

@@ -10,12 +10,12 @@ import ctypes
 import threading
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu import allocation
 from dp2emu.cancellation import CURRENT
 from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, RESULTS, SETUP_RESULTS, WORD, Layout
@@ -302,7 +302,6 @@ def _next(k: Code, job: Value) -> Value:
     return k.counted(k.at(job, JOB.index("next"), "i64"))
 
 
-_Item = TypeVar("_Item", bound=np.generic)
 _LINE = 16
 """Number of 64-bit words in two cache lines: the distance between words that different threads
 write."""
@@ -325,10 +324,9 @@ class BandWorker:
     def setup_input(self, each: int, varyings: int) -> SetupInput:
         """Memory for the corners of ``each`` triangles, without memory for records."""
         rows = _ROWS_PLACED + varyings
-        if len(self._lanes) < rows * _CORNERS * each:
-            self._lanes = np.empty(rows * _CORNERS * each)
-        if len(self._numbers) < each:
-            self._numbers = np.empty(each, np.int64)
+        grown = allocation.current.grown
+        self._lanes = grown(self._lanes, rows * _CORNERS * each)
+        self._numbers = grown(self._numbers, each)
         lanes = self._lanes[: rows * _CORNERS * each].reshape(rows, _CORNERS, each)
         placed, others = lanes[:_ROWS_PLACED], lanes[_ROWS_PLACED:]
         return SetupInput(placed, others, self._numbers[:each], _NO_RECORDS)
@@ -380,11 +378,11 @@ class Items:
     @classmethod
     def set_up(cls, count: int, each: int, bands: Bands, layout: Layout) -> Items:
         """``count`` items that are not set up yet, each with memory for ``each`` triangles."""
-        items = cls(count, bands)
+        items, grown = cls(count, bands), allocation.current.grown
         size = record_capacity(each) * layout.size
-        records = _workers.records = _grown(_workers.records, count * size)
+        records = _workers.records = grown(_workers.records, count * size)
         items._set("records", records[: count * size].reshape(count, size))
-        lists = _workers.lists = _grown(_workers.lists, count * bands.count * each + AHEAD)
+        lists = _workers.lists = grown(_workers.lists, count * bands.count * each + AHEAD)
         rows = lists[: count * bands.count * each].reshape(count, bands.count * each)
         items._set("lists", rows)
         items.words[:, _AT["list_step"]] = each * lists.itemsize
@@ -466,8 +464,3 @@ def _work(what: int, working: Sequence[BandWorker]) -> None:
     share([partial(run, address(worker.words), what) for worker in working])
     if CURRENT.token.word.value:
         CURRENT.token.check()
-
-
-def _grown(held: NDArray[_Item], size: int) -> NDArray[_Item]:
-    """The array ``held`` if it has at least ``size`` elements, otherwise a new array that has."""
-    return held if len(held) >= size else np.empty(size, held.dtype)

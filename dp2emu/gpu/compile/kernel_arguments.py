@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu import allocation
 from dp2emu.d3d.enums import Cull
 from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.code import kernel_layout
@@ -110,14 +111,15 @@ def record_capacity(count: int) -> int:
 
 
 _thread = threading.local()
+_NO_RECORDS: F64 = np.empty(0)
 
 
 def _room(size: int) -> F64:
     """At least ``size`` doubles of memory that belongs to the calling thread."""
     held: F64 | None = getattr(_thread, "records", None)
-    if held is None or len(held) < size:
-        held = _thread.records = np.empty(size)
-    return held
+    grown = allocation.current.grown(_NO_RECORDS if held is None else held, size)
+    _thread.records = grown
+    return grown
 
 
 _CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}

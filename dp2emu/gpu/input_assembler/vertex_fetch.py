@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu import allocation
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclType, PrimitiveType
@@ -180,7 +181,7 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
     if indices is None:
         return sequence
     storage = np.dtype(f"<u{indices.size}")
-    values = gather(bytes_of(indices.data), indices.offset, indices.size, storage, sequence)
+    values = gather(index_bytes(indices), indices.offset, indices.size, storage, sequence)
     return values.astype(np.int64) + indices.base
 
 
@@ -223,13 +224,18 @@ def item_bounds(offset: int, stride: int, size: int, end: int) -> tuple[int, int
     return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 
-def bytes_of(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
-    """The bytes of a buffer."""
-    if isinstance(data, Surface):
-        return data.data
-    if isinstance(data, bytes):
-        return np.frombuffer(data, np.uint8)
-    return np.ascontiguousarray(data).view(np.uint8)
+def stream_bytes(stream: Stream) -> NDArray[np.uint8]:
+    """The bytes of a vertex stream."""
+    if isinstance(stream.data, Surface):
+        return stream.data.data
+    return allocation.current.view(stream.data, stream)
+
+
+def index_bytes(indices: Indices) -> NDArray[np.uint8]:
+    """The bytes of an index buffer."""
+    if isinstance(indices.data, Surface):
+        return indices.data.data
+    return np.ascontiguousarray(indices.data).view(np.uint8)
 
 
 def type_of(element: Element) -> VertexType:
@@ -276,7 +282,7 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
 def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> NDArray[np.void]:
     """The bytes of an element of the vertices ``numbers``."""
     stream = streams[element.stream] if element.stream < len(streams) else None
-    data = np.zeros(0, np.uint8) if stream is None else bytes_of(stream.data)
+    data = np.zeros(0, np.uint8) if stream is None else stream_bytes(stream)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
     if stream is not None and stream.divider > 1:
         first, divider = stream.first, stream.divider

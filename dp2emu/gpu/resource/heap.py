@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dp2emu import allocation
 from dp2emu.argument_check import FOREIGN, check_contents, checked, checked_on_failure, unchecked
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -58,8 +59,6 @@ SAMPLE_COUNTS = (1, 2, 4, 8)
 BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
 """Number of bytes past the end of a row of pixels that vectorised code may read: eight pixels of
 16 bytes a sample, with the most samples."""
-LINE = 64
-"""Bytes of a cache line of the host's CPU."""
 _MOST_LEVELS = 32
 """Maximum number of mip levels of a surface, whose sides are 32-bit numbers."""
 
@@ -150,7 +149,7 @@ class Surface:
             self.data: NDArray[np.uint8] = parent.data[start:end]
             return
         size = _size(desc, layout)
-        self.words = _zeros(size, self.pitch + BESIDE if layout else 0)
+        self.words = allocation.current.words(size, self.pitch + BESIDE if layout else 0)
         self.data = self.words.view(np.uint8)[:size]
 
     @property
@@ -190,16 +189,6 @@ class Surface:
         rows = self.data[: self.pitch * self.height].reshape(self.height, self.pitch)
         words = rows[:, : self.width * self.samples * row.size].view(row.word)
         return words if row.words == 1 else words.reshape(*words.shape[:1], -1, row.words)
-
-
-def _zeros(size: int, beyond: int) -> NDArray[np.int32]:
-    """Return zeroed int32 words of at least ``size`` bytes, aligned to a cache line, with
-    ``beyond`` readable bytes after them.
-    """
-    count = -(-size // 4)
-    found = np.zeros(count + -(-(beyond + LINE) // 4), np.dtype("<i4"))
-    start = -found.ctypes.data % LINE // 4
-    return found[start : start + count]
 
 
 def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:

@@ -14,6 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu import allocation
+from dp2emu.allocation import clears
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.arrays import I64
@@ -218,6 +220,19 @@ class _Arena:
         return place
 
 
+class _SeparateArrays(_Arena):
+    """An arena of separately allocated arrays, so that each can have guard pages.  Mutable."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrays: list[NDArray[np.uint8]] = []
+
+    def take(self, count: int, item: int) -> int:
+        """Allocate ``count`` items of ``item`` bytes and return their address."""
+        self.arrays.append(np.empty(-(-count * item // _ALIGNMENT) * _ALIGNMENT, np.uint8))
+        return address(self.arrays[-1])
+
+
 class Frame(msgspec.Struct, frozen=True, eq=False):
     """Argument words of the compiled vertex stages, at address ``start``, for draws of one plan,
     topology and capacity; the words that each draw sets, ``DRAW``, come first.
@@ -268,6 +283,9 @@ class Memory:
         ``capacity`` corners of primitives and the clip ``planes``.  Raises ImportError without
         llvmlite.
         """
+        if allocation.current.mode:
+            apart = _SeparateArrays()
+            return _Layout(plan, capacity, planes, apart).frame(topology, apart.arrays)
         needed = _Arena()
         _Layout(plan, capacity, planes, needed)
         if needed.size > len(self._block):
@@ -293,7 +311,7 @@ class Frames:
         Its use overwrites the data of other frames.  Raises ImportError without llvmlite.
         """
         capacity = capacity_of(count)
-        values = topology, capacity, planes
+        values = topology, capacity, planes, allocation.current.mode
         try:
             return self._frames.find((plan,), values)
         except KeyError:
@@ -358,8 +376,8 @@ class _Layout:
             for bits in {ZERO, *(each for each in plan.sources if isinstance(each, int))}
         }
 
-    def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
-        """The frame whose arrays, laid out here, lie in the memory ``block``."""
+    def frame(self, topology: Topology, block: object) -> Frame:
+        """The frame whose arrays, laid out here, lie in the memory that ``block`` keeps alive."""
         sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
         planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
         lanes = self._lanes(address(sources))
@@ -473,6 +491,7 @@ _BODY = ctypes.CFUNCTYPE(
 )
 
 
+@clears
 @lru_cache(maxsize=32)
 def constants(capacity: int, bits: int) -> NDArray[np.uint32]:
     """An array of ``capacity`` 32-bit words that are all equal to ``bits``."""

@@ -31,7 +31,13 @@ from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, Indices, Stream
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler import vertex_fetch_code
-from dp2emu.gpu.input_assembler.vertex_fetch import Vertices, bytes_of, item_bounds, size_of
+from dp2emu.gpu.input_assembler.vertex_fetch import (
+    Vertices,
+    index_bytes,
+    item_bounds,
+    size_of,
+    stream_bytes,
+)
 from dp2emu.gpu.rasterizer import clip_code
 from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, Geometry, planes_used
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_thread, plan_of
@@ -170,7 +176,7 @@ def _bound_uniforms(
 
 def _index_words(indices: Indices, kept: list[Any]) -> tuple[int, ...]:
     """The ``DRAW`` words ``indices`` to ``base``; the index data is appended to ``kept``."""
-    data = bytes_of(indices.data)
+    data = index_bytes(indices)
     kept.append(data)
     low, high = item_bounds(indices.offset, indices.size, indices.size, data.nbytes)
     # An empty array may have the address 0.
@@ -212,7 +218,7 @@ def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
 
 
 def _source_words(element: Element, stream: Stream) -> tuple[int, ...]:
-    data = bytes_of(stream.data)
+    data = stream_bytes(stream)
     end, at, size = data.nbytes, stream.offset + element.offset, size_of(element)
     stride = stream.stride or size
     available = end - at if at >= 0 else 0
