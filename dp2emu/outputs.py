@@ -16,6 +16,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, BinaryIO
 
 from dp2emu.inputs import naming
+from dp2emu.unfinished import unfinished
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -119,16 +120,17 @@ def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[Binar
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     path = Path(os.path.realpath(path))  # replace the target of a link, not the link
     part = path.with_name(f".dp2emu-{token_hex(8)}")
-    try:
-        with open_output(part, "xb") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, part)
-        part.replace(path)
-    except OSError as error:
-        if error.filename == os.fspath(part):
-            error.filename = os.fspath(path)  # the temporary name means nothing to the caller
-        raise
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with unfinished(part.unlink):
+        try:
+            with open_output(part, "xb") as file:
+                yield file
+            if path.exists():
+                shutil.copymode(path, part)
+            part.replace(path)
+        except OSError as error:
+            if error.filename == os.fspath(part):
+                error.filename = os.fspath(path)  # the temporary name means nothing to the caller
+            raise
+        finally:
+            with suppress(OSError):
+                part.unlink()

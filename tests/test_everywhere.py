@@ -18,7 +18,8 @@ import pytest
 import dp2emu
 from dp2emu.capture import CaptureWriter, open_capture
 from dp2emu.capture.apitrace import open_trace
-from dp2emu.cli.outcome import FAULTS, Asked
+from dp2emu.cli.interrupts import Asked
+from dp2emu.cli.outcome import FAULTS
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.walk import scan

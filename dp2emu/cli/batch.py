@@ -13,7 +13,8 @@ import click
 
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import with_limits
-from dp2emu.cli.options import TIMING, FloatRange, with_driver_options
+from dp2emu.cli.number_range import FloatRange
+from dp2emu.cli.options import TIMING, with_driver_options
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progress_over, say, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from dp2emu.cli import VERBS, signal_watch
-from dp2emu.cli.outcome import Asked, ending, signals_raised
+from dp2emu.cli.interrupts import Asked, ending, signals_raised
 from tests.cli.processes import Running, await_that, forsaken, reading
 
 STREAMS = Path(__file__).parents[2] / "streams"
