@@ -11,8 +11,10 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from errno import EEXIST
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
 from dp2emu.inputs import naming
@@ -134,3 +136,10 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         finally:
             with suppress(OSError):
                 part.unlink()
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A new folder whose name begins with ``prefix``, deleted at the end of the block."""
+    with TemporaryDirectory(prefix=prefix) as folder, unfinished(partial(shutil.rmtree, folder)):
+        yield Path(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -19,6 +19,7 @@ from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progre
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.places import working_at
 
 CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 """Exit code by the ``outcome`` of a file; outcomes that are missing here mean UNUSABLE."""
@@ -75,8 +76,11 @@ def command(
         advance = stack.enter_context(progress_over(len(left)))
         jobs = jobs or os.cpu_count() or 1
         rows = batch_on(dask, left, limits) if dask else batch(left, limits, jobs=jobs)
+        waiting = deque(left)
+        stack.enter_context(working_at(lambda: {"stream": waiting[0] if waiting else None}))
         for row in rows:
             write(row)
+            waiting.popleft()
             advance()
             counts[row["outcome"]] += 1
             if row["error"]:

@@ -69,28 +69,16 @@ class _State:
         self.raised: Ending | None = None
         self.last = -_REPEAT
 
-    def ending(self, number: int, thread: int | None = None) -> Ending:
-        """Return the exception for a signal that arrived."""
-        if self.timeout is not None and (self.expired or number == _ALARM):
-            return TimedOut(self.timeout, thread)
-        return Asked(number, thread)
-
-
-_state = _State()
-
-
-def ending(error: BaseException | None) -> tuple[int, str]:
+    def ending(error: BaseException | None) -> tuple[int, str]:
     """(exit code, message) for a command that an exception of an interrupt ended.
 
-    One that has no code, as those of cancelled work, counts for the signal handled last, and
-    without any for SIGINT.
+    Work that was cancelled counts for the signal handled last; any other exception without a
+    signal of its own means SIGINT.
     """
-    if isinstance(error, Ending):
-        return error.code, str(error)
-    found = _state.raised or Asked(signal.SIGINT)
-    if isinstance(error, Cancelled):
-        error.what = found.what
-        return found.code, str(error)
+    if isinstance(error, Cancelled) and _state.raised is not None:
+        error.what = _state.raised.what
+        return _state.raised.code, str(error)
+    found = error if isinstance(error, Ending) else Asked(signal.SIGINT)
     return found.code, str(found)
 
 

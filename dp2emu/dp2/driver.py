@@ -338,9 +338,7 @@ class Driver:
             self.gpu.cancellation.check()
         return walked
 
-    def _advance(
-        self, call: Call, number: int, walked: _Walked | None, vertex_size: int
-    ) -> None:
+    def _advance(self, call: Call, number: int, walked: _Walked | None, vertex_size: int) -> None:
         """Let the time of a call pass, in which the GPU executes packets."""
         try:
             self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))

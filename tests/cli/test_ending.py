@@ -32,12 +32,15 @@ class Case(NamedTuple):
     arguments: str
     given: bytes = SAMPLE[:200]
     output: str = ""
+    place: str = "PIPE: "
 
 
 CASES = {
     "replay": Case("replay PIPE --json out --sheet sheet.png", output="out"),
     "replay of a bare buffer": Case("replay --bare PIPE --raw out", output="out"),
-    "replay, driving": Case("replay sample --rig pipe:DRIVER --json out", output="out"),
+    "replay, driving": Case(
+        "replay sample --rig pipe:DRIVER --json out", output="out", place="sample: call 0: "
+    ),
     "batch": Case("batch PIPE sample --jobs 2 --out rows"),
     "import": Case("import PIPE -o out", TRACE[:50], output="out"),
     "info": Case("info PIPE"),
@@ -49,10 +52,12 @@ CASES = {
     "convert": Case("convert PIPE out --to log", output="out"),
     "convert to text": Case("convert PIPE out --to text", output="out"),
     "shader": Case("shader PIPE -o out", b"vs_2_0\n", output="out"),
-    "conform": Case("conform walk --rig pipe:DRIVER --json out", output="out"),
-    "minimize": Case("minimize sample --check CHECK -o out", output="out"),
+    "conform": Case("conform walk --rig pipe:DRIVER --json out", output="out", place="walk.cut.points.4: call 0: "),
+    "minimize": Case("minimize sample --check CHECK -o out", output="out", place="sample: "),
     "scene": Case("scene PIPE SCENE --out shown", b"{"),
-    "diff-images": Case("diff-images PIPE PIPE --out out", b"\x89PNG\r\n\x1a\n", output="out"),
+    "diff-images": Case(
+        "diff-images PIPE PIPE --out out", b"\x89PNG\r\n\x1a\n", output="out", place=""
+    ),
 }
 DEFAULT = {name: list(CODES)[at % len(CODES)] for at, name in enumerate(CASES)}
 """The signal that each is sent ahead of the slow lane."""
@@ -89,7 +94,8 @@ def check_ends(case: Case, number: signal.Signals, folder: Path, *, group: bool 
         await_that(lambda: forsaken(end))
     finally:
         os.close(end)
-    assert (ended.code, ended.err) == (code, f"dp2emu: {line}\n")
+    place = case.place.replace("PIPE", str(folder / "pipe"))
+    assert (ended.code, ended.err) == (code, f"dp2emu: {place}{line}\n")
     assert not running.children()
     if case.output:
         assert (folder / case.output).read_bytes() == OLD
@@ -134,7 +140,8 @@ def test_a_campaign_that_is_ended_tells_what_it_has(
     running.signal(number, group=number == signal.SIGINT)
     ended = running.ended()
     assert ended.code == CODES[number][0]
-    assert ended.err.splitlines()[1:] == [f"dp2emu: {CODES[number][1]}"]
+    place = "target tests.fuzz.planted:FINE"
+    assert ended.err.splitlines()[1:] == [f"dp2emu: {place}: {CODES[number][1]}"]
     told = json.loads(ended.out)
     assert told == json.loads((tmp_path / "kept" / "fine.json").read_text("utf-8"))
     assert not running.children()
