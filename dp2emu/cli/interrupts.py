@@ -69,7 +69,17 @@ class _State:
         self.raised: Ending | None = None
         self.last = -_REPEAT
 
-    def ending(error: BaseException | None) -> tuple[int, str]:
+    def ending(self, number: int, thread: int | None = None) -> Ending:
+        """Return the exception for a signal that arrived."""
+        if self.timeout is not None and (self.expired or number == _ALARM):
+            return TimedOut(self.timeout, thread)
+        return Asked(number, thread)
+
+
+_state = _State()
+
+
+def ending(error: BaseException | None) -> tuple[int, str]:
     """(exit code, message) for a command that an exception of an interrupt ended.
 
     Work that was cancelled counts for the signal handled last; any other exception without a

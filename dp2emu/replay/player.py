@@ -294,6 +294,7 @@ class Player:
         self._wanted: Pictures | None = None
         self._facade: Facade | None = None
         self._entry = ""
+        self._begun = False
         self._imported = False
         self._buffers: dict[int, int] = {}
         self.failure: RigFailure | None = None
@@ -310,6 +311,8 @@ class Player:
 
         A call of the Direct3D 10/11 interface is named by its function, as a token.
         """
+        if not self._begun:
+            return {"stream": self._stream}
         if self._facade is not None and self.tally.entries:
             return {"stream": self._stream, "call": self.tally.entries - 1, "token": self._entry}
         pending = self._pending
@@ -318,6 +321,7 @@ class Player:
 
     def perform(self, record: Record) -> None:
         """Perform a record on the rig.  Errors are reported to the watcher, never raised."""
+        self._begun = True
         with self._reporting():
             _PERFORM[type(record)](self, record)
         self._watcher.record(record)
