@@ -109,7 +109,7 @@ def test_a_cancellation_names_the_call_and_the_token_of_the_draw(
     _, offset = [row for row in found if row[0] == "DRAWPRIMITIVE"][count]
     cancelled = raised.value
     assert (cancelled.token, cancelled.offset) == ("DRAWPRIMITIVE", offset)
-    assert str(cancelled) == f"call 1, offset {offset:#x}, DRAWPRIMITIVE: cancelled"
+    assert str(cancelled) == f"call 2, offset {offset:#x}, DRAWPRIMITIVE: cancelled"
 
 
 def test_a_token_ends_all_threads_of_a_draw() -> None:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 from types import FrameType
-from typing import cast
 
+from dp2emu.cancellation import cancel_all
 from dp2emu.cli import signal_watch
 from dp2emu.cli.outcome import abandon_stdout, complain
 from dp2emu.errors import Cancelled, Interrupted
@@ -134,7 +134,7 @@ def _ask(number: int, frame: FrameType | None) -> None:
         _state.raised = _state.ending(number)
         signal_watch.reacted.set()
         # No work goes on while blocks are left.
-        signal_watch.cancel_all(_state.raised.what)
+        cancel_all(_state.raised.what)
         raise _state.raised
 
 
@@ -191,12 +191,12 @@ def ended_after(seconds: float | None) -> Iterator[None]:
 def _alarm(seconds: float) -> Callable[[], object]:
     """Have ``_ask`` called after ``seconds``; returns a function that stops that."""
     if _ALARM is not None and hasattr(signal, "setitimer"):
-        before = signal.signal(_ALARM, _ask)
+        alarm, before = _ALARM, signal.signal(_ALARM, _ask)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
         def stop() -> None:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(cast(int, _ALARM), before)
+            signal.signal(alarm, before)
 
         return stop
     timer = threading.Timer(seconds, _expire)

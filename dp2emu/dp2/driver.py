@@ -324,7 +324,7 @@ class Driver:
         try:
             walked = self._execute(context, call)
         except STOPPED as error:
-            raise error.at(call=number)
+            raise error.at(call=number) from None
         finally:
             # The call returns: drop all references to its memory.
             if context.shadow is not None:
@@ -346,7 +346,7 @@ class Driver:
         except STOPPED as error:
             if walked is not None:
                 self._locate(error, call, walked.offset, vertex_size)
-            raise error.at(call=number)
+            raise error.at(call=number) from None
 
     def _locate(
         self, error: Cancelled | Interrupted, call: Call, stop: int, vertex_size: int

@@ -41,7 +41,8 @@ class Ended(NamedTuple):
 class Running:
     """``dp2emu ARGUMENTS...`` in a process that leads a session; ``folder`` is its current one.
 
-    With ``deaf`` nobody reads its standard output.  ``stuck`` is called in it ahead of the command.
+    With ``deaf`` nobody reads its standard output.  ``stuck`` is called in it, and then the
+    command.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from dp2emu.cli import VERBS, signal_watch
+from dp2emu.cli import VERBS, interrupts, signal_watch
 from dp2emu.cli.interrupts import Asked, ending, signals_raised
 from tests.cli.processes import Ended, Running, await_that, forsaken, reading
 
@@ -61,7 +61,11 @@ CASES = {
     "convert": Case("convert PIPE out --to log", output="out"),
     "convert to text": Case("convert PIPE out --to text", output="out"),
     "shader": Case("shader PIPE -o out", b"vs_2_0\n", output="out"),
-    "conform": Case("conform walk --rig pipe:DRIVER --json out", output="out", place=r"walk\.[\w.]+: call \d+: "),
+    "conform": Case(
+        "conform walk --rig pipe:DRIVER --json out",
+        output="out",
+        place=r"walk\.[\w.]+: call \d+: ",
+    ),
     "minimize": Case("minimize sample --check CHECK -o out", output="out", place="sample: "),
     "scene": Case("scene PIPE SCENE --out shown", b"{"),
     "diff-images": Case(
@@ -191,7 +195,8 @@ def test_a_batch_keeps_the_rows_it_has(tmp_path: Path) -> None:
 
 def test_signals_that_are_to_be_ignored_are(monkeypatch: pytest.MonkeyPatch) -> None:
     # Other tests of this process have drivers.
-    monkeypatch.setattr(signal_watch, "cancel_all", lambda reason: None)
+    for module in (interrupts, signal_watch):
+        monkeypatch.setattr(module, "cancel_all", lambda reason: None)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with signals_raised():

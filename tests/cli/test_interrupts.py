@@ -1,4 +1,4 @@
-"""Signals and ``--timeout`` end a verb wherever it works: its place in one line, its code, no rests."""
+"""Signals and ``--timeout`` end a verb wherever it works: one line, its code, no rests."""
 
 from __future__ import annotations
 
@@ -122,9 +122,7 @@ def test_a_timeout_ends_any_verb_that_waits(name: str, tmp_path: Path) -> None:
 
 
 def test_a_timeout_ends_a_verb_whose_main_thread_does_not_react(tmp_path: Path) -> None:
-    ended = Running(
-        tmp_path, "replay", SAMPLE, "--timeout", 2, stuck=stuck.in_library
-    ).ended()
+    ended = Running(tmp_path, "replay", SAMPLE, "--timeout", 2, stuck=stuck.in_library).ended()
     what = f"{SAMPLE}: call 1: not finished within the timeout of 2 s"
     assert (ended.code, ended.err) == (TIMED_OUT, f"dp2emu: {what}\n")
 

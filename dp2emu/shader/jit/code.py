@@ -20,8 +20,8 @@ from dp2emu.shader.jit.writer import Target, module
 _BODY = "body"
 
 PENDING_LINES = 2_000
-"""Number of lines of LLVM text above which a compilation has a thread of its own: shorter ones take
-less than a tenth of a second."""
+"""Number of lines of LLVM text above which a compilation has a thread of its own; shorter ones
+take less than a tenth of a second."""
 
 
 class Effort(Enum):
