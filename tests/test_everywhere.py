@@ -199,7 +199,7 @@ def check_ended(ended: Ran, code: int, words: str) -> None:
     if ended.code == FAULTS:
         assert (code, any(words in ended.err for words in NO_MEMORY)) == (2, True), ended
     elif ended.code != 0:
-        assert (ended.code, ended.err.endswith(f"dp2emu: {words}\n")) == (code, True), ended
+        assert (ended.code, ended.err.endswith(f": {words}\n")) == (code, True), ended
 
 
 def check_verb(line: str, what: str, most: int, folder: Path) -> None:

@@ -26,7 +26,6 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dp2emu import Cancellation, Cancelled, CaptureWriter, Device9, Driver, PrimitiveType

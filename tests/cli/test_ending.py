@@ -109,7 +109,7 @@ def check_ends(case: Case, number: signal.Signals, folder: Path, *, group: bool 
         os.close(end)
     assert ended.code == code
     assert case.matches(ended, folder, line), ended.err
-    assert not running.children()
+    await_that(lambda: not running.children())
     if case.output:
         assert (folder / case.output).read_bytes() == OLD
     left = {path.name for path in folder.iterdir()} - {"pipe", "sample", case.output}
