@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 from weakref import WeakSet
 
 from dp2emu.argument_check import checked
 from dp2emu.errors import Cancelled, UsageError
 from dp2emu.places import place_of
+
+_T = TypeVar("_T")
 
 _tokens: WeakSet[Cancellation] = WeakSet()
 """The tokens of all drivers and GPUs, for ``cancel_all``."""
@@ -101,6 +105,17 @@ class _Current(threading.local):
 CURRENT = _Current()
 """The token of the work that the calling thread executes; outside of any, a token of the thread's
 own."""
+
+
+def polled(steps: Iterable[_T]) -> Iterator[_T]:
+    """Yield the steps of the work that the calling thread executes.  Raises Cancelled, before the
+    next step, once its token is cancelled.
+    """
+    token = CURRENT.token
+    for step in steps:
+        if token.word.value:
+            token.check()
+        yield step
 
 
 def current() -> Cancellation:
