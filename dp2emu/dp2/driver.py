@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from dp2emu.argument_check import FOREIGN, check_contents, checked, unchecked
-from dp2emu.cancellation import Cancellation
+from dp2emu.cancellation import CURRENT, Cancellation
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hal import (
@@ -321,11 +321,13 @@ class Driver:
         if stopped.value:
             self.gpu.cancellation.check()
         walked, vertex_size = None, 0
+        before, CURRENT.token = CURRENT.token, self.gpu.cancellation
         try:
             walked = self._execute(context, call)
         except STOPPED as error:
             raise error.at(call=number) from None
         finally:
+            CURRENT.token = before
             # The call returns: drop all references to its memory.
             if context.shadow is not None:
                 context.write_shadow()

@@ -18,7 +18,12 @@ from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.picture import take_picture
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Stage
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.writer import Target, module
+from dp2emu.shader.sm.assemble import assemble
+from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.lower import lower_pixel
 
 SIDE = 16
 PIECE = 4 * SIDE
@@ -96,17 +101,33 @@ def pictured() -> bool:
     return np.array_equal(found[..., ::-1], np.roll(one.data.reshape(SIDE, SIDE, 4), 1, 2))
 
 
-def executed() -> bool:
+def chain() -> Program:
+    """A program of many statements, each of which depends on the one before."""
     b = Builder(Stage.PIXEL)
     x = b.input("x")
     for _ in range(SIDE * reference._PIECE):
         x = x + x
     b.output("y", x)
+    return b.program()
+
+
+def executed() -> bool:
     lanes = {"x": np.zeros(8, np.float32)}
-    return reference.run(b.program(), lanes, {}, 8).outputs["y"].tolist() == [0.0] * 8
+    return reference.run(chain(), lanes, {}, 8).outputs["y"].tolist() == [0.0] * 8
 
 
-WORKS = (copied, bytes_copied, written, swapped, pictured, executed)
+def coded() -> bool:
+    text = module(body(chain(), ("x",), target=Target(8), masked=False, name="body"))
+    return text.count(" fadd ") == SIDE * reference._PIECE
+
+
+def lowered() -> bool:
+    lines = "mad r0, r0, c0, c1\n" * SIDE
+    code = assemble(f"ps_3_0\nmov r0, c0\n{lines}mov oC0, r0\n")
+    return len(lower_pixel(decode(code)).program.statements) > SIDE
+
+
+WORKS = (copied, bytes_copied, written, swapped, pictured, executed, coded, lowered)
 
 
 @pytest.mark.parametrize("work", WORKS)
