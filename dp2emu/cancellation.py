@@ -16,6 +16,9 @@ from weakref import WeakSet
 
 from dp2emu.argument_check import checked
 from dp2emu.errors import Cancelled, UsageError
+from dp2emu.places import place_of
+
+_T = TypeVar("_T")
 
 _T = TypeVar("_T")
 
@@ -66,9 +69,9 @@ class Cancellation:
         return ctypes.addressof(self.word)
 
     def check(self) -> None:
-        """Raise Cancelled, with the reason, if the token is cancelled."""
+        """Raise Cancelled, with the reason and the place, if the token is cancelled."""
         if self.word.value:
-            raise Cancelled(self._reason)
+            raise Cancelled(self._reason, **place_of())
 
     def _start_timer(self, seconds: float) -> None:
         if not 0 < seconds <= threading.TIMEOUT_MAX:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Self, TypedDict, Unpack
+from typing import Self, Unpack
 
 from dp2emu.escaping import plain
-
-
-class _Place(TypedDict, total=False):
-    stream: str | None
-    call: int | None
-    offset: int | None
-    token: str | None
+from dp2emu.places import Place
 
 
 class _Placed(BaseException):
     """An exception with a place in the input; ``Dp2Error`` explains the attributes."""
 
-    def __init__(self, what: str, **place: Unpack[_Place]) -> None:
+    def __init__(self, what: str, **place: Unpack[Place]) -> None:
         super().__init__(what)
         self.what = what
         self.stream = place.get("stream")
@@ -25,7 +19,7 @@ class _Placed(BaseException):
         self.offset = place.get("offset")
         self.token = place.get("token")
 
-    def at(self, **place: Unpack[_Place]) -> Self:
+    def at(self, **place: Unpack[Place]) -> Self:
         """Set those of stream, call, offset and token that are None; returns the error itself."""
         for name, value in place.items():
             if getattr(self, name) is None:
@@ -60,6 +54,17 @@ class Cancelled(_Placed):
     """
 
 
+class Interrupted(_Placed, KeyboardInterrupt):
+    """A signal or a timeout that ends the command, and the place of the work that it ended.
+
+    Code that handles Ctrl-C handles it too.
+    """
+
+
+STOPPED = Cancelled, Interrupted
+"""Exceptions that end work early, through no fault of the input."""
+
+
 class Malformed(Dp2Error):
     """Command bytes that are not a token sequence: unknown opcode, or a payload past the end."""
 
@@ -83,7 +88,7 @@ class Exceeded(Unsupported):
 class Fault(Dp2Error):
     """A valid token that a driver refuses.  ``hr`` becomes ddrval (wire format, "Results")."""
 
-    def __init__(self, hr: int, what: str, **place: Unpack[_Place]) -> None:
+    def __init__(self, hr: int, what: str, **place: Unpack[Place]) -> None:
         super().__init__(what, **place)
         self.hr = hr
 

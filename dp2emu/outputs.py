@@ -11,11 +11,14 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from errno import EEXIST
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
 from dp2emu.inputs import naming
+from dp2emu.unfinished import unfinished
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -119,16 +122,24 @@ def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[Binar
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     path = Path(os.path.realpath(path))  # replace the target of a link, not the link
     part = path.with_name(f".dp2emu-{token_hex(8)}")
-    try:
-        with open_output(part, "xb") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, part)
-        part.replace(path)
-    except OSError as error:
-        if error.filename == os.fspath(part):
-            error.filename = os.fspath(path)  # the temporary name means nothing to the caller
-        raise
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with unfinished(part.unlink):
+        try:
+            with open_output(part, "xb") as file:
+                yield file
+            if path.exists():
+                shutil.copymode(path, part)
+            part.replace(path)
+        except OSError as error:
+            if error.filename == os.fspath(part):
+                error.filename = os.fspath(path)  # the temporary name means nothing to the caller
+            raise
+        finally:
+            with suppress(OSError):
+                part.unlink()
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A new folder whose name begins with ``prefix``, deleted at the end of the block."""
+    with TemporaryDirectory(prefix=prefix) as folder, unfinished(partial(shutil.rmtree, folder)):
+        yield Path(folder)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.argument_check import checked
+from dp2emu.cancellation import polled
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -94,7 +95,7 @@ def take_picture(surface: Surface) -> Picture:
     memory = surface.data[: level.pitch * level.rows].reshape(level.rows, level.pitch)[:, :used]
     image = np.empty((surface.height, surface.width, _lanes(row)), np.uint8)
     crc32, step = 0, max(1, _BAND // (surface.width * surface.samples * row.block[1]))
-    for first in range(0, level.rows, step):
+    for first in polled(range(0, level.rows, step)):
         band = memory[first : first + step]
         top, bottom = first * row.block[1], min((first + step) * row.block[1], surface.height)
         image[top:bottom] = _band(row, band, (surface.width, bottom - top), surface.samples)

@@ -15,6 +15,7 @@ from dp2emu.dp2.states.inspect import Facts, facts_of
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
+from dp2emu.places import working_at
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording
@@ -62,12 +63,13 @@ def snapshot(
         player = Player(driver, capture.name, page, watcher, options)
         observer = _Observer(driver, player, at)
         driver.command_taps.append(observer.tap)
-        for record in capture.records():
-            player.perform(record)
-            if isinstance(record, Called) and player.tally.calls > at.call:
-                facts = observer.result(record.call)
-                player.close(None)
-                return facts
+        with working_at(player.place):
+            for record in capture.records():
+                player.perform(record)
+                if isinstance(record, Called) and player.tally.calls > at.call:
+                    facts = observer.result(record.call)
+                    player.close(None)
+                    return facts
     what = f"{player.tally.calls} calls" + (f", then {capture.damage}" if capture.damage else "")
     raise UsageError(f"no call {at.call}: the capture has {what}", stream=capture.name)
 

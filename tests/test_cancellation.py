@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from itertools import repeat
 from threading import Timer
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from dp2emu import Device9, Driver, PrimitiveType
 from dp2emu.cancellation import Cancellation
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Cancelled, Dp2Error, UsageError
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.device import gpu
+from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.limits import UNLIMITED
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.shader.sm.assemble import assemble
@@ -74,6 +78,39 @@ def test_a_token_ends_a_draw_in_the_middle_of_a_shader(engine: str, draw: object
     assert callable(draw)
     with pytest.raises(Cancelled, match="cancelled"):
         draw(device_of(cancelled_soon(), engine))
+
+
+@pytest.mark.parametrize("count", [1, 40])
+@pytest.mark.parametrize("engine", [JIT, REFERENCE])
+def test_a_cancellation_names_the_call_and_the_token_of_the_draw(
+    engine: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draws are executed at the end of their call, and small ones of one state together."""
+    token, found = Cancellation(), []
+    driver = Driver(options=Options(engine=engine), cancellation=token)
+    driver.command_taps.append(lambda call, offset, row, _: found.append((row.name, offset)))
+    device = Device9(driver, 64, 64)
+    device.set_fvf(0x44)
+    corners = ((0, 0), (8, 0), (0, 8)) * 2
+    data = b"".join(struct.pack("<4fI", x, y, 0.5, 1.0, 0) for x, y in corners)
+    device.set_stream_source(0, device.create_vertex_buffer(data), 0, 20)
+    device.read_back()
+
+    def cancelling(draw: Draw, *given: Any) -> Any:
+        if draw.input.count == 2:
+            token.cancel()
+        return execute_draw(draw, *given)
+
+    monkeypatch.setattr(gpu, "execute_draw", cancelling)
+    found.clear()
+    for primitives in (*repeat(1, count), 2, *repeat(1, count)):
+        device.draw_primitive(PrimitiveType.TRIANGLELIST, 0, primitives)
+    with pytest.raises(Cancelled) as raised:
+        device.read_back()
+    _, offset = [row for row in found if row[0] == "DRAWPRIMITIVE"][count]
+    cancelled = raised.value
+    assert (cancelled.token, cancelled.offset) == ("DRAWPRIMITIVE", offset)
+    assert str(cancelled) == f"call 2, offset {offset:#x}, DRAWPRIMITIVE: cancelled"
 
 
 def test_a_token_ends_all_threads_of_a_draw() -> None:

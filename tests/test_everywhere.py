@@ -18,7 +18,8 @@ import pytest
 import dp2emu
 from dp2emu.capture import CaptureWriter, open_capture
 from dp2emu.capture.apitrace import open_trace
-from dp2emu.cli.outcome import FAULTS, Asked
+from dp2emu.cli.interrupts import Asked
+from dp2emu.cli.outcome import FAULTS
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.walk import scan
@@ -198,7 +199,7 @@ def check_ended(ended: Ran, code: int, words: str) -> None:
     if ended.code == FAULTS:
         assert (code, any(words in ended.err for words in NO_MEMORY)) == (2, True), ended
     elif ended.code != 0:
-        assert (ended.code, ended.err.endswith(f"dp2emu: {words}\n")) == (code, True), ended
+        assert (ended.code, ended.err.endswith(f": {words}\n")) == (code, True), ended
 
 
 def check_verb(line: str, what: str, most: int, folder: Path) -> None:

@@ -24,6 +24,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "limits",
         "number_text",
         "outputs",
+        "places",
+        "unfinished",
         "escaping",
         "identity_cache",
         "process",

@@ -82,6 +82,7 @@ def _working(files: Sequence[str], limits: Limits, count: int, done: _Done) -> I
         yield
     finally:
         portions.stop()
+        server.refuse()
         for supervisor in supervisors:
             supervisor.close()
         server.close()

@@ -95,6 +95,9 @@ class Supervisor:
     def close(self) -> None:
         """End the worker, and start no other: ``rows`` then returns only the rows that it has."""
         self._closed = True
+        worker = self._worker
+        if worker is not None:
+            worker.kill()  # it may be starting, which another thread waits for
         with self._changing:
             self._end()
 

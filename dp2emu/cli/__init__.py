@@ -17,20 +17,19 @@ import click
 from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
+from dp2emu.cli.interrupts import end_interrupted, importing, interrupted, signals_raised
 from dp2emu.cli.outcome import (
     FINE,
     UNUSABLE,
     complain,
-    importing,
-    interrupted,
     out_of_memory,
     outcome_of,
     reader_gone,
-    signals_raised,
     unusable,
 )
 from dp2emu.cli.streams import closed_streams_replaced
 from dp2emu.cli.verbs import TRACE, VERBS, readers
+from dp2emu.errors import Cancelled
 
 _MODULES = {"import": "imports", "diff-images": "diff_images"}
 """Module name in ``dp2emu.cli`` by verb, for verbs whose module has another name than the verb."""
@@ -47,6 +46,7 @@ Exit codes:
   2    unusable input, output or arguments; nothing to compare
   3    the stream had faults, needs an unsupported feature, or has calls with
        losses
+  124  not finished within --timeout
   130  interrupted
   141  the reader of standard output has closed it
   143  terminated
@@ -92,7 +92,7 @@ class Verbs(click.Group):
         """Run a verb and return its exit code, also for errors and interrupts."""
         try:
             return outcome_of(lambda: super(Verbs, self).invoke(ctx))
-        except KeyboardInterrupt as error:
+        except (KeyboardInterrupt, Cancelled) as error:
             return interrupted(error)
 
 
@@ -153,10 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         with signals_raised():
             code = run(arguments)
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, Cancelled) as error:
         code = interrupted(error)
     except OSError as error:  # from signals_raised: outcome_of handles errors of verbs
         code = unusable(error)
     except MemoryError:
         code = out_of_memory()
+    end_interrupted(code)
     sys.exit(code)

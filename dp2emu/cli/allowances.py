@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from dp2emu.cli.captures import Verb, with_options
-from dp2emu.cli.options import FloatRange
+from dp2emu.cli.number_range import FloatRange
 from dp2emu.escaping import plain
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -13,11 +13,13 @@ import click
 
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import with_limits
-from dp2emu.cli.options import TIMING, FloatRange, with_driver_options
+from dp2emu.cli.number_range import FloatRange
+from dp2emu.cli.options import TIMING, with_driver_options
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progress_over, say, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.places import working_at
 
 CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 """Exit code by the ``outcome`` of a file; outcomes that are missing here mean UNUSABLE."""
@@ -74,8 +76,11 @@ def command(
         advance = stack.enter_context(progress_over(len(left)))
         jobs = jobs or os.cpu_count() or 1
         rows = batch_on(dask, left, limits) if dask else batch(left, limits, jobs=jobs)
+        waiting = deque(left)
+        stack.enter_context(working_at(lambda: {"stream": waiting[0] if waiting else None}))
         for row in rows:
             write(row)
+            waiting.popleft()
             advance()
             counts[row["outcome"]] += 1
             if row["error"]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from dp2emu.cli.options import FloatRange
+from dp2emu.cli.number_range import FloatRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import verb_command
 from dp2emu.errors import UsageError

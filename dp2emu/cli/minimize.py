@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb
-from dp2emu.cli.options import FloatRange
+from dp2emu.cli.number_range import FloatRange
 from dp2emu.cli.outcome import FINE, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.fuzz.minimize import TRIES, Check, minimize, save

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import wraps
 from typing import Any
 
@@ -76,14 +75,3 @@ with_timing = click.option(
     "--timing", metavar="MODEL", type=TIMING, help="Timing model (see replay); default: instant."
 )
 """Decorator that gives a verb the option ``--timing``, a name for ``timing.parse_timing``."""
-
-
-class FloatRange(click.FloatRange):
-    """A float in a range; unlike in click's class, NaN is outside."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number.  Raises BadParameter."""
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{number} is not a number.", param, ctx)
-        return number

@@ -1,20 +1,15 @@
-"""Exit codes, messages and progress on standard error, and signals that end the command."""
+"""Exit codes, and messages and progress on standard error."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from time import monotonic
-from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
-from dp2emu.cli.signal_watch import kernels_stopped
 from dp2emu.errors import DecodingDisagreement, Disagreement, Dp2Error, Fault, Unsupported
 from dp2emu.escaping import plain
-from dp2emu.process import signals
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -75,25 +70,25 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
 
 def reader_gone() -> int:
     """Discard buffered output, and return the exit code for a closed standard output."""
-    _abandon_stdout()
+    abandon_stdout()
     return READER_GONE
 
 
 def unusable(error: OSError) -> int:
     """Print a message for an error of a file; returns the exit code ``UNUSABLE``."""
-    _abandon_stdout()
+    abandon_stdout()
     complain(f"{error.filename or '-'}: {error.strerror or error}")
     return UNUSABLE
 
 
 def out_of_memory() -> int:
     """Print the message for a failed allocation; returns the exit code ``UNUSABLE``."""
-    _abandon_stdout()
+    abandon_stdout()
     complain("out of memory")
     return UNUSABLE
 
 
-def _abandon_stdout() -> None:
+def abandon_stdout() -> None:
     """Discard buffered output: the interpreter would fail to flush it at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -106,80 +101,6 @@ def report_losses(name: str, losses: Losses) -> int:
     said = f"{losses.total} calls not expressed" if losses else "every call read is expressed"
     say(f"{name}: {said}")
     return FAULTS if losses else FINE
-
-
-# Signals
-
-_REPEAT = 1.0
-"""Seconds in which a repeated signal is ignored: some senders signal the process and then its
-group, and the second signal must not disturb the cleanup."""
-_importing = False
-"""Whether modules are being imported, with nothing open that a signal's exception would close."""
-
-
-class Asked(KeyboardInterrupt):
-    """A signal, ``number``, that ends the command.  Code that handles Ctrl-C handles it too."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(number)
-
-
-def ending(error: BaseException | None) -> tuple[int, str]:
-    """(exit code, message) for a command that the signal of ``Asked`` ended, or else SIGINT."""
-    number = error.number if isinstance(error, Asked) else int(signal.SIGINT)
-    return signals.CODE + number, signals.words_of(number)
-
-
-def interrupted(error: BaseException | None) -> int:
-    """Print the message for an interrupt and return the exit code.
-
-    Buffered output is discarded: its reader may be the reason for the interrupt.
-    """
-    code, words = ending(error)
-    _abandon_stdout()
-    complain(words)
-    return code
-
-
-@contextmanager
-def signals_raised() -> Iterator[None]:
-    """Raise ``Asked`` for signals within the block, and end compiled code; after it they end the
-    process at once.
-
-    Signals that the parent process has set to be ignored stay ignored.  During ``importing`` they
-    end the process at once.
-    """
-    handled, last = signals.handled(), -_REPEAT
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        nonlocal last
-        if _importing:
-            signals.end_at_once(number, frame)
-        now = monotonic()
-        if now - last >= _REPEAT:
-            last = now
-            raise Asked(number)
-
-    for number in handled:
-        signal.signal(number, ask)
-    try:
-        with kernels_stopped(handled):
-            yield
-    finally:
-        for number in handled:
-            signal.signal(number, signal.SIG_DFL)
-
-
-@contextmanager
-def importing() -> Iterator[None]:
-    """A block that imports modules before a verb runs; signals then end the process at once."""
-    global _importing
-    _importing = True
-    try:
-        yield
-    finally:
-        _importing = False
 
 
 # Progress bars

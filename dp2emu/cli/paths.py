@@ -1,4 +1,6 @@
-"""Types of the parameters that name files, and the rule that no verb writes over its inputs."""
+"""The commands of verbs: parameters that name files, the rule that no verb writes over its inputs,
+and ``--timeout``.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ from typing import Any, NamedTuple
 
 import click
 
+from dp2emu.cli.interrupts import ended_after
+from dp2emu.cli.number_range import FloatRange
 from dp2emu.cli.verbs import reads_line
 from dp2emu.errors import UsageError
 from dp2emu.outputs import Identity, identity_of, inputs_protected
+from dp2emu.places import working_at
 
 
 class InputPath(click.Path):
@@ -62,13 +67,49 @@ class VerbCommand(click.Command):
                 raise UsageError(
                     f"{output.parameter} {output.path} would overwrite the input {clash.path}"
                 )
-        with inputs_protected(inputs):
+        with (
+            inputs_protected(inputs),
+            working_at(lambda: {"stream": _file_of(self, ctx)}),
+            ended_after(ctx.meta.get(_TIMEOUT)),
+        ):
             return super().invoke(ctx)
 
 
+_TIMEOUT = "dp2emu.timeout"
+_LONGEST = 1e8
+"""Maximum of ``--timeout``, three years: longer times are no timers of every system."""
+
+
+def _keep(context: click.Context, parameter: click.Parameter, given: float | None) -> None:
+    context.meta[_TIMEOUT] = given
+
+
 def verb_command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Decorator that makes a function the command of a verb; help lists the files it reads."""
-    return click.command(name, cls=VerbCommand, epilog=reads_line(name))
+    """Decorator that makes a function the command of a verb; help lists the files it reads.
+
+    The command has the option ``--timeout``, unless it bounds what the verb repeats by an option
+    of this name.
+    """
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        command = click.command(name, cls=VerbCommand, epilog=reads_line(name))(function)
+        if all(parameter.name != "timeout" for parameter in command.params):
+            option = click.Option(
+                ["--timeout"], metavar="SECONDS", type=FloatRange(0.001, _LONGEST),
+                expose_value=False, callback=_keep,
+                help="End with exit code 124 when so many seconds have passed.",
+            )  # fmt: skip
+            command.params.append(option)
+        return command
+
+    return decorate
+
+
+def _file_of(command: click.Command, ctx: click.Context) -> str | None:
+    """The one file that a verb works on, None if it is given several or none."""
+    named = [each for each in command.params if isinstance(each, click.Argument)]
+    values = [ctx.params[each.name or ""] for each in named if isinstance(each.type, InputPath)]
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else None
 
 
 def _inputs(command: click.Command, ctx: click.Context) -> Iterator[_Given]:

@@ -23,6 +23,7 @@ from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Sho
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
+from dp2emu.places import working_at
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -67,7 +68,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     """Run one case, and call ``heard`` with every answer.  Errors of the driver are outcomes."""
     session = _Session(case, rig, heard)
     try:
-        session.run()
+        with working_at(lambda: {"stream": case.name, "call": session.calls}):
+            session.run()
     except _Refused as refused:
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from dp2emu.argument_check import FOREIGN, check_contents, checked, unchecked
-from dp2emu.cancellation import Cancellation
+from dp2emu.cancellation import CURRENT, Cancellation
 from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hal import (
@@ -35,7 +35,16 @@ from dp2emu.dp2.resolve.surface_caches import SurfaceCaches
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, Scan, malformed
-from dp2emu.errors import Cancelled, DecodingDisagreement, Dp2Error, Exceeded, Fault, Malformed
+from dp2emu.errors import (
+    STOPPED,
+    Cancelled,
+    DecodingDisagreement,
+    Dp2Error,
+    Exceeded,
+    Fault,
+    Interrupted,
+    Malformed,
+)
 from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
@@ -312,20 +321,58 @@ class Driver:
         stopped = self.gpu.cancellation.word
         if stopped.value:
             self.gpu.cancellation.check()
+        walked, vertex_size = None, 0
+        before, CURRENT.token = CURRENT.token, self.gpu.cancellation
         try:
             walked = self._execute(context, call)
+        except STOPPED as error:
+            raise error.at(call=number) from None
         finally:
+            CURRENT.token = before
             # The call returns: drop all references to its memory.
             if context.shadow is not None:
                 context.write_shadow()
+            vertex_size = context.call.size
             context.call, context.shadow = NO_CALL, None
             self.gpu.call_vertices = None
             if not stopped.value:
-                self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
-                self.gpu.distribute()
+                self._advance(call, number, walked, vertex_size)
         if stopped.value:
             self.gpu.cancellation.check()
         return walked
+
+    def _advance(self, call: Call, number: int, walked: _Walked | None, vertex_size: int) -> None:
+        """Let the time of a call pass, in which the GPU executes packets."""
+        try:
+            self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
+            self.gpu.distribute()
+        except STOPPED as error:
+            if walked is not None:
+                self._locate(error, call, walked.offset, vertex_size)
+            raise error.at(call=number) from None
+
+    def _locate(
+        self, error: Cancelled | Interrupted, call: Call, stop: int, vertex_size: int
+    ) -> None:
+        """Set the token of a call whose packet was being executed at an interrupt.
+
+        ``stop`` is the offset at which the call's commands end.  Does nothing for a packet of an
+        earlier call.
+        """
+        stop -= self.gpu.bytes_behind(len(call.vertices or b""))
+        surface = self.gpu.heap.get(call.lpDDCommands)
+        if surface is None or stop <= call.dwCommandOffset:
+            return
+        view, base = _fetched(surface, call.dwCommandOffset, stop)
+        last, position = None, call.dwCommandOffset - base
+        while position < stop - base:
+            scanned = self._scan(view, position, stop - base, vertex_size, base)
+            last = scanned.commands[-1] if scanned.commands else last
+            if scanned.wrong is not None or scanned.stop == position:
+                break
+            position = scanned.stop
+        if last is not None:
+            error.at(offset=base + last[0], token=last[1].name)
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:
@@ -357,7 +404,7 @@ class Driver:
                     token.execute(context, body_of(token, view, count, start, stop, size))
                 except Fault as fault:
                     return _Walked(fault.at(offset=at, token=token.name), at)
-                except (Dp2Error, Cancelled) as error:
+                except (Dp2Error, *STOPPED) as error:
                     raise error.at(offset=at, token=token.name) from None
             position = scanned.stop
             if scanned.wrong is not None:

@@ -7,10 +7,9 @@ import math
 import os
 import re
 import signal
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -27,7 +26,8 @@ from dp2emu.fuzz.worker import Board, Vitals, reached
 from dp2emu.guard_code import REPORT
 from dp2emu.guard_pages import check_supported
 from dp2emu.inputs import read_file
-from dp2emu.outputs import write_file
+from dp2emu.outputs import temporary_folder, write_file
+from dp2emu.places import working_at
 from dp2emu.process.child import Child
 from dp2emu.process.forking import ForkServer
 from dp2emu.process.worker import call_of
@@ -124,8 +124,10 @@ def campaign(
     raised again when its result is saved.  Raises UsageError if there is no such target or, if
     resumed, the earlier summary is damaged, and OSError.
     """
-    with tempfile.TemporaryDirectory(prefix="dp2emu-fuzz-") as boards:
-        running = _Campaign(name, plan, Path(boards))
+    with ExitStack() as stack:
+        boards = stack.enter_context(temporary_folder("dp2emu-fuzz-"))
+        running = _Campaign(name, plan, boards)
+        stack.enter_context(working_at(lambda: {"stream": f"target {name}"}))
         try:
             running.work(watch)
         finally:

@@ -7,8 +7,8 @@ from the end, since later parts seldom affect earlier ones.
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import UsageError
-from dp2emu.outputs import whole_output
+from dp2emu.outputs import temporary_folder, whole_output
 from dp2emu.process.child import Command, split_command
 from dp2emu.text.contexts import Contexts
 
@@ -110,7 +110,8 @@ class Check:
         self._shown = repr(command)
         self._timeout = timeout
         self._failure: int | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="dp2emu-minimize-")
+        self._open = ExitStack()
+        self._folder = self._open.enter_context(temporary_folder("dp2emu-minimize-"))
 
     def first(self, records: Sequence[Record]) -> bool:
         """Run the command on the capture to be minimized; returns whether it fails."""
@@ -143,10 +144,10 @@ class Check:
 
     def close(self) -> None:
         """Delete the temporary folder, which has the capture that the command was last run on."""
-        self._folder.cleanup()
+        self._open.close()
 
     def _run(self, records: Sequence[Record]) -> int:
-        path = Path(self._folder.name) / "tried.dp2"
+        path = self._folder / "tried.dp2"
         save(records, path)
         words = [word.replace(_PLACEHOLDER, str(path)) for word in self._words]
         null = subprocess.DEVNULL

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, BinaryIO, Protocol
 
 from dp2emu.errors import UsageError
+from dp2emu.unfinished import begin_unfinished, end_unfinished
 
 
 class Child(Protocol):
@@ -60,6 +61,7 @@ class Command(subprocess.Popen[bytes]):
         self._group = group and hasattr(os, "killpg")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         super().__init__(words, start_new_session=group, **pipes | options)
+        begin_unfinished(self, self.kill)
 
     def kill(self) -> None:
         """End the process, and with ``group`` what it has started."""
@@ -73,6 +75,7 @@ class Command(subprocess.Popen[bytes]):
         """End the process and release its pipes."""
         self.kill()
         self.wait()
+        end_unfinished(self)
         for pipe in filter(None, (self.stdin, self.stdout)):
             with suppress(OSError):  # bytes that the process has not read are lost with it
                 pipe.close()

@@ -17,6 +17,7 @@ from zlib import crc32
 
 from dp2emu.process.child import Child, Command
 from dp2emu.process.worker import command_of
+from dp2emu.unfinished import begin_unfinished, end_unfinished
 
 START_SECONDS = 120.0
 """Seconds that a fork server or worker process may take to start."""
@@ -61,12 +62,15 @@ class ForkServer:
         self._launching = Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self.greeted = self._refusing = False
 
     def start(self, call: str) -> Child:
         """Start a worker that executes a call.  Raises OSError if no process can be started."""
         if can_fork():
             with suppress(OSError):
                 return self._forked(call)
+        if self._refusing:
+            raise OSError("the fork server is closed")
         return Command(command_of(call), stderr=subprocess.DEVNULL)
 
     def _forked(self, call: str) -> Child:
@@ -74,6 +78,8 @@ class ForkServer:
         while monotonic() < until:
             with suppress(FileNotFoundError, ConnectionError):
                 return ForkedWorker(self, call)
+            if self._refusing:
+                break
             with self._launching:
                 self._launch()
         raise TimeoutError(f"no fork server answers for {START_SECONDS:g} seconds")
@@ -116,13 +122,28 @@ class ForkServer:
                 self._process = _share(self.place, self._modules)
             sleep(RETRY_SECONDS)
         elif code is not None:
-            self.close()
+            self._end()
             self._control, there = socket.socketpair()
             with there:
                 self._process = _start("-", *self._modules, stdin=there.fileno())
+            begin_unfinished(self, self.refuse)
+
+    def refuse(self) -> None:
+        """Start no more workers; a private server without a worker, which may be importing, is
+        killed.
+        """
+        self._refusing = True
+        if self.place is None and self._process is not None and not self.greeted:
+            self._process.kill()
 
     def close(self) -> None:
         """End the server and its workers if it is private; does nothing to a shared server."""
+        self.refuse()
+        self._end()
+        end_unfinished(self)
+
+    def _end(self) -> None:
+        self.greeted = False
         if self._control is not None:
             self._control.close()
             if self._process is not None:
@@ -187,6 +208,7 @@ class ForkedWorker:
         except OSError:
             self._release()
             raise
+        server.greeted = True
         self._connection.settimeout(None)
         self.pid = int(greeting)
 

@@ -32,6 +32,7 @@ from dp2emu.errors import (
 )
 from dp2emu.gpu.device.timing import Timing, instant, parse_timing
 from dp2emu.limits import Limits
+from dp2emu.places import Place, working_at
 from dp2emu.readback import check_readback
 from dp2emu.replay import compare
 from dp2emu.replay.compare import Difference
@@ -109,7 +110,7 @@ def replay(
         if pictures is not None:
             player.photograph(pictures)
         journal = Journal() if hasattr(rig, "restart") else None
-        with closing(journal) if journal else nullcontext():
+        with working_at(player.place), closing(journal) if journal else nullcontext():
             for record in capture.records():
                 if timing is None and player.tally.calls == 0 and _names_timing(record):
                     driver.gpu.timing = _annotated(record, capture.name)
@@ -120,8 +121,8 @@ def replay(
                     break
             if journal is not None:
                 player.locate(journal)
-        player.tally.timing = driver.gpu.timing.name if rig is None else type(rig).__name__
-        return player.close(capture.damage)
+            player.tally.timing = driver.gpu.timing.name if rig is None else type(rig).__name__
+            return player.close(capture.damage)
 
 
 def _names_timing(record: Record) -> TypeGuard[records.Annotation]:
@@ -292,6 +293,8 @@ class Player:
         self._photographer: Photographer | None = None
         self._wanted: Pictures | None = None
         self._facade: Facade | None = None
+        self._entry = ""
+        self._begun = False
         self._imported = False
         self._buffers: dict[int, int] = {}
         self.failure: RigFailure | None = None
@@ -303,8 +306,22 @@ class Player:
         self._wanted = wanted
         self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
 
+    def place(self) -> Place:
+        """The call that is being performed, or otherwise the next one.
+
+        A call of the Direct3D 10/11 interface is named by its function, as a token.
+        """
+        if not self._begun:
+            return {"stream": self._stream}
+        if self._facade is not None and self.tally.entries:
+            return {"stream": self._stream, "call": self.tally.entries - 1, "token": self._entry}
+        pending = self._pending
+        call = self.tally.calls if pending is None else pending.number
+        return {"stream": self._stream, "call": call}
+
     def perform(self, record: Record) -> None:
         """Perform a record on the rig.  Errors are reported to the watcher, never raised."""
+        self._begun = True
         with self._reporting():
             _PERFORM[type(record)](self, record)
         self._watcher.record(record)
@@ -478,6 +495,7 @@ class Player:
 
         facade, number = self._entered(), self.tally.entries
         self.tally.entries += 1
+        self._entry = record.entry
         if record.entry == "DestroyDevice":
             self._photograph(Photographer.context_goes, record.device)
         recorded, replayed = Reply.recorded(record), facade.perform(record)

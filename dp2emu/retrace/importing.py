@@ -22,6 +22,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.device.gpu import DRAWING
 from dp2emu.gpu.resource.heap import SurfaceKind
+from dp2emu.places import Place, working_at
 from dp2emu.replay.frames import EVERY, FrameCount, Frames
 from dp2emu.retrace import d3d8, d3d9, ddraw  # noqa: F401  (registers the methods)
 from dp2emu.retrace.losses import Losses
@@ -46,6 +47,14 @@ class Import:
     def __init__(self, trace: Trace) -> None:
         self.losses = Losses()
         self._trace = trace
+        self._call: TraceCall | None = None
+
+    def place(self) -> Place:
+        """The call of the trace that is being performed: its number, and its name as a token."""
+        call = self._call
+        if call is None:
+            return {"stream": self.name}
+        return {"stream": self.name, "call": call.number, "token": call.name}
 
     @property
     def name(self) -> str:
@@ -65,6 +74,7 @@ class Import:
         program = Program(driver, made.append)
         self.losses = program.losses
         for call in self._trace.calls():
+            self._call = call
             program.play(call)
             yield from made
             yield from _labels(call, made)
@@ -120,10 +130,11 @@ def importing(
     none of the frames, OSError, and CaptureError if ``writer`` cannot take a record.
     """
     capture, count = Import(trace), FrameCount()
-    for record in selected(count.counted(capture.records()), frames):
-        writer.write(record)
-        if progress is not None:
-            progress(record)
+    with working_at(capture.place):
+        for record in selected(count.counted(capture.records()), frames):
+            writer.write(record)
+            if progress is not None:
+                progress(record)
     if trace.damage is None:
         frames.check(count.there)
     return capture.losses

@@ -15,6 +15,7 @@ from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.outputs import whole_output
+from dp2emu.places import working_at
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario
 from dp2emu.scene import d3d9, d3d10
@@ -109,11 +110,13 @@ def _play10(
 
 @contextmanager
 def _errors_in(source: _Source) -> Iterator[None]:
-    """A context that adds the scene file's name to a Dp2Error raised in it."""
+    """A context that adds the scene file's name to a Dp2Error or an interrupt raised in it."""
+    name = None if isinstance(source, Mapping) else str(source)
     try:
-        yield
+        with working_at(lambda: {"stream": name}):
+            yield
     except Dp2Error as error:
-        raise error.at(stream=None if isinstance(source, Mapping) else str(source)) from None
+        raise error.at(stream=name) from None
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from dp2emu.cancellation import polled
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.types import Type
@@ -55,7 +56,7 @@ class _Coalescer(msgspec.Struct, frozen=True):
     def block(self, statements: Block) -> Block:
         done: list[ir.Statement] = []
         segment = _Segment()
-        for statement in statements:
+        for statement in polled(statements):
             if type(statement) in _NARROWING:
                 segment = _Segment()
                 done.append(self.nested(statement))  # type: ignore[arg-type]
@@ -131,7 +132,7 @@ def _to_ssa(program: ir.Program) -> ir.Program:
     names: dict[int, ir.Slot] = {}
     types = [*program.slots]
     done: list[ir.Statement] = []
-    for statement in program.statements:
+    for statement in polled(program.statements):
         read = {f: _renamed(getattr(statement, f), names) for f in statement.__struct_fields__}
         fresh = {
             slot: _fresh_slot(types, slot) for slot in ir.written(statement) if places[slot] > 1

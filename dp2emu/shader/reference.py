@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from dp2emu.cancellation import CURRENT
+from dp2emu.cancellation import CURRENT, polled
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
@@ -23,6 +23,9 @@ from dp2emu.shader.passes import temporaries
 from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type
 
 Words = tuple[I32, I32, I32, I32]
+
+_PIECE = 64
+"""Number of statements of a long block between two polls of the token."""
 
 
 class Sampler(Protocol):
@@ -258,12 +261,22 @@ class Machine(msgspec.Struct):
         Returns the mask of the lanes that are still active, those that broke out of a loop being
         removed.
         """
+        if len(statements) > _PIECE:
+            return self._pieces(statements, active)
         for statement in statements:
             execute = self.execute.get(type(statement))
             if execute is not None:
                 execute(self, statement, active)
                 continue
             active = _NARROW[type(statement)](self, statement, active)
+            if active is not None and not active.any():
+                break
+        return active
+
+    def _pieces(self, statements: tuple[ir.Statement, ...], active: Mask | None) -> Mask | None:
+        """Execute a long block, which may take seconds, and poll between its pieces."""
+        for first in polled(range(0, len(statements), _PIECE)):
+            active = self.block(statements[first : first + _PIECE], active)
             if active is not None and not active.any():
                 break
         return active

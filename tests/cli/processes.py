@@ -41,14 +41,21 @@ class Ended(NamedTuple):
 class Running:
     """``dp2emu ARGUMENTS...`` in a process that leads a session; ``folder`` is its current one.
 
-    With ``deaf`` nobody reads its standard output.
+    With ``deaf`` nobody reads its standard output.  ``stuck`` is called in it, and then the
+    command.
     """
 
-    def __init__(self, folder: Path, *arguments: object, deaf: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: object,
+        deaf: bool = False,
+        stuck: Callable[[], None] | None = None,
+    ) -> None:
         self._out, self._err = folder / ".out", folder / ".err"
         words = [str(argument) for argument in arguments]
         self.process = _FORKS.Process(
-            target=_serve, args=(str(folder), words, str(self._out), str(self._err), deaf)
+            target=_serve, args=(str(folder), words, str(self._out), str(self._err), deaf, stuck)
         )
         self.process.start()
 
@@ -108,7 +115,14 @@ def await_that(what: Callable[[], bool], process: BaseProcess | None = None) -> 
         time.sleep(0.005)
 
 
-def _serve(folder: str, arguments: list[str], out: str, err: str, deaf: bool) -> None:
+def _serve(
+    folder: str,
+    arguments: list[str],
+    out: str,
+    err: str,
+    deaf: bool,
+    stuck: Callable[[], None] | None,
+) -> None:
     os.setsid()
     os.chdir(folder)
     os.environ |= {"PYTHONPATH": os.pathsep.join([_ROOT, *sys.path]), "TMPDIR": folder}
@@ -125,4 +139,6 @@ def _serve(folder: str, arguments: list[str], out: str, err: str, deaf: bool) ->
         os.close(reader)
         os.dup2(writer, 1)
     sys.stdout, sys.stderr = (os.fdopen(file, "w", closefd=False) for file in (1, 2))
+    if stuck is not None:
+        stuck()
     main(arguments)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from dp2emu.cli import VERBS, signal_watch
-from dp2emu.cli.outcome import Asked, ending, signals_raised
-from tests.cli.processes import Running, await_that, forsaken, reading
+from dp2emu.cli import VERBS, interrupts, signal_watch
+from dp2emu.cli.interrupts import Asked, ending, signals_raised
+from tests.cli.processes import Ended, Running, await_that, forsaken, reading
 
 STREAMS = Path(__file__).parents[2] / "streams"
 SAMPLE = (STREAMS / "first_light.dp2").read_bytes()
@@ -27,17 +28,28 @@ SCENES = Path(__file__).parents[1] / "golden" / "scenes"
 
 
 class Case(NamedTuple):
-    """Arguments of which ``PIPE`` is read to the end of ``given``, and then nothing comes."""
+    """Arguments of which ``PIPE`` is read to the end of ``given``, and then nothing comes.
+
+    ``place`` is a pattern of the place that the message names.
+    """
 
     arguments: str
     given: bytes = SAMPLE[:200]
     output: str = ""
+    place: str = "PIPE: "
+
+    def matches(self, ended: Ended, folder: Path, what: str) -> bool:
+        """Whether a verb has said at which place it was ended."""
+        place = self.place.replace("PIPE", re.escape(str(folder / "pipe")))
+        return re.fullmatch(f"dp2emu: {place}{what}\n", ended.err) is not None
 
 
 CASES = {
     "replay": Case("replay PIPE --json out --sheet sheet.png", output="out"),
     "replay of a bare buffer": Case("replay --bare PIPE --raw out", output="out"),
-    "replay, driving": Case("replay sample --rig pipe:DRIVER --json out", output="out"),
+    "replay, driving": Case(
+        "replay sample --rig pipe:DRIVER --json out", output="out", place="sample: call 0: "
+    ),
     "batch": Case("batch PIPE sample --jobs 2 --out rows"),
     "import": Case("import PIPE -o out", TRACE[:50], output="out"),
     "info": Case("info PIPE"),
@@ -49,10 +61,16 @@ CASES = {
     "convert": Case("convert PIPE out --to log", output="out"),
     "convert to text": Case("convert PIPE out --to text", output="out"),
     "shader": Case("shader PIPE -o out", b"vs_2_0\n", output="out"),
-    "conform": Case("conform walk --rig pipe:DRIVER --json out", output="out"),
-    "minimize": Case("minimize sample --check CHECK -o out", output="out"),
+    "conform": Case(
+        "conform walk --rig pipe:DRIVER --json out",
+        output="out",
+        place=r"walk\.[\w.]+: call \d+: ",
+    ),
+    "minimize": Case("minimize sample --check CHECK -o out", output="out", place="sample: "),
     "scene": Case("scene PIPE SCENE --out shown", b"{"),
-    "diff-images": Case("diff-images PIPE PIPE --out out", b"\x89PNG\r\n\x1a\n", output="out"),
+    "diff-images": Case(
+        "diff-images PIPE PIPE --out out", b"\x89PNG\r\n\x1a\n", output="out", place=""
+    ),
 }
 DEFAULT = {name: list(CODES)[at % len(CODES)] for at, name in enumerate(CASES)}
 """The signal that each is sent ahead of the slow lane."""
@@ -89,8 +107,9 @@ def check_ends(case: Case, number: signal.Signals, folder: Path, *, group: bool 
         await_that(lambda: forsaken(end))
     finally:
         os.close(end)
-    assert (ended.code, ended.err) == (code, f"dp2emu: {line}\n")
-    assert not running.children()
+    assert ended.code == code
+    assert case.matches(ended, folder, line), ended.err
+    await_that(lambda: not running.children())
     if case.output:
         assert (folder / case.output).read_bytes() == OLD
     left = {path.name for path in folder.iterdir()} - {"pipe", "sample", case.output}
@@ -134,7 +153,8 @@ def test_a_campaign_that_is_ended_tells_what_it_has(
     running.signal(number, group=number == signal.SIGINT)
     ended = running.ended()
     assert ended.code == CODES[number][0]
-    assert ended.err.splitlines()[1:] == [f"dp2emu: {CODES[number][1]}"]
+    place = "target tests.fuzz.planted:FINE"
+    assert ended.err.splitlines()[1:] == [f"dp2emu: {place}: {CODES[number][1]}"]
     told = json.loads(ended.out)
     assert told == json.loads((tmp_path / "kept" / "fine.json").read_text("utf-8"))
     assert not running.children()
@@ -175,7 +195,8 @@ def test_a_batch_keeps_the_rows_it_has(tmp_path: Path) -> None:
 
 def test_signals_that_are_to_be_ignored_are(monkeypatch: pytest.MonkeyPatch) -> None:
     # Other tests of this process have drivers.
-    monkeypatch.setattr(signal_watch, "cancel_all", lambda reason: None)
+    for module in (interrupts, signal_watch):
+        monkeypatch.setattr(module, "cancel_all", lambda reason: None)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with signals_raised():

@@ -16,11 +16,11 @@ from dp2emu.errors import Cancelled
 from dp2emu.shader.sm.assemble import assemble
 from tests.cli.processes import Running, await_that
 
-SIZE = 4096
+SIZE = 1024
 LOOPS = "rep i0\n" * 3 + "add r0, r0, c0\nmul r0, r0, c1\n" + "endrep\n" * 3
 PIXEL = f"ps_3_0\ndefi i0, 255, 0, 0, 0\nmov r0, c0\n{LOOPS}mov oC0, r0\n"
 CODES = {signal.SIGINT: (130, "interrupted"), signal.SIGTERM: (143, "terminated")}
-BUSY = 1.5
+BUSY = 0.8
 """Seconds of processor time that a replay has used only if it draws."""
 
 
@@ -60,7 +60,8 @@ def test_a_signal_ends_a_replay_in_the_middle_of_a_draw(
     running.signal(number)
     code, line = CODES[number]
     ended = running.ended()
-    assert (ended.code, ended.err) == (code, f"dp2emu: {line}\n")
+    place = f"{long}: call 2, offset 0x14, DRAWPRIMITIVE"
+    assert (ended.code, ended.err) == (code, f"dp2emu: {place}: {line}\n")
     assert not (tmp_path / "out").exists()
 
 

@@ -14,7 +14,8 @@ import pytest
 from tests.tools.loading import ROOT
 
 HOOK = '''
-"""Interrupts this process when it looks for a module, or when that module's lock is released."""
+"""Interrupts this process when it looks for a module, named or numbered in the order in which they
+are looked for, or when that module's lock is released."""
 
 import os
 import signal
@@ -35,9 +36,12 @@ def watch(frame, event, argument):
 
 
 class Finder:
+    count = 0
+
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name == os.environ["MODULE"]:
+        Finder.count += 1
+        if os.environ["MODULE"] in (name, str(Finder.count)):
             sys.meta_path.remove(Finder)
             if os.environ["MOMENT"] == "release":
                 sys.setprofile(watch)
@@ -108,6 +112,39 @@ def test_ctrl_c_during_an_import_of_the_script_prints_one_line(
     module: str, script: Path, tmp_path: Path
 ) -> None:
     assert started(tmp_path, script, module=module) == (130, "", "dp2emu: interrupted\n")
+
+
+IMPORTS = 460
+"""Fewer modules than a start of ``replay`` looks for."""
+
+
+def check_numbered(number: int, folder: Path) -> None:
+    moment = ("find", "release")[number % 2]
+    code, out, err = started(folder, "-m", "dp2emu", module=str(number), moment=moment)
+    assert (code, out, err.count("\n")) == (130, "", 1)
+    assert err.startswith("dp2emu: ") and err.endswith("interrupted\n")
+
+
+@pytest.mark.parametrize("number", [40, 181, 320, IMPORTS])
+def test_ctrl_c_during_any_import_of_a_start_prints_one_line(number: int, tmp_path: Path) -> None:
+    check_numbered(number, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(20, IMPORTS, 7))
+def test_ctrl_c_during_each_import_of_a_start_prints_one_line(number: int, tmp_path: Path) -> None:
+    check_numbered(number, tmp_path)
+
+
+@pytest.mark.parametrize("moment", ["find", "release"])
+def test_ctrl_c_during_an_import_of_a_draw_prints_one_line(
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first program that is compiled imports LLVM, unless its code is cached."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    code, _, err = started(tmp_path, "-m", "dp2emu", module="llvmlite.binding", moment=moment)
+    assert (code, err.count("\n")) == (130, 1)
+    assert err.startswith("dp2emu: ") and err.endswith(": interrupted\n")
 
 
 @pytest.mark.parametrize("module", ["click", "numpy"])

@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from dp2emu.cancellation import polled
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import Dispatch
@@ -51,7 +52,7 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
     moved = 0
     with np.errstate(all="ignore"):
         running = _Running(dispatch, run)
-        for first in range(0, groups, together):
+        for first in polled(range(0, groups, together)):
             moved += running.groups(np.arange(first, min(first + together, groups)))
     work = Work(threads=threads * groups, unordered_bytes=moved)
     counters.threads += work.threads

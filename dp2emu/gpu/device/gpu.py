@@ -141,6 +141,9 @@ class Gpu:
         self.handed_over = 0
         self.call_vertices: bytes | None = None
         self._copied: bytes | None = None
+        self._vertices_of: Packet | None = None
+        self._batched_bytes: list[int] = []
+        self._bytes_behind = 0
         self._worked = 0
         self._reported: dict[int, int] = {}
         self._last_visible: dict[int, int] = {}
@@ -233,9 +236,9 @@ class Gpu:
                 tap(packet, start)
             if type(packet) in self.skipped:
                 continue
-            if type(packet) is Draw and self._batch_draw(packet):
+            if type(packet) is Draw and self._batch_draw(packet, uploaded):
                 continue
-            self._execute_batch()
+            self._execute_batch(uploaded)
             if type(packet) in DRAWING:
                 self.budget.admit(packet)
             _EXECUTE[type(packet)](self, packet)
@@ -281,8 +284,18 @@ class Gpu:
         vertices = self.call_vertices
         if vertices is None or type(packet) is not Draw or _read_vertices(packet) is not vertices:
             return 0
-        self.call_vertices = None
+        self.call_vertices, self._vertices_of = None, packet
         return len(vertices)
+
+    def bytes_behind(self, vertices: int) -> int:
+        """Bytes handed over after the packet at which ``run`` was ended by an exception.
+
+        The first draw of the call, if it waits, does not count its ``vertices`` bytes.
+        """
+        waiting = sum(uploaded for *_, uploaded, _ in self._fifo)
+        if any(packet is self._vertices_of for packet, *_ in self._fifo):
+            waiting -= vertices
+        return self._bytes_behind + waiting + self.handed_over
 
     def collect(self) -> list[Report]:
         """Remove and return the reports that the host can see now, in the order they became
@@ -321,8 +334,10 @@ class Gpu:
             return packets.RECT_BYTES * len(packet.rects)
         return len(packet.data) if isinstance(packet, packets.Write | packets.WriteBytes) else 0
 
-    def _batch_draw(self, draw: Draw) -> bool:
-        """Add a draw to the batch if nothing observes it; False if it has to be executed now."""
+    def _batch_draw(self, draw: Draw, uploaded: int) -> bool:
+        """Add a draw, with which ``uploaded`` bytes came, to the batch if nothing observes it;
+        False if it has to be executed now.
+        """
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
@@ -331,24 +346,32 @@ class Gpu:
         most = self.budget.most_of_batched(draw, self.heap.reach)
         self._promised = added(self._promised, most)
         if self._batch.full or not self._promised.within(self._room):
-            self._execute_batch()
+            self._execute_batch(uploaded)
             self._promised, self._room = most, self.budget.left()
             if not most.within(self._room):
                 return False
-        return self._batch.put(draw)
+        if not self._batch.put(draw):
+            return False
+        self._batched_bytes.append(uploaded)
+        return True
 
-    def _execute_batch(self) -> None:
-        """Execute the batch; after an error, draws that were not executed go back to the FIFO."""
+    def _execute_batch(self, behind: int = 0) -> None:
+        """Execute the batch; after an error, draws that were not executed go back to the FIFO.
+
+        ``behind`` bytes came with the packet that follows the batch.
+        """
         if not self._batch.waiting:
             return
         context, self._context = self._context, None
+        batched, self._batched_bytes = self._batched_bytes, []
         try:
             drawn = self._batch.settle(self._count_drawn, self._draw)
         finally:
             self._context = context
-            self._fifo.extendleft(
-                (draw, self._free, 0, 0, None) for draw in reversed(self._batch.take_back())
-            )
+            left = self._batch.take_back()
+            self._bytes_behind = behind + sum(batched[len(batched) - len(left) + 1 :])
+            self._fifo.extendleft((draw, self._free, 0, 0, None) for draw in reversed(left))
+        self._bytes_behind = 0
         self._draws += drawn
         self._worked += drawn
         self._seen = None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from dp2emu.cancellation import polled
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64, Mask
@@ -63,7 +64,7 @@ def too_much() -> Unsupported:
 
 def _of_mesh(draw: Draw, stage: GeometryStage, running: StageRun, mesh: Mesh) -> Iterator[Made]:
     together = max(WORDS // (stage.instances * _held(stage)), 1)
-    for start in range(0, mesh.count, together):
+    for start in polled(range(0, mesh.count, together)):
         part = mesh.part(slice(start, start + together))
         lanes = part.count * stage.instances
         inputs = {port.name: _input(port.name, stage, part) for port in stage.bound.program.inputs}

@@ -14,6 +14,7 @@ from operator import attrgetter
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.cancellation import polled
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, PrimitiveType
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
 from dp2emu.gpu.arrays import F32, F64, I64
@@ -123,7 +124,7 @@ def _curved(draw: Draw, patch: NPatch) -> Iterator[Draw]:
     """Triangle draws that replace an N-patch draw, one for each chunk of its triangles."""
     most = MAX_SEGMENTS if patch.fineness.adaptive else int(patch.fineness.segments[0])
     step = max(1, 2 * CHUNK_VERTICES // ((most + 3) * (most + 3)))
-    for start in range(0, draw.input.count, step):
+    for start in polled(range(0, draw.input.count, step)):
         stop = min(start + step, draw.input.count)
         yield _curved_part(
             draw, patch, corners(draw.input.topology, draw.input.first, start, stop)

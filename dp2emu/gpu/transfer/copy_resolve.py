@@ -29,6 +29,9 @@ from dp2emu.gpu.resource.texels import Blocks, blocks, read_texels, whole_blocks
 _BAND = 1 << 18
 """Number of texels that a copy converts, or a resolve averages, at once."""
 
+_COPY_BYTES = 16 << 20
+"""Number of bytes that are copied between two polls."""
+
 _Filter = Callable[[int, int], Axis]
 """Function that returns the filter along one axis; parameters: sizes of source and target."""
 
@@ -40,7 +43,7 @@ def execute_copy(copy: packets.Copy, counters: Counters) -> Work:
     if source.surface.samples > target.surface.samples:
         origin = replace(origin, stored=resolved_blocks(source.surface))
     if np.may_share_memory(origin.stored, destination.stored):
-        origin = replace(origin, stored=origin.stored.copy())
+        origin = replace(origin, stored=_copied(origin.stored))
     if origin.row.format == destination.row.format and source.box.sides == target.box.sides:
         _take_over(origin, destination)
     else:
@@ -62,8 +65,8 @@ def execute_generate_levels(packet: packets.GenerateLevels, counters: Counters) 
 
 def execute_copy_bytes(copy: packets.CopyBytes, counters: Counters) -> Work:
     """Copy bytes from buffer to buffer; the two ranges may overlap."""
-    data = copy.source.data[copy.source_offset : copy.source_offset + copy.size].copy()
-    copy.target.data[copy.target_offset : copy.target_offset + copy.size] = data
+    data = _copied(copy.source.data[copy.source_offset : copy.source_offset + copy.size])
+    _copy(data, copy.target.data[copy.target_offset : copy.target_offset + copy.size])
     counters.pixel_bytes += 2 * copy.size
     return Work(pixel_bytes=2 * copy.size)
 
@@ -73,7 +76,7 @@ def execute_write(write: packets.Write, counters: Counters) -> Work:
     destination = _texels(write.target)
     there = whole_blocks(destination.row, destination.box)
     stored = destination.stored[there]
-    stored[...] = np.frombuffer(write.data, np.uint8).reshape(stored.shape)
+    _copy(np.frombuffer(write.data, np.uint8).reshape(stored.shape), stored)
     width, height, depth = destination.box.sides
     counters.pixel_bytes += len(write.data)
     return Work(pixels=width * height * depth, pixel_bytes=len(write.data))
@@ -89,9 +92,9 @@ def execute_write_bytes(write: packets.WriteBytes, counters: Counters) -> Work:
 
 def execute_swap(swap: packets.Swap) -> Work:
     """Exchange the contents of two surfaces.  No bytes are counted: hardware swaps addresses."""
-    contents = swap.one.data.copy()
-    swap.one.data[:] = swap.other.data
-    swap.other.data[:] = contents
+    contents = _copied(swap.one.data)
+    _copy(swap.other.data, swap.one.data)
+    _copy(contents, swap.other.data)
     return Work()
 
 
@@ -126,12 +129,29 @@ def _take_over(origin: _Texels, destination: _Texels) -> None:
     """Copy blocks as they are stored, between boxes of the same size in the same format."""
     if destination.row.format is not Format.A1:
         source = origin.stored[whole_blocks(origin.row, origin.box)]
-        destination.stored[whole_blocks(destination.row, destination.box)] = source
+        _copy(source, destination.stored[whole_blocks(destination.row, destination.box)])
         return
     for z in range(destination.box.sides[2]):
         read = origin.stored[origin.box.front + z, :, :, 0, 0]
         written = destination.stored[destination.box.front + z, :, :, 0, 0]
         combine_bits(ComposeRectsOp.COPY, read, origin.box, written, destination.box)
+
+
+def _copy(source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+    """Copy bytes, or blocks with two or more axes, in pieces of about ``_COPY_BYTES``."""
+    if target.ndim == 1:
+        source, target = source[None], target[None]
+    for plane in range(len(target)):
+        step = max(1, _COPY_BYTES // max(target[plane, :1].nbytes, 1))
+        for top in polled(range(0, target.shape[1], step)):
+            target[plane, top : top + step] = source[plane, top : top + step]
+
+
+def _copied(source: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a copy of bytes or blocks, made in pieces."""
+    made = np.empty_like(source)
+    _copy(source, made)
+    return made
 
 
 def _texels(part: packets.Part) -> _Texels:

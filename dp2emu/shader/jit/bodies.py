@@ -22,6 +22,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
+from dp2emu.cancellation import polled
 from dp2emu.shader import ir
 from dp2emu.shader.jit.layout import Callee, FetchCallee, callee_of, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
@@ -211,7 +212,7 @@ class _Body:
     def block(self, statements: tuple[ir.Statement, ...], active: str) -> None:
         """Emit statements for the active lanes, with a branch to the end where none is left."""
         end = None
-        for statement in statements:
+        for statement in polled(statements):
             self.split_long_block()
             execute = _EXECUTE.get(type(statement))
             if execute is not None:

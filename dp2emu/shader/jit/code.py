@@ -14,9 +14,14 @@ from dp2emu.shader.jit.code_images import LoadedImage, image_of, images_supporte
 from dp2emu.shader.jit.compiling import PASSES, Code
 from dp2emu.shader.jit.machine import llvm, machine
 from dp2emu.shader.jit.object_cache import object_cache, source_stamps
+from dp2emu.shader.jit.pending import begun
 from dp2emu.shader.jit.writer import Target, module
 
 _BODY = "body"
+
+PENDING_LINES = 2_000
+"""Number of lines of LLVM text above which a compilation has a thread of its own; shorter ones
+take less than a tenth of a second."""
 
 
 class Effort(Enum):
@@ -56,6 +61,8 @@ class CodeSource(msgspec.Struct, frozen=True, dict=True):
     def begin(self, effort: Effort) -> Callable[[], Code]:
         """Generate and parse the text; returns the rest of the compilation, which any thread may
         run once.
+
+        A long text is compiled in a thread of its own; the result (``Pending``) waits for it.
         """
         key = self._key(effort)
         code = self._lookup(key)
@@ -65,6 +72,8 @@ class CodeSource(msgspec.Struct, frozen=True, dict=True):
         # Without a simpler text FAIR means QUICK.
         quick = effort is Effort.QUICK or (effort is Effort.FAIR and first is None)
         text = self.write() if first is None else first()
+        if text.count("\n") > PENDING_LINES:
+            return begun(lambda: self._finish(key, llvm().begin(text, self.passes, quick)))
         return partial(self._finish, key, llvm().begin(text, self.passes, quick))
 
     def _finish(self, key: str, emit: Callable[[], bytes]) -> Code:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from dp2emu.cancellation import polled
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.jit.layout import Callee, callee_of
@@ -77,7 +78,7 @@ def _ranges(
     places = Counter(slot for statement in statements for slot in ir.written(statement))
     told, made, found = dict(sampled), dict[int, ir.Assign](), dict[int, Range]()
     inputs = dict(given)
-    for statement in statements:
+    for statement in polled(statements):
         results: tuple[Range | None, ...] = ()
         if isinstance(statement, ir.Assign):
             made[statement.slot] = statement

@@ -18,6 +18,7 @@ from weakref import WeakSet
 
 from dp2emu.shader.jit.code import CodeSource, Effort
 from dp2emu.shader.jit.compiling import Code
+from dp2emu.shader.jit.pending import Pending, wait_for_pending
 
 _queue: deque[Callable[[], None]] = deque()
 _queue_lock, _work_lock = threading.Lock(), threading.Lock()
@@ -74,6 +75,7 @@ def _before_fork() -> None:
     # The worker never holds both locks, so this waits for its current piece and cannot deadlock.
     _queue_lock.acquire()
     _work_lock.acquire()
+    wait_for_pending()
 
 
 def _after_fork_in_parent() -> None:
@@ -190,6 +192,8 @@ class TieredFunction:
         if self._begun is None and self._install_cached():
             return
         finish, effort = self._begun or (self._source.begin(effort), effort)
+        if isinstance(finish, Pending):
+            self._begun = finish, effort  # a caller after one that was cancelled waits for it too
         self._install(finish(), good=effort is Effort.GOOD)
         self._begun = None
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from dp2emu.cancellation import polled
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
 from dp2emu.shader.compile_work import TooLong
@@ -75,7 +76,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
 def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
     """Split instructions into groups that execute at once: single ones and co-issued pairs."""
     group: list[Instruction] = []
-    for instruction in body:
+    for instruction in polled(body):
         if group and not instruction.coissue:
             yield group
             group = []

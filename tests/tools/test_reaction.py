@@ -1,0 +1,28 @@
+"""The tool that measures how long a verb goes on after a signal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dp2emu.cli import VERBS
+from tests.tools.loading import load_tool
+
+reaction = load_tool("reaction")
+
+
+def test_an_interrupted_start_is_without_faults(tmp_path: Path) -> None:
+    seconds, faults = reaction.tried(reaction.WORKS["start"], tmp_path, 0, 2)
+    assert (seconds > 0.0, faults) == (True, [])
+
+
+def test_a_verb_that_ends_before_its_moment_is_a_fault(tmp_path: Path) -> None:
+    work = reaction.Work(("info", str(reaction.SAMPLE)), 1000.0, 1000.0)
+    _, (fault,) = reaction.tried(work, tmp_path, 0, 1)
+    assert fault.startswith("it had ended with 0 before 1000.00 s")
+
+
+@pytest.mark.parametrize("name", reaction.WORKS)
+def test_works_are_of_verbs(name: str) -> None:
+    assert reaction.WORKS[name].words[0] in VERBS
