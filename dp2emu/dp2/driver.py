@@ -31,6 +31,7 @@ from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import parser_of
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.resolve.pipeline import Resolutions
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, Scan, malformed
@@ -49,9 +50,16 @@ CONTEXTS = 1 << 12
 SCAN_TOKENS = 1 << 16
 """Maximum number of tokens scanned ahead of execution; it bounds the memory for a huge buffer."""
 
+RESOLUTIONS = 16
+"""Maximum number of caches of resolved states that a reset driver keeps for its next contexts."""
+
 _EXIT_OPCODE = 11
 """EXIT of execute buffers before DirectX 6, which some runtimes leave in; ends the commands (wire
 format, "Unassigned opcodes")."""
+
+
+_MadeFor = tuple[int, Surface | None, Surface | None]
+"""DirectX version, colour target and depth-stencil surface with which a context was created."""
 
 
 class UnknownCommand(NamedTuple):
@@ -99,10 +107,33 @@ class Driver:
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
         self._parser = parser_of(self.options)
+        self._resolutions: dict[_MadeFor, Resolutions] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set everything that calls change, except in the GPU."""
         self._contexts: dict[int, Context] = {}
+        self._made_for: dict[int, _MadeFor] = {}
         self._managed = Managed(self.gpu)
         self._calls = 0
         self._tokens = 0
+
+    def reset(self) -> None:
+        """Return to the state of a new driver on which the surfaces that exist now have just been
+        created, in the order of their handles' creation; there are no contexts.
+
+        Calls then have the same answers, memory and times as on such a driver, but cost less than
+        a new driver and new surfaces.  Queued packets are dropped.  ``unknown_command``, taps and
+        the cancellation stay.
+        """
+        for number, made_for in self._made_for.items():
+            resolutions = self._contexts[number].resolutions
+            resolutions.restart()
+            self._resolutions[made_for] = resolutions
+        while len(self._resolutions) > RESOLUTIONS:
+            del self._resolutions[next(iter(self._resolutions))]
+        self._begin()
+        self.gpu.reset()
 
     @property
     def time(self) -> int:
@@ -119,17 +150,22 @@ class Driver:
             raise Fault(HResult.D3DHAL_OUTOFCONTEXTS, f"context {context}: no room")
         if interface not in (6, 7, 8, 9):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"DirectX {interface} context")
+        heap = self.gpu.heap
+        made_for = interface, heap.get(color), heap.get(depth)
         created = Context(
-            context, interface, self.gpu, self.options, self._managed, has_depth=depth != 0
-        )
+            context, interface, self.gpu, self.options, self._managed, has_depth=depth != 0,
+            resolutions=self._resolutions.pop(made_for, None),
+        )  # fmt: skip
         created.set_render_target(0, color)
         created.set_depth_stencil(depth)
-        self._contexts[context] = created
+        created.resolutions.begin(created.state)
+        self._contexts[context], self._made_for[context] = created, made_for
 
     def destroy_context(self, context: int) -> None:
         """ContextDestroy, with queries and unsent answers.  Raises Fault if it is unknown."""
         found = self._context(context)
         del self._contexts[context]
+        self._made_for.pop(context, None)
         found.destroy()
 
     def create_surface(self, desc: SurfaceDesc) -> None:
@@ -154,6 +190,13 @@ class Driver:
                 context.streams.forget(surface)
             else:
                 context.resolutions.forget()
+        if surface.desc.kind not in BUFFERS:
+            self._resolutions.clear()
+            self._made_for = {
+                number: made_for
+                for number, made_for in self._made_for.items()
+                if surface not in made_for
+            }
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey: the source colour key of a texture.  Raises Fault if it is unknown."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from random import Random
 
 from dp2emu.capture.records import Called, ContextCreated, Record, SurfaceCreated
@@ -83,10 +84,16 @@ def records(data: bytes) -> Sequence[Record]:
 # Execution
 
 
-def execute(data: bytes) -> Hashable:
+def executing(engine: str = JIT) -> Trial:
+    """Return the trial ``execute`` on a stage that is reset for each input."""
+    played = Stage(engine)
+    played.enter(b"")
+    return partial(execute, played)
+
+
+def execute(played: Stage, data: bytes) -> Hashable:
     """Check that calls are answered, and dwErrorOffset lies in the commands."""
-    played = Stage()
-    played.enter(data)
+    played.enter_again(data)
     kinds = set[Hashable]()
     for call in stage.calls_of(data):
         outcome = played.call(call)
@@ -95,7 +102,7 @@ def execute(data: bytes) -> Hashable:
         if outcome.ddrval and outcome.response:
             raise Broken("a failing call has a response")
         kinds.add(_kind(outcome, call.commands or b""))
-    played.memory()
+    played.driver.finish()
     return played.work().union(kinds)
 
 
@@ -116,17 +123,18 @@ def engines_agree(data: bytes) -> Hashable:
     outcomes = []
     for each in stages:
         each.enter(data)
-        outcomes.append((each.play(data), each.memory(), each.driver.time))
+        outcomes.append(_results(each, data))
     if outcomes[0] != outcomes[1]:
         raise Broken(f"the engines differ: {_difference(outcomes[0], outcomes[1])}")
     return _ends(outcomes[0][0])
 
 
 def nothing_stays(data: bytes) -> Hashable:
-    """Check that a destroyed context has no effect on a later one.
+    """Check that neither a destroyed context nor what happened before a reset has an effect.
 
     The first half of the calls is executed in a context that is then destroyed; the second half
-    must have the same results in a context after it and on a new driver.
+    must have the same results in a context after it, on a new driver, and once more when the
+    first driver was reset.
     """
     calls = data[1:].split(CALL)
     half = len(calls) // 2
@@ -136,18 +144,28 @@ def nothing_stays(data: bytes) -> Hashable:
     used.play(before)
     used.memory()
     used.leave()
-    results = []
-    for each in (used, fresh):
-        each.enter(after)
-        results.append((each.play(after), each.memory(), 0))
-    if results[0] != results[1]:
-        raise Broken(f"the stream before shows: {_difference(results[0], results[1])}")
-    return _ends(results[0][0])
+    used.enter(after)
+    later = _results(used, after)
+    fresh.enter(after)
+    wanted = _results(fresh, after)
+    if later[:2] != wanted[:2]:
+        raise Broken(f"the stream before shows: {_difference(later, wanted)}")
+    used.enter_again(after)
+    again = _results(used, after)
+    if again != wanted:
+        raise Broken(f"the stream before a reset shows: {_difference(again, wanted)}")
+    return _ends(wanted[0])
 
 
-def _difference(
-    one: tuple[list[Outcome], list[bytes], int], other: tuple[list[Outcome], list[bytes], int]
-) -> str:
+_Results = tuple[list[Outcome], list[bytes], int]
+"""Outcomes of calls, contents of all surfaces, and the time after."""
+
+
+def _results(played: Stage, data: bytes) -> _Results:
+    return played.play(data), played.memory(), played.driver.time
+
+
+def _difference(one: _Results, other: _Results) -> str:
     names = ("answers", "memory", "time")
     return " and ".join(n for n, a, b in zip(names, one, other, strict=True) if a != b)
 
@@ -231,9 +249,10 @@ def queries(rng: Random) -> bytes:
 
 
 def _target(
-    name: str, what: str, trial: Trial, seed: Callable[[Random], bytes] = stage.program
-) -> Target:
-    return Target(name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records)
+    name: str, what: str, make: Callable[[], Trial],
+    seed: Callable[[Random], bytes] = stage.program,
+) -> Target:  # fmt: skip
+    return Target(name, what, make, seed, stage.mutate, _MOST, _COVER, stage.records)
 
 
 TARGETS = (
@@ -244,9 +263,9 @@ TARGETS = (
            records),
     Target("reassembly", "dump, and assemble to the same bytes", lambda: come_back,
            grammar.stream, grammar.mutate, 64, ("dp2emu.text",), records),
-    _target("device", "execute calls", execute),
-    _target("engines", "both engines leave the same bits", engines_agree),
-    _target("fresh", "a stream leaves nothing to the next", nothing_stays),
-    _target("queries", "responses answer what was issued", queries_answered, queries),
-    _target("offset", "nothing behind dwErrorOffset is done", nothing_behind),
+    _target("device", "execute calls", executing),
+    _target("engines", "both engines leave the same bits", lambda: engines_agree),
+    _target("fresh", "a stream leaves nothing to the next", lambda: nothing_stays),
+    _target("queries", "responses answer what was issued", lambda: queries_answered, queries),
+    _target("offset", "nothing behind dwErrorOffset is done", lambda: nothing_behind),
 )  # fmt: skip

@@ -254,9 +254,13 @@ class Heap:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self.largest = 1
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set everything that is counted."""
+        self.largest = 1
         self._serial = 0
         self._uses = [HeapUse() for _ in SurfaceKind]
 
@@ -298,7 +302,7 @@ class Heap:
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
             raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surfaces"))
-        surface = self._allocate(desc, old.own_bytes * _copies(old.desc) if old else 0)
+        surface = self._allocate(desc, _allocation(old) if old else 0)
         self._uses[desc.kind].created += 1
         self._count(surface, 1)
         if old is not None:
@@ -324,7 +328,7 @@ class Heap:
         if self.allocated - freed + size > self.limits.total_bytes:
             raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "total_bytes"))
         self._serial += 1
-        self.largest = max(self.largest, desc.width * desc.height * desc.samples)
+        self.largest = max(self.largest, _samples_of(desc))
         try:
             surface = Surface(desc, self._serial, layout, parent)
         except MemoryError:
@@ -332,6 +336,25 @@ class Heap:
             raise Fault(HResult.DDERR_OUTOFMEMORY, what) from None
         self._allocated.add(surface)
         return surface
+
+    def reset(self) -> None:
+        """Make the surfaces as they would be if each had just been created, in the order in which
+        their handles were: memory is zero, colour keys are unset, counts start again.
+
+        The surfaces keep their memory, so arrays of it stay valid.
+        """
+        self._begin()
+        for surface in self._surfaces.values():
+            self._serial += 1
+            _renew(surface, self._serial)
+            self.largest = max(self.largest, _samples_of(surface.desc))
+            self._uses[surface.desc.kind].created += 1
+            self._count(surface, 1)
+        if self.allocated != sum(_allocation(each) for each in self._surfaces.values()):
+            # A caller may still refer to surfaces that were destroyed; a new heap has none.
+            self._allocated = _Allocated()
+            for surface in self._surfaces.values():
+                self._allocated.add(surface)
 
     def destroy(self, handle: int) -> None:
         """Remove a handle; queued packets keep their surface.  Raises Fault if unknown."""
@@ -454,6 +477,25 @@ class Heap:
         most = full_chain(*sides) if desc.kind in TEXTURES else 1
         if not 0 < desc.levels <= most or (desc.levels > 1 and desc.samples > 1):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.levels} levels")
+
+
+def _renew(surface: Surface, serial: int) -> None:
+    """Make a surface as it would be if it had just been created with number ``serial``."""
+    surface.serial = serial
+    surface.color_key = None
+    (surface.data if surface.parent else surface.words).fill(0)
+    if surface.system is not None:
+        _renew(surface.system, serial)
+
+
+def _samples_of(desc: SurfaceDesc) -> int:
+    """Samples of one slice of a surface; bytes of a buffer."""
+    return desc.width * desc.height * desc.samples
+
+
+def _allocation(surface: Surface) -> int:
+    """Bytes of a surface's memory and of its system copy; 0 for a view."""
+    return surface.own_bytes * _copies(surface.desc)
 
 
 def _copies(desc: SurfaceDesc) -> int:
