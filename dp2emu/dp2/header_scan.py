@@ -89,6 +89,38 @@ def headers(
     return Headers(offsets[:found], int(words[1]), None)
 
 
+class Finder:
+    """The compiled walk over the bytes of one call after the other, of at most ``room`` bytes
+    each, without an allocation.  Mutable.  ``left`` are the opcodes that it leaves to ``dp2.walk``.
+
+    Raises ImportError without llvmlite.
+    """
+
+    def __init__(self, room: int, vertex_size: int = 0) -> None:
+        self.left = frozenset(int(op) for op, token in TABLE.items() if row_of(token)[0] == OTHER)
+        self._room = room
+        data = np.zeros(room, np.uint8)
+        offsets = np.zeros(room // HEADER_BYTES + 1, np.int64)
+        words = np.array([0, 0, 0, vertex_size, _address(_table()), _address(offsets),
+                          len(offsets)], np.int64)  # fmt: skip
+        self._data, self._offsets = memoryview(data), memoryview(offsets)
+        self._words = memoryview(words)
+        self._behind, self._address = _address(data) + room, _address(words)
+        self._run = _compiled()
+
+    def find(self, data: bytes, at: int = 0) -> tuple[list[int], int]:
+        """The offsets of the tokens of a call from byte ``at`` on, and the offset where compiled
+        code stopped: at the end of ``data``; at a malformed token; or at one of an opcode in
+        ``left``.
+        """
+        # The bytes end where the memory for them ends: a guard page may be behind.
+        size, words = len(data), self._words
+        self._data[self._room - size :] = data
+        words[0], words[1], words[2] = self._behind - size, at, size
+        found = self._run(self._address)
+        return self._offsets[:found].tolist(), words[1]
+
+
 def _address(array: NDArray[Any]) -> int:
     address: int = array.ctypes.data
     return address

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from random import Random
+from typing import TYPE_CHECKING
 
 from dp2emu.capture.records import Called, ContextCreated, Record, SurfaceCreated
 from dp2emu.d3d.dp2structs import Op
@@ -14,6 +15,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.parsers import CONSTRUCT
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.table import Token
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import DecodingDisagreement, ResponseError
 from dp2emu.fuzz import grammar, stage
@@ -21,10 +23,14 @@ from dp2emu.fuzz.stage import CALL, Outcome, Stage
 from dp2emu.fuzz.target import Broken, Target, Trial
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.responses import parse_responses
-from dp2emu.shader.engines import JIT, REFERENCE
+from dp2emu.shader.engines import JIT, REFERENCE, compiles
 from dp2emu.text import TextCapture
 
+if TYPE_CHECKING:
+    from dp2emu.dp2.header_scan import Finder
+
 _MOST = 1024
+_MOST_WALKED = 96
 _COVER = ("dp2emu.dp2", "dp2emu.gpu")
 _BUFFER = 1 << 16
 _START = (
@@ -34,20 +40,57 @@ _START = (
 )
 
 
-def walk(data: bytes) -> Hashable:
-    """Check that tokens are adjacent up to where the walk stops."""
+def walking() -> Trial:
+    """Return the trial ``walk``; without llvmlite there is no compiled walk to compare with."""
+    if not compiles():
+        return partial(walk, None)
+    # Imported on use: no other target needs the compiled walk.
+    from dp2emu.dp2.header_scan import Finder
+
+    return partial(walk, Finder(_MOST_WALKED, grammar.VERTEX_SIZE))
+
+
+def walk(compiled: Finder | None, data: bytes) -> Hashable:
+    """Check that tokens are adjacent up to where the walk stops, and that the compiled walk finds
+    the same.
+    """
     found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
-    at = 0
-    for offset, _, _, start, stop in found.commands:
+    commands, at = found.commands, 0
+    for offset, _, _, start, stop in commands:
         if offset != at or stop < start:
             raise Broken(f"a token at {offset} instead of {at}")
         at = stop
     if at != found.stop or (found.wrong is None) != (at == len(data)):
         raise Broken(f"the walk stopped at {found.stop}, its tokens at {at}")
+    if compiled is not None:
+        places, reached = compiled.find(data)
+        if reached != at or len(places) != len(commands):
+            places, reached = _beyond(compiled, data, commands, places, reached)
+        if reached != at or places != [each[0] for each in commands]:
+            raise Broken(f"compiled code finds {places} to {reached}, the walk stops at {at}")
     if found.wrong is not None:
         token = found.wrong[1]
-        return token and token.op, min(len(found.commands), 2)
-    return found.commands[-1][1].op if found.commands else None
+        return token and token.op, min(len(commands), 2)
+    return commands[-1][1].op if commands else None
+
+
+def _beyond(
+    compiled: Finder,
+    data: bytes,
+    commands: list[tuple[int, Token, int, int, int]],
+    places: list[int],
+    reached: int,
+) -> tuple[list[int], int]:
+    """The offsets that compiled code finds, and where it stops, if tokens of the opcodes that it
+    leaves to the walk are skipped; they are the walk's ``commands``.
+    """
+    while len(places) < len(commands):
+        offset, _, _, _, stop = commands[len(places)]
+        if offset != reached or data[reached] not in compiled.left:
+            break
+        more, reached = compiled.find(data, stop)
+        places = [*places, offset, *more]
+    return places, reached
 
 
 def agree(data: bytes) -> Hashable:
@@ -256,8 +299,8 @@ def _target(
 
 
 TARGETS = (
-    Target("walk", "find every token of command bytes", lambda: walk, grammar.stream,
-           grammar.mutate, 96, ("dp2emu.dp2.walk",), records, compares=False),
+    Target("walk", "find every token of command bytes", walking, grammar.stream,
+           grammar.mutate, _MOST_WALKED, ("dp2emu.dp2.walk",), records, compares=False),
     Target("construct", "construct and the walk read the same", lambda: agree, grammar.stream,
            grammar.mutate, 128, ("dp2emu.dp2.walk", "dp2emu.dp2.parse"),
            records),

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from dp2emu.capture import open_capture
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2 import walk
+from dp2emu.dp2.header_scan import Finder
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import files, grammar, stage, streams, targets
 from dp2emu.fuzz.findings import sealed
 from dp2emu.fuzz.stage import CALL, Stage
 from dp2emu.fuzz.target import Broken, Target
-from tests.dp2.rigging import END, create, issue
+from tests.dp2.rigging import END, clear, create, issue, render_state
 
 FEW = 40
 
@@ -72,7 +73,25 @@ def test_the_walk_is_held_to_tokens_that_touch(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         streams, "scan", lambda *a: (f := real(*a))._replace(commands=f.commands[1:])
     )
-    assert "instead of" in broken(streams.walk, DRAW + QUERY)
+    assert "instead of" in broken(streams.walking(), DRAW + QUERY)
+
+
+def test_the_walk_and_the_compiled_walk_are_held_to_each_other() -> None:
+    compiled = Finder(96, grammar.VERTEX_SIZE)
+    states = render_state(7, 0) + render_state(8, 1)
+    for data in (states, states + DRAW + states, states + DRAW[:-1], states + b"\xff" * 8, b""):
+        streams.walk(compiled, data)
+    other = Finder(96, grammar.VERTEX_SIZE + 4)
+    immediate = bytes((Op.TRIANGLEFAN_IMM, 0, 1, 0)) + bytes(4 + 3 * grammar.VERTEX_SIZE)
+    with pytest.raises(Broken, match="compiled code finds"):
+        streams.walk(other, (immediate + bytes(96))[:96])
+
+
+def test_tokens_that_the_compiled_walk_leaves_out_are_seen() -> None:
+    compiled = Finder(96, grammar.VERTEX_SIZE)
+    compiled.left = frozenset()
+    with pytest.raises(Broken, match="compiled code finds"):
+        streams.walk(compiled, clear() + QUERY)
 
 
 def test_both_readings_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
