@@ -58,6 +58,11 @@ _EXIT_OPCODE = 11
 format, "Unassigned opcodes")."""
 
 
+# Plain numbers: operations of IntFlag members cost a tenth of an empty call.
+_OK = int(HResult.D3D_OK)
+_EXECUTEBUFFER, _USERMEM = int(Dp2Flags.EXECUTEBUFFER), int(Dp2Flags.USERMEMVERTICES)
+_VIDMEM = int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+
 _MadeFor = tuple[int, Surface | None, Surface | None]
 """DirectX version, colour target and depth-stencil surface with which a context was created."""
 
@@ -455,8 +460,9 @@ class Driver:
         if surface is not None:
             origin = call.dwCommandOffset if self.options.strict else 0
             data = context.queries.respond(surface.data.nbytes - origin)
-            surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
-        return Answer(int(HResult.D3D_OK), len(data), self.gpu.now, data, _out_flags(call))
+            if data:
+                surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
+        return Answer(_OK, len(data), self.gpu.now, data, _out_flags(call))
 
     def _failed(self, call: Call, walked: _Walked) -> Answer:
         fault = walked.fault
@@ -486,7 +492,7 @@ class Driver:
 
     def _state_shadow(self, call: Call) -> Surface | None:
         """The memory that receives render states (lpdwRStates), or None if the call has none."""
-        if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
+        if not call.dwFlags & _EXECUTEBUFFER or call.lpdwRStates == 0:
             return None
         return self.gpu.heap.find(call.lpdwRStates, "lpdwRStates memory")
 
@@ -496,7 +502,7 @@ class Driver:
         dwVertexSize shares memory with ddrval, so it is read before that is written (wire format,
         "Inline vertices").
         """
-        user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
+        user = call.dwFlags & _USERMEM or call.vertices is not None
         data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
         format = call.dwVertexType
         size = call.dwVertexSize or (fvf_size(format, context.interface) if format else 0)
@@ -517,7 +523,7 @@ def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
 
 def _out_flags(call: Call) -> int:
     """The dwFlags to return: without VIDMEM bits, because the driver never swaps buffers."""
-    return call.dwFlags & ~int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+    return call.dwFlags & ~_VIDMEM
 
 
 # GetDriverInfo2 (wire format, "Driver information").  The request is a DdGetDriverInfo call with
