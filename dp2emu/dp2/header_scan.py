@@ -91,9 +91,10 @@ def headers(
 
 class Finder:
     """The compiled walk over the bytes of one call after the other, of at most ``room`` bytes
-    each, without an allocation.  Mutable.  ``left`` are the opcodes that it leaves to ``dp2.walk``.
+    each, without an allocation.  Mutable.
 
-    Raises ImportError without llvmlite.
+    ``left`` are the opcodes whose tokens it leaves to ``dp2.walk``.  Raises ImportError without
+    llvmlite.
     """
 
     def __init__(self, room: int, vertex_size: int = 0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import msgspec
@@ -228,6 +228,16 @@ class _Allocated:
         self.bytes -= size
 
 
+class _Fresh(NamedTuple):
+    """Counts of a heap whose surfaces have just been created: ``Heap.largest``, uses by kind, and
+    allocated bytes.
+    """
+
+    largest: int
+    uses: list[HeapUse]
+    bytes: int
+
+
 def host_bytes(surface: Surface, offset: int, size: int) -> bytes:
     """``size`` bytes of a surface's memory from byte ``offset`` on, as the host reads them."""
     if surface.format in PLANAR:
@@ -256,6 +266,7 @@ class Heap:
         self.limits = limits or Limits()
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
+        self._fresh: _Fresh | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -343,18 +354,26 @@ class Heap:
 
         The surfaces keep their memory, so arrays of it stay valid.
         """
-        self._begin()
-        for surface in self._surfaces.values():
-            self._serial += 1
-            _renew(surface, self._serial)
-            self.largest = max(self.largest, _samples_of(surface.desc))
-            self._uses[surface.desc.kind].created += 1
-            self._count(surface, 1)
-        if self.allocated != sum(_allocation(each) for each in self._surfaces.values()):
+        fresh = self._fresh = self._fresh or self._recounted()
+        self.largest, self._uses = fresh.largest, [copy(use) for use in fresh.uses]
+        self._serial = len(self._surfaces)
+        for serial, surface in enumerate(self._surfaces.values(), 1):
+            _renew(surface, serial)
+        if self.allocated != fresh.bytes:
             # A caller may still refer to surfaces that were destroyed; a new heap has none.
             self._allocated = _Allocated()
             for surface in self._surfaces.values():
                 self._allocated.add(surface)
+
+    def _recounted(self) -> _Fresh:
+        """The counts of a new heap with the surfaces that exist now."""
+        self._begin()
+        surfaces = self._surfaces.values()
+        for surface in surfaces:
+            self._uses[surface.desc.kind].created += 1
+            self._count(surface, 1)
+        largest = max((_samples_of(surface.desc) for surface in surfaces), default=1)
+        return _Fresh(max(largest, 1), self._uses, sum(map(_allocation, surfaces)))
 
     def destroy(self, handle: int) -> None:
         """Remove a handle; queued packets keep their surface.  Raises Fault if unknown."""
@@ -397,6 +416,7 @@ class Heap:
         self._uses[surface.desc.kind].evictions += 1
 
     def _count(self, surface: Surface, number: int) -> None:
+        self._fresh = None
         use = self._uses[surface.desc.kind]
         use.live += number
         use.live_bytes += number * surface.own_bytes
