@@ -104,8 +104,7 @@ class Finder:
         offsets = np.zeros(room // HEADER_BYTES + 1, np.int64)
         words = np.array([0, 0, 0, vertex_size, _address(_table()), _address(offsets),
                           len(offsets)], np.int64)  # fmt: skip
-        self._data, self._offsets = memoryview(data), memoryview(offsets)
-        self._words = memoryview(words)
+        self._data, self._offsets, self._words = data.data, offsets.data, words.data
         self._behind, self._address = _address(data) + room, _address(words)
         self._run = _compiled()
 

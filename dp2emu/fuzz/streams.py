@@ -127,13 +127,6 @@ def records(data: bytes) -> Sequence[Record]:
 # Execution
 
 
-def executing(engine: str = JIT) -> Trial:
-    """Return the trial ``execute`` on a stage that is reset for each input."""
-    played = Stage(engine)
-    played.enter(b"")
-    return partial(execute, played)
-
-
 def execute(played: Stage, data: bytes) -> Hashable:
     """Check that calls are answered, and dwErrorOffset lies in the commands."""
     played.enter_again(data)
@@ -160,12 +153,11 @@ def _ends(outcomes: Iterable[Outcome]) -> Hashable:
     return frozenset(_kind(each, b"") for each in outcomes)
 
 
-def engines_agree(data: bytes) -> Hashable:
+def engines_agree(reference: Stage, compiled: Stage, data: bytes) -> Hashable:
     """Check that both engines give the same answers, memory and time."""
-    stages = Stage(REFERENCE, CONSTRUCT), Stage(JIT)
     outcomes = []
-    for each in stages:
-        each.enter(data)
+    for each in (reference, compiled):
+        each.enter_again(data)
         outcomes.append(_results(each, data))
     if outcomes[0] != outcomes[1]:
         raise Broken(f"the engines differ: {_difference(outcomes[0], outcomes[1])}")
@@ -213,10 +205,9 @@ def _difference(one: _Results, other: _Results) -> str:
     return " and ".join(n for n, a, b in zip(names, one, other, strict=True) if a != b)
 
 
-def queries_answered(data: bytes) -> Hashable:
+def queries_answered(played: Stage, data: bytes) -> Hashable:
     """Check that responses answer issued queries, each in the size of its type."""
-    played = Stage()
-    played.enter(data)
+    played.enter_again(data)
     issued: set[int] = set()
     answered = 0
     for call in stage.calls_of(data):
@@ -251,13 +242,12 @@ def _sizes(context: Context) -> Callable[[int], int | None]:
     return {query: KINDS[kind].layout.size for query, kind, _ in context.queries.states()}.get
 
 
-def nothing_behind(data: bytes) -> Hashable:
+def nothing_behind(whole: Stage, parts: Stage, data: bytes) -> Hashable:
     """Check that a failing call has no effect behind the failing command, and a failing command of
     one item none at all: the same call cut at that point must leave the same state.
     """
-    whole, parts = Stage(), Stage()
     for each in (whole, parts):
-        each.enter(data)
+        each.enter_again(data)
     kinds = set[Hashable]()
     for call in stage.calls_of(data):
         commands = call.commands or b""
@@ -291,6 +281,18 @@ def queries(rng: Random) -> bytes:
     return b"\0" + b"".join(tokens[:at]) + CALL + b"".join(tokens[at:])
 
 
+def _on(trial: Callable[..., Hashable], *makers: Callable[[], Stage]) -> Callable[[], Trial]:
+    """Return a function that makes ``trial`` on stages, which are reset for each input."""
+
+    def make() -> Trial:
+        stages = [maker() for maker in makers]
+        for each in stages:
+            each.enter(b"")
+        return partial(trial, *stages)
+
+    return make
+
+
 def _target(
     name: str, what: str, make: Callable[[], Trial],
     seed: Callable[[Random], bytes] = stage.program,
@@ -298,6 +300,7 @@ def _target(
     return Target(name, what, make, seed, stage.mutate, _MOST, _COVER, stage.records)
 
 
+_COMPILED = partial(Stage, JIT)
 TARGETS = (
     Target("walk", "find every token of command bytes", walking, grammar.stream,
            grammar.mutate, _MOST_WALKED, ("dp2emu.dp2.walk",), records, compares=False),
@@ -306,9 +309,10 @@ TARGETS = (
            records),
     Target("reassembly", "dump, and assemble to the same bytes", lambda: come_back,
            grammar.stream, grammar.mutate, 64, ("dp2emu.text",), records),
-    _target("device", "execute calls", executing),
-    _target("engines", "both engines leave the same bits", lambda: engines_agree),
+    _target("device", "execute calls", _on(execute, _COMPILED)),
+    _target("engines", "both engines leave the same bits",
+            _on(engines_agree, partial(Stage, REFERENCE, CONSTRUCT), _COMPILED)),
     _target("fresh", "a stream leaves nothing to the next", lambda: nothing_stays),
-    _target("queries", "responses answer what was issued", lambda: queries_answered, queries),
-    _target("offset", "nothing behind dwErrorOffset is done", lambda: nothing_behind),
+    _target("queries", "responses answer what was issued", _on(queries_answered, Stage), queries),
+    _target("offset", "nothing behind dwErrorOffset is done", _on(nothing_behind, Stage, Stage)),
 )  # fmt: skip
