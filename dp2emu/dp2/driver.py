@@ -78,6 +78,9 @@ class UnknownCommand(NamedTuple):
 class _Walked(NamedTuple):
     """Where the execution of a call's commands ended: byte ``offset``, and the error there or
     None.
+
+    The error has no traceback: its frames, and with them the call's context and memory, would be
+    a cycle that only the garbage collector ends.
     """
 
     fault: Dp2Error | None
@@ -135,6 +138,8 @@ class Driver:
             resolutions = self._contexts[number].resolutions
             resolutions.restart()
             self._resolutions[made_for] = resolutions
+        for context in self._contexts.values():
+            context.destroy()
         while len(self._resolutions) > RESOLUTIONS:
             del self._resolutions[next(iter(self._resolutions))]
         self._begin()
@@ -380,7 +385,8 @@ class Driver:
             context.shadow = self._state_shadow(call)
             context.call = self._vertices(context, call)
         except Dp2Error as fault:
-            return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
+            at = call.dwCommandOffset
+            return _Walked(fault.at(offset=at).with_traceback(None), at)
         if surface is None or call.dwCommandLength == 0:
             return _Walked(None, call.dwCommandOffset)
         return self._walk(context, call, surface)
@@ -403,7 +409,8 @@ class Driver:
                 try:
                     token.execute(context, body_of(token, view, count, start, stop, size))
                 except Fault as fault:
-                    return _Walked(fault.at(offset=at, token=token.name), at)
+                    found = fault.at(offset=at, token=token.name)
+                    return _Walked(found.with_traceback(None), at)
                 except (Dp2Error, Cancelled) as error:
                     raise error.at(offset=at, token=token.name) from None
             position = scanned.stop

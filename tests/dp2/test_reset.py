@@ -244,3 +244,26 @@ def test_flipped_surfaces_are_as_new() -> None:
     assert driver.read(PLAIN, 0, 4) == bytes(4)
     assert dword(driver.read(COLOR, 0, 4)) == 0xFF654321
     assert driver.read(COMMANDS, 0, 4) == clear()[:4]
+
+
+def test_failing_calls_and_resets_leave_nothing_to_the_garbage_collector() -> None:
+    bench = Bench()
+
+    def once() -> None:
+        bench.ok(create(1, QueryType.EVENT) + issue(1, END) + create(2, QueryType.OCCLUSION))
+        assert bench.call(clear() + issue(99, END)).ddrval != HResult.D3D_OK
+        assert bench.call(bytes((200, 0, 0, 0))).ddrval != HResult.D3D_OK
+        assert bench.call(b"", lpDDCommands=99, dwCommandLength=4).ddrval != HResult.D3D_OK
+        bench.driver.finish()
+        bench.driver.reset()
+        bench.driver.create_context(1, color=COLOR, depth=DEPTH)
+
+    once()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(20):
+            once()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
