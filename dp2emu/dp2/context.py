@@ -56,6 +56,8 @@ class Context:
     ``call`` and ``shadow`` belong to the call that is being executed: its vertices, and its
     lpdwRStates memory if it has any.  The methods named after tokens are called by ``dp2.tokens``;
     they raise Fault for calls that the driver must refuse and Unsupported for missing features.
+    ``resolutions`` are those of an earlier context of the same interface and targets, which
+    ``Resolutions.restart`` has prepared.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Context:
         caches: SurfaceCaches,
         *,
         has_depth: bool,
+        resolutions: Resolutions | None = None,
     ) -> None:
         self.number = number
         self.interface = interface
@@ -87,7 +90,8 @@ class Context:
         self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits, gpu.code_budget)
         self.blocks: Blocks = Blocks(gpu.heap.limits)
         self.patches = Patches(gpu.heap.limits)
-        self.resolutions = Resolutions(interface, gpu.heap, caches)
+        self.resolutions = resolutions or Resolutions(interface, gpu.heap)
+        self.resolutions.use(caches)
         self.call = NO_CALL
         self.shadow: Surface | None = None
         self._shadowed: dict[int, int] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from msgspec.structs import replace
@@ -31,6 +32,7 @@ from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import parser_of
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.resolve.pipeline import Resolutions
 from dp2emu.dp2.resolve.surface_caches import SurfaceCaches
 from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
@@ -59,9 +61,22 @@ CONTEXTS = 1 << 12
 SCAN_TOKENS = 1 << 16
 """Maximum number of tokens scanned ahead of execution; it bounds the memory for a huge buffer."""
 
+RESOLUTIONS = 16
+"""Maximum number of caches of resolved states that a reset driver keeps for its next contexts."""
+
 _EXIT_OPCODE = 11
 """EXIT of execute buffers before DirectX 6, which some runtimes leave in; ends the commands (wire
 format, "Unassigned opcodes")."""
+
+
+# Plain numbers: operations of IntFlag members cost a tenth of an empty call.
+_OK = int(HResult.D3D_OK)
+_EXECUTEBUFFER, _USERMEM = int(Dp2Flags.EXECUTEBUFFER), int(Dp2Flags.USERMEMVERTICES)
+_VIDMEM = int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+
+_MadeFor = tuple[int, ref[Surface] | None, ref[Surface] | None]
+"""DirectX version, colour target and depth-stencil surface with which a context was created; the
+surfaces may be gone."""
 
 
 class UnknownCommand(NamedTuple):
@@ -75,6 +90,9 @@ class UnknownCommand(NamedTuple):
 class _Walked(NamedTuple):
     """Where the execution of a call's commands ended: byte ``offset``, and the error there or
     None.
+
+    The error has no traceback: its frames, and with them the call's context and memory, would be
+    a cycle that only the garbage collector ends.
     """
 
     fault: Dp2Error | None
@@ -109,11 +127,36 @@ class Driver:
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
         self._parser = parser_of(self.options)
+        self._resolutions: dict[_MadeFor, Resolutions] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set everything that calls change, except in the GPU."""
         self._contexts: dict[int, Context] = {}
+        self._made_for: dict[int, _MadeFor] = {}
         self._managed = Managed(self.gpu)
         self._caches = SurfaceCaches()
         self._calls = 0
         self._tokens = 0
+
+    def reset(self) -> None:
+        """Return to the state of a new driver on which the surfaces that exist now have just been
+        created, in the order of their handles' creation; there are no contexts.
+
+        Calls then have the same answers, memory and times as on such a driver, but cost less than
+        a new driver and new surfaces.  Queued packets are dropped.  ``unknown_command``, taps and
+        the cancellation stay.
+        """
+        for number, made_for in self._made_for.items():
+            resolutions = self._contexts[number].resolutions
+            resolutions.restart()
+            self._resolutions[made_for] = resolutions
+        for context in self._contexts.values():
+            context.destroy()
+        while len(self._resolutions) > RESOLUTIONS:
+            del self._resolutions[next(iter(self._resolutions))]
+        self._begin()
+        self.gpu.reset()
 
     @property
     def time(self) -> int:
@@ -130,23 +173,26 @@ class Driver:
             raise Fault(HResult.D3DHAL_OUTOFCONTEXTS, f"context {context}: no room")
         if interface not in (6, 7, 8, 9):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"DirectX {interface} context")
+        made_for = interface, self._reference(color), self._reference(depth)
         created = Context(
-            context,
-            interface,
-            self.gpu,
-            self.options,
-            self._managed,
-            self._caches,
-            has_depth=depth != 0,
-        )
+            context, interface, self.gpu, self.options, self._managed, self._caches,
+            has_depth=depth != 0, resolutions=self._resolutions.pop(made_for, None),
+        )  # fmt: skip
         created.set_render_target(0, color)
         created.set_depth_stencil(depth)
-        self._contexts[context] = created
+        created.resolutions.begin(created.state)
+        self._contexts[context], self._made_for[context] = created, made_for
+
+    def _reference(self, handle: int) -> ref[Surface] | None:
+        """A weak reference to the surface of a handle, which neither keeps alive."""
+        surface = self.gpu.heap.get(handle)
+        return None if surface is None else ref(surface)
 
     def destroy_context(self, context: int) -> None:
         """ContextDestroy, with queries and unsent answers.  Raises Fault if it is unknown."""
         found = self._context(context)
         del self._contexts[context]
+        self._made_for.pop(context, None)
         found.destroy()
 
     def create_surface(self, desc: SurfaceDesc) -> None:
@@ -164,8 +210,11 @@ class Driver:
         handle is about to be dropped.
         """
         surface = self.gpu.heap.get(handle)
-        if surface is not None:
-            self._caches.forget(surface)
+        if surface is None:
+            return
+        self._caches.forget(surface)
+        if surface.desc.kind not in BUFFERS:
+            self._resolutions.clear()
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey: the source colour key of a texture.  Raises Fault if it is unknown."""
@@ -380,7 +429,8 @@ class Driver:
             context.shadow = self._state_shadow(call)
             context.call = self._vertices(context, call)
         except Dp2Error as fault:
-            return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
+            at = call.dwCommandOffset
+            return _Walked(fault.at(offset=at).with_traceback(None), at)
         if surface is None or call.dwCommandLength == 0:
             return _Walked(None, call.dwCommandOffset)
         return self._walk(context, call, surface)
@@ -403,7 +453,8 @@ class Driver:
                 try:
                     token.execute(context, body_of(token, view, count, start, stop, size))
                 except Fault as fault:
-                    return _Walked(fault.at(offset=at, token=token.name), at)
+                    found = fault.at(offset=at, token=token.name)
+                    return _Walked(found.with_traceback(None), at)
                 except (Dp2Error, *STOPPED) as error:
                     raise error.at(offset=at, token=token.name) from None
             position = scanned.stop
@@ -460,8 +511,9 @@ class Driver:
         if surface is not None:
             origin = call.dwCommandOffset if self.options.strict else 0
             data = context.queries.respond(surface.data.nbytes - origin)
-            surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
-        return Answer(int(HResult.D3D_OK), len(data), self.gpu.now, data, _out_flags(call))
+            if data:
+                surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
+        return Answer(_OK, len(data), self.gpu.now, data, _out_flags(call))
 
     def _failed(self, call: Call, walked: _Walked) -> Answer:
         fault = walked.fault
@@ -491,7 +543,7 @@ class Driver:
 
     def _state_shadow(self, call: Call) -> Surface | None:
         """The memory that receives render states (lpdwRStates), or None if the call has none."""
-        if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
+        if not call.dwFlags & _EXECUTEBUFFER or call.lpdwRStates == 0:
             return None
         return self.gpu.heap.find(call.lpdwRStates, "lpdwRStates memory")
 
@@ -501,7 +553,7 @@ class Driver:
         dwVertexSize shares memory with ddrval, so it is read before that is written (wire format,
         "Inline vertices").
         """
-        user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
+        user = call.dwFlags & _USERMEM or call.vertices is not None
         data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
         format = call.dwVertexType
         size = call.dwVertexSize or (fvf_size(format, context.interface) if format else 0)
@@ -522,7 +574,7 @@ def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
 
 def _out_flags(call: Call) -> int:
     """The dwFlags to return: without VIDMEM bits, because the driver never swaps buffers."""
-    return call.dwFlags & ~int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+    return call.dwFlags & ~_VIDMEM
 
 
 # GetDriverInfo2 (wire format, "Driver information").  The request is a DdGetDriverInfo call with

@@ -101,17 +101,18 @@ class ShortWalk:
         offsets = np.empty(most // HEADER_BYTES + 1, np.int64)
         places = [_address(array) for array in (data, _table(), offsets)]
         words = np.array([places[0], 0, 0, vertex_size, *places[1:], offsets.size], np.int64)
-        self._data, self._offsets, self._words = map(memoryview, (data, offsets, words))
-        self._run, self._place = _compiled(), _address(words)
+        self._data, self._offsets, self._words = (data.data, offsets.data, words.data)
+        self._run, self._place, self._behind = _compiled(), _address(words), places[0] + data.size
 
     def __call__(self, data: bytes, start: int = 0) -> tuple[list[int], int]:
         """Return the offsets of the tokens from ``start`` on, and the offset where they end.
 
         A token of kind ``OTHER``, a malformed one, or the end of ``data`` is there.
         """
-        words, size = self._words, len(data)
-        self._data[:size] = data
-        words[1], words[2] = start, size
+        words, size, room = self._words, len(data), len(self._data)
+        # The bytes end where the memory for them ends: a guard page may be behind.
+        self._data[room - size :] = data
+        words[0], words[1], words[2] = self._behind - size, start, size
         found = self._run(self._place)
         return self._offsets[:found].tolist(), words[1]
 

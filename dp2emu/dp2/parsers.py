@@ -13,6 +13,7 @@ wire format, "Opcodes" and "Responses".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from dp2emu.dp2 import walk
@@ -60,5 +61,6 @@ def parser_of(options: Options) -> Parser:
     return _functions(parse if name == CONSTRUCT else lockstep)
 
 
+@cache
 def _functions(module: Any) -> Parser:
     return Parser(*(getattr(module, name) for name in Parser._fields))

@@ -183,8 +183,17 @@ class Stage:
         """Create the surfaces and the context of an input."""
         for desc in SURFACES:
             self.driver.create_surface(desc)
+        self._begin(data)
+
+    def enter_again(self, data: bytes) -> None:
+        """Reset the driver, and create the context of an input on the surfaces of the last."""
+        self.driver.reset()
+        self._begin(data)
+
+    def _begin(self, data: bytes) -> None:
+        heap = self.driver.gpu.heap  # nothing is queued that a host write would have to wait for
         for written in _BUFFERS:
-            self.driver.write(written.handle, written.offset, written.data)
+            heap.write(written.handle, written.offset, written.data)
         self.driver.create_context(1, interface=interface_of(data), color=COLOR, depth=DEPTH)
 
     def leave(self) -> None:

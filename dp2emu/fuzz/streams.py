@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from random import Random
 
 from dp2emu.capture.records import Called, ContextCreated, Record, SurfaceCreated
@@ -87,8 +88,8 @@ def walk(data: bytes) -> Hashable:
 
 def _adjacent(data: bytes, found: Scan) -> Hashable:
     """Return features of a scan.  Raises Broken unless its tokens are adjacent."""
-    at = 0
-    for offset, _, _, start, stop in found.commands:
+    commands, at = found.commands, 0
+    for offset, _, _, start, stop in commands:
         if offset != at or stop < start:
             raise Broken(f"a token at {offset} instead of {at}")
         at = stop
@@ -96,8 +97,8 @@ def _adjacent(data: bytes, found: Scan) -> Hashable:
         raise Broken(f"the walk stopped at {found.stop}, its tokens at {at}")
     if found.wrong is not None:
         token = found.wrong[1]
-        return token and token.op, min(len(found.commands), 2)
-    return found.commands[-1][1].op if found.commands else None
+        return token and token.op, min(len(commands), 2)
+    return commands[-1][1].op if commands else None
 
 
 def agree(data: bytes) -> Hashable:
@@ -134,10 +135,9 @@ def records(data: bytes) -> Sequence[Record]:
 # Execution
 
 
-def execute(data: bytes) -> Hashable:
+def execute(played: Stage, data: bytes) -> Hashable:
     """Check that calls are answered, and dwErrorOffset lies in the commands."""
-    played = Stage()
-    played.enter(data)
+    played.enter_again(data)
     kinds = set[Hashable]()
     for call in stage.calls_of(data):
         outcome = played.call(call)
@@ -146,7 +146,7 @@ def execute(data: bytes) -> Hashable:
         if outcome.ddrval and outcome.response:
             raise Broken("a failing call has a response")
         kinds.add(_kind(outcome, call.commands or b""))
-    played.memory()
+    played.driver.finish()
     return played.work().union(kinds)
 
 
@@ -161,23 +161,23 @@ def _ends(outcomes: Iterable[Outcome]) -> Hashable:
     return frozenset(_kind(each, b"") for each in outcomes)
 
 
-def engines_agree(data: bytes) -> Hashable:
+def engines_agree(reference: Stage, compiled: Stage, data: bytes) -> Hashable:
     """Check that both engines give the same answers, memory and time."""
-    stages = Stage(REFERENCE, CONSTRUCT), Stage(JIT)
     outcomes = []
-    for each in stages:
-        each.enter(data)
-        outcomes.append((each.play(data), each.memory(), each.driver.time))
+    for each in (reference, compiled):
+        each.enter_again(data)
+        outcomes.append(_results(each, data))
     if outcomes[0] != outcomes[1]:
         raise Broken(f"the engines differ: {_difference(outcomes[0], outcomes[1])}")
     return _ends(outcomes[0][0])
 
 
 def nothing_stays(data: bytes) -> Hashable:
-    """Check that a destroyed context has no effect on a later one.
+    """Check that neither a destroyed context nor what happened before a reset has an effect.
 
     The first half of the calls is executed in a context that is then destroyed; the second half
-    must have the same results in a context after it and on a new driver.
+    must have the same results in a context after it, on a new driver, and once more when the
+    first driver was reset.
     """
     calls = data[1:].split(CALL)
     half = len(calls) // 2
@@ -187,26 +187,35 @@ def nothing_stays(data: bytes) -> Hashable:
     used.play(before)
     used.memory()
     used.leave()
-    results = []
-    for each in (used, fresh):
-        each.enter(after)
-        results.append((each.play(after), each.memory(), 0))
-    if results[0] != results[1]:
-        raise Broken(f"the stream before shows: {_difference(results[0], results[1])}")
-    return _ends(results[0][0])
+    used.enter(after)
+    later = _results(used, after)
+    fresh.enter(after)
+    wanted = _results(fresh, after)
+    if later[:2] != wanted[:2]:
+        raise Broken(f"the stream before shows: {_difference(later, wanted)}")
+    used.enter_again(after)
+    again = _results(used, after)
+    if again != wanted:
+        raise Broken(f"the stream before a reset shows: {_difference(again, wanted)}")
+    return _ends(wanted[0])
 
 
-def _difference(
-    one: tuple[list[Outcome], list[bytes], int], other: tuple[list[Outcome], list[bytes], int]
-) -> str:
+_Results = tuple[list[Outcome], list[bytes], int]
+"""Outcomes of calls, contents of all surfaces, and the time after."""
+
+
+def _results(played: Stage, data: bytes) -> _Results:
+    return played.play(data), played.memory(), played.driver.time
+
+
+def _difference(one: _Results, other: _Results) -> str:
     names = ("answers", "memory", "time")
     return " and ".join(n for n, a, b in zip(names, one, other, strict=True) if a != b)
 
 
-def queries_answered(data: bytes) -> Hashable:
+def queries_answered(played: Stage, data: bytes) -> Hashable:
     """Check that responses answer issued queries, each in the size of its type."""
-    played = Stage()
-    played.enter(data)
+    played.enter_again(data)
     issued: set[int] = set()
     answered = 0
     for call in stage.calls_of(data):
@@ -241,13 +250,12 @@ def _sizes(context: Context) -> Callable[[int], int | None]:
     return {query: KINDS[kind].layout.size for query, kind, _ in context.queries.states()}.get
 
 
-def nothing_behind(data: bytes) -> Hashable:
+def nothing_behind(whole: Stage, parts: Stage, data: bytes) -> Hashable:
     """Check that a failing call has no effect behind the failing command, and a failing command of
     one item none at all: the same call cut at that point must leave the same state.
     """
-    whole, parts = Stage(), Stage()
     for each in (whole, parts):
-        each.enter(data)
+        each.enter_again(data)
     kinds = set[Hashable]()
     for call in stage.calls_of(data):
         commands = call.commands or b""
@@ -281,12 +289,24 @@ def queries(rng: Random) -> bytes:
     return b"\0" + b"".join(tokens[:at]) + CALL + b"".join(tokens[at:])
 
 
+def _on(trial: Callable[..., Hashable], *makers: Callable[[], Stage]) -> Callable[[], Trial]:
+    """Return a function that makes ``trial`` on stages, which are reset for each input."""
+
+    def make() -> Trial:
+        stages = [maker() for maker in makers]
+        for each in stages:
+            each.enter(b"")
+        return partial(trial, *stages)
+
+    return make
+
+
 def _target(
-    name: str, what: str, trial: Trial, cost: Bound,
+    name: str, what: str, make: Callable[[], Trial], cost: Bound,
     seed: Callable[[Random], bytes] = stage.program,
 ) -> Target:  # fmt: skip
     return Target(
-        name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records,
+        name, what, make, seed, stage.mutate, _MOST, _COVER, stage.records,
         cost=cost, grow=stage.grow, longest=stage.LONGEST,
     )  # fmt: skip
 
@@ -301,6 +321,7 @@ def _reading(
     )  # fmt: skip
 
 
+_COMPILED = partial(Stage, JIT)
 _EXECUTED = Bound(3.0, 1.0, 64.0, 2.0)
 TARGETS = (
     _reading("walk", "the walk and the compiled walk find every token", walks, _WALKED,
@@ -309,10 +330,13 @@ TARGETS = (
              ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
     _reading("reassembly", "dump, and assemble to the same bytes", lambda: come_back, 64,
              ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0)),
-    _target("device", "execute calls", execute, _EXECUTED),
-    _target("engines", "both engines leave the same bits", engines_agree,
+    _target("device", "execute calls", _on(execute, _COMPILED), _EXECUTED),
+    _target("engines", "both engines leave the same bits",
+            _on(engines_agree, partial(Stage, REFERENCE, CONSTRUCT), _COMPILED),
             Bound(6.0, 2.0, 128.0, 4.0)),
-    _target("fresh", "a stream leaves nothing to the next", nothing_stays, _EXECUTED),
-    _target("queries", "responses answer what was issued", queries_answered, _EXECUTED, queries),
-    _target("offset", "nothing behind dwErrorOffset is done", nothing_behind, _EXECUTED),
+    _target("fresh", "a stream leaves nothing to the next", lambda: nothing_stays, _EXECUTED),
+    _target("queries", "responses answer what was issued", _on(queries_answered, Stage),
+            _EXECUTED, queries),
+    _target("offset", "nothing behind dwErrorOffset is done", _on(nothing_behind, Stage, Stage),
+            _EXECUTED),
 )  # fmt: skip

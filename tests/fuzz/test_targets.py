@@ -94,7 +94,7 @@ def test_engines_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None
     real = Stage.memory
     times = iter(range(9))
     monkeypatch.setattr(Stage, "memory", lambda self: [*real(self), bytes((next(times),))])
-    assert broken(streams.engines_agree, b"\0" + DRAW) == "the engines differ: memory"
+    assert broken(targets()["engines"].make(), b"\0" + DRAW) == "the engines differ: memory"
 
 
 def test_what_a_stream_leaves_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,24 +111,24 @@ def test_what_a_stream_leaves_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_answers_to_what_nobody_asked_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "_ended", lambda commands: set())
-    assert "never issued" in broken(streams.queries_answered, b"\0" + QUERY)
+    assert "never issued" in broken(targets()["queries"].make(), b"\0" + QUERY)
 
 
 def test_what_is_done_behind_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real, wrong = stage.shortened, issue(99, END)
     monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, wrong))
-    assert "fails at 0" in broken(streams.nothing_behind, b"\0" + DRAW + wrong)
+    assert "fails at 0" in broken(targets()["offset"].make(), b"\0" + DRAW + wrong)
 
 
 def test_what_is_not_done_before_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real = stage.shortened
     monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, b""))
-    assert "did something" in broken(streams.nothing_behind, b"\0" + FILL + issue(99, END))
+    assert "did something" in broken(targets()["offset"].make(), b"\0" + FILL + issue(99, END))
 
 
 def test_items_before_the_one_that_fails_may_be_done() -> None:
     priorities = bytes((Op.SETPRIORITY, 0, 2, 0)) + struct.pack("<4I", stage.COLOR, 5, 0, 0)
-    streams.nothing_behind(b"\0" + priorities)
+    targets()["offset"].make()(b"\0" + priorities)
 
 
 def test_readers_of_responses_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import resource
+import statistics
+import time
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,18 +13,23 @@ from tempfile import mkdtemp
 from benchmark.place import Place
 from benchmark.promises import BENCHMARKS as BENCHMARKS
 from benchmark.promises import benchmark
+from dp2emu.fuzz import targets
 from dp2emu.fuzz.campaign import Plan, campaign
-from dp2emu.fuzz.worker import available
+from dp2emu.fuzz.worker import Board, Worker, available
 
 START = 100
 """Inputs of a campaign that does little but start."""
+
+WARM = 300
+"""Inputs before those that are timed: the first ones compile kernels."""
 
 ROWS = (
     ("fuzz walk, guided", "walk", True, ">= 100,000 inputs/s", 1_000_000),
     ("fuzz walk", "walk", False, ">= 20,000 inputs/s", 300_000),
     ("fuzz construct", "construct", False, ">= 4,000 inputs/s", 30_000),
     ("fuzz reassembly", "reassembly", False, ">= 4,000 inputs/s", 30_000),
-    ("fuzz device", "device", False, ">= 200 inputs/s", 3_000),
+    ("fuzz device", "device", False, ">= 1,000 inputs/s", 20_000),
+    ("fuzz engines", "engines", False, ">= 200 inputs/s", 2_000),
 )
 """Benchmark, target, whether atheris guides it, required rate, and inputs at scale 1."""
 
@@ -48,6 +56,23 @@ def _spent(target: str, guided: bool, execs: int, place: Place) -> tuple[int, fl
         raise RuntimeError(f"{target} has findings: {', '.join(ended.findings)}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return ended.execs, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@benchmark("fuzz device, median input", ">= 3,000 inputs/s")
+def _median(place: Place) -> str:
+    """The inputs a second that all would be if each took as long as the median input, from its
+    making to the choice whether it is kept.
+    """
+    target, folder = targets()["device"], Path(mkdtemp(dir=place.folder))
+    worker = Worker(target, folder, Board(folder / "board", target.most))
+    worker.run(WARM, None)
+    gc.freeze()
+    times = []
+    for number in range(WARM + 1, WARM + 1 + place.size(6_000)):
+        before = time.process_time_ns()
+        worker.run(number, None)
+        times.append(time.process_time_ns() - before)
+    return f"{1e9 / statistics.median(times):,.0f} inputs/s"
 
 
 for _name, _target, _guided, _asked, _execs in ROWS:

@@ -276,36 +276,41 @@ ROOM = 256
 """Maximum number of resolved states, and of vertex sources, that a context caches; one more
 replaces the oldest."""
 
+_Key = tuple[Source, Targets, tuple[tuple[int, Surface], ...], tuple[bytes, ...]]
+"""The parts of a state that select its resolution: source, targets, textures by stage, and
+``State.settings``."""
+_SourceKey = tuple[int | Format, Function | None, Function | None, Container[DeclMethod]]
+"""The parameters of ``Resolutions.source``."""
 _NO_BINDINGS = -1, ShaderBindings()
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
 
 class Resolutions:
-    """The cache of a context's resolved states and vertex sources.  Mutable.
+    """The cache of a context's resolved states and vertex sources, by ``_Key`` and
+    ``_SourceKey``.  Mutable.
 
     It must not keep memory alive that nothing binds: ``caches`` call ``forget`` when a surface
     loses its handle.
     """
 
-    def __init__(
-        self, interface: int, heap: Heap, caches: SurfaceCaches | None = None
-    ) -> None:
-        self._caches = caches or SurfaceCaches()
+    def __init__(self, interface: int, heap: Heap) -> None:
+        self._caches = SurfaceCaches()
         self._interface = interface
         self._heap = heap
         self._version = -1
-        self._resolved: dict[Hashable, Resolved] = {}
+        self._resolved: dict[_Key, Resolved] = {}
+        self._first: dict[_Key, Resolved] = {}
+        self._first_version = -1
         self._bindings: dict[VertexStage | PixelStage, tuple[int, ShaderBindings]] = {}
-        self._sources: dict[Hashable, Source] = {}
+        self._sources: dict[_SourceKey, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
         """The resolved state of a draw.  Raises Fault and Unsupported as ``resolve`` does."""
         # Neither number ever decreases, so neither changed if their sum did not.
         version = state.version + self._heap.color_keys
         if version != self._version:
-            self._version = version
-            self.forget()
+            self._change(version)
         bound = tuple(textures.bound.items())
         settings = state.refresh() if state.stale else state.settings
         key = source, targets, bound, settings
@@ -340,8 +345,37 @@ class Resolutions:
             _keep(self._bindings, stage, (constants.version, found))
         return found
 
+    def use(self, caches: SurfaceCaches) -> None:
+        """Let ``caches`` call ``forget`` from now on."""
+        self._caches = caches
+        if self._first:
+            caches.add_textures(self)
+
+    def begin(self, state: State) -> None:
+        """Keep, for contexts after ``restart``, what is resolved until ``state``, that of a new
+        context, changes its version or a colour key is set.
+        """
+        self._first_version = state.version
+
+    def restart(self) -> None:
+        """Prepare for a new context, of the same interface and targets, whose state begins as
+        that of this one began.
+        """
+        self._change(-1)
+        kept = {key: each for key, each in self._sources.items() if _is_fixed(*key)}
+        if len(kept) < len(self._sources):
+            self._sources, sources = kept, frozenset(kept.values())
+            self._first = {key: r for key, r in self._first.items() if key[0] in sources}
+
+    def _change(self, version: int) -> None:
+        """Drop what depends on a state of another version."""
+        self._version = version
+        self._resolved = self._first if version == self._first_version else {}
+        self._bindings.clear()
+
     def forget(self) -> None:
         """Drop all cached resolved states and program bindings."""
+        self._first.clear()
         self._resolved.clear()
         self._bindings.clear()
 
@@ -375,6 +409,13 @@ class Resolutions:
         """Whether no surface in ``surfaces`` has been destroyed; None counts as live."""
         get = self._heap.get
         return all(surface is None or get(surface.handle) is surface for surface in surfaces)
+
+
+def _is_fixed(
+    format: int | Format, function: Function | None, pixel: Function | None, *_: object
+) -> bool:
+    """Whether the parameters of a source name no object that tokens created."""
+    return isinstance(format, int) and function is None and pixel is None
 
 
 def _keep(known: dict[_K, _V], key: _K, value: _V) -> None:

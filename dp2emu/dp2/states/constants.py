@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,17 @@ PIXEL_FILES: Mapping[str, _File] = {**VERTEX_FILES, "c": _File(224, 4, "<f4")}
 ps_3_0, earlier versions can name fewer of them."""
 
 
+@cache
+def _unwritten(file: _File) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The values of a register file before the first write, and whether each was written; both
+    are shared by all contexts.
+    """
+    values = np.zeros((file.registers, file.width), file.storage)
+    written = np.zeros(file.registers, bool)
+    values.flags.writeable = written.flags.writeable = False
+    return values, written
+
+
 class Registers:
     """One register file.  Mutable: tokens write it.
 
@@ -39,9 +51,8 @@ class Registers:
     """
 
     def __init__(self, file: _File) -> None:
-        self._values: NDArray[Any] = np.zeros((file.registers, file.width), file.storage)
-        self._written = np.zeros(file.registers, bool)
-        self._shared = False
+        self._values, self._written = _unwritten(file)
+        self._shared = self._untouched = True
 
     def __len__(self) -> int:
         return len(self._values)
@@ -60,6 +71,8 @@ class Registers:
             return
         if self._shared:
             self._values, self._shared = self._values.copy(), False
+        if self._untouched:
+            self._written, self._untouched = self._written.copy(), False
         self._values[first : first + count] = values[:count]
         self._written[first : first + count] = True
 

@@ -74,22 +74,16 @@ class State:
         self._limits = limits
         self.version = 0
         self.numbers = 0
-        self.render_states = [0] * RENDER_STATES
-        for state, value in (
-            *defaults.DEFAULT_RENDER_STATES.items(),
-            *defaults.DEFAULT_EARLY_RENDER_STATES.items(),
-        ):
-            self.render_states[state] = int(value)
-        zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
-        self.render_states[RenderState.ZENABLE] = int(zenable)
+        render_states, words, settings = _DEFAULTS[has_depth]
+        self.render_states = render_states.copy()
         self.stages = [row.copy() for row in _STAGE_DEFAULTS]
-        self._words = [array("I", part) for part in (self.render_states, *self.stages)]
+        self._words = [part[:] for part in words]
         self.stale: set[int] = set()
-        self.settings = tuple(words.tobytes() for words in self._words)
+        self.settings = settings
         self.map_blend = 0
         self._map_blend_set = int(TextureBlend7.MODULATE)
         self._operated = False
-        self.plain = {kind: row.default for kind, row in PLAIN.items()}
+        self.plain = _PLAIN_DEFAULTS.copy()
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
         self.transforms: dict[int, tuple[float, ...]] = {}
@@ -263,3 +257,21 @@ def _stage_defaults(stage: int) -> list[int]:
 
 
 _STAGE_DEFAULTS = [_stage_defaults(stage) for stage in STAGE_ROWS]
+
+
+def _defaults(has_depth: bool) -> tuple[list[int], list[array[int]], tuple[bytes, ...]]:
+    """The render states of a new context, then the words and the ``settings`` of all its states,
+    with or without a depth-stencil surface.
+    """
+    states = [0] * RENDER_STATES
+    for numbers in (defaults.DEFAULT_RENDER_STATES, defaults.DEFAULT_EARLY_RENDER_STATES):
+        for state, value in numbers.items():
+            states[state] = int(value)
+    states[RenderState.ZENABLE] = int(ZBufferType.TRUE if has_depth else ZBufferType.FALSE)
+    words = [array("I", part) for part in (states, *_STAGE_DEFAULTS)]
+    return states, words, tuple(part.tobytes() for part in words)
+
+
+# Copied for each context: computing them takes longer than a small call.
+_DEFAULTS = {has_depth: _defaults(has_depth) for has_depth in (False, True)}
+_PLAIN_DEFAULTS = {kind: row.default for kind, row in PLAIN.items()}

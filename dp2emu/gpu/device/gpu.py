@@ -122,18 +122,22 @@ class Gpu:
         self._engine_checked = False
         prepare(run)
         self._threads = threads
-        self._batch = DrawBatch(run, threads)
-        self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
+        self.packet_taps: list[Callable[[Packet, int], None]] = []
+        self.report_taps: list[Callable[[Report], None]] = []
+        self.pixel_taps: list[Witness] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set everything that execution changes, except memory."""
+        self._batch = DrawBatch(self._run_programs, self._threads)
+        self._draws = 0
         self.budget = WorkBudget(self.heap.limits)
         self._promised, self._room = NOTHING_SPENT, NOTHING_LEFT
         self.code_budget = CodeBudget(self.heap.limits)
         self.counters = Counters()
         self.now = 0
-        self.packet_taps: list[Callable[[Packet, int], None]] = []
-        self.report_taps: list[Callable[[Report], None]] = []
-        self.pixel_taps: list[Witness] = []
         self._free = 0
         self._fifo: deque[tuple[Packet, int, int, int, Counters | None]] = deque()
         self._context: Counters | None = None
@@ -152,6 +156,16 @@ class Gpu:
         self._sequence = 0
         self._cache_watchers: set[QuerySlot] = set()
         self._seen: Snapshot | None = None
+
+    def reset(self) -> None:
+        """Return to time 0 with nothing queued and nothing counted; surfaces stay, as if they had
+        just been created (``Heap.reset``).
+
+        Queued packets are dropped.  Taps, timing, ``skipped``, the cancellation and the
+        allocations of ``residency`` stay.
+        """
+        self._begin()
+        self.heap.reset()
 
     def begin_call(self) -> None:
         """Reset the counts of work and of queued draws that limit a single call."""

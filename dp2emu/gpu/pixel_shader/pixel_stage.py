@@ -24,7 +24,16 @@ from dp2emu.gpu.command.pipeline import (
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
 from dp2emu.gpu.rasterizer.fragment_depth import depth_read
 from dp2emu.gpu.rasterizer.multisample import POSITIONS, centroids, coverage
-from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane, read_plane, reciprocal, sites
+from dp2emu.gpu.rasterizer.planes import (
+    Frame,
+    Plane,
+    Sites,
+    plane,
+    planes,
+    read_plane,
+    reciprocal,
+    sites,
+)
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.spans import ONE, Fragments, Spans
 from dp2emu.gpu.resource.pixel_format import as_floats
@@ -176,15 +185,15 @@ def shading(
     rhw = vertices.position[3].astype(np.float64)
     true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
     linear = linear_varyings(draw.pipeline) & corners.keys()
-    plain |= {name: plane(frame, corners.pop(name)) for name in linear}
+    plain |= planes(frame, {name: corners.pop(name) for name in linear})
     equal = (rhw == rhw[0]).all(axis=0)
     divided: dict[str, Plane] = {}
     divisor = None
     if equal.all() or not corners:
-        plain |= {name: plane(frame, f) for name, f in corners.items()}
+        plain |= planes(frame, corners)
     else:
         rhw = np.where(equal, 1.0, rhw)
-        divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
+        divided = planes(frame, {name: f * rhw for name, f in corners.items()})
         divisor = plane(frame, rhw)
     return Shading(
         program,

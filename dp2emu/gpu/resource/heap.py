@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import msgspec
@@ -217,6 +217,16 @@ class _Allocated:
         self.bytes -= size
 
 
+class _Fresh(NamedTuple):
+    """Counts of a heap whose surfaces have just been created: ``Heap.reach``, uses by kind, and
+    allocated bytes.
+    """
+
+    reach: int
+    uses: list[HeapUse]
+    bytes: int
+
+
 def host_bytes(surface: Surface, offset: int, size: int) -> bytes:
     """``size`` bytes of a surface's memory from byte ``offset`` on, as the host reads them."""
     if surface.format in PLANAR:
@@ -253,10 +263,15 @@ class Heap:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self.reach = 1
-        self.color_keys = 0
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
+        self._fresh: _Fresh | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set everything that is counted."""
+        self.reach = 1
+        self.color_keys = 0
         self._serial = 0
         self._uses = [HeapUse() for _ in SurfaceKind]
 
@@ -298,7 +313,7 @@ class Heap:
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
             raise self._beyond(desc, "surfaces", len(self._surfaces) + 1)
-        surface = self._allocate(desc, old.own_bytes * _copies(old.desc) if old else 0)
+        surface = self._allocate(desc, _allocation(old) if old else 0)
         self._uses[desc.kind].created += 1
         self._count(surface, 1)
         if old is not None:
@@ -325,7 +340,7 @@ class Heap:
         if kept + size > self.limits.total_bytes:
             raise self._beyond(desc, "total_bytes", kept, size)
         self._serial += 1
-        self.reach = max(self.reach, reach(desc.width, desc.height) * desc.samples)
+        self.reach = max(self.reach, _reach_of(desc))
         try:
             surface = Surface(desc, self._serial, layout, parent)
         except MemoryError:
@@ -333,6 +348,33 @@ class Heap:
             raise Fault(HResult.DDERR_OUTOFMEMORY, what) from None
         self._allocated.add(surface)
         return surface
+
+    def reset(self) -> None:
+        """Make the surfaces as they would be if each had just been created, in the order in which
+        their handles were: memory is zero, colour keys are unset, counts start again.
+
+        The surfaces keep their memory, so arrays of it stay valid.
+        """
+        fresh = self._fresh = self._fresh or self._recounted()
+        self.reach, self._uses = fresh.reach, [use.__copy__() for use in fresh.uses]
+        self._serial = len(self._surfaces)
+        for serial, surface in enumerate(self._surfaces.values(), 1):
+            _renew(surface, serial)
+        if self.allocated != fresh.bytes:
+            # A caller may still refer to surfaces that were destroyed; a new heap has none.
+            self._allocated = _Allocated()
+            for surface in self._surfaces.values():
+                self._allocated.add(surface)
+
+    def _recounted(self) -> _Fresh:
+        """The counts of a new heap with the surfaces that exist now."""
+        self._begin()
+        surfaces = self._surfaces.values()
+        for surface in surfaces:
+            self._uses[surface.desc.kind].created += 1
+            self._count(surface, 1)
+        most = max((_reach_of(surface.desc) for surface in surfaces), default=1)
+        return _Fresh(most, self._uses, sum(map(_allocation, surfaces)))
 
     def destroy(self, handle: int) -> None:
         """Remove a handle; queued packets keep their surface.  Raises Fault if unknown."""
@@ -376,6 +418,7 @@ class Heap:
         self._uses[surface.desc.kind].evictions += 1
 
     def _count(self, surface: Surface, number: int) -> None:
+        self._fresh = None
         use = self._uses[surface.desc.kind]
         use.live += number
         use.live_bytes += number * surface.own_bytes
@@ -458,6 +501,25 @@ class Heap:
         most = full_chain(*sides) if desc.kind in TEXTURES else 1
         if not 0 < desc.levels <= most or (desc.levels > 1 and desc.samples > 1):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{name}: {desc.levels} levels")
+
+
+def _renew(surface: Surface, serial: int) -> None:
+    """Make a surface as it would be if it had just been created with number ``serial``."""
+    surface.serial = serial
+    surface.color_key = None
+    (surface.data if surface.parent else surface.words).fill(0)
+    if surface.system is not None:
+        _renew(surface.system, serial)
+
+
+def _reach_of(desc: SurfaceDesc) -> int:
+    """``reach`` of a surface, in samples."""
+    return reach(desc.width, desc.height) * desc.samples
+
+
+def _allocation(surface: Surface) -> int:
+    """Bytes of a surface's memory and of its system copy; 0 for a view."""
+    return surface.own_bytes * _copies(surface.desc)
 
 
 def _copies(desc: SurfaceDesc) -> int:
