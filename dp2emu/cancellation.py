@@ -20,8 +20,6 @@ from dp2emu.places import place_of
 
 _T = TypeVar("_T")
 
-_T = TypeVar("_T")
-
 _tokens: WeakSet[Cancellation] = WeakSet()
 """The tokens of all drivers and GPUs, for ``cancel_all``."""
 _tokens_lock = threading.Lock()

@@ -73,7 +73,7 @@ def everything(played: Stage, data: bytes) -> list[Any]:
     ]
     return [
         seen, before, state, constants, list(context.queries.states()), played.memory(),
-        driver.time, gpu.counters, gpu.heap.use(), gpu.heap.largest, gpu.heap.allocated,
+        driver.time, gpu.counters, gpu.heap.use(), gpu.heap.reach, gpu.heap.allocated,
         gpu.budget.left(), [(each.serial, each.desc, each.color_key) for each in gpu.heap],
     ]  # fmt: skip
 
