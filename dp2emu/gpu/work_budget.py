@@ -285,7 +285,8 @@ def _triangles_at_most(x: F64, y: F64) -> F64:
     along, down = x - np.roll(x, 1, axis=0), y - np.roll(y, 1, axis=0)
     area = np.abs(along[1] * down[2] - along[2] * down[1]) / 2
     around: F64 = np.hypot(along, down).sum(axis=0)
-    return area + around * (0.5 + 1 / 64) + 2
+    most: F64 = area + around * (0.5 + 1 / 64) + 2
+    return most
 
 
 def _squares(own: F32 | F64 | None, draw: Draw, count: int, region: Rect) -> I64:
