@@ -78,16 +78,6 @@ class WorkBudget:
         self.call = self._capture = Costs()
         self.draws = 0
 
-    def most_of_batched(self, draw: Draw, reach: int) -> Costs:
-        """An upper bound on the work of a draw that compiled code executes in a batch; ``reach``
-        is that of the heap.
-        """
-        row, count = TOPOLOGIES[draw.input.topology], draw.input.count
-        vertices = max(row.step * count + row.extra, 0)
-        pixels = BATCHED_PIXELS + count * reach
-        instructions = vertices * vertex_cost(draw) + pixels * pixel_cost(draw)
-        return Costs(vertices, pixels, instructions)
-
     def begin_draw(self) -> None:
         """Count a queued draw.  Raises Exceeded for too many of a call: each takes time that no
         vertex or pixel accounts for.
@@ -285,7 +275,8 @@ def _triangles_at_most(x: F64, y: F64) -> F64:
     along, down = x - np.roll(x, 1, axis=0), y - np.roll(y, 1, axis=0)
     area = np.abs(along[1] * down[2] - along[2] * down[1]) / 2
     around: F64 = np.hypot(along, down).sum(axis=0)
-    return area + around * (0.5 + 1 / 64) + 2
+    most: F64 = area + around * (0.5 + 1 / 64) + 2
+    return most
 
 
 def _squares(own: F32 | F64 | None, draw: Draw, count: int, region: Rect) -> I64:
@@ -357,10 +348,31 @@ def vertex_cost(draw: Draw) -> int:
     return 0 if program is None else work.bound(program, draw.vertex.uniforms)
 
 
-def has_fixed_cost(pipeline: Pipeline) -> bool:
-    """Whether the cost of vertices and fragments does not depend on uniforms."""
+def most_of_batched(draw: Draw, reach: int) -> Costs | None:
+    """An upper bound on the work of a draw that compiled code executes in a batch; ``reach`` is
+    that of the heap.  None if it depends on uniforms.
+    """
+    costs = _fixed_costs(draw.pipeline)
+    if costs is None:
+        return None
+    row, count = TOPOLOGIES[draw.input.topology], draw.input.count
+    vertices = max(row.step * count + row.extra, 0)
+    pixels = BATCHED_PIXELS + count * reach
+    return Costs(vertices, pixels, vertices * costs[0] + pixels * costs[1])
+
+
+@identity_cached()
+def _fixed_costs(pipeline: Pipeline) -> tuple[int, int] | None:
+    """The costs of a vertex and of a fragment, None if they depend on uniforms."""
     works = _works(pipeline)
-    return not works.vertex.reads and not works.pixel.reads
+    if works.vertex.reads or works.pixel.reads:
+        return None
+    pixel = works.pixel.bound(pipeline.pixel, NO_UNIFORMS) + works.written
+    vertex = pipeline.vertex
+    return (
+        0 if vertex is None else works.vertex.bound(vertex, NO_UNIFORMS),
+        pixel if reason(pipeline) is None else pixel * INTERPRETED,
+    )
 
 
 class _Works(NamedTuple):

@@ -203,13 +203,14 @@ class _Run(msgspec.Struct):
     def block(self, statements: tuple[ir.Statement, ...], state: State) -> State | None:
         """Execute a block -> the state after it, None if every lane has left the loop."""
         self.total += self.loops.weights[id(statements)]
-        now: State | None = state
+        now = state
         for statement in statements:
             execute = _EXECUTE.get(type(statement))
             if execute is not None:
-                now = execute(self, statement, now)
-                if now is None:
+                after = execute(self, statement, now)
+                if after is None:
                     return None
+                now = after
             elif not self.loops.slots.isdisjoint(ir.written(statement)):
                 self.step()
                 self.assign(statement, now)

@@ -49,7 +49,7 @@ from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.shader_resources.textures import samples_targets
 from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
-from dp2emu.gpu.work_budget import NOTHING_LEFT, NOTHING_SPENT, WorkBudget, added, has_fixed_cost
+from dp2emu.gpu.work_budget import NOTHING_LEFT, NOTHING_SPENT, WorkBudget, added, most_of_batched
 from dp2emu.identity_cache import IdentityCache
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
@@ -355,9 +355,9 @@ class Gpu:
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
-        if not has_fixed_cost(draw.pipeline):
+        most = most_of_batched(draw, self.heap.reach)
+        if most is None:
             return False
-        most = self.budget.most_of_batched(draw, self.heap.reach)
         self._promised = added(self._promised, most)
         if self._batch.full or not self._promised.within(self._room):
             self._execute_batch(uploaded)
