@@ -288,9 +288,7 @@ class Resolutions:
     loses its handle.
     """
 
-    def __init__(
-        self, interface: int, heap: Heap, caches: SurfaceCaches | None = None
-    ) -> None:
+    def __init__(self, interface: int, heap: Heap, caches: SurfaceCaches | None = None) -> None:
         self._caches = caches or SurfaceCaches()
         self._interface = interface
         self._heap = heap
