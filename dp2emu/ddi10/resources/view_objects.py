@@ -1,4 +1,7 @@
-"""Tables of live views, and the number of views of each resource."""
+"""Tables of live views, and the number of views of each resource.
+
+Source: Direct3D 10/11 DDI, "Device functions".
+"""
 
 from __future__ import annotations
 
