@@ -219,9 +219,9 @@ class DeviceObjects:
 
     def _destroy_resource(self, memory: bytearray) -> None:
         """DestroyResource; its views must be destroyed before."""
-        entry, objects = "DestroyResource", (*self.views.all(), self.unordered.objects)
+        entry = "DestroyResource"
         resource = self.resources.objects.open(memory, entry)
-        left = any(view.resource is resource for each in objects for view in each.values())
+        left = id(resource) in self.resources.views_of
         self._contract.check(not left, Rule.VIEWS_LEFT, entry)
         self.resources.destroy(memory)
 

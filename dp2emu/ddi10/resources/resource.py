@@ -288,12 +288,14 @@ class Resource(msgspec.Struct, eq=False):
 class Resources:
     """The resources of a device.  Mutable: DDI functions create and destroy them.
 
-    Methods raise ContractError for a broken rule, and Fault with the code to report.
+    ``views_of`` has the number of views of each resource that has any, by its identity.  Methods
+    raise ContractError for a broken rule, and Fault with the code to report.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self.objects: Objects[Resource] = Objects(context, "Resource", b"RSRC")
+        self.views_of: dict[int, int] = {}
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The DDI functions implemented here, by name without ``pfn``."""

@@ -18,7 +18,6 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
-from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resources.resource import (
     BUFFER_TYPES,
     BindFlag,
@@ -26,6 +25,7 @@ from dp2emu.ddi10.resources.resource import (
     Resources,
     ResourceType,
 )
+from dp2emu.ddi10.resources.view_objects import ViewObjects
 from dp2emu.ddi10.resources.views import subrange
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import ClearUnordered, CopyBytes, Unordered, WriteBytes
@@ -123,7 +123,9 @@ class UnorderedViews:
         self._context = context
         self._contract = context.contract
         self._resources = resources
-        self.objects: Objects[UnorderedView] = Objects(context, "UnorderedAccessView", b"UAVW")
+        self.objects: ViewObjects[UnorderedView] = ViewObjects(
+            context, "UnorderedAccessView", b"UAVW", resources
+        )
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The DDI functions implemented here, by name without ``pfn``."""

@@ -26,6 +26,7 @@ from dp2emu.ddi10.resources.resource import (
     Resources,
     ResourceType,
 )
+from dp2emu.ddi10.resources.view_objects import ViewObjects
 from dp2emu.gpu.resource.heap import Surface, SurfaceKind
 from dp2emu.gpu.resource.resource_views import (
     buffer_view,
@@ -158,11 +159,17 @@ class Views:
     def __init__(self, context: Context, resources: Resources) -> None:
         self._contract = context.contract
         self._resources = resources
-        self.targets: Objects[TargetView] = Objects(context, "RenderTargetView", b"RTVW")
-        self.depths: Objects[TargetView] = Objects(context, "DepthStencilView", b"DSVW")
-        self.shaders: Objects[ShaderView] = Objects(context, "ShaderResourceView", b"SRVW")
+        self.targets: ViewObjects[TargetView] = ViewObjects(
+            context, "RenderTargetView", b"RTVW", resources
+        )
+        self.depths: ViewObjects[TargetView] = ViewObjects(
+            context, "DepthStencilView", b"DSVW", resources
+        )
+        self.shaders: ViewObjects[ShaderView] = ViewObjects(
+            context, "ShaderResourceView", b"SRVW", resources
+        )
 
-    def all(self) -> tuple[Objects[Any], ...]:
+    def all(self) -> tuple[ViewObjects[Any], ...]:
         """The tables of live objects: render target, depth-stencil and shader resource views."""
         return self.targets, self.depths, self.shaders
 

@@ -1,4 +1,7 @@
-"""Which caches of contexts hold surfaces, so that only those are told of a dropped handle."""
+"""Which caches of contexts hold surfaces, so that only those are told of a dropped handle.
+
+Source: wire format, "Vertex sources" and "Texture stages and samplers".
+"""
 
 from __future__ import annotations
 
