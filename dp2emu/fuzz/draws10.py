@@ -215,12 +215,12 @@ class _Scene:
 
     def play(self) -> Iterator[Hashable]:
         """Draw or dispatch -> the error of each, None without one."""
-        flush = partial(self._device.call, "Flush")
         steps: list[Callable[[], None]] = [self._output, self._shade, self._read]
         if self._variant.compute:
             steps = [self._compute]
         steps += [self._dispatch if self._variant.compute else self._draw] * hostile.DRAWS
-        for step in (*steps, flush):
+        steps.append(partial(self._device.call, "Flush"))
+        for step in steps:
             try:
                 step()
                 yield None
