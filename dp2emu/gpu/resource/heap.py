@@ -355,7 +355,7 @@ class Heap:
         The surfaces keep their memory, so arrays of it stay valid.
         """
         fresh = self._fresh = self._fresh or self._recounted()
-        self.largest, self._uses = fresh.largest, [use.__copy__() for use in fresh.uses]
+        self.largest, self._uses = fresh.largest, [copy(use) for use in fresh.uses]
         self._serial = len(self._surfaces)
         for serial, surface in enumerate(self._surfaces.values(), 1):
             _renew(surface, serial)
