@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from dp2emu.fuzz import targets
 from dp2emu.fuzz.grammar import sample
 from dp2emu.fuzz.stage import CALL
-from dp2emu.fuzz.streams import execute
 from dp2emu.fuzz.target import Target, Trial
 from dp2emu.fuzz.worker import Board, Worker
 from tests.dp2.rigging import clear
@@ -37,6 +37,7 @@ def test_an_input_is_kept_if_anything_of_it_is_new(
 def test_calls_that_are_known_are_nothing_new_in_another_order() -> None:
     good, bad = sample(Random(1), 84), b"\xff\0\0\0"
     one, other = (b"\0" + CALL.join(calls) for calls in ((good, bad, good), (bad, good, bad)))
+    execute = targets()["device"].make()
     assert execute(one) == execute(other) != execute(b"\0" + good)
 
 
@@ -44,4 +45,5 @@ def test_streams_that_draw_more_than_others_are_told_apart() -> None:
     def painted(side: int) -> bytes:
         return b"\0" + clear(rect=(0, 0, side, side))
 
+    execute = targets()["device"].make()
     assert execute(painted(8)) == execute(painted(9)) != execute(painted(16))

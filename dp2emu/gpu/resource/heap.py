@@ -356,7 +356,7 @@ class Heap:
         The surfaces keep their memory, so arrays of it stay valid.
         """
         fresh = self._fresh = self._fresh or self._recounted()
-        self.reach, self._uses = fresh.reach, [use.__copy__() for use in fresh.uses]
+        self.reach, self._uses = fresh.reach, [copy(use) for use in fresh.uses]
         self._serial = len(self._surfaces)
         for serial, surface in enumerate(self._surfaces.values(), 1):
             _renew(surface, serial)
