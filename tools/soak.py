@@ -96,9 +96,9 @@ def soak(paths: Sequence[Path], replays: int, rows: int, engine: str) -> Iterato
 def grown(rows: Sequence[Row]) -> list[str]:
     """The columns that grew in the second half of the rows."""
     first, last = rows[len(rows) // 2], rows[-1]
-    played = last.replays - first.replays
+    played, kept = last.replays - first.replays, len(rows) - 1 - len(rows) // 2  # the rows
     found = {
-        "objects": last.objects - first.objects > played * OBJECTS_A_REPLAY,
+        "objects": last.objects - first.objects - kept > played * OBJECTS_A_REPLAY,
         "memory": last.memory - first.memory > first.memory * MEMORY,
         "descriptors": last.descriptors > first.descriptors,
         "threads": last.threads > first.threads,

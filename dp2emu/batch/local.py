@@ -19,9 +19,9 @@ from dp2emu.errors import UsageError
 
 T = TypeVar("T")
 
-_Done = SimpleQueue[tuple[int, list[Row] | OSError]]
+_Done = SimpleQueue[tuple[int, list[Row] | Exception]]
 """Type of a queue of pairs: number of the first of some files, and a list of the rows of these
-files, or an OSError if no process could be started."""
+files, or an exception, such as an OSError if no process could be started."""
 
 PORTION = 64
 """Maximum number of files that a local worker process is given in one request."""
@@ -96,7 +96,7 @@ def _work(supervisor: Supervisor, files: Sequence[str], portions: Portions, done
         began = monotonic()
         try:
             done.put((part.start, supervisor.rows(files[part.start : part.stop])))
-        except OSError as error:
+        except Exception as error:  # the thread that waits for the rows raises it
             done.put((part.start, error))
             return
         size = next_size(size, monotonic() - began)
@@ -117,7 +117,7 @@ def next_size(size: int, seconds: float) -> int:
 def _finished(done: _Done, files: int) -> Iterator[tuple[int, list[Row]]]:
     while files:
         start, rows = done.get()
-        if isinstance(rows, OSError):
+        if isinstance(rows, Exception):
             raise rows
         files -= len(rows)
         yield start, rows

@@ -145,6 +145,15 @@ def test_no_worker_can_be_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         list(batch([STREAM], Limits()))
 
 
+def test_a_thread_without_memory_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Supervisor, files: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Supervisor, "rows", fails)
+    with pytest.raises(MemoryError):
+        list(batch(["a", "b"], Limits(), jobs=2))
+
+
 @given(st.integers(0, 500), st.integers(1, 9), st.lists(st.integers(1, PORTION), min_size=1))
 def test_portions_are_disjoint_and_complete(files: int, jobs: int, sizes: list[int]) -> None:
     portions, taken = Portions(files, jobs), list[int]()

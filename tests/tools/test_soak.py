@@ -16,7 +16,7 @@ soak = load_tool("soak")
 
 def test_replays_after_the_first_leave_no_object_behind() -> None:
     """In a process of its own: other tests leave objects of theirs, and threads."""
-    command = [sys.executable, "tools/soak.py", "--replays", "260", "--rows", "2"]
+    command = [sys.executable, "tools/soak.py", "--replays", "140", "--rows", "2"]
     ran = subprocess.run(
         [*command, "streams/instances.dp2"], cwd=ROOT, capture_output=True, text=True
     )
@@ -40,7 +40,7 @@ def test_shaders_of_the_same_code_are_lowered_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "more"), [("objects", 3), ("memory", 11), ("descriptors", 1), ("threads", 1)]
+    ("column", "more"), [("objects", 5), ("memory", 11), ("descriptors", 1), ("threads", 1)]
 )
 def test_each_column_that_grows_in_the_second_half_is_told(column: str, more: int) -> None:
     row = soak.Row(0, 10, 1000, 5, 1)
