@@ -93,7 +93,7 @@ class Heaviest:
         that increases with the square of the length.
         """
         weight = self._best[size][0]
-        return weight / max(self._best.get(size - 1, (weight, b""))[0], 1.0)
+        return weight / (self._best.get(size - 1, (weight, b""))[0] or 1.0)
 
     def _keep(self, data: bytes, calls: int) -> bool:
         size, weight = len(data).bit_length(), calls / max(len(data), 1)
