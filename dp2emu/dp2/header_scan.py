@@ -101,7 +101,7 @@ class ShortWalk:
         offsets = np.empty(most // HEADER_BYTES + 1, np.int64)
         places = [_address(array) for array in (data, _table(), offsets)]
         words = np.array([places[0], 0, 0, vertex_size, *places[1:], offsets.size], np.int64)
-        self._data, self._offsets, self._words = (data.data, offsets.data, words.data)
+        self._data, self._offsets, self._words = data.data, offsets.data, words.data
         self._run, self._place, self._behind = _compiled(), _address(words), places[0] + data.size
 
     def __call__(self, data: bytes, start: int = 0) -> tuple[list[int], int]:

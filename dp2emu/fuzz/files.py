@@ -235,7 +235,8 @@ def grow_code(rng: Random, data: bytes) -> bytes:
     made = doubled_code(rng, data) if rng.random() < 0.5 else None
     if made is not None and len(made) <= _LONGEST_CODE:
         return made
-    length = min(max(2 * len(data), 64), _LONGEST_CODE) // _INSTRUCTION
+    size = max(2 * len(data), 64) << rng.randrange(3)
+    length = min(size, _LONGEST_CODE) // _INSTRUCTION
     while True:
         if rng.random() < 0.25:
             made = (generate4 if rng.random() < 0.5 else generate)(rng, length=length)

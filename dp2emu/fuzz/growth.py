@@ -80,8 +80,20 @@ class Heaviest:
         return True
 
     def pick(self, rng: Random) -> bytes:
-        """Return the heaviest input of a random size; there must be one."""
-        return self._best[rng.choice(sorted(self._best))][1]
+        """Return the heaviest input of a random size, or half the time of the size at which weight
+        increases most; there must be one.
+        """
+        sizes = sorted(self._best)
+        if rng.random() < 0.5:
+            return self._best[max(sizes, key=self._steepness)][1]
+        return self._best[rng.choice(sizes)][1]
+
+    def _steepness(self, size: int) -> float:
+        """Return the weight of a size by that of the size below: 1 for linear work, 2 for work
+        that increases with the square of the length.
+        """
+        weight = self._best[size][0]
+        return weight / (self._best.get(size - 1, (weight, b""))[0] or 1.0)
 
     def _keep(self, data: bytes, calls: int) -> bool:
         size, weight = len(data).bit_length(), calls / max(len(data), 1)

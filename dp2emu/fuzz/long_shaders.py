@@ -36,7 +36,8 @@ def chain(rng: Random, n: int) -> Iterator[str]:
     """A link needs the one before."""
     version, result = rng.choice((("ps_3_0", "oC0"), ("ps_2_0", "oC0"), ("vs_2_0", "oPos")))
     yield from (version, "def c0, 0.5, 2, -1, 3")
-    yield from [rng.choice(_CHAINED)] * n
+    links = rng.choices(_CHAINED, k=rng.choice((1, 1, 2, 4)))
+    yield from links * -(-n // len(links))
     yield f"mov {result}, r0"
 
 
@@ -143,6 +144,10 @@ SHAPES: tuple[Shape, ...] = (
 )  # fmt: skip
 
 
+_LIKELY = (chain, chain4) * 3
+"""Shapes that are made more often: what a pass has to say of a link depends on all before it."""
+
+
 def doubled_code(rng: Random, code: bytes) -> bytes | None:
     """Return valid code in which consecutive instructions of ``code`` are repeated, so that it is
     twice as long, or None if there are none that can be.
@@ -181,7 +186,8 @@ def _decoded(code: bytes, *, four: bool) -> tuple[int, list[tuple[int, ...]]]:
 
 def long_shader(rng: Random, length: int, shape: Shape | None = None) -> bytes:
     """Return code of about ``length`` instructions, of a random shape by default."""
-    lines = (shape or rng.choice(SHAPES))(rng, length)
+    likely = (*SHAPES, *_LIKELY)
+    lines = (shape or rng.choice(likely))(rng, length)
     code = translate("\n".join((*lines, "")).encode(), as_text=True)
     assert isinstance(code, bytes)
     return code

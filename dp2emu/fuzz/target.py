@@ -62,7 +62,7 @@ class Target(msgspec.Struct, frozen=True):
     pace: float = 0.25
 
     def allowed(self, data: bytes) -> Cost:
-        """Return the most that an input may cost."""
+        """Return the most that the input ``data`` may cost."""
         return self.cost.of(self.size(data))
 
     @property
