@@ -6,14 +6,18 @@ Each pipeline state needs a kernel of its own, so a few bytes of commands may co
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dp2emu.gpu.command.packets import Dispatch, Draw, IndirectDraw, Packet, Predicated
 from dp2emu.gpu.command.pipeline import Pipeline
-from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.limits import Limits
 from dp2emu.shader.compile_work import KERNEL, SAMPLER, CompileBudget, compile_work
 from dp2emu.shader.ir import Program
+
+if TYPE_CHECKING:
+    # Imported for types only: draws without such shaders must not load these modules.
+    from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 
 
 class CodeBudget(CompileBudget):

@@ -85,13 +85,13 @@ def test_a_chain_of_512_products_is_drawn_within_the_limits() -> None:
 
 
 def test_a_chain_beyond_the_limit_is_refused_by_name() -> None:
-    drawn = device(shader_statements=1 << 10)
-    with pytest.raises(Exceeded, match=refused("shader_statements", 1 << 10)):
-        drawn.create_pixel_shader(chain(512))
+    drawn = device(shader_statements=1 << 8)
+    with pytest.raises(Exceeded, match=refused("shader_statements", 1 << 8)):
+        drawn.create_pixel_shader(chain(64))
 
 
 def test_a_chain_whose_code_is_too_much_for_a_call_is_refused_by_name() -> None:
-    drawn = device(call_compile=1 << 11)
-    drawn.set_pixel_shader(drawn.create_pixel_shader(chain(512)))
-    with pytest.raises(Exceeded, match=refused("call_compile", 1 << 11)):
+    drawn = device(call_compile=1 << 9)
+    drawn.set_pixel_shader(drawn.create_pixel_shader(chain(64)))
+    with pytest.raises(Exceeded, match=refused("call_compile", 1 << 9)):
         draw(drawn)
