@@ -1,7 +1,7 @@
 """The place in the input that each thread works at, for messages of an interrupt or a timeout.
 
-Who plays an input registers a function that tells the place; it is called only when the work is
-ended early, so it costs nothing before.
+A player of an input registers a function that returns the place; it is called only when the work
+is ended early, so it costs nothing before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Place(TypedDict, total=False):
 
 
 _told: dict[int, list[Callable[[], Place]]] = {}
-"""Functions that tell the place of a thread's work, the innermost last, by thread number."""
+"""Functions that return the place of a thread's work, the innermost last, by thread number."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def working_at(where: Callable[[], Place]) -> Iterator[None]:
 def place_of(thread: int | None = None) -> Place:
     """Return the place at which a thread (default: the calling one) works.
 
-    Inner blocks of ``working_at`` precede outer ones; parts that none tells are missing.
+    Inner blocks of ``working_at`` precede outer ones; unknown parts are missing.
     """
     place: Place = {}
     for where in tuple(_told.get(thread or threading.get_ident(), ())):
