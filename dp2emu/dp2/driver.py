@@ -383,9 +383,9 @@ class Driver:
                 context.write_shadow()
             vertex_size = context.call.size
             context.call, context.shadow = NO_CALL, None
-            self.gpu.call_vertices = None
             if not stopped.value:
                 self._advance(call, number, walked, vertex_size)
+            self.gpu.end_call()
         if stopped.value:
             self.gpu.cancellation.check()
         return walked
@@ -398,6 +398,7 @@ class Driver:
         except STOPPED as error:
             if walked is not None:
                 self._locate(error, call, walked.offset, vertex_size)
+            self.gpu.end_call()
             raise error.at(call=number) from None
 
     def _locate(

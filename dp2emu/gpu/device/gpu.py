@@ -301,6 +301,10 @@ class Gpu:
         self.call_vertices, self._vertices_of = None, packet
         return len(vertices)
 
+    def end_call(self) -> None:
+        """Drop the references to the vertices of a call and to the draw that uploads them."""
+        self.call_vertices = self._vertices_of = None
+
     def bytes_behind(self, vertices: int) -> int:
         """Bytes handed over after the packet at which ``run`` was ended by an exception.
 
