@@ -6,6 +6,8 @@ import ctypes
 import time
 from collections.abc import Callable, Hashable
 
+from msgspec.structs import replace
+
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import mutations
 from dp2emu.fuzz.cost import Bound
@@ -72,9 +74,10 @@ def _hoard(data: bytes) -> Hashable:
 def _costly(name: str, trial: Callable[[bytes], Hashable], bound: Bound, longest: int) -> Target:
     return Target(
         name, "planted", lambda: trial, lambda rng: rng.randbytes(8), mutations.mutate, 32, (),
-        cost=bound, longest=longest, pace=32.0,
+        cost=bound, longest=longest, pace=64.0,
     )  # fmt: skip
 
 
-SQUARED = _costly("squared", _squared, Bound(0.02, 0.005, 64.0, 1.0), 1 << 11)
+SQUARED = replace(_costly("squared", _squared, Bound(0.005, 0.005, 64.0, 1.0), 1 << 10),
+                  mutate=lambda rng, data, other: data)  # fmt: skip
 HOARD = _costly("hoard", _hoard, Bound(5.0, 1.0, 8.0, 1.0), 0)
