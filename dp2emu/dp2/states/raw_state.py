@@ -84,7 +84,7 @@ class State:
         self._map_blend_set = int(TextureBlend7.MODULATE)
         self._operated = False
         self.plain = _PLAIN_DEFAULTS.copy()
-        self.viewport = Viewport(0, 0, 0, 0)
+        self.viewport: Viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
         self.transforms: dict[int, tuple[float, ...]] = {}
         self.clip_planes: dict[int, tuple[float, ...]] = {}
