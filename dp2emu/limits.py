@@ -98,7 +98,7 @@ class Limits(msgspec.Struct, frozen=True):
     call_compile: int = 500_000
     capture_tokens: int = 1 << 40
     capture_vertices: int = 1 << 28
-    capture_pixels: int = 8_000_000_000
+    capture_pixels: int = 5_500_000_000
     capture_instructions: int = 1 << 37
     capture_compile: int = 500_000
 

@@ -58,6 +58,8 @@ class Costs(NamedTuple):
 
 
 NOTHING_SPENT, NOTHING_LEFT = Costs(), Costs(-1, -1, -1)
+DRAWS = 1 << 14
+"""Number of draws that double the limits of a capture: a long one needs more work."""
 BATCHED_PIXELS = 1 << 15
 """Samples up to which the area of a draw that is executed in a batch adds up."""
 
@@ -76,13 +78,16 @@ class WorkBudget:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.call = self._capture = Costs()
-        self.draws = 0
+        self.draws = self._all_draws = 0
 
     def begin_draw(self) -> None:
-        """Count a queued draw.  Raises Exceeded for too many of a call: each takes time that no
-        vertex or pixel accounts for.
+        """Count a queued draw, which raises the limits of the capture (``DRAWS``).
+
+        Raises Exceeded for too many of a call: each takes time that no vertex or pixel accounts
+        for.
         """
         self.draws += 1
+        self._all_draws += 1
         if self.draws > self._limits.call_draws:
             self._limits.check("call_draws", self.draws)
 
@@ -94,7 +99,7 @@ class WorkBudget:
 
     def left(self) -> Costs:
         """The remaining budget of vertices, pixels and instructions."""
-        one, all_ = self.call, self._capture
+        one, all_ = self.call, self._beyond_earned()
         limits = self._limits
         return Costs(
             min(limits.call_vertices - one[0], limits.capture_vertices - all_[0]),
@@ -102,10 +107,19 @@ class WorkBudget:
             min(limits.call_instructions - one[2], limits.capture_instructions - all_[2]),
         )
 
+    def _beyond_earned(self) -> Costs:
+        """The work of all calls beyond that by which their draws raised the limits."""
+        draws, spent, limits = self._all_draws, self._capture, self._limits
+        return Costs(
+            max(spent[0] - draws * (limits.capture_vertices // DRAWS), 0),
+            max(spent[1] - draws * (limits.capture_pixels // DRAWS), 0),
+            max(spent[2] - draws * (limits.capture_instructions // DRAWS), 0),
+        )
+
     def allow(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Check that the budget has this much left.  Raises Exceeded, which names the limit."""
         for kind, amount in zip(Costs._fields, (vertices, pixels, instructions), strict=True):
-            for scope, spent in (("call", self.call), ("capture", self._capture)):
+            for scope, spent in (("call", self.call), ("capture", self._beyond_earned())):
                 self._limits.check(f"{scope}_{kind}", getattr(spent, kind), amount)
 
     def admit(self, packet: Packet) -> None:

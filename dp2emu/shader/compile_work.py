@@ -52,8 +52,8 @@ _OPERATIONS: dict[str, int] = {
     **dict.fromkeys(("imul", "ishr", "abs", "dabs"), 3),
     "dfma": 2,
 }
-"""Units of LLVM for an assignment by its operation; 1 for others.  Measured by hand, for code of 16
-lanes."""
+"""Units of LLVM for an assignment by its operation; 1 for others.  Measured by hand, for code of
+16 lanes."""
 
 
 @identity_cached()

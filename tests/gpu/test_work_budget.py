@@ -16,7 +16,7 @@ from dp2emu.gpu.command.packets import Dispatch, Draw, Packet, ShaderBindings
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.work_budget import NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
+from dp2emu.gpu.work_budget import DRAWS, NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
@@ -219,3 +219,19 @@ def test_what_was_copied_too_much_stops_the_next_packet() -> None:
     budget.moved(packet, Work(pixels=3, pixel_bytes=4))
     with pytest.raises(Exceeded, match=refused("capture_pixels", 10)):
         budget.admit(cast(Packet, None))
+
+
+def test_each_draw_raises_the_limits_of_a_capture_in_proportion_to_them() -> None:
+    budget = WorkBudget(Limits(capture_pixels=2 * DRAWS, capture_vertices=DRAWS - 1))
+    budget.spend(vertices=DRAWS, pixels=2 * DRAWS + 6)
+    with pytest.raises(Exceeded, match=refused("capture_vertices")):
+        budget.allow()
+    budget = WorkBudget(Limits(capture_pixels=2 * DRAWS))
+    budget.spend(pixels=2 * DRAWS + 6)
+    for _ in range(2):
+        budget.begin_draw()
+        with pytest.raises(Exceeded, match=refused("capture_pixels")):
+            budget.allow()
+    budget.begin_draw()
+    budget.allow()
+    assert budget.left().pixels == 0
