@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Run pieces of the long runs of docs/fuzzing.rst, and add a row for each to its log.
 
-    python tools/long_run.py walk:600 reassembly:300 draws:300 [--corpus DIR] [--log FILE]
+    python tools/long_run.py walk:600 reassembly:300 random_draws:300 [--corpus DIR] [--log FILE]
 
-A piece is a target of ``dp2emu fuzz``, or ``draws``, and the seconds that it lasts.  ``draws`` are
+A piece is a target of ``dp2emu fuzz``, or ``random_draws``, and the seconds that it lasts; these are
 the hostile draws of random_draws.py, by the stages and by kernels.  The seed of a piece is the
 number of rows before it, so that no piece repeats another; corpora in DIR are continued.  Exits
 with 1 if there are findings.
@@ -31,7 +31,7 @@ from dp2emu.fuzz.worker import available
 LOG = ROOT / "docs" / "fuzzing.rst"
 GUIDED = ("walk", "construct")
 """Targets that coverage guides; it takes longer than the trials of others."""
-DRAWS = "draws"
+DRAWS = "random_draws"
 AIMS = {"walk": 10**9, "reassembly": 10**8, "device": 10**7, DRAWS: 10**6}
 BEGIN, SUMS, END = ".. pieces", ".. sums", ".. end of sums"
 """Comments in the log: before the table of pieces, before that of sums, and after both."""

@@ -469,6 +469,7 @@ def target(name: str, variants: int = VARIANTS) -> Target:
         name, "hostile draws of DirectX 6 to 9 end", lambda: _Played(variants), hostile.seed,
         mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.dp2"),
         lambda data: records_of(data, variants),
+        cost=hostile.COST,
     )  # fmt: skip
 
 

@@ -473,6 +473,7 @@ def target(name: str, variants: int = VARIANTS) -> Target:
     return Target(
         name, "hostile draws of Direct3D 10 and 11 end", lambda: _Played(variants), hostile.seed,
         mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.ddi10"),
+        cost=hostile.COST,
     )  # fmt: skip
 
 

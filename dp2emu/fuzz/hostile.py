@@ -13,6 +13,10 @@ from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
 
+from dp2emu.fuzz.cost import Bound
+
+COST = Bound(8.0, 1.0, 256.0, 8.0)
+"""What the draws of an input may cost, compilation of their variant included."""
 VARIANT_BYTES = 2
 SEED_BYTES = 8
 """Number of bytes of an input from which the numbers of its draws are made."""

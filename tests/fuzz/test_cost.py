@@ -75,9 +75,17 @@ def test_a_process_that_dies_measures_nothing() -> None:
     bench.close()
 
 
-@pytest.mark.parametrize("target", targets().values(), ids=lambda target: target.name)
-def test_every_target_has_a_bound_and_grows_valid_inputs(target: Target) -> None:
-    assert target.longest > target.most and target.cost != Bound()
+def test_every_target_has_a_bound() -> None:
+    assert all(target.cost != Bound() for target in targets().values())
+
+
+GROWING = [target for target in targets().values() if target.name not in ("draws", "draws10")]
+"""The other targets take the numbers of their draws from a few bytes."""
+
+
+@pytest.mark.parametrize("target", GROWING, ids=lambda target: target.name)
+def test_targets_grow_valid_inputs(target: Target) -> None:
+    assert target.longest > target.most
     rng = Random(5)
     data = target.seed(rng)[: target.most]
     for _ in range(4):
