@@ -4,9 +4,9 @@
     python tools/long_run.py walk:600 reassembly:300 random_draws:300 [--corpus DIR] [--log FILE]
 
 A piece is a target of ``dp2emu fuzz``, or ``random_draws``, and the seconds that it lasts.  Random
-draws are the hostile ones of random_draws.py, by the stages and by kernels.  The seed of a piece is
-the number of rows before it, so that no piece repeats another; corpora in DIR are continued.  Exits
-with 1 if there are findings.
+draws are the hostile ones of random_draws.py, by the stages and by kernels.  The seed of a piece
+is the number of rows before it, so that no piece repeats another; corpora in DIR are continued.
+Exits with 1 if there are findings.
 """
 
 from __future__ import annotations
