@@ -337,7 +337,7 @@ def _free() -> Code:
             k.call("@free_slot", "void", k["state"], first, _number(k, k["old"]))
             k.give()
             k.w.label(k.w.fresh_label())
-        # NumPy passes the size of the array now, which may differ from that of its memory.
+        # NumPy passes the size of the array now, which may differ from the size of its memory.
         size = k.load("i64", state.owners(), first)
         pages = _pages(size)
         state.call(

@@ -66,7 +66,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     Compile work is counted for the call that first needs the code, in units of about 0.1 ms
     (``dp2emu.shader.compile_work``): ``call_compile``, and ``capture_compile`` plus 4 for each
-    draw.  ``shader_statements`` are those of one program with calls expanded.
+    draw.  ``shader_statements`` bounds the statements of one program with calls expanded.
     """
 
     chunk_bytes: int = 24 << 20

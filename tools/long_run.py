@@ -34,7 +34,7 @@ GUIDED = ("walk", "construct")
 DRAWS = "random_draws"
 AIMS = {"walk": 10**9, "reassembly": 10**8, "device": 10**7, DRAWS: 10**6}
 BEGIN, SUMS, END = ".. pieces", ".. sums", ".. end of sums"
-"""Comments in the log: before the table of pieces, before that of sums, and after both."""
+"""Comments in the log: before the table of pieces, before the table of sums, and after both."""
 HEADS = ("date", "commit", "target", "inputs", "seconds", "chosen by", "findings")
 SUM_HEADS = ("target", "inputs", "aim", "pieces", "seconds", "findings")
 

@@ -36,7 +36,7 @@ class Ending(Interrupted):
     """The end of the command by a signal or a timeout; ``code`` is its exit code."""
 
     def __init__(self, code: int, what: str, thread: int | None = None) -> None:
-        """The place is that of the work of ``thread``, by default of the calling one."""
+        """The error names the place of the work of ``thread``, by default of the calling one."""
         super().__init__(what, **place_of(thread))
         self.code = code
 
@@ -59,7 +59,7 @@ class TimedOut(Ending):
 class _State:
     """The interrupts of the command.  Mutable.
 
-    ``timeout`` is that of the running verb in seconds, and ``expired`` whether it is over;
+    ``timeout`` is the timeout of the running verb in seconds, and ``expired`` whether it is over;
     ``raised`` is the latest exception of a signal, ``last`` its time.
     """
 

@@ -56,7 +56,7 @@ class Context:
     ``call`` and ``shadow`` belong to the call that is being executed: its vertices, and its
     lpdwRStates memory if it has any.  The methods named after tokens are called by ``dp2.tokens``;
     they raise Fault for calls that the driver must refuse and Unsupported for missing features.
-    ``resolutions`` are those of an earlier context of the same interface and targets, which
+    ``resolutions`` are the cache of an earlier context of the same interface and targets, which
     ``Resolutions.restart`` has prepared.
     """
 

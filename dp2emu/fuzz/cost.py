@@ -330,7 +330,7 @@ class Count:
 def calls_of(function: Callable[[], object]) -> int:
     """Call a function, whatever it raises, and return the number of calls that it makes.
 
-    The number is the same for the same input, and counting is faster than that of lines.
+    The number is the same for the same input, and counting calls is faster than counting lines.
     """
     profile = Profile()
     with suppress(Exception):

@@ -89,8 +89,8 @@ class Heaviest:
         return self._best[rng.choice(sizes)][1]
 
     def _steepness(self, size: int) -> float:
-        """Return the weight of a size by that of the size below: 1 for linear work, 2 for work
-        that increases with the square of the length.
+        """Return the ratio of the weights of a size and the size below: 1 for linear work, 2
+        for work that increases with the square of the length.
         """
         weight = self._best[size][0]
         return weight / (self._best.get(size - 1, (weight, b""))[0] or 1.0)

@@ -281,7 +281,7 @@ class Worker:
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        """A context whose time is not that of the current input, which has ended."""
+        """A context in which the current input has ended, so that its clock stands still."""
         self._board.begin(self.execs - 1, b"")
         try:
             yield

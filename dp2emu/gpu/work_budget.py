@@ -53,7 +53,7 @@ class Costs(NamedTuple):
     instructions: int = 0
 
     def within(self, room: Costs) -> bool:
-        """Whether no amount is more than that of ``room``."""
+        """Whether no amount is more than the amount of its kind in ``room``."""
         return self[0] <= room[0] and self[1] <= room[1] and self[2] <= room[2]
 
 

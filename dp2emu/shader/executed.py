@@ -165,7 +165,7 @@ def _collect(
     writers: dict[int, set[int]],
 ) -> None:
     """Add the slots of break conditions to ``needed``, and to ``writers``, by slot, those that
-    its value depends on; ``around`` are those of the conditions of enclosing blocks.
+    its value depends on; ``around`` are the slots of the conditions of enclosing blocks.
     """
     for statement in statements:
         read = {each.number for each in ir.operands(statement) if isinstance(each, ir.Slot)}

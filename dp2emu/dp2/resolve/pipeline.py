@@ -352,8 +352,8 @@ class Resolutions:
             caches.add_textures(self)
 
     def begin(self, state: State) -> None:
-        """Keep, for contexts after ``restart``, what is resolved until ``state``, that of a new
-        context, changes its version or a colour key is set.
+        """Keep, for contexts after ``restart``, what is resolved until ``state``, the state
+        of a new context, changes its version or a colour key is set.
         """
         self._first_version = state.version
 

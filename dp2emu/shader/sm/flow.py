@@ -92,7 +92,8 @@ class _Block(NamedTuple):
 class _Blocks(msgspec.Struct):
     """The open blocks of a routine.  Mutable: instructions open and close blocks.
 
-    ``depths`` are the numbers of open blocks of each kind, ``counters`` that of loops with aL.
+    ``depths`` are the numbers of open blocks of each kind, ``counters`` the number of loops with
+    aL.
     """
 
     stack: list[_Block] = msgspec.field(default_factory=list)
