@@ -272,7 +272,7 @@ def test_a_bomb_that_lies_about_its_size_costs_what_it_declared(
 
 def test_a_chunk_that_inflates_to_less_than_declared_costs_only_that() -> None:
     packed = zstandard.ZstdCompressor().compress(b"little")
-    bomb = _file(_chunk(b"", compression="zstd", packed=packed, size=20 << 20))
+    bomb = _file(_chunk(b"", compression="zstd", packed=packed, size=10 << 20))
     _refused_cheaply(bomb, "less than")
 
 

@@ -21,6 +21,7 @@ from dp2emu.gpu.device.timing import by_work
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.resource_views import buffer_view, structured_view
 from dp2emu.gpu.shader_resources.unordered_access import in_any_order
+from dp2emu.limits import UNLIMITED
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4 import assemble, decode
@@ -44,7 +45,7 @@ class Computing:
     """A GPU with raw buffers u0 and on, and a counted one of structures of 4 bytes at u4."""
 
     def __init__(self, run: Any, sizes: tuple[int, ...] = (256,)) -> None:
-        self.gpu = Gpu(by_work(), run=run)
+        self.gpu = Gpu(by_work(), UNLIMITED, run)
         self.buffers = [self._buffer(size) for size in sizes]
         self.counter = self._buffer(4)
         self.counted = self._buffer(256)
