@@ -38,7 +38,7 @@ SEEDS = st.integers(0, 2**32)
 ANY_VERSION = st.sampled_from(VERSIONS)
 
 
-@settings(max_examples=max(300, settings().max_examples))
+@settings(max_examples=max(150, settings().max_examples))
 @given(SEEDS, ANY_VERSION, st.booleans())
 def test_text_of_a_shader_is_the_same_shader(seed: int, version: Version, odd: bool) -> None:
     code = generate(Random(seed), version, odd=odd, length=8)
@@ -124,7 +124,7 @@ def _survives(code: bytes) -> None:
     survives(code, disassemble, assemble)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(SEEDS, ANY_VERSION, st.data())
 def test_damaged_code_is_refused_or_read(seed: int, version: Version, data: st.DataObject) -> None:
     _survives(flipped(generate(Random(seed), version, length=6), data))
@@ -136,7 +136,7 @@ def test_cut_code_is_refused(seed: int, version: Version, data: st.DataObject) -
     _survives(code[: data.draw(st.integers(0, len(code) - 1))])
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(SEEDS, ANY_VERSION, st.randoms(use_true_random=False))
 def test_shuffled_instructions_are_refused_or_read(
     seed: int, version: Version, rng: Random

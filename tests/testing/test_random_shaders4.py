@@ -30,7 +30,7 @@ SEEDS = st.integers(0, 2**32)
 ANY_VERSION = st.sampled_from(VERSIONS)
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(SEEDS, ANY_VERSION)
 def test_text_of_a_program_is_the_same_program(seed: int, version: Version) -> None:
     code = generate(Random(seed), version, length=8)
@@ -102,7 +102,7 @@ def _survives(code: bytes) -> None:
     survives(code, disassemble, assemble)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(SEEDS, ANY_VERSION, st.data())
 def test_damaged_code_is_refused_or_read(seed: int, version: Version, data: st.DataObject) -> None:
     _survives(flipped(generate(Random(seed), version, length=6), data))
@@ -117,7 +117,7 @@ def test_cut_code_is_refused(seed: int, version: Version, data: st.DataObject) -
     assert raised.value.offset is not None and raised.value.offset <= max(size, 4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SEEDS, ANY_VERSION, st.randoms(use_true_random=False))
 def test_shuffled_instructions_are_refused_or_read(
     seed: int, version: Version, rng: Random
@@ -142,7 +142,7 @@ def test_any_text_is_refused_or_assembled(text: str, version: Version) -> None:
         assert decode(code).version == version
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SEEDS, ANY_VERSION, st.randoms(use_true_random=False))
 def test_damaged_text_is_refused_or_assembled(seed: int, version: Version, rng: Random) -> None:
     text = list(disassemble(generate(Random(seed), version, length=6)))

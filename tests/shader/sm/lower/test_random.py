@@ -49,7 +49,7 @@ def run_anyhow(shader: Lowered, seed: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=5000 if THOROUGH else 1000)
+@settings(max_examples=5000 if THOROUGH else 300)
 def test_random_shaders_lower_and_run(seed: int) -> None:
     run_anyhow(lower(generate(Random(seed))), seed)
 
