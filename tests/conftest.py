@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -42,6 +43,15 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setenv("XDG_CACHE_HOME", folder.name)
     config.add_cleanup(folder.cleanup)
     config.add_cleanup(patch.undo)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _own_background() -> Iterator[None]:
+    """Better code for what earlier modules drew is not compiled while later ones run."""
+    yield
+    tiering = sys.modules.get("dp2emu.shader.jit.tiering")
+    if tiering is not None:
+        tiering.drop_background()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -51,6 +51,12 @@ def wait_for_background() -> None:
         thread.join()
 
 
+def drop_background() -> None:
+    """Drop queued work; work that has begun goes on."""
+    with _queue_lock:
+        _queue.clear()
+
+
 def _work() -> None:
     while True:
         with _queue_lock:
