@@ -237,6 +237,21 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
+def _known_hints(kind: type) -> dict[str, Any]:
+    """The annotations of a class, evaluated, with Any for names that are imported for type
+    checkers only.
+    """
+    missing: dict[str, Any] = {}
+    while True:
+        try:
+            return typing.get_type_hints(kind, localns=missing)
+        except NameError as error:
+            name = str(error.name)
+            if name in missing:
+                raise
+            missing[name] = Any
+
+
 def _told(value: Any) -> str:
     if isinstance(value, bool | int | float | str | bytes | NoneType):
         return f"{value!r:.40}"
@@ -414,6 +429,6 @@ def _fits_record(kind: type) -> _Fits:
 @cache
 def _members(kind: Any) -> tuple[tuple[str, _Fits], ...]:
     names: tuple[str, ...] = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
-    hints = hints_of(kind)
+    hints = _known_hints(kind)
     found = ((name, _fits(hints.get(name, Any), True)) for name in names)
     return tuple((name, fits) for name, fits in found if fits is not None)

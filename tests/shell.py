@@ -138,10 +138,18 @@ RUN = {
     "dp2emu replay mine.dp2 --png out": Result(err="1 picture, 0 faults"),
     "dp2emu conform query response --rig emulator": PASSED,
     # docs/fuzzing.rst
-    "dp2emu fuzz --list": Result(out=r"\Awalk +find every token"),
+    "dp2emu fuzz --list": Result(out=r"\Awalk +the walk and the compiled walk"),
     "dp2emu fuzz --target device --seconds 60 --corpus fuzzing --jobs 2": Result(
         err=r"device: 40 inputs in .* 0 findings",
         instead="dp2emu fuzz --target device --execs 40 --plain --corpus fuzzing --jobs 2",
+    ),
+    "dp2emu fuzz --target draws --guard --execs 12500 --plain": Result(
+        err=r"draws: 1 inputs? in .* 0 findings",
+        instead="dp2emu fuzz --target draws --guard --execs 1 --plain",
+    ),
+    "dp2emu fuzz --target draws10 --guard --execs 12500 --plain": Result(
+        err=r"draws10: 1 inputs? in .* 0 findings",
+        instead="dp2emu fuzz --target draws10 --guard --execs 1 --plain",
     ),
     'dp2emu minimize fault.dp2 --check "./reproduce {}" -o small.dp2': Result(
         err=r"14 records became [1-9], [2-4]\d\d\d bytes", files=("small.dp2",), more=FEW
@@ -175,13 +183,14 @@ ELSEWHERE = {
     r"pip install '\.\[test\]'": ".ci/run",
     r"(HYPOTHESIS_PROFILE=full )?python -m pytest (-n auto|-m slow)": ".ci/run",
     r"python -m tests\.golden": "tests/golden/test_main.py",
-    r"python -m tests\.golden10": "tests/golden10/test_golden10.py",
+    r"python -m tests\.golden10 --engine checked": "tests/golden10/test_golden10.py",
     r"python -m tests\.captures FOLDER": "tests/captures.py",
     r"python tools/bench\.py.*": "tests/tools/test_bench.py",
     r"python tools/token_table\.py": "tests/test_readme.py",
     r"python tools/mutate_(ops|opcodes|stages)\.py": "tools",
     r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
+    r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
     r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game\.exe": "Wine and a program",
 }
@@ -201,7 +210,7 @@ _DRIVER = "".join(
 _REPRODUCE = '#!/bin/sh\ntest "$(wc -c < "$1")" -lt 2000\n'
 _BLOCK = re.compile(r"(?:\.\. code-block:: (sh|console)|::)\n\n((?:    .*\n|\n)+)")
 _COMMENT = re.compile(r"\s{2,}# .*$")
-_PROGRAM = re.compile(r"^(?:\w+=\S+ )*(?:eval|dp2emu|wine|\w+=\w+ dp2emu)\b")
+_PROGRAM = re.compile(r"^(?:\w+=\S+ )*(?:eval|dp2emu|wine|\w+=\w+ dp2emu)(?!\S)")
 
 
 def commands_in(text: str) -> Iterator[str]:

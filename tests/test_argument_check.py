@@ -181,6 +181,16 @@ def test_annotations_for_type_checkers_only_are_not_checked() -> None:
     Parameters(function).check([object()], {})
 
 
+class Partly(msgspec.Struct):
+    known: int
+    unknown: Elsewhere  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_members_besides_those_for_type_checkers_only_are_checked() -> None:
+    assert fits(Partly, Partly(1, 5), contents=True)
+    assert fits(Partly, Partly("x", [5])) and not fits(Partly, Partly("x", [5]), contents=True)
+
+
 def test_checks_import_nothing_large() -> None:
     code = "import sys, dp2emu.argument_check; print('numpy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -21,7 +21,7 @@ START = 100
 """Inputs of a campaign that does little but start."""
 
 WARM = 300
-"""Inputs before those that are timed: the first ones compile kernels."""
+"""Inputs at scale 1 before those that are timed: the first ones compile kernels."""
 
 ROWS = (
     ("fuzz walk, guided", "walk", True, ">= 100,000 inputs/s", 1_000_000),
@@ -64,11 +64,12 @@ def _median(place: Place) -> str:
     making to the choice whether it is kept.
     """
     target, folder = targets()["device"], Path(mkdtemp(dir=place.folder))
-    worker = Worker(target, folder, Board(folder / "board", target.most))
-    worker.run(WARM, None)
+    worker = Worker(target, folder, Board(folder / "board", target.room))
+    warm = place.size(WARM)
+    worker.run(warm, None)
     gc.freeze()
     times = []
-    for number in range(WARM + 1, WARM + 1 + place.size(6_000)):
+    for number in range(warm + 1, warm + 1 + place.size(6_000)):
         before = time.process_time_ns()
         worker.run(number, None)
         times.append(time.process_time_ns() - before)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dp2emu.argument_check import check_contents, checked_on_failure, unchecked
+from dp2emu.argument_check import FOREIGN, check_contents, checked_on_failure, unchecked
 from dp2emu.cancellation import CURRENT, Cancellation, registered
-from dp2emu.errors import ArgumentError, Disagreement
+from dp2emu.errors import ArgumentError, Disagreement, Dp2Error
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.code_budget import CodeBudget
 from dp2emu.gpu.command import packets
@@ -181,11 +181,17 @@ class Gpu:
         """
         if type(packet) not in _EXECUTE and type(packet) is not Predicated:
             raise ArgumentError(f"Gpu.submit: packet is a {type(packet).__name__}, not Packet")
-        if type(packet) is Draw:
-            self.budget.begin_draw()
-            self.code_budget.draw(packet)
-        elif type(packet) in _COMPILED:
-            self.code_budget.packet(packet)
+        try:
+            if type(packet) is Draw:
+                self.budget.begin_draw()
+                self.code_budget.draw(packet)
+            elif type(packet) in _COMPILED:
+                self.code_budget.packet(packet)
+        except Dp2Error:
+            raise
+        except FOREIGN:
+            check_contents(Gpu.submit, self, packet, context)
+            raise
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
