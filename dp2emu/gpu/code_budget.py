@@ -21,23 +21,24 @@ if TYPE_CHECKING:
 
 
 class CodeBudget(CompileBudget):
-    """The compile work of shaders and of submitted packets.  Mutable: it grows."""
+    """The compile work of shaders and of submitted packets.  Mutable: it grows.
+
+    ``like`` are the pipeline, the topology and the later stages of the draw that was counted last:
+    draws with the same objects need no other code.
+    """
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
-        self._like: tuple[object, object, object] = None, None, None
+        self.like: tuple[object, object, object] = None, None, None
 
     def draw(self, draw: Draw) -> None:
         """Count the code of a draw.  Raises Exceeded for too much."""
-        self.earn()
-        pipeline, topology, later = self._like
-        if (
-            draw.pipeline is not pipeline
-            or draw.input.topology is not topology
-            or draw.post_vertex is not later
-        ):
-            self._count(draw)
-            self._like = draw.pipeline, draw.input.topology, draw.post_vertex
+        pipeline = draw.pipeline
+        self.code((pipeline, CORNERS[draw.input.topology]), lambda: _kernel_work(pipeline))
+        self.program(pipeline.vertex)
+        for program in _later_programs(draw.post_vertex):
+            self.program(program)
+        self.like = pipeline, draw.input.topology, draw.post_vertex
 
     def packet(self, packet: Packet) -> None:
         """Count the code of any packet.  Raises Exceeded for too much."""
@@ -46,14 +47,8 @@ class CodeBudget(CompileBudget):
         if isinstance(packet, Dispatch):
             self.program(packet.stage.program)
         elif isinstance(packet, Draw | IndirectDraw):
+            self.draws += 1
             self.draw(packet if isinstance(packet, Draw) else packet.draw)
-
-    def _count(self, draw: Draw) -> None:
-        pipeline = draw.pipeline
-        self.code((pipeline, CORNERS[draw.input.topology]), lambda: _kernel_work(pipeline))
-        self.program(pipeline.vertex)
-        for program in _later_programs(draw.post_vertex):
-            self.program(program)
 
 
 def _kernel_work(pipeline: Pipeline) -> int:

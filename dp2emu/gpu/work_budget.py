@@ -343,7 +343,12 @@ def cost(
     """An upper bound on the weighted statements that a lane of a program executes, iterations of
     loops and statements of sampler programs included.
     """
-    return 0 if program is None else _work(program, samplers).bound(program, uniforms)
+    return 0 if program is None else _bound(_work(program, samplers), program, uniforms)
+
+
+def _bound(work: executed.Work, program: Program, uniforms: Uniforms) -> int:
+    """The most that a lane of a program executes; loops that are short need no evaluation."""
+    return work.most if work.loops is None else work.evaluated(program, uniforms)
 
 
 def pixel_cost(draw: Draw) -> int:
@@ -352,14 +357,14 @@ def pixel_cost(draw: Draw) -> int:
     The default engine interprets pipelines without kernel.
     """
     pipeline, works = draw.pipeline, _works(draw.pipeline)
-    found = works.pixel.bound(pipeline.pixel, draw.pixel.uniforms) + works.written
+    found = _bound(works.pixel, pipeline.pixel, draw.pixel.uniforms) + works.written
     return found if reason(pipeline) is None else found * INTERPRETED
 
 
 def vertex_cost(draw: Draw) -> int:
     """The cost of a vertex of a draw."""
     program, work = draw.pipeline.vertex, _works(draw.pipeline).vertex
-    return 0 if program is None else work.bound(program, draw.vertex.uniforms)
+    return 0 if program is None else _bound(work, program, draw.vertex.uniforms)
 
 
 def most_of_batched(draw: Draw, reach: int) -> Costs | None:
@@ -381,10 +386,10 @@ def _fixed_costs(pipeline: Pipeline) -> tuple[int, int] | None:
     works = _works(pipeline)
     if works.vertex.reads or works.pixel.reads:
         return None
-    pixel = works.pixel.bound(pipeline.pixel, NO_UNIFORMS) + works.written
+    pixel = _bound(works.pixel, pipeline.pixel, NO_UNIFORMS) + works.written
     vertex = pipeline.vertex
     return (
-        0 if vertex is None else works.vertex.bound(vertex, NO_UNIFORMS),
+        0 if vertex is None else _bound(works.vertex, vertex, NO_UNIFORMS),
         pixel if reason(pipeline) is None else pixel * INTERPRETED,
     )
 

@@ -88,26 +88,19 @@ class CompileBudget:
     """The compile work of the current call and of all calls, with its limits.  Mutable: it grows.
 
     Code is counted once, at its first use.  It is known by its hash, so that a long replay does
-    not keep its programs alive.
+    not keep its programs alive.  ``Gpu`` resets ``call``, the units of the current call, and
+    counts queued draws in ``draws``: each lets the capture use more (``DRAW``).
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: set[int] = set()
-        self._call = self._capture = self._earned = 0
+        self.call = self._capture = self.draws = 0
 
     @property
     def spent(self) -> int:
         """Units of all code so far."""
         return self._capture
-
-    def begin_call(self) -> None:
-        """Reset the count of the current call."""
-        self._call = 0
-
-    def earn(self) -> None:
-        """Let the capture use more, because a draw was queued."""
-        self._earned += DRAW
 
     def shader(
         self,
@@ -154,9 +147,10 @@ class CompileBudget:
             self.code(program, lambda: _FUNCTION + compile_work(program))
 
     def _allow(self, more: int) -> None:
-        self._limits.check("call_compile", self._call, more)
-        self._limits.check("capture_compile", max(self._capture - self._earned, 0), more)
+        self._limits.check("call_compile", self.call, more)
+        earned = self.draws * DRAW
+        self._limits.check("capture_compile", max(self._capture - earned, 0), more)
 
     def _spend(self, units: int) -> None:
-        self._call += units
+        self.call += units
         self._capture += units

@@ -47,19 +47,18 @@ class Work(msgspec.Struct, frozen=True):
     loops: _Loops | None = None
     reads: tuple[tuple[str, int], ...] = ()
 
-    def bound(self, program: ir.Program, uniforms: Uniforms) -> int:
+    def evaluated(self, program: ir.Program, uniforms: Uniforms) -> int:
         """The most that a lane of the program, of which this is the work, executes with these
-        uniforms.
+        uniforms; ``most`` needs no evaluation if ``loops`` is None.
         """
-        if self.loops is None:
-            return self.most
         values = tuple(_scalar(uniforms, *place) for place in self.reads)
         return _evaluated(program, self, values)
 
 
 @identity_cached()
 def _evaluated(program: ir.Program, work: Work, values: tuple[bytes | None, ...]) -> int:
-    assert work.loops is not None
+    if work.loops is None:
+        return work.most
     run = _Run(program, work.loops, dict(zip(work.reads, values, strict=True)))
     try:
         run.block(program.statements, run.start())
@@ -185,7 +184,8 @@ class _Run(msgspec.Struct):
     """The partial evaluation of a program.  Mutable: ``total`` is the weight executed so far,
     ``steps`` the number of statements evaluated.
 
-    ``exits`` has, for each loop entered, the states with which lanes may have left it.
+    ``exits`` has, for each loop entered, the states with which lanes may have left it, and
+    ``changes`` the slots written in the program, and in each block around that joins states.
     """
 
     program: ir.Program
@@ -194,6 +194,7 @@ class _Run(msgspec.Struct):
     total: int = 0
     steps: int = 0
     exits: list[list[State]] = msgspec.field(default_factory=list)
+    changes: list[set[int]] = msgspec.field(default_factory=lambda: [set()])
 
     def start(self) -> State:
         """The state at the start: slots are 0 or false."""
@@ -226,8 +227,11 @@ class _Run(msgspec.Struct):
         """Execute a statement that writes slots."""
         value = self.value(statement, state)
         for slot in ir.written(statement):
+            if slot not in self.loops.slots:
+                continue
+            self.changes[-1].add(slot)
             state.pop(slot, None)
-            if value is not None and slot in self.loops.slots:
+            if value is not None:
                 state[slot] = value
 
     def value(self, statement: ir.Statement, state: State) -> Lanes | None:
@@ -252,15 +256,33 @@ class _Run(msgspec.Struct):
             return np.array([operand.scalar])
         return state.get(operand.number)
 
+    def joined(self, states: list[State]) -> State | None:
+        """What holds in all of the states after the innermost block that joins states; None for no
+        state.
+
+        Slots that the block did not write are the same in each: a join costs what its block did.
+        """
+        changed = self.changes.pop()
+        self.changes[-1] |= changed
+        if not states:
+            return None
+        first, *others = states
+        for slot in changed & first.keys():
+            value = first[slot].tobytes()
+            if not all(slot in each and each[slot].tobytes() == value for each in others):
+                del first[slot]
+        return first
+
 
 def _if(run: _Run, statement: ir.If, state: State) -> State | None:
     run.step()
     condition = run.read(statement.condition, state)
     if condition is not None:
         return run.block(statement.then if condition[0] else statement.otherwise, state)
+    run.changes.append(set())
     other = run.block(statement.otherwise, dict(state))
     then = run.block(statement.then, state)
-    return _joined([each for each in (then, other) if each is not None])
+    return run.joined([each for each in (then, other) if each is not None])
 
 
 def _break(run: _Run, statement: ir.Break, state: State) -> State | None:
@@ -274,6 +296,7 @@ def _break(run: _Run, statement: ir.Break, state: State) -> State | None:
 def _loop(run: _Run, statement: ir.Loop, state: State) -> State | None:
     exits: list[State] = []
     run.exits.append(exits)
+    run.changes.append(set())
     now: State | None = state
     for _ in range(statement.limit):
         run.step()
@@ -281,19 +304,7 @@ def _loop(run: _Run, statement: ir.Loop, state: State) -> State | None:
         if now is None:
             break
     run.exits.pop()
-    return _joined(exits if now is None else [*exits, now])
-
-
-def _joined(states: list[State]) -> State | None:
-    """What holds in all of several states; None for no state."""
-    if not states:
-        return None
-    first, *others = states
-    return {
-        slot: value
-        for slot, value in first.items()
-        if all(slot in each and each[slot].tobytes() == value.tobytes() for each in others)
-    }
+    return run.joined(exits if now is None else [*exits, now])
 
 
 _EXECUTE: dict[type, Callable[[_Run, Any, State], State | None]] = {

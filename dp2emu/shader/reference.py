@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from dp2emu.cancellation import CURRENT, polled
+from dp2emu.cancellation import CURRENT
 from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
@@ -275,7 +275,10 @@ class Machine(msgspec.Struct):
 
     def _pieces(self, statements: tuple[ir.Statement, ...], active: Mask | None) -> Mask | None:
         """Execute a long block, which may take seconds, and poll between its pieces."""
-        for first in polled(range(0, len(statements), _PIECE)):
+        token = CURRENT.token
+        for first in range(0, len(statements), _PIECE):
+            if token.word.value:
+                token.check()
             active = self.block(statements[first : first + _PIECE], active)
             if active is not None and not active.any():
                 break

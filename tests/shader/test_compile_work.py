@@ -38,7 +38,7 @@ def test_a_call_has_its_own_limit() -> None:
     budget.code("a", lambda: 60)
     with pytest.raises(Exceeded, match=refused("call_compile", 100)):
         budget.code("b", lambda: 60)
-    budget.begin_call()
+    budget.call = 0
     budget.code("b", lambda: 60)
     assert budget.spent == 120
 
@@ -48,7 +48,7 @@ def test_each_draw_adds_to_what_a_capture_may_use() -> None:
     budget.code("a", lambda: 100)
     with pytest.raises(Exceeded, match=refused("capture_compile", 100)):
         budget.code("b", lambda: DRAW)
-    budget.earn()
+    budget.draws += 1
     budget.code("b", lambda: DRAW)
 
 

@@ -50,7 +50,7 @@ def uniform(*values: int) -> dict[str, Lanes]:
 
 def test_a_loop_up_to_a_constant_is_counted() -> None:
     program = looping(lambda b, number: number >= 7)
-    assert is_of(measured(program).bound(program, {}), 7)
+    assert is_of(measured(program).evaluated(program, {}), 7)
     assert measured(program).reads == ()
 
 
@@ -59,28 +59,28 @@ def test_a_loop_up_to_a_uniform_is_counted_by_its_value(times: int) -> None:
     program = looping(lambda b, number: number >= b.load(b.uniform("i", Type.I32, 4), 2))
     work = measured(program)
     assert work.reads == (("i", 2),)
-    assert is_of(work.bound(program, uniform(0, 0, times, 0)), times)
+    assert is_of(work.evaluated(program, uniform(0, 0, times, 0)), times)
 
 
 def test_uniforms_beyond_the_end_are_0() -> None:
     program = looping(lambda b, number: number >= b.load(b.uniform("i", Type.I32, 4), 2))
-    assert is_of(measured(program).bound(program, uniform(5)), 0)
+    assert is_of(measured(program).evaluated(program, uniform(5)), 0)
 
 
 def test_a_missing_file_may_be_anything() -> None:
     program = looping(lambda b, number: number >= b.load(b.uniform("i", Type.I32, 4), 2))
-    assert measured(program).bound(program, {}) == measured(program).most
+    assert measured(program).evaluated(program, {}) == measured(program).most
 
 
 def test_a_loop_that_ends_by_an_input_is_assumed_to_run_on() -> None:
     program = looping(lambda b, number: b.input("v0.y") < 0.5)
     work = measured(program)
-    assert work.bound(program, {}) == work.most > EXECUTED * WIDEST_INSTRUCTION
+    assert work.evaluated(program, {}) == work.most > EXECUTED * WIDEST_INSTRUCTION
 
 
 def test_a_break_by_an_input_does_not_hide_one_by_a_constant() -> None:
     program = looping(lambda b, number: (b.input("v0.y") < 0.5) | (number >= 5))
-    assert measured(program).bound(program, {}) == measured(program).most  # or of an unknown
+    assert measured(program).evaluated(program, {}) == measured(program).most  # or of an unknown
 
     b = Builder(Stage.PIXEL)
     number = b.variable(Type.I32, 0)
@@ -90,7 +90,7 @@ def test_a_break_by_an_input_does_not_hide_one_by_a_constant() -> None:
         number.value = number.value + 1
     b.output("color0.r", b.input("v0.y"))
     twice = b.program()
-    assert measured(twice).bound(twice, {}) < 100
+    assert measured(twice).evaluated(twice, {}) < 100
 
 
 def test_branches_by_an_input_count_both() -> None:
@@ -103,7 +103,7 @@ def test_branches_by_an_input_count_both() -> None:
         number.value = number.value + step.value
     b.output("color0.r", b.input("v0.y"))
     program = b.program()
-    assert measured(program).bound(program, {}) < 200  # the step is 1 either way
+    assert measured(program).evaluated(program, {}) < 200  # the step is 1 either way
 
 
 def test_a_step_by_an_input_is_unknown() -> None:
@@ -116,7 +116,7 @@ def test_a_step_by_an_input_is_unknown() -> None:
         number.value = number.value + step.value
     b.output("color0.r", b.input("v0.y"))
     program = b.program()
-    assert measured(program).bound(program, {}) == measured(program).most
+    assert measured(program).evaluated(program, {}) == measured(program).most
 
 
 def test_nested_loops_multiply() -> None:
@@ -134,16 +134,16 @@ def test_nested_loops_multiply() -> None:
         outer.value = outer.value + 1
     b.output("color0.r", total.value)
     program = b.program()
-    assert 20 <= measured(program).bound(program, {}) // BODY <= 25 + 1
+    assert 20 <= measured(program).evaluated(program, {}) // BODY <= 25 + 1
 
 
 def test_loops_that_take_long_to_evaluate_count_in_full() -> None:
     program = looping(lambda b, number: number >= STEPS)
-    assert measured(program).bound(program, {}) == measured(program).most
+    assert measured(program).evaluated(program, {}) == measured(program).most
 
 
 def test_short_loops_run_to_their_limit() -> None:
     program = looping(lambda b, number: number >= 2, limit=8)
     work = measured(program)
     assert work.loops is None
-    assert work.bound(program, {}) == work.most >= 8 * BODY
+    assert work.evaluated(program, {}) == work.most >= 8 * BODY

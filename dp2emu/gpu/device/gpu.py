@@ -7,10 +7,9 @@ races a queued draw behaves as on hardware.  Nothing here waits, sleeps or looks
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
-from enum import Enum, auto
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,33 +30,21 @@ from dp2emu.gpu.command.queries import (
     snapshot,
 )
 from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.device.draw_batch import DrawBatch
 from dp2emu.gpu.device.timing import SERIAL, Overlap, Timing, instant
-from dp2emu.gpu.draw.draw_stages import (
-    Caches,
-    Witness,
-    count_work,
-    draw_setup,
-    execute_draw,
-    geometry_names,
-    prepare,
-)
+from dp2emu.gpu.draw.draw_stages import Caches, Witness, count_work, execute_draw, prepare
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch, direct_draw
 from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
-from dp2emu.gpu.shader_resources.textures import samples_targets
 from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
 from dp2emu.gpu.work_budget import NOTHING_LEFT, NOTHING_SPENT, WorkBudget, added, most_of_batched
-from dp2emu.identity_cache import IdentityCache
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
-from dp2emu.shader.engines import JIT, name_of, usable
+from dp2emu.shader.engines import usable
 from dp2emu.shader.reference import Run
-
-if TYPE_CHECKING:
-    from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
 
 QUEUE_DEPTH = 4096
 """Maximum number of packets in the FIFO; a host that submits more waits for the GPU
@@ -170,7 +157,7 @@ class Gpu:
     def begin_call(self) -> None:
         """Reset the counts of work and of queued draws that limit a single call."""
         self.budget.call, self.budget.draws = NOTHING_SPENT, 0
-        self.code_budget.begin_call()
+        self.code_budget.call = 0
 
     @unchecked
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
@@ -184,7 +171,7 @@ class Gpu:
         try:
             if type(packet) is Draw:
                 self.budget.begin_draw()
-                self.code_budget.draw(packet)
+                self._count_code(packet)
             elif type(packet) in _COMPILED:
                 self.code_budget.packet(packet)
         except Dp2Error:
@@ -203,6 +190,18 @@ class Gpu:
             if self.call_vertices is not None:
                 uploaded += self._take_call_vertices(packet)
         self._fifo.append((packet, self.now, size, uploaded, context))
+
+    def _count_code(self, draw: Draw) -> None:
+        """Count the code of a draw unless the last one needs the same (``CodeBudget.like``)."""
+        budget = self.code_budget
+        budget.draws += 1
+        pipeline, topology, later = budget.like
+        if (
+            draw.pipeline is not pipeline
+            or draw.input.topology is not topology
+            or draw.post_vertex is not later
+        ):
+            budget.draw(draw)
 
     @unchecked
     def advance(self, ticks: int) -> None:
@@ -599,135 +598,3 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     packets.EndQuery: Gpu._end_query,
     packets.Observe: Gpu._observe,
 }
-
-# Batches of small draws, executed by one call of compiled code (``compile.batch_template``).  A
-# draw may wait while nothing depends on its effect: it takes no virtual time, no tap or query
-# observes it, and only draws follow.  Draws that may raise an error never wait.
-
-TEMPLATES = 64
-"""Maximum number of batch templates (``BatchTemplate``) cached for one set of draw targets (an
-``OutputBindings`` object); one more clears the cache."""
-_MOST = 1 << 10
-"""Maximum number of primitives of a draw that may join a batch of small draws."""
-
-
-class _Never(Enum):
-    """Cache entry, in place of a template, that marks draws which cannot be batched."""
-
-    NEVER = auto()
-
-
-class DrawBatch:
-    """Draws that are ``waiting`` to be executed together.  Mutable.
-
-    Only the compiling engine batches.
-    """
-
-    def __init__(self, run: Run, threads: int) -> None:
-        self._run, self._threads = run, threads
-        self._compiles = name_of(run) == JIT
-        self._compiled: BatchRun | None = None
-        self.waiting: list[Draw] = []
-        # By identity of the output record, whose end is the end of its templates.  The other
-        # objects that a key identifies are referenced by the template itself, so that their
-        # identities are not reused while it exists.
-        self._templates: IdentityCache[dict[Hashable, BatchTemplate | _Never | None]] = (
-            IdentityCache()
-        )
-
-    def put(self, draw: Draw) -> bool:
-        """Add a draw to the batch; False if it has to be executed at once."""
-        template = self._template(draw) if self._compiles and _is_small(draw) else None
-        if template is None or self._compiled is None:
-            return False
-        self._compiled.add(template, draw, len(self.waiting))
-        self.waiting.append(draw)
-        return True
-
-    @property
-    def full(self) -> bool:
-        """Whether the batch has its maximum number of draws."""
-        return self._compiled is not None and self._compiled.full
-
-    def settle(self, count: Callable[[Draw, Work], None], alone: Callable[[Draw], None]) -> int:
-        """Execute the batch -> the number of draws that compiled code executed.
-
-        ``alone`` executes, in order with the others, draws that turn out to be too large;
-        ``count`` receives the work of each template's draws.  After an exception ``take_back``
-        returns the draws that were not executed.
-        """
-        sequence, drawn = self._compiled, 0
-        if sequence is None:
-            return 0
-        try:
-            while (number := sequence.perform(len(self.waiting))) is not None:
-                alone(self.waiting[number])
-        finally:
-            del self.waiting[: len(self.waiting) - len(sequence)]
-            for like, work, draws in sequence.clear():
-                count(like, work)
-                drawn += draws
-        return drawn
-
-    def take_back(self) -> list[Draw]:
-        """Remove and return the draws that were not executed, in order."""
-        draws, self.waiting = self.waiting, []
-        return draws
-
-    def _template(self, draw: Draw) -> BatchTemplate | None:
-        """The cached template for draws of this state and a similar count, created for the second
-        one; None if there is none yet, or such draws cannot be batched.
-        """
-        known = self._templates.of((draw.output,), dict)
-        key = (
-            draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
-            id(draw.pipeline), id(draw.raster), id(draw.vertex.textures), id(draw.pixel.textures),
-        )  # fmt: skip
-        if key not in known:
-            if len(known) >= TEMPLATES:
-                known.clear()
-            known[key] = None
-            return None
-        found = known[key]
-        if found is None:
-            found = known[key] = self._new_template(draw)
-        return None if found is _Never.NEVER else found
-
-    def _new_template(self, draw: Draw) -> BatchTemplate | _Never | None:
-        """A new template for draws of this state; NEVER if they cannot be batched; None if no
-        kernel has drawn one of them yet.
-        """
-        from dp2emu.gpu.code.kernel_key import fills_triangles
-        from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
-        from dp2emu.gpu.compile.point_setup import sets_up
-
-        names = geometry_names(draw.pipeline.pixel)
-        if not _is_plain(draw) or not (fills_triangles(draw) or sets_up(draw, names)):
-            return _Never.NEVER
-        setup = draw_setup(draw, None, self._run, self._threads)
-        if setup.kernel is None:
-            return _Never.NEVER
-        self._compiled = self._compiled or BatchRun()
-        return BatchTemplate.of(draw, setup.kernel, names, self._compiled.memory)
-
-
-def _is_small(draw: Draw) -> bool:
-    """Whether a draw has few primitives and is a single part: no instances, cuts or stages."""
-    return (
-        0 < draw.input.count <= _MOST
-        and draw.input.patch is None
-        and draw.input.instances is None
-        and not draw.input.cuts
-        and draw.input.vertices is None
-        and draw.post_vertex is None
-        and draw.input.filled is None
-        and not draw.vertex.buffers
-        and not draw.pixel.buffers
-    )
-
-
-def _is_plain(draw: Draw) -> bool:
-    """Whether a kernel alone executes draws of this state, without callbacks into Python."""
-    pipeline = draw.pipeline
-    read = pipeline.units or pipeline.vertex_units
-    return pipeline.raster.enabled and not read and not samples_targets(draw)

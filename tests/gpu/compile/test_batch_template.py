@@ -35,6 +35,7 @@ from dp2emu.gpu.command.pipeline import DepthState, RasterState
 from dp2emu.gpu.command.queries import Counters, QuerySlot, snapshot
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.compile import batch_template, point_setup
+from dp2emu.gpu.device import draw_batch
 from dp2emu.gpu.device import gpu as core
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import fixed
@@ -429,7 +430,7 @@ def test_a_template_keeps_no_vertices() -> None:
 
 
 def test_templates_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "TEMPLATES", 3)
+    monkeypatch.setattr(draw_batch, "TEMPLATES", 3)
     gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for number in range(20):
         gpu.submit(replace(packet, scissor=Rect(0, 0, number + 1, 32)))
