@@ -18,7 +18,6 @@ from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
-from dp2emu.limits import GENEROUS
 
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
 """MCAP names of compressions by their names here: "zstd", and "none", whose MCAP name is ""."""
@@ -104,13 +103,11 @@ class CaptureWriter(Closable):
         if not chunk.parts:
             return
         data = b"".join(chunk.parts)
-        compression, packed = self._compression, deflate(self._compression, data)
-        if len(data) > GENEROUS.inflate_ratio * len(packed):
-            compression, packed = "", data  # readers would refuse it as a bomb by default
+        packed = deflate(self._compression, data)
         first, last = chunk.times or (0, 0)
         offset = self._sink.offset
         chunk_record = mcap.Chunk(
-            compression=compression, data=packed, message_start_time=first,
+            compression=self._compression, data=packed, message_start_time=first,
             message_end_time=last, uncompressed_crc=zlib.crc32(data), uncompressed_size=len(data),
         )  # fmt: skip
         self._sink.write(build(chunk_record))
@@ -119,7 +116,7 @@ class CaptureWriter(Closable):
         index = mcap.ChunkIndex(
             chunk_start_offset=offset, chunk_length=self._sink.offset - offset,
             message_start_time=first, message_end_time=last, message_index_length=0,
-            message_index_offsets={}, compression=compression,
+            message_index_offsets={}, compression=self._compression,
             compressed_size=len(packed), uncompressed_size=len(data),
         )  # fmt: skip
         self._index.write(build(index))
