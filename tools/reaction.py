@@ -179,7 +179,7 @@ def worked(process: int, started: float, work: Work) -> float:
 
 
 def spelled(word: str) -> list[str]:
-    """The words that a placeholder of ``WORKS`` stands for."""
+    """The arguments that replace a word of a command line in ``WORKS``; most stay as they are."""
     there = {
         "TRACE": [str(max(STREAMS.rglob("*.trace"), key=lambda path: path.stat().st_size))],
         "SCENES": [str(path) for path in sorted((ROOT / "tests/golden/scenes").rglob("*.json"))],

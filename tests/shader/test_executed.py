@@ -93,29 +93,26 @@ def test_a_break_by_an_input_does_not_hide_one_by_a_constant() -> None:
     assert measured(twice).evaluated(twice, {}) < 100
 
 
-def test_branches_by_an_input_count_both() -> None:
+def stepping(step: int) -> Program:
+    """A program whose loop takes 6 steps of 1, or of ``step`` if an input is less than a half."""
     b = Builder(Stage.PIXEL)
-    number, step = b.variable(Type.I32, 0), b.variable(Type.I32, 1)
+    number, size = b.variable(Type.I32, 0), b.variable(Type.I32, 1)
     with b.loop(1 << 18):
         b.break_(number.value >= 6)
         with b.if_(b.input("v0.y") < 0.5):
-            step.value = b.constant(Type.I32, 1)
-        number.value = number.value + step.value
+            size.value = b.constant(Type.I32, step)
+        number.value = number.value + size.value
     b.output("color0.r", b.input("v0.y"))
-    program = b.program()
-    assert measured(program).evaluated(program, {}) < 200  # the step is 1 either way
+    return b.program()
+
+
+def test_branches_by_an_input_count_both() -> None:
+    program = stepping(1)
+    assert measured(program).evaluated(program, {}) < 200
 
 
 def test_a_step_by_an_input_is_unknown() -> None:
-    b = Builder(Stage.PIXEL)
-    number, step = b.variable(Type.I32, 0), b.variable(Type.I32, 1)
-    with b.loop(1 << 18):
-        b.break_(number.value >= 6)
-        with b.if_(b.input("v0.y") < 0.5):
-            step.value = b.constant(Type.I32, 0)
-        number.value = number.value + step.value
-    b.output("color0.r", b.input("v0.y"))
-    program = b.program()
+    program = stepping(0)
     assert measured(program).evaluated(program, {}) == measured(program).most
 
 
