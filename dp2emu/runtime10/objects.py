@@ -1,0 +1,197 @@
+"""Objects of an application's device: their references, descriptions and driver objects.
+
+Source: the Direct3D 11 documentation of IUnknown, ID3D11DeviceChild, ID3D11Resource and ID3D11View.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
+from dp2emu.runtime10 import descriptions
+from dp2emu.runtime10.driver_device import Resource as DriverResource
+from dp2emu.runtime10.signatures import Code
+
+
+class Owner(Protocol):
+    """A device, as its objects use it."""
+
+    def discard(self, child: DeviceChild) -> None:
+        """Destroy an object without references, at once or when it is no longer bound."""
+
+
+class DeviceChild:
+    """An object of a device, with one reference at first.  Mutable: references are counted.
+
+    ``memory`` is the driver's object, ``noun`` is in the names of the functions that create and
+    destroy it, ``uses`` are objects that live as long as it does.
+    """
+
+    noun = ""
+
+    def __init__(self, owner: Owner, memory: bytearray, *uses: DeviceChild) -> None:
+        self.owner = owner
+        self.memory = memory
+        self.references = 1
+        self.users = 0
+        self.uses = uses
+        self.name: str | None = None
+        for used in uses:
+            used.users += 1
+
+    @property
+    def unused(self) -> bool:
+        """Whether neither the application nor another object refers to it."""
+        return self.references <= 0 and self.users <= 0
+
+    def add_ref(self) -> int:
+        """AddRef: count a reference; returns the number of references."""
+        self.references += 1
+        return self.references
+
+    def release(self) -> int:
+        """Release: the driver's object is destroyed with the last reference, once it is not bound
+        and no view of it is left; returns the number of references that remain.
+        """
+        self.references -= 1
+        if self.unused:
+            self.owner.discard(self)
+        return self.references
+
+
+class Resource(DeviceChild):
+    """ID3D11Resource: a buffer or texture; ``desc`` is its description."""
+
+    noun = "Resource"
+
+    def __init__(self, owner: Owner, made: DriverResource, desc: Any) -> None:
+        super().__init__(owner, made.memory)
+        self.driver = made
+        self.desc = desc
+
+    @property
+    def ddi(self) -> CreateResource:
+        """The DDI structure that created the driver's resource."""
+        return self.driver.desc
+
+    @property
+    def usage(self) -> Usage:
+        """Whether host and GPU read and write it."""
+        return Usage(self.ddi.Usage)
+
+    @property
+    def is_buffer(self) -> bool:
+        """Whether it is a buffer, not a texture."""
+        return self.ddi.ResourceDimension == ResourceType.BUFFER
+
+
+class Buffer(Resource):
+    """ID3D11Buffer."""
+
+    desc: descriptions.BufferDesc
+
+
+class Texture1D(Resource):
+    """ID3D11Texture1D."""
+
+    desc: descriptions.Texture1DDesc
+
+
+class Texture2D(Resource):
+    """ID3D11Texture2D."""
+
+    desc: descriptions.Texture2DDesc
+
+
+class Texture3D(Resource):
+    """ID3D11Texture3D."""
+
+    desc: descriptions.Texture3DDesc
+
+
+class View(DeviceChild):
+    """ID3D11View: a view of ``resource``."""
+
+    def __init__(
+        self, resource: Resource, memory: bytearray, desc: descriptions.ViewDescription | None
+    ) -> None:
+        super().__init__(resource.owner, memory, resource)
+        self.resource = resource
+        self.desc = desc
+
+
+class ShaderResourceView(View):
+    """ID3D11ShaderResourceView."""
+
+    noun = "ShaderResourceView"
+
+
+class RenderTargetView(View):
+    """ID3D11RenderTargetView."""
+
+    noun = "RenderTargetView"
+
+
+class DepthStencilView(View):
+    """ID3D11DepthStencilView."""
+
+    noun = "DepthStencilView"
+
+
+class UnorderedAccessView(View):
+    """ID3D11UnorderedAccessView."""
+
+    noun = "UnorderedAccessView"
+
+
+class State(DeviceChild):
+    """A state object; ``desc`` is its description."""
+
+    def __init__(self, owner: Owner, memory: bytearray, desc: Any) -> None:
+        super().__init__(owner, memory)
+        self.desc = desc
+
+
+class BlendState(State):
+    """ID3D11BlendState."""
+
+    noun = "BlendState"
+    desc: descriptions.BlendDesc
+
+
+class DepthStencilState(State):
+    """ID3D11DepthStencilState."""
+
+    noun = "DepthStencilState"
+    desc: descriptions.DepthStencilDesc
+
+
+class RasterizerState(State):
+    """ID3D11RasterizerState."""
+
+    noun = "RasterizerState"
+    desc: descriptions.RasterizerDesc
+
+
+class SamplerState(State):
+    """ID3D11SamplerState."""
+
+    noun = "Sampler"
+    desc: descriptions.SamplerDesc
+
+
+class InputLayout(DeviceChild):
+    """ID3D11InputLayout."""
+
+    noun = "ElementLayout"
+
+
+class Shader(DeviceChild):
+    """A shader of any stage; ``stage`` is the stage's name, ``code`` the compiled shader."""
+
+    noun = "Shader"
+
+    def __init__(self, owner: Owner, memory: bytearray, stage: str, code: Code) -> None:
+        super().__init__(owner, memory)
+        self.stage = stage
+        self.code = code
