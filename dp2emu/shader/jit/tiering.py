@@ -234,8 +234,8 @@ class TieredFunction:
         if calls == _HOT_CALLS:
             self.promote()
         if not self._good:
-            for calls in _noted:
-                calls.add(self)
+            for noted in _noted:
+                noted.add(self)
         return self._code
 
     def _call_best(self, *arguments: Any) -> Any:
