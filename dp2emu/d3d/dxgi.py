@@ -140,7 +140,7 @@ _NAMES: tuple[tuple[Support, str], ...] = (
         _READ,
         """R9G9B9E5_SHAREDEXP R8G8_B8G8_UNORM G8R8_G8B8_UNORM R1_UNORM BC1_UNORM BC1_UNORM_SRGB
         BC2_UNORM BC2_UNORM_SRGB BC3_UNORM BC3_UNORM_SRGB BC4_UNORM BC4_SNORM BC5_UNORM
-        BC5_SNORM""",
+        BC5_SNORM BC6H_UF16 BC6H_SF16 BC7_UNORM BC7_UNORM_SRGB""",
     ),
 )
 """Pairs of the views and bindings that formats support, and the names of these formats.  Formats

@@ -145,7 +145,7 @@ def test_check_format_support_follows_from_the_rows() -> None:
     assert ddi_support(F.D16_UNORM) == DdiSupport(0x18)
     assert ddi_support(F.BC1_UNORM) == DdiSupport.SHADER_SAMPLE
     assert ddi_support(F.R32_TYPELESS) == DdiSupport(0)
-    for format in (F.BC7_UNORM, F.UNKNOWN, F.NV12):
+    for format in (F.UNKNOWN, F.NV12):
         assert ddi_support(format) == DdiSupport.NOT_SUPPORTED
 
 
@@ -181,13 +181,12 @@ TEXTURES_ALONE = (
     "B8G8R8X8",
 )  # fmt: skip
 """What is never in a buffer."""
-UNBUILT = {f.name for f in F if f.name.startswith(("BC6H", "BC7")) or "XR_BIAS" in f.name}
 
 
 def supported(format: DxgiFormat) -> Support:
     """By the format support tables, from what a name says."""
     name, none = format.name, Support.NONE
-    if name in UNBUILT or (name.endswith("_TYPELESS") and name not in PLANES):
+    if (name.endswith("_TYPELESS") and name not in PLANES):
         return none
     if name in DEPTHS:
         return Support.DEPTH | Support.MULTISAMPLE | Support.LOAD
