@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.d3d.dxgi import DXGI
+from dp2emu.d3d.dxgi import DXGI, DxgiRow, FormatSupport, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
@@ -216,11 +216,52 @@ def _texels_fit(desc: CreateResource) -> bool:
     if format is None or format is DxgiFormat.UNKNOWN:
         return False
     row = DXGI.get(format)
-    if row is None or not (row.support or row.typeless):
+    if row is None:
         raise Unsupported(f"resources of DXGI_FORMAT_{format.name}")
+    if not _allowed(row, desc):
+        return False
     count, quality = desc.SampleDesc
     flat = desc.ResourceDimension == ResourceType.TEXTURE2D and desc.MipLevels == 1
     return quality == 0 and (count == 1 or (flat and count in SAMPLE_COUNTS))
+
+
+def _allowed(row: DxgiRow, desc: CreateResource) -> bool:
+    """Whether a format allows a texture's type, levels, samples and bind flags.
+
+    The top level is whole blocks.  Typeless formats, and back buffers in a format of a family,
+    allow all bind flags, since views may be in another format.
+    """
+    top, (width, height) = desc.pMipInfoList[0], row.texels.block
+    shape = _SHAPES[ResourceType(desc.ResourceDimension)]
+    levels = FormatSupport.MIP if desc.MipLevels > 1 else FormatSupport(0)
+    if (
+        shape | levels not in row.format_support
+        or top.TexelWidth % width
+        or top.TexelHeight % height
+    ):
+        return False
+    if row.typeless or desc.BindFlags & BindFlag.PRESENT:
+        return True
+    several = Support.MULTISAMPLE | Support.LOAD
+    needed = (support for flag, support in _BINDINGS.items() if desc.BindFlags & flag)
+    return all(row.support & each for each in needed) and bool(
+        desc.SampleDesc.Count == 1 or row.support & several
+    )
+
+
+_SHAPES = {
+    ResourceType.TEXTURE1D: FormatSupport.TEXTURE1D,
+    ResourceType.TEXTURE2D: FormatSupport.TEXTURE2D,
+    ResourceType.TEXTURE3D: FormatSupport.TEXTURE3D,
+    ResourceType.TEXTURECUBE: FormatSupport.TEXTURECUBE,
+}
+_BINDINGS = {
+    BindFlag.SHADER_RESOURCE: Support.TEXTURE,
+    BindFlag.RENDER_TARGET: Support.TARGET,
+    BindFlag.DEPTH_STENCIL: Support.DEPTH,
+    BindFlag.UNORDERED_ACCESS: Support.UNORDERED,
+}
+"""Bind flag of a texture -> the support that its format must have."""
 
 
 def _data_fits(desc: CreateResource) -> bool:
