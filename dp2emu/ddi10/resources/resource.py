@@ -218,35 +218,34 @@ def _texels_fit(desc: CreateResource) -> bool:
     row = DXGI.get(format)
     if row is None:
         raise Unsupported(f"resources of DXGI_FORMAT_{format.name}")
-    if not _allowed(row, desc):
-        return False
     count, quality = desc.SampleDesc
     flat = desc.ResourceDimension == ResourceType.TEXTURE2D and desc.MipLevels == 1
     return quality == 0 and (count == 1 or (flat and count in SAMPLE_COUNTS))
 
 
-def _allowed(row: DxgiRow, desc: CreateResource) -> bool:
-    """Whether a format allows a texture's type, levels, samples and bind flags.
+def format_allows(desc: CreateResource) -> bool:
+    """Whether the format of a valid texture allows its type, levels, samples and bind flags.
 
-    The top level is whole blocks.  Typeless formats, and back buffers in a format of a family,
-    allow all bind flags, since views may be in another format.
+    The top level must be whole blocks.  Typeless formats, and back buffers, allow all bind flags,
+    since their views may be in another format.
     """
-    top, (width, height) = desc.pMipInfoList[0], row.texels.block
+    row = DXGI[DxgiFormat(desc.Format)]
+    top, block = desc.pMipInfoList[0], row.texels.block
     shape = _SHAPES[ResourceType(desc.ResourceDimension)]
-    levels = FormatSupport.MIP if desc.MipLevels > 1 else FormatSupport(0)
-    if (
-        shape | levels not in row.format_support
-        or top.TexelWidth % width
-        or top.TexelHeight % height
-    ):
+    levels = FormatSupport.MIP if desc.MipLevels > 1 else shape
+    if any(side % unit for side, unit in zip(top, block, strict=False)):
         return False
-    if row.typeless or desc.BindFlags & BindFlag.PRESENT:
-        return True
-    several = Support.MULTISAMPLE | Support.LOAD
+    if shape | levels not in row.format_support:
+        return False
+    return row.typeless or bool(desc.BindFlags & BindFlag.PRESENT) or _binds(row, desc)
+
+
+def _binds(row: DxgiRow, desc: CreateResource) -> bool:
+    """Whether a format supports all uses that the bind flags and samples of a texture name."""
     needed = (support for flag, support in _BINDINGS.items() if desc.BindFlags & flag)
-    return all(row.support & each for each in needed) and bool(
-        desc.SampleDesc.Count == 1 or row.support & several
-    )
+    several = Support.MULTISAMPLE | Support.LOAD
+    sampled = desc.SampleDesc.Count == 1 or row.support & several
+    return bool(sampled) and all(row.support & each for each in needed)
 
 
 _SHAPES = {
