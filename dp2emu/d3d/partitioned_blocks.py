@@ -69,7 +69,7 @@ class Bc7Mode(NamedTuple):
     color: int
     alpha: int
     p_bits: int
-    index: int
+    indices: int
     second: int = 0
 
 
@@ -117,11 +117,11 @@ def _mode_words(number: int, mode: Bc7Mode) -> tuple[int, ...]:
     colors = number + 1 + mode.partition + mode.rotation + mode.selector
     p_bits = colors + ends * (3 * mode.color + mode.alpha)
     indices = p_bits + mode.p_bits
-    second = indices + 16 * mode.index - mode.subsets
+    second = indices + 16 * mode.indices - mode.subsets
     return (
         _bytes(colors, mode.color, mode.alpha, ends),
         _bytes(p_bits, mode.p_bits > 0, 0 < mode.p_bits < ends, _mask(mode.partition)),
-        _bytes(indices, mode.index, second, mode.second),
+        _bytes(indices, mode.indices, second, mode.second),
         _bytes(_mask(mode.rotation), _mask(mode.selector), 0, 0),
     )
 

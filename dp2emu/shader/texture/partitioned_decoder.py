@@ -69,7 +69,7 @@ class _Block(msgspec.Struct, frozen=True):
         for anchor in anchors:
             before = before - _one_if_negative(anchor - t)
             shorter = shorter | _one_if_negative((t ^ anchor) - 1)
-        return self.field(start + t * width + before, ushr_by(_mask(width), shorter))
+        return self.field(start + t * width + before, _shifted_right(_mask(width), shorter))
 
     def weight(self, index: Value, width: Value) -> Value:
         """Return the weight of the second endpoint, 0 to 64."""
@@ -79,12 +79,9 @@ class _Block(msgspec.Struct, frozen=True):
         return (index * step + 0x8000) >> 16
 
 
-def ushr_by(word: Value, shift: Value) -> Value:
+def _shifted_right(word: Value, shift: Value) -> Value:
     """Shift right by a computed number of bits, filling with zeros."""
     return word.builder.apply("ushr", word, shift)
-
-
-_shifted_right = ushr_by
 
 
 def _mask(width: Value) -> Value:
@@ -131,8 +128,8 @@ def _subset(block: _Block, mode: Value, rows: Sequence[Value]) -> tuple[Value, l
     number = block.field(mode + 1, _byte(rows[1], 3))
     two, three = block.table(0, number), block.table(len(tables.TWO_SUBSETS), number)
     split, triple = subsets > 1, subsets > 2
-    of_two = ushr_by(two, block.texel) & 1
-    of_three = ushr_by(three, block.texel << 1) & 3
+    of_two = _shifted_right(two, block.texel) & 1
+    of_three = _shifted_right(three, block.texel << 1) & 3
     subset = b.select(triple, of_three, b.select(split, of_two, 0))
     first = b.select(triple, bits(two, 20, 4), b.select(split, bits(two, 16, 4), _NO_ANCHOR))
     return subset, [first, b.select(triple, bits(two, 24, 4), _NO_ANCHOR)]
@@ -168,11 +165,11 @@ def _bc7_channels(
         alpha = channel == 3
         own = alpha_width if alpha else width
         at = start + ends * (width * channel) + number * own
-        pair = (
+        first, second = (
             _widened(block.field(at + own * n, _mask(own)) << has_p | p_bits[n], own + has_p)
             for n in range(2)
         )
-        found.append(_mixed(*pair, weights[alpha]))
+        found.append(_mixed(first, second, weights[alpha]))
     found[3] = block.b.select(alpha_width.eq(0), 255, found[3])
     return found
 
@@ -180,7 +177,7 @@ def _bc7_channels(
 def _widened(code: Value, width: Value) -> Value:
     """Widen a channel to 8 bits by repeating its high bits."""
     code = code << (8 - width)
-    return code | ushr_by(code, width)
+    return code | _shifted_right(code, width)
 
 
 def _rotated(
@@ -210,17 +207,21 @@ def bc6h(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) 
     )
     two = bits(mode, 18, 1).ne(0)
     partition = block.table(tables.BC6H_CODES * tables.BC6H_MODE_WORDS, bits(words[2], 13, 5))
-    second = two & (ushr_by(partition, block.texel) & 1).ne(0)
+    other = two & (_shifted_right(partition, block.texel) & 1).ne(0)
     width = b.select(two, b.constant(Type.I32, 3), 4)
     anchor = b.select(two, bits(partition, 16, 4), _NO_ANCHOR)
     start = b.select(two, b.constant(Type.I32, 82), 65)
     weight = block.weight(block.index(start, width, [anchor]), width)
     precision = mode & 31
-    ends = _bc6h_ends(block, words, mode, spread, second, signed)
+    ends = _bc6h_ends(block, words, mode, spread, other, signed)
     known = bits(mode, 19, 1).ne(0)
+    pairs = (
+        tuple(_unquantized(end, precision, signed) for end in channel_ends)
+        for channel_ends in ends
+    )
     red, green, blue = (
-        half(b.select(known, _finished(_mixed(*pair, weight), signed), 0))
-        for pair in ([_unquantized(end, precision, signed) for end in pair] for pair in ends)
+        half(b.select(known, _finished(_mixed(first, second, weight), signed), 0))
+        for first, second in pairs
     )
     return red, green, blue, 1.0
 
@@ -300,7 +301,7 @@ def _other(first: Value, stored: Value, width: Value, delta: Value) -> Value:
     """Return an endpoint that is stored in ``width`` bits, as a difference if ``delta``."""
     spare = 32 - width
     at_top = stored << spare
-    return first.builder.select(delta, (at_top >> spare) + first, ushr_by(at_top, spare))
+    return first.builder.select(delta, (at_top >> spare) + first, _shifted_right(at_top, spare))
 
 
 def _in_range(value: Value, precision: Value, signed: bool) -> Value:
@@ -315,12 +316,12 @@ def _unquantized(value: Value, precision: Value, signed: bool) -> Value:
     """The documents' unquantize."""
     b = value.builder
     if not signed:
-        scaled = ushr_by((value << 16) + 0x8000, precision)
+        scaled = _shifted_right((value << 16) + 0x8000, precision)
         scaled = b.select(value.eq(_mask(precision)), 0xFFFF, scaled)
         return b.select((precision > 14) | value.eq(0), value, scaled)
     negative = value < 0
     size = b.select(negative, -value, value)
-    scaled = ushr_by((size << 15) + 0x4000, precision - 1)
+    scaled = _shifted_right((size << 15) + 0x4000, precision - 1)
     scaled = b.select(size >= _mask(precision - 1), 0x7FFF, scaled)
     scaled = b.select(size.eq(0), 0, scaled)
     return b.select(precision > 15, value, b.select(negative, -scaled, scaled))
