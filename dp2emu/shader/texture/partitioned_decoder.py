@@ -20,7 +20,6 @@ from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value
 
-_LAST_WORD = 3
 _NO_ANCHOR = 16
 """Number of a texel that no block has."""
 _WEIGHT_BITS = 6
@@ -30,15 +29,16 @@ this, rounded to nearest, in 16 fraction bits.  These are the tables aWeights2 t
 
 
 class _Block(msgspec.Struct, frozen=True):
-    """A block: its byte address, and the number of the texel in it, 0 to 15."""
+    """A block: its four words, and the number of the texel in it, 0 to 15."""
 
     source: TexelSource
-    address: Value
+    words: tuple[Value, Value, Value, Value]
     texel: Value
 
     @classmethod
     def of(cls, source: TexelSource, address: Value, u: Value, v: Value) -> _Block:
-        return cls(source, address, (v & 3) << 2 | u & 3)
+        first, second, third, fourth = (source.word(address, number) for number in range(4))
+        return cls(source, (first, second, third, fourth), (v & 3) << 2 | u & 3)
 
     @property
     def b(self) -> Builder:
@@ -48,18 +48,15 @@ class _Block(msgspec.Struct, frozen=True):
         """Load a word of the format's tables."""
         return self.b.load(self.source.files.palette, first, number, stride)
 
-    def bit(self, position: Value) -> Value:
-        """Load the word of a bit, shifted so that the bit is the lowest one."""
-        word = self.source.word(self.address + (position >> 5 << 2))
-        return _shifted_right(word, position & 31)
-
-    def field(self, position: Value, mask: Value) -> Value:
+    def field(self, position: Value, mask: Value | int) -> Value:
         """Extract the bits from a computed position on, which may lie in two words."""
-        number, shift = position >> 5, position & 31
-        above = self.b.apply("imin", number + 1, _LAST_WORD)
-        low = _shifted_right(self.source.word(self.address + (number << 2)), shift)
+        select, shift, (first, second, third, fourth) = self.b.select, position & 31, self.words
+        in_first, in_second, in_third = (position < 32 * number for number in (1, 2, 3))
+        # Selecting one of four words is cheaper than loading it again.
+        word = select(in_second, select(in_first, first, second), select(in_third, third, fourth))
+        above = select(in_first, second, select(in_second, third, fourth))
         # Two shifts, since a shift by 32 would be a shift by 0.
-        high = self.source.word(self.address + (above << 2)) << 1 << (31 - shift)
+        low, high = _shifted_right(word, shift), above << 1 << (31 - shift)
         return (low | high) & mask
 
     def index(self, start: Value, width: Value, anchors: Sequence[Value]) -> Value:
@@ -107,25 +104,28 @@ def _byte(word: Value, number: int) -> Value:
 def bc7(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """Decode a BC7 texel; all channels are 0 in a block of the reserved mode."""
     b, block = source.b, _Block.of(source, address, u, v)
-    low = source.word(address) & 0xFF
+    word = block.words[0]
+    low = word & 0xFF
     exponent = ushr(b.asint(b.itof(low & -low)), 23) - 127
     mode = b.select(low.eq(0), tables.BC7_RESERVED, exponent)
+    # The partition, or the rotation and the index selector: all lie in the first word.
+    head = _shifted_right(word, mode + 1)
     rows = [
         block.table(tables.BC7_MODE_ROWS + n, mode, tables.BC7_MODE_WORDS)
         for n in range(tables.BC7_MODE_WORDS)
     ]
-    subset, anchors = _subset(block, mode, rows)
-    weights = _bc7_weights(block, mode, rows, anchors)
-    channels = _rotated(block, mode, rows[3], _bc7_channels(block, rows, subset, weights))
+    subset, anchors = _subset(block, head, rows)
+    weights = _bc7_weights(block, head, rows, anchors)
+    channels = _rotated(block, head, rows[3], _bc7_channels(block, rows, subset, weights))
     red, green, blue, alpha = (b.select(low.eq(0), 0, channel) for channel in channels)
     colors = source.shade(red), source.shade(green), source.shade(blue)
     return *colors, source.shade(alpha, color=False)
 
 
-def _subset(block: _Block, mode: Value, rows: Sequence[Value]) -> tuple[Value, list[Value]]:
+def _subset(block: _Block, head: Value, rows: Sequence[Value]) -> tuple[Value, list[Value]]:
     """Return the texel's subset, and the anchors of subsets 1 and 2, 16 if there is none."""
     b, subsets = block.b, _byte(rows[0], 3) >> 1
-    number = block.field(mode + 1, _byte(rows[1], 3))
+    number = head & _byte(rows[1], 3)
     two, three = block.table(0, number), block.table(len(tables.TWO_SUBSETS), number)
     split, triple = subsets > 1, subsets > 2
     of_two = _shifted_right(two, block.texel) & 1
@@ -136,7 +136,7 @@ def _subset(block: _Block, mode: Value, rows: Sequence[Value]) -> tuple[Value, l
 
 
 def _bc7_weights(
-    block: _Block, mode: Value, rows: Sequence[Value], anchors: Sequence[Value]
+    block: _Block, head: Value, rows: Sequence[Value], anchors: Sequence[Value]
 ) -> tuple[Value, Value]:
     """Return the weights of colour and of alpha, which may have indices of their own."""
     b, row = block.b, rows[2]
@@ -144,7 +144,7 @@ def _bc7_weights(
     first = block.weight(block.index(_byte(row, 0), width, anchors), width)
     own = block.weight(block.index(_byte(row, 2), second_width, ()), second_width)
     second = b.select(second_width.eq(0), first, own)
-    selector = block.bit(mode + 3) & _byte(rows[3], 1)
+    selector = head >> 2 & _byte(rows[3], 1)
     swapped = selector.ne(0)
     return b.select(swapped, second, first), b.select(swapped, first, second)
 
@@ -155,19 +155,19 @@ def _bc7_channels(
     """Return red, green, blue and alpha, 0 to 255, before the rotation."""
     start, width, alpha_width, ends = (_byte(rows[0], n) for n in range(4))
     p_start, has_p, shared = (_byte(rows[1], n) for n in range(3))
-    number, p_number = subset << 1, block.b.select(shared.ne(0), subset, subset << 1)
-    p_bits = [
-        block.bit(p_start + p_number) & has_p,
-        block.bit(p_start + block.b.select(shared.ne(0), p_number, p_number + 1)) & has_p,
-    ]
+    both = shared.ne(0)
+    pair = block.field(p_start + block.b.select(both, subset, subset << 1), 3)
+    p_bits = [pair & has_p, block.b.select(both, pair, pair >> 1) & has_p]
     found = []
     for channel in range(4):
         alpha = channel == 3
         own = alpha_width if alpha else width
-        at = start + ends * (width * channel) + number * own
+        at = start + ends * (width * channel) + (subset << 1) * own
+        ends_here = block.field(at, _mask(own << 1))
+        codes = ends_here & _mask(own), _shifted_right(ends_here, own)
         first, second = (
-            _widened(block.field(at + own * n, _mask(own)) << has_p | p_bits[n], own + has_p)
-            for n in range(2)
+            _widened(code << has_p | p_bit, own + has_p)
+            for code, p_bit in zip(codes, p_bits, strict=True)
         )
         found.append(_mixed(first, second, weights[alpha]))
     found[3] = block.b.select(alpha_width.eq(0), 255, found[3])
@@ -181,10 +181,10 @@ def _widened(code: Value, width: Value) -> Value:
 
 
 def _rotated(
-    block: _Block, mode: Value, row: Value, channels: Sequence[Value]
+    block: _Block, head: Value, row: Value, channels: Sequence[Value]
 ) -> tuple[Value, ...]:
     """Exchange alpha with the channel that the rotation bits of modes 4 and 5 name."""
-    b, rotation = block.b, block.bit(mode + 1) & _byte(row, 0)
+    b, rotation = block.b, head & _byte(row, 0)
     *colors, alpha = channels
     swaps = [rotation.eq(n + 1) for n in range(3)]
     turned = [b.select(swap, alpha, color) for swap, color in zip(swaps, colors, strict=True)]
@@ -199,7 +199,7 @@ def _rotated(
 def bc6h(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """Decode a BC6H texel; red, green and blue are 0 in a block of a reserved mode."""
     b, block = source.b, _Block.of(source, address, u, v)
-    words = [source.word(address, number) for number in range(3)]
+    words = block.words
     code = words[0] & (tables.BC6H_CODES - 1)
     mode, *spread = (
         block.table(number, code, tables.BC6H_MODE_WORDS)
@@ -244,7 +244,7 @@ def _bc6h_ends(
 ) -> list[tuple[Value, Value]]:
     """Return both endpoints of red, green and blue of the texel's region."""
     b, precision, two = block.b, mode & 31, bits(mode, 18, 1)
-    extra = _spread_bits(block, spread)
+    extra = _spread_bits(words, spread)
     wide = [_fixed(words, 35 + 10 * channel, 10) for channel in range(3)]
     above = _high_bits(wide)
     delta, limit = bits(mode, 17, 1).ne(0), _mask(precision)
@@ -260,12 +260,14 @@ def _bc6h_ends(
     return found
 
 
-def _spread_bits(block: _Block, spread: Sequence[Value]) -> dict[str, Value]:
-    """Load the bits of ``BC6H_SPREAD``, by name; 0 where the mode does not have them."""
-    found = {}
+def _spread_bits(words: Sequence[Value], spread: Sequence[Value]) -> dict[str, Value]:
+    """Extract the bits of ``BC6H_SPREAD``, by name; 0 where the mode does not have them."""
+    found, (first, second, third, _) = {}, words
     for number, name in enumerate(tables.BC6H_SPREAD):
         place = _byte(spread[number // 4], number % 4)
-        found[name] = block.bit(place & ~tables.SPREAD_HERE) & place >> 7
+        select, position = place.builder.select, place & ~tables.SPREAD_HERE
+        word = select(position < 32, first, select(position < 64, second, third))
+        found[name] = _shifted_right(word, position & 31) & place >> 7
     return found
 
 
