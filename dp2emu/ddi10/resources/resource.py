@@ -226,9 +226,11 @@ def _texels_fit(desc: CreateResource) -> bool:
 def format_allows(desc: CreateResource) -> bool:
     """Whether the format of a valid texture allows its type, levels, samples and bind flags.
 
-    The top level must be whole blocks.  Typeless formats, and back buffers, allow all bind flags,
-    since their views may be in another format.
+    A buffer is no texture, so no format allows it.  The top level must be whole blocks.  Typeless
+    formats, and back buffers, allow all bind flags, since their views may be in another format.
     """
+    if desc.ResourceDimension in BUFFER_TYPES:
+        return False
     row = DXGI[DxgiFormat(desc.Format)]
     top, block = desc.pMipInfoList[0], row.texels.block
     shape = _SHAPES[ResourceType(desc.ResourceDimension)]
