@@ -19,10 +19,14 @@ KINDS = (".py", ".rst", ".c", ".h", ".md", ".txt")
 GENERATED = ROOT / "docs" / "api"
 
 MICROSOFT = {
+    "BC6H Format",
+    "BC7 Format",
+    "BC7 Format Mode Reference",
     "Compressed Texture Resources",
     "D3D10DDI_QUERY enumeration",
     "Direct3D 11.3 Functional Specification",
     "Direct3D Driver Shader Codes",
+    "Format support for Direct3D Feature Level 11.0 hardware",
     "Handling Asynchronous Queries",
     "Obtaining and Converting Counter Information",
     "QueryResourceResidencyDXGI callback function",
