@@ -2,8 +2,8 @@
 
 The text of a container packs to the same bytes.  Its first line is ``dxbc``.  Each chunk begins
 with ``chunk TAG``, followed by the program's assembly text or, for other chunks, by ``raw`` lines;
-remarks list signatures.  A container whose layout ``pack`` cannot reproduce is written as ``raw``
-lines without chunks.
+remarks list signatures and the code for feature levels 9_1 to 9_3.  A container whose layout
+``pack`` cannot reproduce is written as ``raw`` lines without chunks.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dp2emu.shader.cursor import CODE_BYTES
 from dp2emu.shader.sm4.assemble import assemble
 from dp2emu.shader.sm4.container import (
     INPUTS,
+    LEVEL_9_TAG,
     MAGIC,
     OUTPUTS,
     PATCH_CONSTANTS,
@@ -24,6 +25,7 @@ from dp2emu.shader.sm4.container import (
     Chunk,
     Container,
     Element,
+    level_9_code,
     pack,
     unpack,
 )
@@ -71,7 +73,8 @@ def _lines(data: bytes) -> Iterator[str]:
         if chunk.tag in PROGRAM_TAGS:
             yield from program
             continue
-        yield from (f"    // {line}" for line in _signature(container, chunk.tag))
+        remarks = _level_9(chunk) if chunk.tag == LEVEL_9_TAG else _signature(container, chunk.tag)
+        yield from (f"    // {line}" for line in remarks)
         yield from (f"    {line}" for line in assembly.raw_lines(chunk.data))
 
 
@@ -91,6 +94,18 @@ def _program_lines(container: Container) -> list[str]:
         return list(lines_of(decode(chunk.data)))
     except ShaderError as error:
         raise ShaderError(error.what, offset=(error.offset or 0) + chunk.offset) from None
+
+
+def _level_9(chunk: Chunk) -> Iterator[str]:
+    """Disassemble the code for feature levels 9_1 to 9_3, which the driver of 10 and 11 ignores.
+
+    Byte offsets in errors are those of the chunk.
+    """
+    code = level_9_code(chunk)
+    try:
+        yield from sm.disassemble(code).splitlines()
+    except ShaderError as error:
+        raise ShaderError(f"{chunk.tag}: {error.what}", offset=chunk.offset) from None
 
 
 def _signature(container: Container, tag: str) -> Iterator[str]:
