@@ -288,7 +288,7 @@ def _element(chunk: Chunk, form: Form, at: int) -> Element:
     if component > ComponentType.FLOAT:
         raise ShaderError(f"{component} is no component type", offset=chunk.offset + at)
     return Element(
-        _name(chunk, name, chunk.offset + at),
+        name_at(chunk, name, chunk.offset + at),
         index,
         system_value,
         ComponentType(component),
@@ -300,8 +300,12 @@ def _element(chunk: Chunk, form: Form, at: int) -> Element:
     )
 
 
-def _name(chunk: Chunk, at: int, offset: int) -> str:
-    """The zero-terminated string at byte ``at`` of a chunk; ``offset`` is for errors."""
+def name_at(chunk: Chunk, at: int, offset: int | None = None) -> str:
+    """The zero-terminated string at byte ``at`` of a chunk.
+
+    Raises ShaderError at ``offset``, the place that names it, by default the chunk.
+    """
+    offset = chunk.offset if offset is None else offset
     end = chunk.data.find(b"\0", at, at + _NAME_BYTES)
     if at >= len(chunk.data) or end < 0:
         raise ShaderError(f"no name at {at:#x} of {chunk.tag}", offset=offset)
