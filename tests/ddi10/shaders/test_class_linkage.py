@@ -6,15 +6,22 @@ import struct
 
 import pytest
 
+from dp2emu.capture.recorder import Recorder
+from dp2emu.capture.records import Record
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.ddi10.shaders.stages import PointerData
-from dp2emu.errors import ShaderError, Unsupported
+from dp2emu.errors import ContractError, ShaderError, Unsupported
 from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.runtime10 import Device
+from dp2emu.runtime10.signatures import Code
+from dp2emu.runtime10.streamout import StreamDeclaration
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
+from tests.capture.samples import sealed
 from tests.ddi10.draws.test_dispatch import KEEP, RAW, Computing, Handle
 from tests.ddi10.rendering import GREEN, RED, Drawing
+from tests.replay.running import Run
 from tests.shader.engines import ENGINES
 
 TABLES = """dcl_function_body fb0
@@ -148,3 +155,65 @@ def test_pixels_are_those_of_the_function_bound_last() -> None:
     driven.call("PsSetShaderWithIfaces", memory, [0], [PointerData()])
     driven.call("Draw", 4, 0)
     assert driven.drawn(RED).all()
+
+
+HULL = f"""hs_5_0
+hs_decls
+dcl_input_control_point_count 3
+dcl_output_control_point_count 3
+dcl_tessellator_domain domain_tri
+dcl_tessellator_partitioning partitioning_integer
+dcl_tessellator_output_primitive output_triangle_cw
+{TABLES}
+hs_fork_phase
+dcl_output_siv o0.x, finalTriUeq0EdgeTessFactor
+dcl_temps 1
+fcall 0, fp0[0]
+mov o0.x, r0.x
+ret
+label fb0
+mov r0.x, l(1.0)
+ret
+label fb1
+mov r0.x, l(2.0)
+ret
+"""
+STREAMING = f"""gs_5_0
+{TABLES}
+dcl_inputprimitive point
+dcl_outputtopology pointlist
+dcl_output o0.x
+dcl_maxout 1
+dcl_temps 1
+fcall 0, fp0[0]
+mov o0.x, r0.x
+emit
+ret
+label fb0
+mov r0.x, l(1.0)
+ret
+label fb1
+mov r0.x, l(2.0)
+ret
+"""
+
+
+def test_class_instances_of_a_capture_are_replayed() -> None:
+    records: list[Record] = []
+    device = Device(Recorder(Adapter(checking=True), records.append))
+    for stage, code in (("Compute", program()), ("Hull", assemble(HULL))):
+        shader = device.create_shader(stage, Code(code))
+        entry = f"{stage[0]}sSetShaderWithIfaces"
+        device.call(entry, shader.memory, [1], [PointerData(1, 2, 3, 4)])
+    found = Run(file=sealed(records))
+    assert found.faults == [] and found.differences == []
+    assert found.tally.entries == len(records) - 1  # less the annotation of the timing
+
+
+def test_a_shader_with_stream_output_has_class_instances() -> None:
+    device = Device(Adapter(checking=True))
+    declared = [StreamDeclaration(0, "o", 0, 0, 1, 0)]
+    shader = device.create_streaming_shader(Code(assemble(STREAMING)), declared, [4])
+    device.call("GsSetShaderWithIfaces", shader.memory, [1], [PointerData()])
+    with pytest.raises(ContractError, match="class instances"):
+        device.call("GsSetShader", shader.memory)
