@@ -134,7 +134,7 @@ def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
 class Budget:
     """A limit on the bytes that a reader holds in memory.  Mutable: ``spent`` grows and shrinks.
 
-    ``name`` is the attribute of ``limits`` with the limit; ``what`` are the things limited, for
+    ``limit`` is the attribute ``name`` of ``limits``; ``what`` are the things limited, for
     errors.  If ``source`` is given, each byte of its file, or of a pipe each byte read, raises the
     limit.
     """
@@ -142,19 +142,15 @@ class Budget:
     def __init__(self, what: str, limits: Limits, name: str, source: Source | None = None) -> None:
         self.spent = 0
         self._what, self._source = what, source
-        self._name, self._limits, self._limit = name, limits, getattr(limits, name)
+        self._name, self._limits = name, limits
+        self.limit: int = getattr(limits, name)
 
     def spend(self, size: int) -> None:
         """Add ``size`` bytes, not allocated yet, to ``spent``; CaptureError past the limit."""
         self.spent += size
-        if self.spent > self._limit and self.spent > self._limit + self._share():
+        if self.spent > self.limit and self.spent > self.limit + self._share():
             what = self._limits.refusal(self._name, self.spent)
             raise CaptureError(f"{self._what}: {what}")
-
-    @property
-    def room(self) -> int:
-        """Number of bytes below the limit, which is without that of the file."""
-        return self._limit - self.spent
 
     def _share(self) -> int:
         source = self._source
@@ -376,7 +372,8 @@ class EventReader:
         self._cursor = cursor
         self._limits = limits
         self._source = source
-        self._decoder = Decoder(cursor, limits, source)
+        self._decoder = decoder = Decoder(cursor, limits, source)
+        self._quick, self._held, self._functions = decoder.quick, decoder.held, decoder.functions
         self._open: dict[int, _Open] = {}
         self.entered = 0
         self.version = self._decoder.version = cursor.uint()
@@ -428,12 +425,12 @@ class EventReader:
         """Read an enter event; the place behind it."""
         thread, at = uint(block, at)
         key, at = uint(block, at)
-        function = self._decoder.functions[key]
+        function = self._functions[key]
         size = len(function.arguments)
         if thread >= self._limits.threads or len(self._open) >= self._limits.trace_calls:
             raise Unusual
-        quick, held = self._decoder.quick, self._decoder.held
-        quick.cost, quick.room = VALUE_COST * (1 + size), held.room
+        quick, held = self._quick, self._held
+        quick.cost, quick.room = VALUE_COST * (1 + size), held.limit - held.spent
         arguments: list[Value | Literal[Missing.MISSING]] = [MISSING] * size
         at, result, flags = quick.details(block, at, arguments, size + _MOST_DETAILS)
         held.spent += quick.cost
@@ -448,8 +445,8 @@ class EventReader:
         """Read a leave event; the call, and the place behind the event."""
         number, at = uint(block, at)
         call = self._open[number]
-        quick, held = self._decoder.quick, self._decoder.held
-        quick.cost, quick.room = 0, held.room
+        quick, held = self._quick, self._held
+        quick.cost, quick.room = 0, held.limit - held.spent
         arguments = call.arguments.copy()
         at, result, flags = quick.details(block, at, arguments, len(arguments) + _MOST_DETAILS)
         del self._open[number]
