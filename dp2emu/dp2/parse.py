@@ -29,6 +29,7 @@ from construct import (
     Seek,
     StreamError,
     Struct,
+    Subconstruct,
     Switch,
     Tell,
     evaluate,
@@ -272,14 +273,24 @@ class Room(Construct):  # type: ignore[misc]
             raise ShortError(stop, path)
 
 
-def _span(length: Any) -> Any:
-    """The construct that moves over ``length`` bytes, which must exist."""
-    return Struct(Room(length), Seek(length, SEEK_CUR))
+class Span(Room):
+    """Construct that moves over ``length`` bytes, which must exist."""
+
+    def _parse(self, stream: Any, context: Any, path: str) -> None:
+        super()._parse(stream, context, path)
+        stream.seek(evaluate(self.length, context), SEEK_CUR)
 
 
-def _roomy(declaration: Any) -> Any:
-    """The construct that parses ``declaration``, of fixed size, if its bytes exist."""
-    return Struct(Room(declaration.sizeof()), *declaration.subcons)
+class Roomy(Subconstruct):  # type: ignore[misc]
+    """Construct that parses ``subcon``, of fixed size, if its bytes exist."""
+
+    def __init__(self, subcon: Any) -> None:
+        super().__init__(subcon)
+        self._room = Room(subcon.sizeof())
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        self._room._parse(stream, context, path)
+        return self.subcon._parse(stream, context, path)
 
 
 def _extent(token: Token) -> Any:
@@ -295,20 +306,20 @@ def _extent(token: Token) -> Any:
             Array(lambda this: count(this._.header.wPrimitiveCount), _skipped(token)),
             Room(0),
         )  # fmt: skip
-    counted = _span(lambda this: head + count(this._.header.wPrimitiveCount) * item)
+    counted = Span(lambda this: head + count(this.header.wPrimitiveCount) * item)
     if token.implied is None:
         return counted
     implied = token.implied
-    bare = Struct("head" / _roomy(token.head), _span(lambda this: implied(this._.head) * item))
+    bare = Struct("head" / Roomy(token.head), Span(lambda this: implied(this.head) * item))
     return IfThenElse(this.header.wPrimitiveCount, counted, bare)
 
 
 def _vertex_span(head: int, vertices: Callable[[int], int]) -> Any:
     def length(this: Any) -> int:
-        number = vertices(this._.header.wPrimitiveCount)
+        number = vertices(this.header.wPrimitiveCount)
         return int(head + -(this._io.tell() + head) % 4 + number * this._params.vertex_size)
 
-    return _span(length)
+    return Span(length)
 
 
 def _skipped(token: Token) -> Any:
@@ -332,7 +343,7 @@ def extent_construct() -> Any:
     payloads = {op: _extent(token) for op, token in TABLE.items()}
     # No buffer has room for a token of an unassigned opcode.
     payload = Switch(this.header.bCommand, payloads, Room(1 << 62))
-    return Struct("header" / _roomy(D3DHAL_DP2COMMAND), "start" / Tell, payload, "stop" / Tell)
+    return Struct("header" / Roomy(D3DHAL_DP2COMMAND), "start" / Tell, payload, "stop" / Tell)
 
 
 # Containers as arrays
