@@ -54,7 +54,17 @@ def _measure(target: str, guided: bool, execs: int, place: Place) -> str:
     short, long = (
         _spent(target, guided, number, place) for number in (START, START + place.size(execs))
     )
-    return _told(Spent(*(b - a for a, b in zip(short, long, strict=True))))
+    return _told(_between(short, long))
+
+
+def _between(short: Spent, long: Spent) -> Spent:
+    return Spent(
+        long.inputs - short.inputs,
+        long.seconds - short.seconds,
+        long.longer - short.longer,
+        long.longer_bytes - short.longer_bytes,
+        long.longer_seconds - short.longer_seconds,
+    )
 
 
 def _told(spent: Spent) -> str:
