@@ -53,6 +53,9 @@ from dp2emu.layout import Buffer, dtype_of
 __all__ = ["Parsed", "ParsedToken", "parse"]
 
 
+_HEADER_BYTES = int(D3DHAL_DP2COMMAND.sizeof())
+
+
 class ParsedToken(NamedTuple):
     """A token: byte ``offset`` of its header, opcode, and its fields.
 
@@ -137,7 +140,7 @@ def scan(
 
 def _wrong(buffer: Buffer, at: int, stop: int, end: int) -> Wrong:
     """The description of the malformed token at ``at``, which would end at ``stop``."""
-    if end - at < D3DHAL_DP2COMMAND.sizeof():
+    if end - at < _HEADER_BYTES:
         return None, None, at, at, end
     return buffer[at], TABLE.get(buffer[at]), at, stop, end
 
@@ -149,7 +152,7 @@ def body_of(
 
     Parameters are as of ``walk.decode``.
     """
-    offset = start - D3DHAL_DP2COMMAND.sizeof()
+    offset = start - _HEADER_BYTES
     fields = token_fields(token.op, buffer, offset, end, vertex_size)
     head, items, tails = arrays_of(token.op)
     return Body(
@@ -268,17 +271,21 @@ class Room(Construct):  # type: ignore[misc]
         self.length = length
 
     def _parse(self, stream: Any, context: Any, path: str) -> None:
-        stop = stream.tell() + evaluate(self.length, context)
+        self.checked(stream, context, path)
+
+    def checked(self, stream: Any, context: Any, path: str) -> int:
+        """Return the position behind these bytes.  Raises ShortError."""
+        stop: int = stream.tell() + evaluate(self.length, context)
         if stop > stream.end:
             raise ShortError(stop, path)
+        return stop
 
 
 class Span(Room):
     """Construct that moves over ``length`` bytes, which must exist."""
 
     def _parse(self, stream: Any, context: Any, path: str) -> None:
-        super()._parse(stream, context, path)
-        stream.seek(evaluate(self.length, context), SEEK_CUR)
+        stream.seek(self.checked(stream, context, path))
 
 
 class Roomy(Subconstruct):  # type: ignore[misc]
@@ -289,7 +296,7 @@ class Roomy(Subconstruct):  # type: ignore[misc]
         self._room = Room(subcon.sizeof())
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        self._room._parse(stream, context, path)
+        self._room.checked(stream, context, path)
         return self.subcon._parse(stream, context, path)
 
 
