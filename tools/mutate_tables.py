@@ -53,10 +53,15 @@ def exchanged(table: MutableMapping[Any, Any]) -> Callable[[], Iterator[Change]]
         keys = list(table)
         for number, key in enumerate(keys):
             others = (table[other] for other in keys[number + 1 :] + keys[:number])
-            other = next(value for value in others if value != table[key])
+            other = next(value for value in others if _parts(value) != _parts(table[key]))
             yield key.name, partial(table.__setitem__, key, other)
 
     return changes
+
+
+def _parts(value: Any) -> Any:
+    """A row as a value that is comparable: a partial function is equal only to itself."""
+    return (value.func, value.args, value.keywords) if isinstance(value, partial) else value
 
 
 def narrowed() -> Iterator[Change]:
@@ -78,6 +83,7 @@ TABLES = {
             "tests/shader/texture/test_block_decoder.py",
             "tests/shader/texture/test_partitioned_decoder.py",
             "tests/test_readback.py",
+            "tests/gpu/resource/test_planar.py",
         ),
     ),
     "filters": Broken(exchanged(filters.KERNELS), ("tests/shader/texture/test_sampler.py",)),

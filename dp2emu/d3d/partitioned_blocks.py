@@ -46,14 +46,14 @@ def _anchors(digits: str) -> tuple[int, ...]:
 
 
 TWO_ANCHORS = _anchors("FFFFFFFFFFFFFFFF F282288F28228822 FF6828FF28222FF6 6268FF22FFFFF22F")
-"""Partition number -> texel of subset 1 whose index has one bit less, of two subsets.  That of
-subset 0 is always texel 0."""
+"""Partition number -> texel of subset 1 whose index has one bit less, of two subsets.
+In subset 0 it is always texel 0."""
 
 THREE_ANCHORS = (
     _anchors("33FF83FF88666533 338F336A588685FF 8F356A8FF3F5FFFF 3F55585A5A8DFC33"),
     _anchors("F883FF38FFFFFFF8 F8F3F8F83F6AFFA8 F3FAA89A6F8F3668 F3FFFFFFFFFF3FF8"),
 )
-"""The same of subsets 1 and 2, of three subsets."""
+"""Partition number -> these texels of subset 1 and of subset 2, of three subsets."""
 
 
 class Bc7Mode(NamedTuple):

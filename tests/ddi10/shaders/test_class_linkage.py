@@ -157,6 +157,13 @@ def test_pixels_are_those_of_the_function_bound_last() -> None:
     assert driven.drawn(RED).all()
 
 
+FUNCTIONS = """label fb0
+mov r0.x, l(1.0)
+ret
+label fb1
+mov r0.x, l(2.0)
+ret
+"""
 HULL = f"""hs_5_0
 hs_decls
 dcl_input_control_point_count 3
@@ -171,13 +178,7 @@ dcl_temps 1
 fcall 0, fp0[0]
 mov o0.x, r0.x
 ret
-label fb0
-mov r0.x, l(1.0)
-ret
-label fb1
-mov r0.x, l(2.0)
-ret
-"""
+{FUNCTIONS}"""
 STREAMING = f"""gs_5_0
 {TABLES}
 dcl_inputprimitive point
@@ -189,13 +190,7 @@ fcall 0, fp0[0]
 mov o0.x, r0.x
 emit
 ret
-label fb0
-mov r0.x, l(1.0)
-ret
-label fb1
-mov r0.x, l(2.0)
-ret
-"""
+{FUNCTIONS}"""
 
 
 def test_class_instances_of_a_capture_are_replayed() -> None:
