@@ -42,7 +42,14 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.sm4.container import MAGIC, unpack
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.fields import OPCODE
-from dp2emu.shader.sm4.linkage import ClassInterface, Instance, fits, interfaces_of
+from dp2emu.shader.sm4.linkage import (
+    ClassInterface,
+    Instance,
+    first_instances,
+    fits,
+    interfaces_of,
+    resolved,
+)
 from dp2emu.shader.sm4.opcodes import Op
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
@@ -200,11 +207,15 @@ class Stages:
     ) -> ShaderObject:
         """The object of a shader's code; raises Exceeded if that is too much compile work.
 
-        A shader with interfaces is compiled as an example of its class instances, which raises the
-        errors that no instances would change.  That the example lacks a register is no error.
+        A shader with interfaces is linked to an example of its class instances, which raises the
+        errors that no instances would change, and compiled.  That the example lacks a register is
+        no error.
         """
         tokens = _tokens(code)
         interfaces = _interfaces(tokens)
+        if interfaces:
+            decoded = decode(tokens)
+            resolved(decoded, first_instances(decoded))
         link = partial(self._linked, make, code) if interfaces else None
         made = ShaderObject(None, streams, interfaces=interfaces, link=link)
         try:

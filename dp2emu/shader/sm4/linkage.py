@@ -85,14 +85,22 @@ def _interface(instruction: Instruction) -> ClassInterface:
 def linked(program: Program, instances: Sequence[Instance]) -> Program:
     """The program with its interfaces resolved to ``instances``, in order of the pointers.
 
-    Raises ShaderError for a call without an instance or a function, and if the result is no valid
-    program; Unsupported for this# with an index known at run time only.
+    Raises as ``resolved`` does, and ShaderError for registers that the program does not declare.
+    """
+    result = resolved(program, instances)
+    validate(result)
+    return result
+
+
+def resolved(program: Program, instances: Sequence[Instance]) -> Program:
+    """The program with calls and data of ``instances``, also if their registers are not declared.
+
+    Raises ShaderError for a call without an instance or a function, Unsupported for this# with an
+    index known at run time only.
     """
     linker = _Linker(program, instances)
     body = tuple(new for each in program.instructions for new in linker.linked(each))
-    result = replace(program, instructions=_with_buffers(body))
-    validate(result)
-    return result
+    return replace(program, instructions=_with_buffers(body))
 
 
 def first_instances(program: Program) -> tuple[Instance, ...]:

@@ -104,6 +104,11 @@ def test_a_shader_with_interfaces_cannot_be_set_without_instances() -> None:
     assert driven.refused("CsSetShader", created(driven, program())) == "CLASS_INSTANCES"
 
 
+def test_a_call_of_an_interface_that_is_not_declared_is_refused_at_creation() -> None:
+    with pytest.raises(ShaderError, match="fp5 is not declared"):
+        created(Computing(), program("fcall 0, fp5[0]"))
+
+
 def test_what_is_not_built_is_refused_at_creation() -> None:
     with pytest.raises(Unsupported, match="shader debugging"):
         created(Computing(), program("abort"))
