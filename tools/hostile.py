@@ -82,6 +82,7 @@ PARTS = {
         (
             "capture/apitrace/container",
             "capture/apitrace/cursor",
+            "capture/apitrace/quick",
             "capture/apitrace/summary",
             "capture/apitrace/text",
             "capture/apitrace/trace",
@@ -89,6 +90,7 @@ PARTS = {
         ),
         (
             "tests/capture/apitrace/test_cursor.py",
+            "tests/capture/apitrace/test_quick.py",
             "tests/capture/apitrace/test_container.py",
             "tests/capture/apitrace/test_text.py",
             "tests/capture/apitrace/test_trace.py",

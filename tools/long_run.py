@@ -129,16 +129,16 @@ def fuzzed(target: str, seconds: float, folder: Path, seed: int) -> tuple[int, s
 
 
 def drawn(seconds: float, first: int) -> tuple[int, str, int]:
-    """Draw from a seed on; returns (draws, what chose them, draws that differ)."""
-    from random_draws import differences
+    """Draw from a state on; returns (draws, what chose them, draws that differ)."""
+    from random_draws import PAIRS, differences
 
-    end, seed, bad = time.monotonic() + seconds, first, 0
+    end, state, bad = time.monotonic() + seconds, first, 0
     while time.monotonic() < end:
-        for told in differences(seed):
-            print(f"draw {seed}: {told}", flush=True)
+        for told in differences(state):
+            print(f"state {state}: {told}", flush=True)
             bad += 1
-        seed += 1
-    return 2 * (seed - first), "seeds", bad
+        state += 1
+    return 2 * PAIRS * (state - first), "seeds", bad
 
 
 def run(target: str, seconds: float, folder: Path, before: list[Piece]) -> Piece:
@@ -146,6 +146,7 @@ def run(target: str, seconds: float, folder: Path, before: list[Piece]) -> Piece
     now = datetime.now(UTC)
     started = time.monotonic()
     if target == DRAWS:
+        # No piece drew more states than this: the first ones had two draws of each.
         drawn_before = sum(piece.inputs for piece in before if piece.target == DRAWS)
         result = drawn(seconds, drawn_before // 2)
     else:

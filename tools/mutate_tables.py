@@ -53,10 +53,15 @@ def exchanged(table: MutableMapping[Any, Any]) -> Callable[[], Iterator[Change]]
         keys = list(table)
         for number, key in enumerate(keys):
             others = (table[other] for other in keys[number + 1 :] + keys[:number])
-            other = next(value for value in others if value != table[key])
+            other = next(value for value in others if _parts(value) != _parts(table[key]))
             yield key.name, partial(table.__setitem__, key, other)
 
     return changes
+
+
+def _parts(value: Any) -> Any:
+    """A row as a value that is comparable: a partial function is equal only to itself."""
+    return (value.func, value.args, value.keywords) if isinstance(value, partial) else value
 
 
 def narrowed() -> Iterator[Change]:
@@ -73,7 +78,13 @@ def narrowed() -> Iterator[Change]:
 TABLES = {
     "formats": Broken(narrowed, ("tests/d3d/test_formats.py",)),
     "blocks": Broken(
-        exchanged(block_decoder.BYTE_DECODERS), ("tests/shader/texture/test_block_decoder.py",)
+        exchanged(block_decoder.BYTE_DECODERS),
+        (
+            "tests/shader/texture/test_block_decoder.py",
+            "tests/shader/texture/test_partitioned_decoder.py",
+            "tests/test_readback.py",
+            "tests/gpu/resource/test_planar.py",
+        ),
     ),
     "filters": Broken(exchanged(filters.KERNELS), ("tests/shader/texture/test_sampler.py",)),
     "address modes": Broken(exchanged(address.MODES), ("tests/shader/texture/test_sampler.py",)),
@@ -90,15 +101,26 @@ TABLES = {
 
 
 def noticed(make: Callable[[], None], tests: tuple[str, ...]) -> bool:
-    """Whether a test fails in a process in which the change is made."""
+    """Whether a test fails in a process in which the change is made.
+
+    Raises RuntimeError if pytest did not run the tests to an end, which tells nothing.
+    """
     child = os.fork()
     if child == 0:
-        make()
-        os.chdir(ROOT)
-        with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
-            result = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests])
-        os._exit(int(result))
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == pytest.ExitCode.TESTS_FAILED
+        result = int(pytest.ExitCode.INTERNAL_ERROR)
+        try:
+            make()
+            os.chdir(ROOT)
+            # pytest cannot load dp2emu's plugin in a process that has imported dp2emu.
+            os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+            with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
+                result = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+        finally:
+            os._exit(result)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise RuntimeError(f"pytest ended with {code}")
+    return code == pytest.ExitCode.TESTS_FAILED
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from io import BytesIO
 from typing import TypeVar
 
@@ -69,6 +70,22 @@ def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
     if again != body:
         raise CaptureError("container record is not well-formed")
     return record
+
+
+@lru_cache(maxsize=1 << 7)
+def _declaration(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
+    return parse(read, body)
+
+
+def declaration(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
+    """Like ``parse``, but fast for a Schema or Channel that was parsed before: all captures of a
+    version have the same.  The result is shared: it must not be changed.
+    """
+    return (_declaration if len(body) <= _DECLARATION else parse)(read, body)
+
+
+_DECLARATION = 4096
+"""Largest Schema or Channel body in bytes that is remembered: those of dp2emu are smaller."""
 
 
 def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:

@@ -21,7 +21,7 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import container, rawlog
 from dp2emu.capture.bare import BareOptions, BareReader
 from dp2emu.capture.compression import inflate
-from dp2emu.capture.container import FOOTER, MAGIC, MESSAGE_HEAD, RECORD_HEAD, parse
+from dp2emu.capture.container import FOOTER, MAGIC, MESSAGE_HEAD, RECORD_HEAD, declaration, parse
 from dp2emu.capture.files import Chunk, Closable, Pass, Place, Source, open_source
 from dp2emu.capture.payloads import Entry, Kind, decode
 from dp2emu.capture.records import Called, Record
@@ -195,13 +195,13 @@ class SealedReader(Pass):
         yield kind, time, memoryview(chunk)[start + MESSAGE_HEAD.size : start + length]
 
     def _learn_schema(self, body: bytes) -> None:
-        schema = parse(Schema.read, body)
+        schema = declaration(Schema.read, body)
         encoding = schema.encoding[:_TOPIC]
         if self._schemas.setdefault(schema.id, encoding) != encoding:
             self._fail(f"schema {schema.id} changes")
 
     def _learn_channel(self, body: bytes) -> None:
-        channel = parse(Channel.read, body)
+        channel = declaration(Channel.read, body)
         topic, encoding = channel.topic[:_TOPIC], self._schemas.get(channel.schema_id)
         known = channel.message_encoding == container.MESSAGE_ENCODING
         kind, expected = _KINDS.get(topic) if known else None, container.SCHEMA_ENCODING

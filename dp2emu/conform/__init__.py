@@ -1,5 +1,6 @@
 """The conformance kit: small captures of one rule each, and whether a rig follows it."""
 
+from functools import cache
 from itertools import chain
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
@@ -20,6 +21,12 @@ _FAMILIES = (
 """Functions that yield conformance cases; ``kit`` has the cases in this order."""
 
 
+@cache
+def _cases() -> tuple[Case, ...]:
+    """All cases; making them takes longer than most runs of one."""
+    return tuple(chain.from_iterable(family() for family in _FAMILIES))
+
+
 @checked
 def kit(*prefixes: str) -> tuple[Case, ...]:
     """The cases whose names begin with one of ``prefixes``, by default all cases.
@@ -29,8 +36,7 @@ def kit(*prefixes: str) -> tuple[Case, ...]:
     >>> [case.name for case in kit("query.order")]
     ['query.order.event', 'query.order.occlusion']
     """
-    cases = chain.from_iterable(family() for family in _FAMILIES)
-    chosen = tuple(case for case in cases if not prefixes or case.name.startswith(prefixes))
+    chosen = tuple(case for case in _cases() if not prefixes or case.name.startswith(prefixes))
     if not chosen:
         raise UsageError(f"no case begins with {' or '.join(prefixes)}; --list shows all")
     return chosen

@@ -1,6 +1,6 @@
 """One row per DXGI_FORMAT: texel layout, typeless family and supported uses.
 
-Source: DXGI_FORMAT documentation and the format support tables of Direct3D 10.0, 10.1 and 11.  The
+Source: DXGI_FORMAT documentation; "Format support for Direct3D Feature Level 11.0 hardware".  The
 name of a format lists its channels from the least significant bit up, so R8G8B8A8 has red in the
 lowest byte; rows derive their layout from the name.  Optional support is present.
 """
@@ -26,7 +26,7 @@ class Support(Flag):
     VERTEX and INDEX: buffers of the input assembler.  Shader reads: BUFFER from buffers, TEXTURE
     from textures by address, SAMPLE through a filter, COMPARE with comparison.  Output merger:
     TARGET, BLEND, DEPTH; MULTISAMPLE targets, which RESOLVE merges and LOAD reads by sample.
-    MIPS: GenMips generates levels.  DISPLAY: scan-out.
+    MIPS: GenMips generates levels.  UNORDERED: typed unordered access.  DISPLAY: scan-out.
     """
 
     NONE = 0
@@ -43,6 +43,7 @@ class Support(Flag):
     RESOLVE = auto()
     LOAD = auto()
     MIPS = auto()
+    UNORDERED = auto()
     DISPLAY = auto()
 
 
@@ -56,6 +57,58 @@ class DdiSupport(IntFlag):
     MULTISAMPLE_LOAD = 0x10
     NOT_SUPPORTED = 0x80000000
 
+
+class FormatSupport(IntFlag):
+    """D3D11_FORMAT_SUPPORT without video; up to SHADER_GATHER it is D3D10_FORMAT_SUPPORT too."""
+
+    BUFFER = 0x1
+    IA_VERTEX_BUFFER = 0x2
+    IA_INDEX_BUFFER = 0x4
+    SO_BUFFER = 0x8
+    TEXTURE1D = 0x10
+    TEXTURE2D = 0x20
+    TEXTURE3D = 0x40
+    TEXTURECUBE = 0x80
+    SHADER_LOAD = 0x100
+    SHADER_SAMPLE = 0x200
+    SHADER_SAMPLE_COMPARISON = 0x400
+    SHADER_SAMPLE_MONO_TEXT = 0x800
+    MIP = 0x1000
+    MIP_AUTOGEN = 0x2000
+    RENDER_TARGET = 0x4000
+    BLENDABLE = 0x8000
+    DEPTH_STENCIL = 0x10000
+    CPU_LOCKABLE = 0x20000
+    MULTISAMPLE_RESOLVE = 0x40000
+    DISPLAY = 0x80000
+    CAST_WITHIN_BIT_LAYOUT = 0x100000
+    MULTISAMPLE_RENDERTARGET = 0x200000
+    MULTISAMPLE_LOAD = 0x400000
+    SHADER_GATHER = 0x800000
+    BACK_BUFFER_CAST = 0x1000000
+    TYPED_UNORDERED_ACCESS_VIEW = 0x2000000
+    SHADER_GATHER_COMPARISON = 0x4000000
+
+
+_API: dict[Support, FormatSupport] = {
+    Support.VERTEX: FormatSupport.IA_VERTEX_BUFFER,
+    Support.INDEX: FormatSupport.IA_INDEX_BUFFER,
+    Support.BUFFER: FormatSupport.BUFFER,
+    Support.TEXTURE: FormatSupport.SHADER_LOAD,
+    Support.SAMPLE: FormatSupport.SHADER_SAMPLE | FormatSupport.SHADER_GATHER,
+    Support.COMPARE: (
+        FormatSupport.SHADER_SAMPLE_COMPARISON | FormatSupport.SHADER_GATHER_COMPARISON
+    ),
+    Support.TARGET: FormatSupport.RENDER_TARGET,
+    Support.BLEND: FormatSupport.BLENDABLE,
+    Support.DEPTH: FormatSupport.DEPTH_STENCIL,
+    Support.MULTISAMPLE: FormatSupport.MULTISAMPLE_RENDERTARGET,
+    Support.RESOLVE: FormatSupport.MULTISAMPLE_RESOLVE,
+    Support.LOAD: FormatSupport.MULTISAMPLE_LOAD,
+    Support.MIPS: FormatSupport.MIP_AUTOGEN,
+    Support.UNORDERED: FormatSupport.TYPED_UNORDERED_ACCESS_VIEW,
+    Support.DISPLAY: FormatSupport.DISPLAY,
+}
 
 _DDI: dict[Support, DdiSupport] = {
     Support.SAMPLE: DdiSupport.SHADER_SAMPLE,
@@ -98,41 +151,68 @@ class DxgiRow(msgspec.Struct, frozen=True):
         bits = (answer for own, answer in _DDI.items() if own in self.support)
         return reduce(or_, bits, DdiSupport(0))
 
+    @property
+    def format_support(self) -> FormatSupport:
+        """The bits that CheckFormatSupport of a device returns to an application."""
+        name = FormatSupport
+        bits = (answer for own, answer in _API.items() if own in self.support)
+        found = reduce(or_, bits, name.TEXTURE2D | name.CPU_LOCKABLE)
+        if self.family is not self.format or self.typeless:
+            found |= name.CAST_WITHIN_BIT_LAYOUT
+            found |= name.BACK_BUFFER_CAST if Support.DISPLAY in self.support else name(0)
+        if self.support is not Support.DISPLAY:
+            found |= self._shapes | name.MIP
+        codings = {channel.bits for channel in self.texels.channels.values()}
+        return found | name.SO_BUFFER if codings == {32} and name.BUFFER in found else found
+
+    @property
+    def _shapes(self) -> FormatSupport:
+        """The kinds of textures that a format has beside 2D; one that is only shown has none."""
+        found = FormatSupport.TEXTURECUBE
+        if self.texels.block[1] == 1:
+            found |= FormatSupport.TEXTURE1D
+        if Support.DEPTH not in self.support and self.family not in _DEPTH_STENCILS:
+            found |= FormatSupport.TEXTURE3D
+        return found
+
+
+_DEPTH_STENCILS = (DxgiFormat.R24G8_TYPELESS, DxgiFormat.R32G8X24_TYPELESS)
+"""Families of formats with depth and stencil, whose textures have one or two dimensions."""
 
 _V, _I, _B, _T = Support.VERTEX, Support.INDEX, Support.BUFFER, Support.TEXTURE
 _S, _C, _G, _D = Support.SAMPLE, Support.COMPARE, Support.MIPS, Support.DISPLAY
-_MULTISAMPLED = Support.MULTISAMPLE | Support.LOAD
+_U, _MULTISAMPLED = Support.UNORDERED, Support.MULTISAMPLE | Support.LOAD
 _TARGET = Support.TARGET | _MULTISAMPLED
 _BLENDED = _TARGET | Support.BLEND | Support.RESOLVE
 _READ = _T | _S
-_DEPTH = Support.DEPTH | _MULTISAMPLED
+_DEPTH = Support.DEPTH | Support.MULTISAMPLE
 _COLOR = _V | _B | _READ | _BLENDED | _G
 _WHOLE = _V | _B | _T | _TARGET
 _VIEW = _READ | Support.LOAD
 
 _NAMES: tuple[tuple[Support, str], ...] = (
     (
-        _COLOR,
-        """R32G32B32A32_FLOAT R32G32B32_FLOAT R32G32_FLOAT R16G16B16A16_SNORM R16G16B16A16_UNORM
-        R11G11B10_FLOAT R8G8B8A8_SNORM R16G16_FLOAT R16G16_UNORM R16G16_SNORM R8G8_UNORM R8G8_SNORM
-        R16_FLOAT R16_SNORM R8_UNORM R8_SNORM""",
+        _COLOR | _U,
+        """R32G32B32A32_FLOAT R32G32_FLOAT R16G16B16A16_SNORM R16G16B16A16_UNORM R11G11B10_FLOAT
+        R8G8B8A8_SNORM R16G16_FLOAT R16G16_UNORM R16G16_SNORM R8G8_UNORM R8G8_SNORM R16_FLOAT
+        R16_SNORM R8_UNORM R8_SNORM B5G6R5_UNORM B5G5R5A1_UNORM B4G4R4A4_UNORM""",
     ),
-    (_COLOR | _D, "R16G16B16A16_FLOAT R10G10B10A2_UNORM R8G8B8A8_UNORM B8G8R8A8_UNORM"),
-    (_COLOR | _C, "R32_FLOAT R16_UNORM"),
+    (_COLOR, "R32G32B32_FLOAT B8G8R8X8_UNORM"),
+    (_COLOR | _D | _U, "R16G16B16A16_FLOAT R10G10B10A2_UNORM R8G8B8A8_UNORM"),
+    (_COLOR | _D, "B8G8R8A8_UNORM"),
+    (_COLOR | _C | _U, "R32_FLOAT R16_UNORM"),
     (
-        _WHOLE,
-        """R32G32B32A32_UINT R32G32B32A32_SINT R32G32B32_UINT R32G32B32_SINT R32G32_UINT
-        R32G32_SINT R16G16B16A16_UINT R16G16B16A16_SINT R10G10B10A2_UINT R8G8B8A8_UINT
-        R8G8B8A8_SINT R16G16_UINT R16G16_SINT R32_SINT R8G8_UINT R8G8_SINT R16_SINT R8_UINT
-        R8_SINT""",
+        _WHOLE | _U,
+        """R32G32B32A32_UINT R32G32B32A32_SINT R32G32_UINT R32G32_SINT R16G16B16A16_UINT
+        R16G16B16A16_SINT R10G10B10A2_UINT R8G8B8A8_UINT R8G8B8A8_SINT R16G16_UINT R16G16_SINT
+        R32_SINT R8G8_UINT R8G8_SINT R16_SINT R8_UINT R8_SINT""",
     ),
-    (_WHOLE | _I, "R32_UINT R16_UINT"),
-    (
-        _READ | _BLENDED | _G | _D,
-        "R8G8B8A8_UNORM_SRGB B8G8R8A8_UNORM_SRGB B8G8R8X8_UNORM B8G8R8X8_UNORM_SRGB",
-    ),
-    (_B | _READ | _BLENDED | _G, "A8_UNORM"),
-    (_READ | _BLENDED | _G, "B5G6R5_UNORM B5G5R5A1_UNORM B4G4R4A4_UNORM"),
+    (_WHOLE, "R32G32B32_UINT R32G32B32_SINT"),
+    (_WHOLE | _I | _U, "R32_UINT R16_UINT"),
+    (_READ | _BLENDED | _G | _D, "R8G8B8A8_UNORM_SRGB B8G8R8A8_UNORM_SRGB"),
+    (_READ | _BLENDED | _G, "B8G8R8X8_UNORM_SRGB"),
+    (_READ | _BLENDED | _G | _U, "A8_UNORM"),
+    (_D, "R10G10B10_XR_BIAS_A2_UNORM"),
     (_DEPTH, "D32_FLOAT_S8X24_UINT D32_FLOAT D24_UNORM_S8_UINT D16_UNORM"),
     (_VIEW | _C, "R32_FLOAT_X8X24_TYPELESS R24_UNORM_X8_TYPELESS"),
     (_T | Support.LOAD, "X32_TYPELESS_G8X24_UINT X24_TYPELESS_G8_UINT"),
@@ -140,11 +220,11 @@ _NAMES: tuple[tuple[Support, str], ...] = (
         _READ,
         """R9G9B9E5_SHAREDEXP R8G8_B8G8_UNORM G8R8_G8B8_UNORM R1_UNORM BC1_UNORM BC1_UNORM_SRGB
         BC2_UNORM BC2_UNORM_SRGB BC3_UNORM BC3_UNORM_SRGB BC4_UNORM BC4_SNORM BC5_UNORM
-        BC5_SNORM""",
+        BC5_SNORM BC6H_UF16 BC6H_SF16 BC7_UNORM BC7_UNORM_SRGB""",
     ),
 )
 """Pairs of the views and bindings that formats support, and the names of these formats.  Formats
-that are missing are typeless or not implemented: BC6H, BC7, XR_BIAS and video formats."""
+that are missing are typeless; video formats have no row."""
 
 _SUPPORT: dict[str, Support] = {
     name: support for support, names in _NAMES for name in names.split()
@@ -248,9 +328,22 @@ def ddi_support(format: DxgiFormat) -> DdiSupport:
     return DdiSupport.NOT_SUPPORTED if row is None else row.ddi_support
 
 
-def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
-    """Whether a resource allows a view: in its own format or, if typeless, one of its family."""
+def format_support(format: DxgiFormat) -> FormatSupport:
+    """The answer of ID3D11Device::CheckFormatSupport for any format; 0 if it has no support."""
+    if format is DxgiFormat.UNKNOWN:
+        return FormatSupport.BUFFER | FormatSupport.CPU_LOCKABLE
+    row = DXGI.get(format)
+    return FormatSupport(0) if row is None else row.format_support
+
+
+def castable(resource: DxgiFormat, view: DxgiFormat, *, back: bool = False) -> bool:
+    """Whether a resource allows a view: in its own format or, if typeless, one of its family.
+
+    A back buffer (``back``) need not be typeless for that if its format has BACK_BUFFER_CAST.
+    """
     if resource is view:
         return True
     found, asked = DXGI.get(resource), DXGI.get(view)
-    return bool(found and asked and found.typeless and asked.family is resource)
+    if not (found and asked and found.family is asked.family):
+        return False
+    return found.typeless or (back and FormatSupport.BACK_BUFFER_CAST in found.format_support)

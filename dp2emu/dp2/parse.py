@@ -29,6 +29,7 @@ from construct import (
     Seek,
     StreamError,
     Struct,
+    Subconstruct,
     Switch,
     Tell,
     evaluate,
@@ -50,6 +51,9 @@ from dp2emu.errors import Malformed, UsageError
 from dp2emu.layout import Buffer, dtype_of
 
 __all__ = ["Parsed", "ParsedToken", "parse"]
+
+
+_HEADER_BYTES = int(D3DHAL_DP2COMMAND.sizeof())
 
 
 class ParsedToken(NamedTuple):
@@ -136,7 +140,7 @@ def scan(
 
 def _wrong(buffer: Buffer, at: int, stop: int, end: int) -> Wrong:
     """The description of the malformed token at ``at``, which would end at ``stop``."""
-    if end - at < D3DHAL_DP2COMMAND.sizeof():
+    if end - at < _HEADER_BYTES:
         return None, None, at, at, end
     return buffer[at], TABLE.get(buffer[at]), at, stop, end
 
@@ -148,7 +152,7 @@ def body_of(
 
     Parameters are as of ``walk.decode``.
     """
-    offset = start - D3DHAL_DP2COMMAND.sizeof()
+    offset = start - _HEADER_BYTES
     fields = token_fields(token.op, buffer, offset, end, vertex_size)
     head, items, tails = arrays_of(token.op)
     return Body(
@@ -267,19 +271,33 @@ class Room(Construct):  # type: ignore[misc]
         self.length = length
 
     def _parse(self, stream: Any, context: Any, path: str) -> None:
-        stop = stream.tell() + evaluate(self.length, context)
+        self.checked(stream, context, path)
+
+    def checked(self, stream: Any, context: Any, path: str) -> int:
+        """Return the position behind these bytes.  Raises ShortError."""
+        stop: int = stream.tell() + evaluate(self.length, context)
         if stop > stream.end:
             raise ShortError(stop, path)
+        return stop
 
 
-def _span(length: Any) -> Any:
-    """The construct that moves over ``length`` bytes, which must exist."""
-    return Struct(Room(length), Seek(length, SEEK_CUR))
+class Span(Room):
+    """Construct that moves over ``length`` bytes, which must exist."""
+
+    def _parse(self, stream: Any, context: Any, path: str) -> None:
+        stream.seek(self.checked(stream, context, path))
 
 
-def _roomy(declaration: Any) -> Any:
-    """The construct that parses ``declaration``, of fixed size, if its bytes exist."""
-    return Struct(Room(declaration.sizeof()), *declaration.subcons)
+class Roomy(Subconstruct):  # type: ignore[misc]
+    """Construct that parses ``subcon``, of fixed size, if its bytes exist."""
+
+    def __init__(self, subcon: Any) -> None:
+        super().__init__(subcon)
+        self._room = Room(subcon.sizeof())
+
+    def _parse(self, stream: Any, context: Any, path: str) -> Any:
+        self._room.checked(stream, context, path)
+        return self.subcon._parse(stream, context, path)
 
 
 def _extent(token: Token) -> Any:
@@ -295,20 +313,20 @@ def _extent(token: Token) -> Any:
             Array(lambda this: count(this._.header.wPrimitiveCount), _skipped(token)),
             Room(0),
         )  # fmt: skip
-    counted = _span(lambda this: head + count(this._.header.wPrimitiveCount) * item)
+    counted = Span(lambda this: head + count(this.header.wPrimitiveCount) * item)
     if token.implied is None:
         return counted
     implied = token.implied
-    bare = Struct("head" / _roomy(token.head), _span(lambda this: implied(this._.head) * item))
+    bare = Struct("head" / Roomy(token.head), Span(lambda this: implied(this.head) * item))
     return IfThenElse(this.header.wPrimitiveCount, counted, bare)
 
 
 def _vertex_span(head: int, vertices: Callable[[int], int]) -> Any:
     def length(this: Any) -> int:
-        number = vertices(this._.header.wPrimitiveCount)
+        number = vertices(this.header.wPrimitiveCount)
         return int(head + -(this._io.tell() + head) % 4 + number * this._params.vertex_size)
 
-    return _span(length)
+    return Span(length)
 
 
 def _skipped(token: Token) -> Any:
@@ -332,7 +350,7 @@ def extent_construct() -> Any:
     payloads = {op: _extent(token) for op, token in TABLE.items()}
     # No buffer has room for a token of an unassigned opcode.
     payload = Switch(this.header.bCommand, payloads, Room(1 << 62))
-    return Struct("header" / _roomy(D3DHAL_DP2COMMAND), "start" / Tell, payload, "stop" / Tell)
+    return Struct("header" / Roomy(D3DHAL_DP2COMMAND), "start" / Tell, payload, "stop" / Tell)
 
 
 # Containers as arrays

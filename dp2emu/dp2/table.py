@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -73,7 +74,14 @@ class Tail(msgspec.Struct, frozen=True):
 
     def size(self, item: Any) -> int:
         """Number of bytes after an item, which is any mapping or record with the item's fields."""
-        return sum(part.sizeof() * number(item) for _, part, number in self.parts)
+        return sum([_size_of(part) * number(item) for _, part, number in self.parts])
+
+
+@cache
+def _size_of(element: Any) -> int:
+    """Return the bytes of a construct of fixed size."""
+    size: int = element.sizeof()
+    return size
 
 
 class Token(msgspec.Struct, frozen=True):

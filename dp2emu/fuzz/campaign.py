@@ -76,7 +76,8 @@ class Progress(msgspec.Struct, frozen=True):
     ``execs`` counts the inputs tried by all processes, and in earlier runs if resumed.
     ``features`` (distinct results) and ``lines`` (lines covered; in a guided campaign branches)
     are the largest counts of any process.  ``corpus`` counts the inputs kept, ``findings`` are
-    names.
+    names.  ``longer`` of these inputs were grown by the current processes, together of
+    ``longer_bytes``, in ``longer_seconds`` of processor time.
     """
 
     target: str
@@ -86,6 +87,9 @@ class Progress(msgspec.Struct, frozen=True):
     lines: int
     corpus: int
     findings: tuple[str, ...] = ()
+    longer: int = 0
+    longer_bytes: int = 0
+    longer_seconds: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -211,6 +215,7 @@ class _Campaign:
         """Return the current progress."""
         seen = [self._vitals(job) for job in self._jobs]
         execs = sum(max(v.execs, job.execs) for v, job in zip(seen, self._jobs, strict=True))
+        longer = [sum(column) for column in zip(*(v.longer for v in seen), strict=True)]
         names = [n for n in self._findings.names() if n.startswith(f"{self._target.name}-")]
         return Progress(
             self._target.name,
@@ -220,6 +225,9 @@ class _Campaign:
             max(vitals.lines for vitals in seen),
             max(vitals.corpus for vitals in seen),
             tuple(names),
+            longer[0],
+            longer[1],
+            longer[2] / 1e9,
         )
 
     def _vitals(self, job: _Job) -> Vitals:

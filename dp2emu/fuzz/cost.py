@@ -14,7 +14,7 @@ import sys
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from cProfile import Profile
 from pathlib import Path
@@ -100,11 +100,17 @@ class Gauge:
     """Suspects inputs: it reads clocks after an input that took a while.  Mutable.
 
     Wall time is read for each input, which is fast; the processor time and memory of the process
-    since the last reading only after inputs of more than ``QUICK`` seconds.
+    since the last reading only after inputs of more than ``quick`` seconds of wall time.  No input
+    exceeds the bound in less: neither do ``THREADS`` take so much processor time, nor are so many
+    pages touched.
     """
 
     QUICK = 100e-6
-    """Seconds in which no input exceeds a bound: pages are not touched faster."""
+    """The least ``quick``."""
+    THREADS = 4
+    """More threads than a worker has: its own, and those that compile."""
+    FILLED = 32 << 30
+    """Bytes a second: more than a processor fills, which the pages of an input are with zeros."""
     VAIN = 8.0
     """Largest multiple of a bound below which inputs are not suspected, after others turned out
     to be innocent or known."""
@@ -113,6 +119,9 @@ class Gauge:
         self._bound = bound
         self._size = size
         self._factor = 1.0
+        self.quick = max(
+            self.QUICK, min(bound.seconds / self.THREADS, bound.mib * _MIB / self.FILLED)
+        )
         self.reset()
 
     def reset(self) -> None:
@@ -327,15 +336,31 @@ class Count:
         self._peak, self._last = peak, code
 
 
-def calls_of(function: Callable[[], object]) -> int:
-    """Call a function, whatever it raises, and return the number of calls that it makes.
-
-    The number is the same for the same input, and counting calls is faster than counting lines.
+class Calls:
+    """Number of calls that a function makes: the same for the same input, and counted faster than
+    lines.  Mutable.
     """
-    profile = Profile()
+
+    def __init__(self) -> None:
+        self._profile = Profile(subcalls=False)
+
+    def run(self, function: Callable[[bytes], Hashable], data: bytes) -> Hashable:
+        """Call a function with ``data`` and return its result.  Raises what it raises."""
+        result: Hashable = self._profile.runcall(function, data)
+        return result
+
+    @property
+    def number(self) -> int:
+        """Return the calls that the functions have made."""
+        return sum(entry.callcount for entry in self._profile.getstats())
+
+
+def calls_of(function: Callable[[bytes], Hashable], data: bytes) -> int:
+    """Call a function with ``data``, whatever it raises, and return the number of its calls."""
+    calls = Calls()
     with suppress(Exception):
-        profile.runcall(function)
-    return sum(entry.callcount for entry in profile.getstats())
+        calls.run(function, data)
+    return calls.number
 
 
 def _name_of(code: CodeType) -> str:

@@ -53,6 +53,8 @@ functions, and the bound on the cost of an input is by its bytes."""
 _LONG = 1 << 15
 _LONGEST_CODE = 1 << 14
 """Most bytes of a shader that is grown."""
+_LONGEST_SHARE = 0.25
+"""Share of the new shaders that are as long as any, whatever grows."""
 
 # Captures
 
@@ -235,7 +237,9 @@ def grow_code(rng: Random, data: bytes) -> bytes:
     made = doubled_code(rng, data) if rng.random() < 0.5 else None
     if made is not None and len(made) <= _LONGEST_CODE:
         return made
-    size = max(2 * len(data), 64) << rng.randrange(3)
+    # What a pass takes too long for may be seen near the longest alone; doubling comes there late.
+    long = rng.random() < _LONGEST_SHARE
+    size = _LONGEST_CODE if long else max(2 * len(data), 64) << rng.randrange(3)
     length = min(size, _LONGEST_CODE) // _INSTRUCTION
     while True:
         if rng.random() < 0.25:
@@ -244,7 +248,7 @@ def grow_code(rng: Random, data: bytes) -> bytes:
             made = long_shader(rng, length)
         if len(made) <= _LONGEST_CODE:
             return made
-        length //= 2
+        length -= length // 8 or 1
 
 
 def mutate_words(rng: Random, data: bytes, other: bytes) -> bytes:

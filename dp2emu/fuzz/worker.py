@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.corpus import Corpus
-from dp2emu.fuzz.cost import Bench, Gauge, Rates, calls_of
+from dp2emu.fuzz.cost import Bench, Calls, Gauge, Rates, calls_of
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
@@ -59,7 +59,9 @@ _FOUND = object()
 """Value that ``Worker._tried`` returns for an input that is a finding."""
 _CURRENT = struct.Struct("<2Q")
 """Layout of a ``Board`` file between counts and input: inputs tried, bytes of the input."""
-_INPUT = _COUNTS.size + _CURRENT.size
+_LONGER = struct.Struct("<3Q")
+"""Layout after that: longer inputs tried, their bytes, and nanoseconds of processor time."""
+_INPUT = _COUNTS.size + _CURRENT.size + _LONGER.size
 _COSTLY_TRIES = 24
 """Maximum number of attempts to make a costly input smaller, each of which takes a process."""
 _READ = 64
@@ -69,6 +71,8 @@ _READ = 64
 class Vitals(msgspec.Struct, frozen=True):
     """What a worker has done: inputs tried, distinct features, lines covered, inputs kept;
     ``data`` is the current input.
+
+    ``longer``: longer inputs tried, their bytes, and nanoseconds of processor time.
     """
 
     execs: int
@@ -76,6 +80,7 @@ class Vitals(msgspec.Struct, frozen=True):
     lines: int
     corpus: int
     data: bytes
+    longer: tuple[int, int, int] = (0, 0, 0)
 
 
 class Board:
@@ -98,11 +103,17 @@ class Board:
         """Store the numbers of features and covered lines, and of inputs in the corpus."""
         _COUNTS.pack_into(self._map, 0, features, lines, corpus)
 
+    def count_longer(self, inputs: int, size: int, nanoseconds: int) -> None:
+        """Store the number of longer inputs, their bytes and their processor time."""
+        _LONGER.pack_into(self._map, _INPUT - _LONGER.size, inputs, size, nanoseconds)
+
     def read(self) -> Vitals:
         """Return the counts and the current input that the worker stored last."""
         execs, length = _CURRENT.unpack_from(self._map, _COUNTS.size)
         features, lines, corpus = _COUNTS.unpack_from(self._map)
-        return Vitals(execs, features, lines, corpus, self._map[_INPUT : _INPUT + length])
+        longer = _LONGER.unpack_from(self._map, _INPUT - _LONGER.size)
+        data = self._map[_INPUT : _INPUT + length]
+        return Vitals(execs, features, lines, corpus, data, longer)
 
 
 class Coverage:
@@ -172,7 +183,7 @@ class Worker:
         self._look = time.monotonic() + _REFRESH
         self._bench = bench
         self._gauge = Gauge(target.cost, target.size)
-        self._bytes = self._long_bytes = 0
+        self._bytes = self._longer_inputs = self._longer_bytes = self._longer_time = 0
         self._heaviest = (
             Heaviest(folder / f"{target.name}.long", self._calls_of) if (target.longest) else None
         )
@@ -216,8 +227,8 @@ class Worker:
         self._tried(data)
         self._climbs()
 
-    def _tried(self, data: bytes) -> Hashable:
-        """Try an input and return its features, or ``_FOUND``."""
+    def _tried(self, data: bytes, calls: Calls | None = None) -> Hashable:
+        """Try an input, counting its ``calls`` if given; returns its features, or ``_FOUND``."""
         self._board.begin(self.execs - 1, data)
         if self._guard is not None:
             self._guard.edge = Edge.END if self.execs % 2 else Edge.BEGIN
@@ -225,32 +236,39 @@ class Worker:
             self._gauge.reset()
         began = perf_counter()
         try:
-            feature = self._trial(data)
+            feature = self._trial(data) if calls is None else calls.run(self._trial, data)
         except Dp2Error as error:
             feature = type(error).__name__, error.token, error.what[:12]
         except Exception as error:
             self._found(finding_of(self.target.name, error, data))
             self._gauge.reset()
             return _FOUND
-        if perf_counter() - began > Gauge.QUICK and self._gauge.suspects(data):
+        if perf_counter() - began > self._gauge.quick and self._gauge.suspects(data):
             self._weigh(data)
         return feature
 
     # Growth
 
     def _climbs(self) -> bool:
-        """Try a longer input, and keep it if it is the heaviest of its size; returns False if it
-        is not time for that: longer inputs have had their share of bytes.
+        """Try a longer input; returns False if it is not time for that: longer inputs have had
+        their share of bytes.
         """
         heaviest = self._heaviest
-        if heaviest is None or self._long_bytes > self._bytes * self.target.pace:
+        if heaviest is None or self._longer_bytes > self._bytes * self.target.pace:
             return False
-        data = self._longer(heaviest)
-        self._long_bytes += len(data)
-        if self._tried(data) is not _FOUND:
-            with self._paused():
-                heaviest.offer(data, self._calls_of(data))
+        self._climb(heaviest)
         return True
+
+    def _climb(self, heaviest: Heaviest) -> None:
+        """Try a longer input, and keep it if it is the heaviest of its size."""
+        began = time.process_time_ns()
+        data, calls = self._longer(heaviest), Calls()
+        if self._tried(data, calls) is not _FOUND:
+            heaviest.offer(data, calls.number)
+        self._longer_inputs += 1
+        self._longer_bytes += len(data)
+        self._longer_time += time.process_time_ns() - began
+        self._board.count_longer(self._longer_inputs, self._longer_bytes, self._longer_time)
 
     def _longer(self, heaviest: Heaviest) -> bytes:
         """Return an input that is longer than another or made of a heavy one."""
@@ -262,7 +280,7 @@ class Worker:
         return target.mutate(rng, data, self.corpus.pick(rng))[: target.longest]
 
     def _calls_of(self, data: bytes) -> int:
-        return calls_of(lambda: self._trial(data))
+        return calls_of(self._trial, data)
 
     # Costs
 

@@ -20,6 +20,7 @@ from dp2emu.ddi10.resources.resource import (
     ResourceType,
     SubresourceUP,
     Usage,
+    format_allows,
     is_valid,
 )
 from dp2emu.ddi10.resources.transfers import DdiBox
@@ -167,7 +168,7 @@ def texture_resource(
     _check_cube(api, desc)
     bounded = min(desc.sides) > 0 and desc.level_count <= _CHAIN
     found = _described(desc) if bounded else None
-    if found is None or not is_valid(found):
+    if found is None or not is_valid(found) or not format_allows(found):
         raise Refused(Result.E_INVALIDARG, "the description of a texture")
     return found if data is None else _filled(found, data)
 

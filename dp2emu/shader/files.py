@@ -2,8 +2,8 @@
 
 The text of a container packs to the same bytes.  Its first line is ``dxbc``.  Each chunk begins
 with ``chunk TAG``, followed by the program's assembly text or, for other chunks, by ``raw`` lines;
-remarks list signatures.  A container whose layout ``pack`` cannot reproduce is written as ``raw``
-lines without chunks.
+remarks list signatures, class linkage and the code for feature levels 9_1 to 9_3.  A container
+whose layout ``pack`` cannot reproduce is written as ``raw`` lines without chunks.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dp2emu.shader.cursor import CODE_BYTES
 from dp2emu.shader.sm4.assemble import assemble
 from dp2emu.shader.sm4.container import (
     INPUTS,
+    LEVEL_9_TAG,
     MAGIC,
     OUTPUTS,
     PATCH_CONSTANTS,
@@ -24,12 +25,14 @@ from dp2emu.shader.sm4.container import (
     Chunk,
     Container,
     Element,
+    level_9_code,
     pack,
     unpack,
 )
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.disassemble import lines_of
 from dp2emu.shader.sm4.enums import SignatureName
+from dp2emu.shader.sm4.interfaces import INTERFACES_TAG, interfaces_in
 from dp2emu.shader.sm4.spelling import COMPONENTS
 from dp2emu.shader.sm4.versions import BY_NAME, Stage
 
@@ -71,7 +74,9 @@ def _lines(data: bytes) -> Iterator[str]:
         if chunk.tag in PROGRAM_TAGS:
             yield from program
             continue
-        yield from (f"    // {line}" for line in _signature(container, chunk.tag))
+        told = _REMARKS.get(chunk.tag)
+        remarks = _signature(container, chunk.tag) if told is None else told(chunk)
+        yield from (f"    // {line}" for line in remarks)
         yield from (f"    {line}" for line in assembly.raw_lines(chunk.data))
 
 
@@ -91,6 +96,41 @@ def _program_lines(container: Container) -> list[str]:
         return list(lines_of(decode(chunk.data)))
     except ShaderError as error:
         raise ShaderError(error.what, offset=(error.offset or 0) + chunk.offset) from None
+
+
+def _level_9(chunk: Chunk) -> Iterator[str]:
+    """Disassemble the code for feature levels 9_1 to 9_3, which the driver of 10 and 11 ignores.
+
+    Byte offsets in errors are those of the chunk.
+    """
+    code = level_9_code(chunk)
+    try:
+        yield from sm.disassemble(code).splitlines()
+    except ShaderError as error:
+        raise ShaderError(f"{chunk.tag}: {error.what}", offset=chunk.offset) from None
+
+
+def _interfaces(chunk: Chunk) -> Iterator[str]:
+    """Lines with the classes, the instances and the interfaces of a chunk IFCE."""
+    found = interfaces_in(chunk)
+    for type in found.types:
+        sizes = f"{type.constants} bytes, {type.textures} textures, {type.samplers} samplers"
+        yield f"class {type.number} {assembly.shown(type.name)}: {sizes}"
+    for each in found.instances:
+        places = zip(("cb", "offset", "t", "s"), each[2:], strict=True)
+        known = ", ".join(f"{name} {place}" for name, place in places if place is not None)
+        yield f"instance {assembly.shown(each.name)} of class {each.type}: {known}"
+    for slot in found.slots:
+        tables = ", ".join(f"class {type} ft{table}" for type, table in slot.tables.items())
+        yield f"interface fp{slot.first}[{slot.length}]: {tables}"
+
+
+_REMARKS: dict[str, Callable[[Chunk], Iterator[str]]] = {
+    LEVEL_9_TAG: _level_9,
+    INTERFACES_TAG: _interfaces,
+}
+"""Functions that return the remarks on a chunk, by its tag; other chunks are signatures or have
+none."""
 
 
 def _signature(container: Container, tag: str) -> Iterator[str]:

@@ -101,6 +101,22 @@ def insert(width: Value, offset: Value, x: Value, base: Value) -> Value:
     return ((x << offset) & mask) | (base & ~mask)
 
 
+def sum_of_differences(reference: Value, x: Value, total: Value) -> Value:
+    """``total`` plus the absolute differences of the bytes of ``reference`` and ``x``.
+
+    Bytes that are 0 in ``reference`` do not count.  The sum of unsigned integers saturates, which
+    the specification of msad recommends.
+    """
+    b = x.builder
+    added = b.constant(x.type, 0)
+    for place in range(0, 32, 8):
+        one, other = (ushr(each, place) & 0xFF for each in (reference, x))
+        difference = b.apply("imax", one - other, other - one)
+        added = added + b.select(one.eq(0), 0, difference)
+    found = total + added
+    return b.select(b.apply("ult", found, added), ALL_ONES, found)
+
+
 def to_half(x: Value) -> Value:
     """Convert an F32 to a half in the low 16 bits, rounding toward zero."""
     return to_small_float(x, 10)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from random import Random
 
 import msgspec
@@ -68,6 +69,27 @@ class Chance:
         return self.rng.randrange(one_in) == 0
 
 
+@cache
+def _possible(version: Version, usable: frozenset[File]) -> tuple[Op, ...]:
+    return tuple(op for op in Op if _is_possible(op, version, usable))
+
+
+def _is_possible(op: Op, version: Version, usable: frozenset[File]) -> bool:
+    """Whether the version has the opcode, and usable files for all its operands."""
+    form = op.row.form(version)
+    if form is None:
+        return False
+    wanted = [source_files(letter) for letter in form.sources]
+    if form.destination:
+        wanted.append(destination_files(form.destination, version))
+    return all(files & usable for files in wanted)
+
+
+@cache
+def _in_order(files: frozenset[File]) -> tuple[File, ...]:
+    return tuple(file for file in File if file in files)
+
+
 class RandomOperands(msgspec.Struct, Chance):
     """Makes random operands and instructions that are valid in a shader of one version.
 
@@ -79,23 +101,26 @@ class RandomOperands(msgspec.Struct, Chance):
     version: Version
     known: dict[File, Sequence[Register]] = msgspec.field(default_factory=dict)
     blocks: list[Op] = msgspec.field(default_factory=list)
+    _counts: dict[File, int] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Look up how many registers the version has of each file."""
+        self._counts = {file: BY_FILE[file].count(self.version) for file in File}
 
     def count(self, file: File) -> int:
         """Number of registers of ``file`` that may be used: all of the version, or if the file
         needs declarations, those declared so far.
         """
         known = self.known.get(file)
-        return BY_FILE[file].count(self.version) if known is None else len(known)
+        return self._counts[file] if known is None else len(known)
 
     def can(self, op: Op) -> bool:
         """Whether the version has the opcode and registers for all its operands."""
-        form = op.row.form(self.version)
-        if form is None:
-            return False
-        wanted = [source_files(letter) for letter in form.sources]
-        if form.destination:
-            wanted.append(destination_files(form.destination, self.version))
-        return all(any(self.count(file) for file in files) for files in wanted)
+        return op in self.possible()
+
+    def possible(self) -> tuple[Op, ...]:
+        """The opcodes that the version has, and registers for all their operands, in order."""
+        return _possible(self.version, frozenset(file for file in File if self.count(file)))
 
     def instruction(
         self, op: Op, *, mask: int | None = None, coissue: bool = False
@@ -118,7 +143,7 @@ class RandomOperands(msgspec.Struct, Chance):
 
     def register(self, files: Collection[File], rows: int = 1) -> Register:
         """A random register of one of the files, the first of ``rows`` consecutive ones."""
-        fit = [file for file in File if file in files and self._fits(file, rows)]
+        fit = [file for file in _in_order(frozenset(files)) if self._fits(file, rows)]
         file = self.rng.choice(fit)
         known = self.known.get(file)
         if known is not None:
@@ -423,7 +448,7 @@ def _nested(chooser: RandomOperands, opener: Op, loops: int) -> Iterator[Instruc
 
 
 def _ops(chooser: RandomOperands, group: Group) -> list[Op]:
-    return [op for op in Op if op.row.group is group and chooser.can(op)]
+    return [op for op in chooser.possible() if op.row.group is group]
 
 
 def _early(chooser: RandomOperands, length: int) -> Iterator[Instruction]:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from dp2emu.d3d.dxgi import DXGI, ROWS, DdiSupport, Support, castable, ddi_support
+from dp2emu.d3d.dxgi import (
+    DXGI,
+    ROWS,
+    DdiSupport,
+    FormatSupport,
+    Support,
+    castable,
+    ddi_support,
+    format_support,
+)
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import Coding
 
 F = DxgiFormat
+TABLE = Path(__file__).parent / "format_support_11_0.txt"
+"""Columns of "Format support for Direct3D Feature Level 11.0 hardware"."""
 
 NUMBERS = {
     "R32G32B32A32_TYPELESS": 1,
@@ -142,10 +155,13 @@ def test_integers_are_neither_filtered_nor_blended() -> None:
 def test_check_format_support_follows_from_the_rows() -> None:
     assert ddi_support(F.R8G8B8A8_UNORM) == DdiSupport(0x1F)
     assert ddi_support(F.R8G8B8A8_UINT) == DdiSupport(0x1A)
-    assert ddi_support(F.D16_UNORM) == DdiSupport(0x18)
+    assert ddi_support(F.D16_UNORM) == DdiSupport.MULTISAMPLE_RENDERTARGET
+    assert ddi_support(F.R24_UNORM_X8_TYPELESS) == DdiSupport(0x11)
+    assert ddi_support(F.R10G10B10_XR_BIAS_A2_UNORM) == DdiSupport(0)
+    assert ddi_support(F.BC7_UNORM_SRGB) == DdiSupport.SHADER_SAMPLE
     assert ddi_support(F.BC1_UNORM) == DdiSupport.SHADER_SAMPLE
     assert ddi_support(F.R32_TYPELESS) == DdiSupport(0)
-    for format in (F.BC7_UNORM, F.UNKNOWN, F.NV12):
+    for format in (F.UNKNOWN, F.NV12):
         assert ddi_support(format) == DdiSupport.NOT_SUPPORTED
 
 
@@ -168,47 +184,31 @@ def test_every_name_of_a_block_is_one() -> None:
     assert beginnings == {"BC1", "BC2", "BC3", "BC4", "BC5", "BC6H", "BC7", "R1", "R8G8", "G8R8"}
 
 
-DEPTHS = {"D16_UNORM", "D24_UNORM_S8_UINT", "D32_FLOAT", "D32_FLOAT_S8X24_UINT"}
-PLANES = {"R24_UNORM_X8_TYPELESS", "R32_FLOAT_X8X24_TYPELESS"}
-STENCILS = {"X24_TYPELESS_G8_UINT", "X32_TYPELESS_G8X24_UINT"}
-COMPARED = PLANES | {"R32_FLOAT", "R16_UNORM"}
-SHOWN = {
-    "R16G16B16A16_FLOAT", "R10G10B10A2_UNORM", "R8G8B8A8_UNORM", "R8G8B8A8_UNORM_SRGB",
-    "B8G8R8A8_UNORM", "B8G8R8A8_UNORM_SRGB", "B8G8R8X8_UNORM", "B8G8R8X8_UNORM_SRGB",
-}  # fmt: skip
-TEXTURES_ALONE = (
-    "BC", "R1_", "R9G9B9E5", "R8G8_B8G8", "G8R8_G8B8", "B5G6R5", "B5G5R5A1", "B4G4R4A4",
-    "B8G8R8X8",
-)  # fmt: skip
-"""What is never in a buffer."""
-UNBUILT = {f.name for f in F if f.name.startswith(("BC6H", "BC7")) or "XR_BIAS" in f.name}
+HEAD, *LINES = TABLE.read_text().splitlines()
+LETTERS = dict(line.split() for line in LINES)
+"""Format -> a letter for each column of the document: R required, o optional, d required if an
+optional feature is there, - disallowed."""
+USES = [FormatSupport[name] for name in HEAD.split()]
 
 
-def supported(format: DxgiFormat) -> Support:
-    """By the format support tables, from what a name says."""
-    name, none = format.name, Support.NONE
-    if name in UNBUILT or (name.endswith("_TYPELESS") and name not in PLANES):
-        return none
-    if name in DEPTHS:
-        return Support.DEPTH | Support.MULTISAMPLE | Support.LOAD
-    if name in STENCILS:
-        return Support.TEXTURE | Support.LOAD
-    whole = name.endswith(("UINT", "SINT"))
-    found = Support.TEXTURE | (none if whole else Support.SAMPLE)
-    found |= Support.COMPARE if name in COMPARED else none
-    if name in PLANES:
-        return found | Support.LOAD
-    if name.startswith(("BC", "R1_", "R9G9B9E5", "R8G8_B8G8", "G8R8_G8B8")):
-        return found
-    found |= Support.TARGET | Support.MULTISAMPLE | Support.LOAD
-    if not whole:
-        found |= Support.BLEND | Support.RESOLVE | Support.MIPS
-    if not name.startswith(TEXTURES_ALONE) and not name.endswith("SRGB"):
-        found |= Support.BUFFER | (none if name == "A8_UNORM" else Support.VERTEX)
-    found |= Support.DISPLAY if name in SHOWN else none
-    return found | (Support.INDEX if name in ("R16_UINT", "R32_UINT") else none)
+@pytest.mark.parametrize("name", LETTERS)
+def test_uses_of_a_format_are_those_of_the_document_the_optional_ones_included(name: str) -> None:
+    found = format_support(F[name])
+    for use, letter in zip(USES, LETTERS[name], strict=True):
+        assert (use in found) is (letter != "-"), use
 
 
-@pytest.mark.parametrize("format", DXGI)
-def test_what_a_format_is_for(format: DxgiFormat) -> None:
-    assert DXGI[format].support == supported(format)
+def test_the_document_lists_all_formats_but_video_formats_and_r1() -> None:
+    assert set(LETTERS) == {f.name for f in DXGI} - {"R1_UNORM"} | {"UNKNOWN"}
+
+
+def test_formats_of_video_have_no_use() -> None:
+    assert {format_support(F(number)) for number in range(100, 115)} == {FormatSupport(0)}
+
+
+def test_back_buffers_are_cast_if_they_have_a_family() -> None:
+    shown = {f.name for f in F if FormatSupport.BACK_BUFFER_CAST in format_support(f)}
+    assert shown == {
+        "R16G16B16A16_FLOAT", "R10G10B10A2_UNORM", "R10G10B10_XR_BIAS_A2_UNORM", "R8G8B8A8_UNORM",
+        "R8G8B8A8_UNORM_SRGB", "B8G8R8A8_UNORM", "B8G8R8A8_UNORM_SRGB",
+    }  # fmt: skip

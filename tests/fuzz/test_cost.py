@@ -11,7 +11,7 @@ import pytest
 
 from dp2emu.fuzz import targets
 from dp2emu.fuzz.campaign import Plan, campaign
-from dp2emu.fuzz.cost import MEMORY, TIME, Bench, Bound, Cost, Count, Gauge, calls_of
+from dp2emu.fuzz.cost import MEMORY, TIME, Bench, Bound, Calls, Cost, Count, Gauge, calls_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.target import Target
 from tests.fuzz import planted
@@ -109,7 +109,25 @@ def test_counts_are_the_same_each_time() -> None:
 
     counts = [Count().run(work) for _ in range(3)]
     assert counts[0] == counts[1] == counts[2] > 0
-    assert calls_of(work) == calls_of(work) > 3
+    assert calls_of(lambda data: work(), b"") == calls_of(lambda data: work(), b"") > 3
+
+
+def test_calls_are_counted_without_a_second_try() -> None:
+    tried, calls = [], Calls()
+
+    def trial(data: bytes) -> str:
+        tried.append(sorted(data, key=lambda n: -n))
+        return "done"
+
+    assert calls.run(trial, b"123") == "done"
+    assert len(tried) == 1 and calls.number > 3
+
+
+@pytest.mark.parametrize("bound", [target.cost for target in targets().values()])
+def test_no_input_exceeds_a_bound_before_the_clocks_are_read(bound: Bound) -> None:
+    quick = Gauge(bound).quick
+    assert quick >= Gauge.QUICK and 4 * quick <= bound.seconds
+    assert quick * (32 << 30) <= bound.mib * (1 << 20)
 
 
 def test_suspicions_that_lead_to_nothing_make_others_rarer(

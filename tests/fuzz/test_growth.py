@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from random import Random
+from unittest.mock import patch
 
 import pytest
 
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error
-from dp2emu.fuzz import files, grammar, stage
+from dp2emu.fuzz import files, grammar, long_shaders, stage
 from dp2emu.fuzz.growth import doubled, doubled_lines
 from dp2emu.fuzz.long_shaders import SHAPES, Shape, doubled_code, long_shader
 from dp2emu.shader.ir import Program, walk
@@ -38,6 +39,13 @@ def test_instructions_of_a_shader_are_repeated(make: object) -> None:
             longer += 1
     assert longer > 2
     assert doubled_code(rng, b"no shader") is None
+
+
+def test_a_short_shader_grows_to_the_longest_chains_at_once() -> None:
+    rng = Random(9)
+    with patch.object(long_shaders, "SHAPES", (long_shaders.chain,)):
+        sizes = [len(files.grow_code(rng, bytes(64))) for _ in range(24)]
+    assert sum(size > 0.75 * files._LONGEST_CODE for size in sizes) > 1
 
 
 def test_tokens_are_repeated_or_get_more_items() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, Format, PrimitiveType, StencilOp
 from dp2emu.d3d.formats import AnyFormat, Use
+from dp2emu.d3d.fvf import fvf_size
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.gpu.command.packets import Draw, LinePattern, MergeNumbers, PointSize, Stream
 from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
@@ -21,7 +22,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState
 from dp2emu.shader.ir import Axis, Program, Stage
 from dp2emu.shader.types import Type
-from tests.gpu.drawing import COLORED, SIZED, SPECULAR, draw, rebound
+from tests.gpu.drawing import COLORED, SIZED, SPECULAR, draw, primitives, rebound, vertex_data
 
 COLORS = [format for format, row in ROWS.items() if Use.TARGET in row.uses]
 DEPTHS = [format for format, row in ROWS.items() if Use.DEPTH in row.uses]
@@ -231,13 +232,20 @@ def _late(pick: Pick) -> dict[str, Any]:
 
 def random_draw(seed: int) -> Draw:
     """A draw with any state a kernel can have, on targets of any format."""
+    return next(random_draws(seed))
+
+
+def random_draws(seed: int) -> Iterator[Draw]:
+    """Draws of a pipeline with any state a kernel can have, without end: each has other corners,
+    numbers and contents of targets.
+    """
     pick = Random(seed)
     samples = _mostly(pick, 1, [2, 4, 8], 0.4)
     colors = [made_surface(pick, pick.choice(COLORS), samples) for _ in range(pick.randint(0, 2))]
     depth = made_surface(pick, pick.choice(DEPTHS), samples)
     fvf = pick.choice([COLORED, SPECULAR, SIZED])
     packet = draw(
-        [_vertex(pick, fvf) for _ in range(pick.randint(3, 15))],
+        _vertices(pick, fvf),
         color=colors[0] if colors else None,
         depth=depth if _flag(pick) or not colors else None,
         topology=_mostly(pick, PrimitiveType.TRIANGLELIST, list(PrimitiveType), 0.6),
@@ -245,31 +253,58 @@ def random_draw(seed: int) -> Draw:
         raster=_raster(pick),
         test=_test(pick),
         pixel=pick.choice(PROGRAMS),
-        scissor=_mostly(pick, Rect(0, 0, SIDE, SIDE), [Rect(3, 5, 19, 22)]),
-        merge=_merge(pick),
-        viewport=Viewport(0, 0, SIDE, SIDE, 0.1, 0.8),
-        point=PointSize(3.0, 0.5, 7.0),
-        w_range=_mostly(pick, (0.0, 1.0), [(1.0, 4.0)]),
-        stipple=_mostly(pick, (), [(0xF0F0F0F0, 0x12345678, 0xFFFF)]),
-        line_pattern=_mostly(pick, LinePattern(), [LinePattern(2, 0xC5A3)]),
+        **_numbers(pick),
     )
     pipeline = replace(packet.pipeline, samples=samples, **_late(pick))
-    return rebound(packet, pipeline=pipeline, colors=tuple(colors) or (None,))
+    packet = rebound(packet, pipeline=pipeline, colors=tuple(colors) or (None,))
+    while True:
+        yield packet
+        data = vertex_data(_vertices(pick, fvf), fvf)
+        packet = rebound(
+            _on_others(pick, packet, (SIDE + 3, SIDE)),
+            streams=(replace(packet.input.streams[0], data=data),),
+            count=primitives(packet.input.topology, len(data) // fvf_size(fvf)),
+            **_numbers(pick),
+        )
 
 
-def random_draw_of_any_shape(seed: int) -> Draw:
-    """The same on targets of ``SHAPES``, with corners anywhere at all."""
-    packet, pick = random_draw(seed), Random(seed)
-    width, height = shape = pick.choice(SHAPES)
+def _vertices(pick: Pick, fvf: int) -> list[tuple[float, ...]]:
+    return [_vertex(pick, fvf) for _ in range(pick.randint(3, 15))]
+
+
+def _numbers(pick: Pick) -> dict[str, Any]:
+    """What no pipeline has."""
+    return {
+        "scissor": _mostly(pick, Rect(0, 0, SIDE, SIDE), [Rect(3, 5, 19, 22)]),
+        "merge": _merge(pick),
+        "viewport": Viewport(0, 0, SIDE, SIDE, 0.1, 0.8),
+        "point": PointSize(3.0, 0.5, 7.0),
+        "w_range": _mostly(pick, (0.0, 1.0), [(1.0, 4.0)]),
+        "stipple": _mostly(pick, (), [(0xF0F0F0F0, 0x12345678, 0xFFFF)]),
+        "line_pattern": _mostly(pick, LinePattern(), [LinePattern(2, 0xC5A3)]),
+    }
+
+
+def _on_others(pick: Pick, packet: Draw, shape: tuple[int, int]) -> Draw:
+    """The draw on new targets of its formats."""
     *colors, depth = (
         each and made_surface(pick, each.format, each.samples, shape)
         for each in (*packet.output.colors, packet.output.depth)
     )
+    return rebound(packet, colors=tuple(colors), depth=depth)
+
+
+def random_draw_of_any_shape(seed: int) -> Draw:
+    """The same on targets of ``SHAPES``, with corners anywhere at all."""
+    return of_any_shape(random_draw(seed), Random(seed))
+
+
+def of_any_shape(packet: Draw, pick: Pick) -> Draw:
+    """A draw on targets of ``SHAPES``, with corners anywhere at all."""
+    width, height = shape = pick.choice(SHAPES)
     return rebound(
-        packet,
+        _on_others(pick, packet, shape),
         streams=tuple(_moved(pick, each) for each in packet.input.streams),
-        colors=tuple(colors),
-        depth=depth,
         scissor=_mostly(pick, Rect(0, 0, width, height), [Rect(width // 2, 0, width, height)]),
         viewport=Viewport(0, 0, width, height, 0.1, 0.8),
     )

@@ -16,6 +16,8 @@ from dp2emu.replay import Difference, Tally, Watcher, replay
 from tests.replay.authoring import capture_of
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "replay.schema.json").read_text("utf-8"))
+_VALID = jsonschema.validators.validator_for(SCHEMA)(SCHEMA)
+_VALID.check_schema(SCHEMA)
 
 
 class Run:
@@ -33,7 +35,7 @@ class Run:
             **options,
         )
         self.document = json.loads(text.getvalue())
-        jsonschema.validate(self.document, SCHEMA)
+        _VALID.validate(self.document)
         self.calls = self.document["calls"]
         self.queries = self.document["queries"]
         self.pictures = self.document["pictures"]

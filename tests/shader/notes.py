@@ -11,7 +11,7 @@ import pytest
 from dp2emu.shader.jit import code
 from dp2emu.shader.jit.compiling import PASSES, Host
 from dp2emu.shader.jit.object_cache import ObjectCache
-from dp2emu.shader.jit.tiering import optimize_all
+from dp2emu.shader.jit.tiering import drop_background, wait_for_background
 
 _Note = TypeVar("_Note")
 
@@ -21,9 +21,10 @@ def compiles_noted(
 ) -> list[_Note]:
     """A note of each text that is compiled from here on, and of whether that is done quickly.
 
-    Nothing is left to be improved, and objects are those in a folder of the test's own.
+    Nothing is compiled in the background, and objects are those in a folder of the test's own.
     """
-    optimize_all()
+    drop_background()
+    wait_for_background()
     found: list[_Note] = []
     begun = Host.begin
 

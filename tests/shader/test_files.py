@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dp2emu.errors import ShaderError
+from dp2emu.errors import ShaderError, Unsupported
+from dp2emu.shader import sm
 from dp2emu.shader.files import container_text, packed
 from dp2emu.shader.sm4 import disassemble, pack, unpack
 from dp2emu.shader.sm4.container import Chunk, digest
@@ -29,6 +30,43 @@ def test_signatures_are_told() -> None:
     assert "    // SV_PrimitiveID0: no register.x uint, primitive_id, reads .x\n" in text
     text = container_text(container("hs5_tri"))
     assert "final_tri_edge_tessfactor, uses .yzw\n" in text
+
+
+CODE_9 = sm.assemble("vs_2_0\ndcl_position v0\nmov oPos, v0\n")
+
+
+def level_9(code: bytes = CODE_9, size: int | None = None, begin: int = 16) -> bytes:
+    size = len(code) if size is None else size
+    head = struct.pack("<4I", 16 + len(code), 0xFFFE0200, size, begin)
+    return pack([Chunk("Aon9", head + code), Chunk("SHDR", code_of("vs_4_0"))])
+
+
+def test_code_for_levels_9_is_told_beside_the_program() -> None:
+    data = level_9()
+    text = container_text(data)
+    assert "chunk Aon9\n    // vs_2_0\n    // dcl_position v0\n    // mov oPos, v0\n" in text
+    assert "chunk SHDR\nvs_4_0\n" in text
+    assert packed(text) == data
+    assert unpack(data).program == code_of("vs_4_0")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (level_9(begin=12), "Aon9 has no"),
+        (level_9(size=4 + len(CODE_9)), "Aon9 has no"),
+        (level_9(CODE_9[:-4]), "Aon9: "),
+        (pack([Chunk("Aon9", b"123"), Chunk("SHDR", code_of("vs_4_0"))]), "ends in its header"),
+    ],
+)
+def test_damaged_code_for_levels_9_is_one_error(data: bytes, message: str) -> None:
+    with pytest.raises(ShaderError, match=message):
+        container_text(data)
+
+
+def test_effects_are_refused_by_name() -> None:
+    with pytest.raises(Unsupported, match="fx_4_0"):
+        unpack(pack([Chunk("FX10", bytes(8))]))
 
 
 def test_container_of_another_layout_is_bytes_as_they_are() -> None:

@@ -115,9 +115,14 @@ def test_chunks_come_back(chunk_bytes: int) -> None:
     assert assembled(text_of(data)) == data
 
 
-@pytest.mark.parametrize("chunk_bytes", [64 << 10, 1 << 20, 4 << 20])
-def test_large_chunks_come_back(chunk_bytes: int) -> None:
-    sizes = (400_000, 400_000, 400_000, 9, 5 << 20, 9, 2 << 20, 9)
+SOME = (0.1, 0.4, 0.4, 0.4, 1.25, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("chunk_bytes", "fractions"), [(64 << 10, SOME), (1 << 20, SOME), (4 << 20, (1.25,))]
+)
+def test_large_chunks_come_back(chunk_bytes: int, fractions: tuple[float, ...]) -> None:
+    sizes = [size for each in fractions for size in (round(each * chunk_bytes), 9)]
     writes = [MemoryWritten(2, 0, bytes(size)) for size in sizes]
     data = sealed(writes, chunk_bytes=chunk_bytes)
     assert assembled(text_of(data)) == data

@@ -40,6 +40,7 @@ class Asked(bench.Place, frozen=True):  # type: ignore[misc, name-defined]
         return int(super().size(full))
 
 
+@pytest.mark.slow
 def test_every_benchmark_has_its_figure_and_takes_the_scale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,9 +36,10 @@ def test_pieces_are_logged_with_what_they_found(
     name = "tests.fuzz.planted:RAISES"
     given = [f"{name}:0.5", "random_draws:0.01", "--corpus", str(tmp_path), "--log", str(log)]
     monkeypatch.setattr("sys.argv", ["long_run.py", *given])
+    monkeypatch.setattr("random_draws.PAIRS", 2)
     assert long_run.main() == 1
     raises, draws = long_run.pieces(log.read_text("utf-8"))[-2:]
     tried = json.loads((tmp_path / "raises.json").read_bytes())
     assert (raises.target, raises.inputs, raises.findings) == (name, tried["execs"], 1)
-    assert (draws.target, draws.inputs, draws.findings) == ("random_draws", 2, 0)
+    assert (draws.target, draws.inputs, draws.findings) == ("random_draws", 4, 0)
     assert len(capsys.readouterr().out.splitlines()) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.tools.loading import load_tool
 
 tool = load_tool("mutate_tables")
@@ -26,3 +28,8 @@ def test_every_row_gets_what_another_has() -> None:
 def test_every_format_with_channels_loses_bits() -> None:
     formats = {what.partition(".")[0] for what, _ in tool.narrowed()}
     assert formats == {format.name for format, row in tool.FORMATS.items() if row.channels}
+
+
+def test_tests_that_do_not_run_notice_nothing() -> None:
+    with pytest.raises(RuntimeError, match="pytest ended with"):
+        tool.noticed(lambda: None, ("tests/no_such_file.py",))

@@ -9,38 +9,65 @@ from dp2emu.errors import CaptureError
 
 _LONGEST_UINT = 10
 """Largest number of bytes of an encoded 64-bit number: each byte has 7 bits of it."""
+_LAST_GROUP = 63
+"""The lowest bit of the last of its groups, which has one bit."""
+
+
+def uint(block: bytes | bytearray, at: int) -> tuple[int, int]:
+    """The 64-bit integer at ``at`` of a block, and the place of the byte behind it.
+
+    It is stored as 7-bit groups, lowest first.  Raises CaptureError if it is longer, IndexError if
+    it does not end in the block.
+    """
+    value = block[at]
+    if value < 0x80:
+        return value, at + 1
+    value &= 0x7F
+    place = 7
+    while place <= _LAST_GROUP:
+        at += 1
+        byte = block[at]
+        if byte < 0x80:
+            if place == _LAST_GROUP and byte > 1:
+                break
+            return value | byte << place, at + 1
+        value |= (byte & 0x7F) << place
+        place += 7
+    raise CaptureError("a number has more than 64 bits")
 
 
 class Cursor:
-    """A reader of the bytes and numbers in an iterator of bytes.  Mutable: reading moves it."""
+    """A reader of the bytes and numbers in an iterator of bytes.  Mutable: reading moves it.
+
+    The next byte is at ``at`` in ``block``, unless that is its end.
+    """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._piece = b""
-        self._at = 0
+        self.blocks = pieces
+        self.block = b""
+        self.at = 0
 
     def at_end(self) -> bool:
         """Whether the stream has ended."""
-        return self._at == len(self._piece) and not self._turn()
+        return self.at == len(self.block) and not self._turn()
 
     def byte(self) -> int:
         """The next byte.  Raises CaptureError at the end of the stream."""
-        if self._at == len(self._piece) and not self._turn():
+        if self.at == len(self.block) and not self._turn():
             raise CaptureError("the trace ends early")
-        value = self._piece[self._at]
-        self._at += 1
+        value = self.block[self.at]
+        self.at += 1
         return value
 
     def uint(self) -> int:
         """Read a 64-bit integer stored as 7-bit groups, lowest first; CaptureError if longer."""
-        value = 0
-        for place in range(_LONGEST_UINT):
-            byte = self.byte()
-            value |= (byte & 0x7F) << 7 * place
-            if byte < 0x80:
-                break
-        if byte >= 0x80 or value >> 64:
-            raise CaptureError("a number has more than 64 bits")
+        try:
+            value, self.at = uint(self.block, self.at)
+        except IndexError:  # it continues in the next block
+            start = bytearray()
+            while len(start) < _LONGEST_UINT and (not start or start[-1] >= 0x80):
+                start.append(self.byte())
+            value, _ = uint(start, 0)
         return value
 
     def take(self, size: int, spend: Callable[[int], object] = int) -> bytes:
@@ -49,11 +76,11 @@ class Cursor:
         ``spend`` is called with each number of bytes before they are allocated, and may raise: a
         size that is claimed counts no more than the bytes that are there.
         """
-        end = self._at + size
-        if end <= len(self._piece):
+        end = self.at + size
+        if end <= len(self.block):
             spend(size)
-            taken = self._piece[self._at : end]
-            self._at = end
+            taken = self.block[self.at : end]
+            self.at = end
             return taken
         return self._gather(size, spend)
 
@@ -62,14 +89,14 @@ class Cursor:
         while size:
             if self.at_end():
                 raise CaptureError("the trace ends early")
-            spend(min(size, len(self._piece) - self._at))
-            taken = gathered.write(self._piece[self._at : self._at + size])
-            self._at += taken
+            spend(min(size, len(self.block) - self.at))
+            taken = gathered.write(self.block[self.at : self.at + size])
+            self.at += taken
             size -= taken
         return gathered.getvalue()
 
     def _turn(self) -> bool:
         """Replace the current block of bytes by the iterator's next; False if there is none."""
-        self._piece = next(self._pieces, b"")
-        self._at = 0
-        return bool(self._piece)
+        self.block = next(self.blocks, b"")
+        self.at = 0
+        return bool(self.block)

@@ -9,7 +9,7 @@ import msgspec
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.apitrace.trace import Trace
-from dp2emu.capture.apitrace.values import TraceCall
+from dp2emu.capture.apitrace.values import Bitmask, TraceCall
 
 _PRESENTS = {
     "IDirect3DDevice8::Present",
@@ -22,7 +22,25 @@ _PRESENTS = {
 }
 """Names of the Direct3D 8 and 9 methods, as ``Interface::Method``, whose calls end a frame."""
 
+_FLIPS = {
+    f"IDXGISwapChain{version}::{method}"
+    for version in ("", *range(1, 5))
+    for method in ("Present", "Present1")
+}
+"""Names of the DXGI methods whose calls end a frame, unless their flags say to test only."""
+
+_PRESENT_FLAGS = 2
+"""Place of the flags among the arguments of the ``_FLIPS``."""
+_PRESENT_TEST = 1
+"""The value of DXGI_PRESENT_TEST."""
+
 _APIS = {
+    "D3D11CreateDevice": "Direct3D 11",
+    "D3D11CreateDeviceAndSwapChain": "Direct3D 11",
+    "D3D10CreateDevice1": "Direct3D 10.1",
+    "D3D10CreateDeviceAndSwapChain1": "Direct3D 10.1",
+    "D3D10CreateDevice": "Direct3D 10",
+    "D3D10CreateDeviceAndSwapChain": "Direct3D 10",
     "Direct3DCreate9": "Direct3D 9",
     "Direct3DCreate9Ex": "Direct3D 9",
     "Direct3DCreate8": "Direct3D 8",
@@ -36,7 +54,11 @@ _APIS = {
     "DirectDrawCreate": "DirectDraw",
     "DirectDrawCreateEx": "DirectDraw",
 }
-"""API names such as "Direct3D 9" by function name, or by interface name for a method."""
+"""API names such as "Direct3D 9" by function name, or by interface name for a method.
+
+Only the function that creates a device tells the versions from Direct3D 10 on apart: tracers name
+a method after the newest interface that the object has.
+"""
 
 
 class TraceSummary(msgspec.Struct, frozen=True):
@@ -58,8 +80,14 @@ class TraceSummary(msgspec.Struct, frozen=True):
 
 @checked
 def ends_frame(call: TraceCall) -> bool:
-    """Whether a call ends a frame: Present of a device or a swap chain, Direct3D 8 and 9."""
-    return call.name in _PRESENTS
+    """Whether a call ends a frame: Present of a device or a swap chain, from Direct3D 8 on."""
+    return call.name in _PRESENTS or (call.name in _FLIPS and not _tests(call))
+
+
+def _tests(call: TraceCall) -> bool:
+    """Whether a call of a DXGI Present method shows nothing, by its flags."""
+    flags = call.arguments[_PRESENT_FLAGS] if len(call.arguments) > _PRESENT_FLAGS else None
+    return isinstance(flags, Bitmask) and bool(flags.value & _PRESENT_TEST)
 
 
 @checked

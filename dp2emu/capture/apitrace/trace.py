@@ -11,7 +11,8 @@ import msgspec
 from dp2emu.argument_check import checked
 from dp2emu.capture.apitrace import values
 from dp2emu.capture.apitrace.container import LONGEST_MAGIC, Packed, container_of, expand
-from dp2emu.capture.apitrace.cursor import Cursor
+from dp2emu.capture.apitrace.cursor import Cursor, uint
+from dp2emu.capture.apitrace.quick import UNREADY, VALUE_COST, QuickReader, Unusual
 from dp2emu.capture.apitrace.values import MISSING, Missing, StackFrame, TraceCall, Value
 from dp2emu.capture.files import Closable, Place, Source, open_source
 from dp2emu.errors import CaptureError
@@ -25,8 +26,6 @@ _ENUM_TABLES = 3  # first version that records enumerations whole, not name by n
 
 _NEGATIVE, _NATURAL = 3, 4
 
-_VALUE_COST = 384
-"""Bytes charged to a memory budget for a value or an argument, besides its text or blob."""
 _NAME_COST = 128
 """Bytes charged to a memory budget for a name or a signature, besides its text."""
 _MOST_ARGUMENTS = 64
@@ -135,7 +134,7 @@ def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
 class Budget:
     """A limit on the bytes that a reader holds in memory.  Mutable: ``spent`` grows and shrinks.
 
-    ``name`` is the attribute of ``limits`` with the limit; ``what`` are the things limited, for
+    ``limit`` is the attribute ``name`` of ``limits``; ``what`` are the things limited, for
     errors.  If ``source`` is given, each byte of its file, or of a pipe each byte read, raises the
     limit.
     """
@@ -143,12 +142,13 @@ class Budget:
     def __init__(self, what: str, limits: Limits, name: str, source: Source | None = None) -> None:
         self.spent = 0
         self._what, self._source = what, source
-        self._name, self._limits, self._limit = name, limits, getattr(limits, name)
+        self._name, self._limits = name, limits
+        self.limit: int = getattr(limits, name)
 
     def spend(self, size: int) -> None:
         """Add ``size`` bytes, not allocated yet, to ``spent``; CaptureError past the limit."""
         self.spent += size
-        if self.spent > self._limit and self.spent > self._limit + self._share():
+        if self.spent > self.limit and self.spent > self.limit + self._share():
             what = self._limits.refusal(self._name, self.spent)
             raise CaptureError(f"{self._what}: {what}")
 
@@ -179,6 +179,8 @@ class Decoder:
         self._enums: dict[int, values.EnumSignature] = {}
         self._bitmasks: dict[int, values.BitmaskSignature] = {}
         self._frames: dict[int, StackFrame] = {}
+        self.functions: Mapping[int, values.FunctionSignature] = self._functions
+        self.quick = QuickReader(self._structs, self._enums, self._bitmasks, self._depth)
 
     def name(self, most: int | None = None) -> str:
         """Read a string that stays in memory during the pass; unprintable text is escaped.
@@ -199,14 +201,14 @@ class Decoder:
 
     def frame(self) -> StackFrame:
         """Read one stack frame of a backtrace."""
-        self.held.spend(_VALUE_COST)
+        self.held.spend(VALUE_COST)
         return self._interned(self._frames, self._frame)
 
     def value(self, depth: int = 0) -> Value:
         """Read a value and those nested in it.  Raises CaptureError for an unknown type."""
         if depth > self._depth:
             raise CaptureError(self._limits.refusal("nesting", depth))
-        self.held.spend(_VALUE_COST)
+        self.held.spend(VALUE_COST)
         kind = self._cursor.byte()
         if kind not in _READ:
             raise CaptureError(f"there is no type {kind} of value")
@@ -283,7 +285,7 @@ class Decoder:
         return values.WideString(data.decode("utf-16-le", "surrogatepass"))
 
     def _unit(self) -> int:
-        self.held.spend(_VALUE_COST)
+        self.held.spend(VALUE_COST)
         unit = self._cursor.uint()
         if unit > 0xFFFF:
             raise CaptureError(f"{unit:#x} is no unit of a wide string")
@@ -370,7 +372,8 @@ class EventReader:
         self._cursor = cursor
         self._limits = limits
         self._source = source
-        self._decoder = Decoder(cursor, limits, source)
+        self._decoder = decoder = Decoder(cursor, limits, source)
+        self._quick, self._held, self._functions = decoder.quick, decoder.held, decoder.functions
         self._open: dict[int, _Open] = {}
         self.entered = 0
         self.version = self._decoder.version = cursor.uint()
@@ -385,6 +388,10 @@ class EventReader:
     def calls(self) -> Iterator[TraceCall]:
         """Calls in the order of their leave events.  Raises CaptureError at damage."""
         while not self._cursor.at_end():
+            if self.version >= _THREADS:
+                yield from self._quick_calls()
+                if self._cursor.at_end():
+                    return
             event = self._cursor.byte()
             if event not in _EVENTS:
                 raise CaptureError(f"there is no event {event}")
@@ -397,6 +404,60 @@ class EventReader:
         for number in sorted(self._open):
             yield self._open.pop(number).close(finished=False)
 
+    def _quick_calls(self) -> Iterator[TraceCall]:
+        """Calls up to the first event that is unusual, or the end of the block."""
+        cursor = self._cursor
+        block, at = cursor.block, cursor.at
+        try:
+            while at < len(block):
+                if block[at] == 0:
+                    cursor.at = at = self._quick_enter(block, at + 1)
+                elif block[at] == 1:
+                    call, at = self._quick_leave(block, at + 1)
+                    cursor.at = at
+                    yield call
+                else:
+                    return
+        except UNREADY:
+            return
+
+    def _quick_enter(self, block: bytes, at: int) -> int:
+        """Read an enter event; the place behind it."""
+        thread, at = uint(block, at)
+        key, at = uint(block, at)
+        function = self._functions[key]
+        size = len(function.arguments)
+        if thread >= self._limits.threads or len(self._open) >= self._limits.trace_calls:
+            raise Unusual
+        quick, held = self._quick, self._held
+        quick.cost, quick.room = VALUE_COST * (1 + size), held.limit - held.spent
+        arguments: list[Value | Literal[Missing.MISSING]] = [MISSING] * size
+        at, result, flags = quick.details(block, at, arguments, size + _MOST_DETAILS)
+        held.spent += quick.cost
+        self._open[self.entered] = _Open(
+            self.entered, thread, function, self._source.mark, arguments, result, flags, (),
+            quick.cost,
+        )  # fmt: skip
+        self.entered += 1
+        return at
+
+    def _quick_leave(self, block: bytes, at: int) -> tuple[TraceCall, int]:
+        """Read a leave event; the call, and the place behind the event."""
+        number, at = uint(block, at)
+        call = self._open[number]
+        quick, held = self._quick, self._held
+        quick.cost, quick.room = 0, held.limit - held.spent
+        arguments = call.arguments.copy()
+        at, result, flags = quick.details(block, at, arguments, len(arguments) + _MOST_DETAILS)
+        del self._open[number]
+        held.spent -= call.cost
+        left = TraceCall(
+            number, call.thread, call.function, tuple(arguments),
+            call.result if result is MISSING else result,
+            call.flags | flags, call.backtrace, True, call.offset,
+        )  # fmt: skip
+        return left, at
+
     def _properties(self) -> Iterator[tuple[str, str]]:
         while name := self._decoder.name():
             yield name, self._decoder.name()
@@ -408,7 +469,7 @@ class EventReader:
         place = self._source.mark
         before = self._decoder.held.spent
         function = self._decoder.function()
-        self._decoder.held.spend(_VALUE_COST * (1 + len(function.arguments)))
+        self._decoder.held.spend(VALUE_COST * (1 + len(function.arguments)))
         arguments: list[Value | Literal[Missing.MISSING]] = [MISSING] * len(function.arguments)
         call = _Open(self.entered, thread, function, place, arguments)
         self._details(call)

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.d3d.dxgi import DXGI
+from dp2emu.d3d.dxgi import DXGI, DxgiRow, FormatSupport, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
@@ -216,11 +216,53 @@ def _texels_fit(desc: CreateResource) -> bool:
     if format is None or format is DxgiFormat.UNKNOWN:
         return False
     row = DXGI.get(format)
-    if row is None or not (row.support or row.typeless):
+    if row is None:
         raise Unsupported(f"resources of DXGI_FORMAT_{format.name}")
     count, quality = desc.SampleDesc
     flat = desc.ResourceDimension == ResourceType.TEXTURE2D and desc.MipLevels == 1
     return quality == 0 and (count == 1 or (flat and count in SAMPLE_COUNTS))
+
+
+def format_allows(desc: CreateResource) -> bool:
+    """Whether the format of a valid texture allows its type, levels, samples and bind flags.
+
+    A buffer is no texture, so no format allows it.  The top level must be whole blocks.  Typeless
+    formats, and back buffers, allow all bind flags, since their views may be in another format.
+    """
+    if desc.ResourceDimension in BUFFER_TYPES:
+        return False
+    row = DXGI[DxgiFormat(desc.Format)]
+    top, block = desc.pMipInfoList[0], row.texels.block
+    shape = _SHAPES[ResourceType(desc.ResourceDimension)]
+    levels = FormatSupport.MIP if desc.MipLevels > 1 else shape
+    if any(side % unit for side, unit in zip(top, block, strict=False)):
+        return False
+    if shape | levels not in row.format_support:
+        return False
+    return row.typeless or bool(desc.BindFlags & BindFlag.PRESENT) or _binds(row, desc)
+
+
+def _binds(row: DxgiRow, desc: CreateResource) -> bool:
+    """Whether a format supports all uses that the bind flags and samples of a texture name."""
+    needed = (support for flag, support in _BINDINGS.items() if desc.BindFlags & flag)
+    several = Support.MULTISAMPLE | Support.LOAD
+    sampled = desc.SampleDesc.Count == 1 or row.support & several
+    return bool(sampled) and all(row.support & each for each in needed)
+
+
+_SHAPES = {
+    ResourceType.TEXTURE1D: FormatSupport.TEXTURE1D,
+    ResourceType.TEXTURE2D: FormatSupport.TEXTURE2D,
+    ResourceType.TEXTURE3D: FormatSupport.TEXTURE3D,
+    ResourceType.TEXTURECUBE: FormatSupport.TEXTURECUBE,
+}
+_BINDINGS = {
+    BindFlag.SHADER_RESOURCE: Support.TEXTURE,
+    BindFlag.RENDER_TARGET: Support.TARGET,
+    BindFlag.DEPTH_STENCIL: Support.DEPTH,
+    BindFlag.UNORDERED_ACCESS: Support.UNORDERED,
+}
+"""Bind flag of a texture -> the support that its format must have."""
 
 
 def _data_fits(desc: CreateResource) -> bool:

@@ -246,7 +246,7 @@ def _buffer_view(
 def _storable(format: DxgiFormat) -> bool:
     """Whether shaders can write single texels of a format."""
     row = DXGI.get(format)
-    return row is not None and Support.TARGET in row.support and not row.texels.srgb
+    return row is not None and Support.UNORDERED in row.support
 
 
 def _texture_view(

@@ -247,7 +247,8 @@ def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | No
     own = DxgiFormat(resource.desc.Format)
     format = format_of(number) if number else own
     row = None if format is None else DXGI.get(format)
-    fits = row is not None and row.support & needed and castable(own, row.format)
+    back = bool(resource.desc.BindFlags & BindFlag.PRESENT)
+    fits = row is not None and row.support & needed and castable(own, row.format, back=back)
     return format if fits else None
 
 

@@ -40,6 +40,7 @@ from dp2emu.shader.program_cache import programs_cached
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.enums import Interpolation
+from dp2emu.shader.sm4.linkage import Instance, first_instances, linked
 from dp2emu.shader.sm4.lower import Lowered4, LoweredHull, lower, lower_hull
 from dp2emu.shader.sm4.lower.lowered import check_group
 from dp2emu.shader.sm4.program import Program as Decoded
@@ -174,36 +175,40 @@ def _hull_slots(hull: HullShader) -> int:
     return sum(map(_slots, phases))
 
 
-# Each of the following compiles the tokens of one stage.  They raise ShaderError, with an offset,
-# for invalid tokens, and Unsupported for a shader of another stage.
+Instances = tuple[Instance, ...] | None
+"""Type of the class instances that a shader's interfaces refer to; None stands for an example of
+them, of the first function tables."""
+
+# Each of the following compiles the tokens of one stage, linked to class instances.  They raise
+# ShaderError, with an offset, for invalid tokens, and Unsupported for a shader of another stage.
 
 
 @programs_cached(_slots)
-def vertex_shader(code: bytes) -> Shader:
+def vertex_shader(code: bytes, instances: Instances = None) -> Shader:
     """A vertex shader from its tokens.  Raises ShaderError and Unsupported."""
-    lowered = _lowered(code, Stage.VERTEX)
+    lowered = _lowered(code, instances, Stage.VERTEX)
     return Shader(_PortRewriter.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
 
 
 @programs_cached(_slots)
-def pixel_shader(code: bytes) -> Shader:
+def pixel_shader(code: bytes, instances: Instances = None) -> Shader:
     """A pixel shader from its tokens.  Raises ShaderError and Unsupported."""
-    lowered = _lowered(code, Stage.PIXEL)
+    lowered = _lowered(code, instances, Stage.PIXEL)
     program = _PortRewriter.of(lowered, _PIXEL_INPUTS, "target", "target").program()
     return Shader(with_evaluated_inputs(program, lowered), lowered)
 
 
 @programs_cached(_slots)
-def domain_shader(code: bytes) -> Shader:
+def domain_shader(code: bytes, instances: Instances = None) -> Shader:
     """A domain shader from its tokens.  Raises ShaderError and Unsupported."""
-    lowered = _lowered(code, Stage.DOMAIN)
+    lowered = _lowered(code, instances, Stage.DOMAIN)
     return Shader(_PortRewriter.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
 
 
 @programs_cached(_hull_slots)
-def hull_shader(code: bytes) -> HullShader:
+def hull_shader(code: bytes, instances: Instances = None) -> HullShader:
     """A hull shader from its tokens.  Raises ShaderError and Unsupported."""
-    lowered = lower_hull(_decoded(code, Stage.HULL))
+    lowered = lower_hull(_decoded(code, instances, Stage.HULL))
     points = lowered.points
     return HullShader(
         lowered,
@@ -213,34 +218,36 @@ def hull_shader(code: bytes) -> HullShader:
 
 
 @programs_cached(_slots)
-def geometry_shader(code: bytes) -> Shader:
+def geometry_shader(code: bytes, instances: Instances = None) -> Shader:
     """A geometry shader from its tokens.  Raises ShaderError and Unsupported."""
-    lowered = _lowered(code, Stage.GEOMETRY)
+    lowered = _lowered(code, instances, Stage.GEOMETRY)
     return Shader(lowered.program, lowered)
 
 
 @programs_cached(_slots)
-def compute_shader(code: bytes) -> Shader:
+def compute_shader(code: bytes, instances: Instances = None) -> Shader:
     """A compute shader from its tokens.
 
     Raises ShaderError, also for groups beyond the limits of the shader model, and Unsupported.
     """
-    program = _decoded(code, Stage.COMPUTE)
+    program = _decoded(code, instances, Stage.COMPUTE)
     lowered = lower(program)
     check_group(lowered, program.version.level)
     return Shader(lowered.program, lowered)
 
 
-def _lowered(code: bytes, stage: Stage) -> Lowered4:
-    return lower(_decoded(code, stage))
+def _lowered(code: bytes, instances: Instances, stage: Stage) -> Lowered4:
+    return lower(_decoded(code, instances, stage))
 
 
-def _decoded(code: bytes, stage: Stage) -> Decoded:
+def _decoded(code: bytes, instances: Instances, stage: Stage) -> Decoded:
     program = decode(code)
     if program.version.stage is not stage:
         given, expected = (each.name.lower() for each in (program.version.stage, stage))
         raise Unsupported(f"a {given} shader where a {expected} shader is expected")
-    return program
+    if instances is None:
+        instances = first_instances(program)
+    return linked(program, instances) if instances else program
 
 
 class _PortRewriter(msgspec.Struct):

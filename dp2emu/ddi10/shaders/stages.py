@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
@@ -19,6 +21,7 @@ from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.ddi10.resources.views import ShaderView, Views
 from dp2emu.ddi10.shaders.shader import (
     HullShader,
+    Instances,
     Shader,
     compute_shader,
     domain_shader,
@@ -34,9 +37,20 @@ from dp2emu.ddi10.shaders.stream_output import (
     stream_output_layouts,
 )
 from dp2emu.ddi10.states.state_objects import SamplerDesc, States
-from dp2emu.errors import Unsupported
+from dp2emu.errors import ShaderError
 from dp2emu.shader.ir import Program
 from dp2emu.shader.sm4.container import MAGIC, unpack
+from dp2emu.shader.sm4.decode import decode
+from dp2emu.shader.sm4.fields import OPCODE
+from dp2emu.shader.sm4.linkage import (
+    ClassInterface,
+    Instance,
+    first_instances,
+    fits,
+    interfaces_of,
+    resolved,
+)
+from dp2emu.shader.sm4.opcodes import Op
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
 """Numbers of constant buffer, resource and sampler slots of a shader stage."""
@@ -70,18 +84,51 @@ class TessellationSignatures(NamedTuple):
     pPatchConstantSignature: Sequence[SignatureEntry] = ()
 
 
+class PointerData(NamedTuple):
+    """D3D11DDIARG_POINTERDATA: where the data of a class instance are.
+
+    The offset counts rows of four 32-bit values of the constant buffer in slot ``uCBID``.
+    """
+
+    uCBOffset: int = 0
+    uCBID: int = 0
+    uBaseSamp: int = 0
+    uBaseTex: int = 0
+
+
 class ShaderObject(msgspec.Struct, frozen=True):
     """A shader object: its program, stream output layouts, or the phases of a hull shader.
 
-    ``shader`` is None for a hull shader, and for stream output without a geometry shader.
+    ``shader`` is None for a hull shader, and for stream output without a geometry shader.  A
+    shader with interfaces has them by pointer, and ``link``, which makes the shader for the class
+    instances that they refer to.
     """
 
     shader: Shader | None
     stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
+    interfaces: Mapping[int, ClassInterface] = msgspec.field(default_factory=dict)
+    link: Callable[[Instances], Shader | HullShader] | None = None
+
+    def linked(self, instances: tuple[Instance, ...]) -> ShaderObject:
+        """The object with its interfaces linked to class instances; itself if it has none.
+
+        Raises ShaderError if the instances name registers that the shader does not declare.
+        """
+        if self.link is None:
+            return self
+        return self.made_of(self.link(instances))
+
+    def made_of(self, shader: Shader | HullShader) -> ShaderObject:
+        """The object with a compiled shader."""
+        if isinstance(shader, HullShader):
+            return replace(self, hull=shader)
+        return replace(self, shader=shader)
 
 
 NO_SHADER = ShaderObject(None)
+_BOUNDS = PointerData(1 << 12, 1 << 4, 1 << 4, 1 << 7)
+"""Exclusive upper bounds of the members of D3D11DDIARG_POINTERDATA, which are bit fields."""
 
 
 class Stage(msgspec.Struct):
@@ -139,7 +186,7 @@ class Stages:
 
     def _create(
         self,
-        make: Callable[[bytes], Shader | HullShader],
+        make: Callable[[bytes, Instances], Shader | HullShader],
         code: bytes,
         memory: bytearray,
         runtime: int = 0,
@@ -150,16 +197,42 @@ class Stages:
         Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
         """
         self.objects.check(memory)
-        made = self._made(make, code)
-        if isinstance(made, HullShader):
-            self.objects.add(memory, ShaderObject(None, hull=made))
-        else:
-            self.objects.add(memory, ShaderObject(made))
+        self.objects.add(memory, self._made(make, code))
 
-    def _made(self, make: Callable[[bytes], _Made], code: bytes) -> _Made:
-        """A shader from its code; raises Exceeded if that is too much compile work."""
+    def _made(
+        self,
+        make: Callable[[bytes, Instances], Shader | HullShader],
+        code: bytes,
+        streams: StreamOutputLayouts | None = None,
+    ) -> ShaderObject:
+        """The object of a shader's code; raises Exceeded if that is too much compile work.
+
+        A shader with interfaces is linked to an example of its class instances, which raises the
+        errors that no instances would change, and compiled.  That the example lacks a register is
+        no error.
+        """
+        tokens = _tokens(code)
+        interfaces = _interfaces(tokens)
+        if interfaces:
+            decoded = decode(tokens)
+            resolved(decoded, first_instances(decoded))
+        link = partial(self._linked, make, code) if interfaces else None
+        made = ShaderObject(None, streams, interfaces=interfaces, link=link)
+        try:
+            return made.made_of(self._linked(make, code, None))
+        except ShaderError:
+            if not interfaces:
+                raise
+            return made
+
+    def _linked(
+        self,
+        make: Callable[[bytes, Instances], Shader | HullShader],
+        code: bytes,
+        instances: Instances,
+    ) -> Shader | HullShader:
         return self._compiles.shader(
-            (make, code), lambda: make(_tokens(code)), lambda made: _programs(made)
+            (make, code, instances), lambda: make(_tokens(code), instances), _programs
         )
 
     def _create_streaming(
@@ -178,35 +251,54 @@ class Stages:
         self._contract.check(known, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
         streams = stream_output_layouts(desc, self._contract)
         code = desc.pShaderCode
-        shader = None if code is None else self._made(geometry_shader, code)
-        self.objects.add(memory, ShaderObject(shader, streams))
+        plain = ShaderObject(None, streams)
+        made = plain if code is None else self._made(geometry_shader, code, streams)
+        self.objects.add(memory, made)
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
-        def set_shader(memory: bytearray | None) -> None:
-            bound = self.objects.maybe(memory, f"{prefix}SetShader") or NO_SHADER
-            stage.shader, stage.hull = bound.shader, bound.hull
-            stage.stream_output = bound.stream_output
-
-        def set_with_interfaces(
-            memory: bytearray | None, interfaces: Sequence[int] = (), data: Sequence[int] = ()
-        ) -> None:
-            if interfaces:
-                raise Unsupported("shader interfaces")
-            set_shader(memory)
-
         kinds: tuple[tuple[str, Objects[Any], dict[int, Any], int], ...] = (
             ("ConstantBuffers", self._resources.objects, stage.constants, CONSTANT_BUFFERS),
             ("ShaderResources", self._views.shaders, stage.resources, RESOURCES),
             ("Samplers", self._states.samplers, stage.samplers, SAMPLERS),
         )
+        name = f"{prefix}SetShaderWithIfaces"
         functions: dict[str, Callable[..., Any]] = {
-            f"{prefix}SetShader": set_shader,
-            f"{prefix}SetShaderWithIfaces": set_with_interfaces,
+            f"{prefix}SetShader": partial(self._set_shader, f"{prefix}SetShader", stage),
+            name: partial(self._set_with_interfaces, name, stage),
         }
         for noun, objects, slots, count in kinds:
             name = f"{prefix}Set{noun}"
             functions[name] = partial(self._set, name, objects, slots, count)
         return functions
+
+    def _set_shader(self, entry: str, stage: Stage, memory: bytearray | None) -> None:
+        """Bind a shader without interfaces, or none."""
+        self._set_with_interfaces(entry, stage, memory)
+
+    def _set_with_interfaces(
+        self,
+        entry: str,
+        stage: Stage,
+        memory: bytearray | None,
+        pIfaces: Sequence[int] = (),
+        pPointerData: Sequence[PointerData] = (),
+    ) -> None:
+        """Bind a shader; ``pIfaces`` are the function tables of its class instances.
+
+        Raises ContractError for other class instances than the shader has interfaces, and
+        ShaderError for ones that name registers which it does not declare.
+        """
+        bound = self.objects.maybe(memory, entry) or NO_SHADER
+        known = len(pIfaces) == len(pPointerData) and all(map(_in_bounds, pPointerData))
+        self._contract.check(known, Rule.CLASS_INSTANCES, entry)
+        instances = tuple(
+            Instance(table, data.uCBID, data.uCBOffset, data.uBaseSamp, data.uBaseTex)
+            for table, data in zip(pIfaces, pPointerData, strict=True)
+        )
+        self._contract.check(fits(bound.interfaces, instances), Rule.CLASS_INSTANCES, entry)
+        bound = bound.linked(instances)
+        stage.shader, stage.hull = bound.shader, bound.hull
+        stage.stream_output = bound.stream_output
 
     def _set(
         self,
@@ -226,9 +318,6 @@ class Stages:
                 slots[slot] = value
 
 
-_Made = TypeVar("_Made", bound=Shader | HullShader)
-
-
 def _programs(made: Shader | HullShader) -> Iterator[Program]:
     """The programs of a shader: one, or one for each phase of a hull shader."""
     if isinstance(made, Shader):
@@ -241,3 +330,18 @@ def _programs(made: Shader | HullShader) -> Iterator[Program]:
 def _tokens(code: bytes) -> bytes:
     """The shader tokens in ``code``, which may be a DXBC container.  Raises ShaderError."""
     return unpack(code).program if code.startswith(MAGIC) else bytes(code)
+
+
+def _interfaces(tokens: bytes) -> Mapping[int, ClassInterface]:
+    """The interfaces of a shader by pointer.
+
+    Tokens without a word that could be a declaration of one are not decoded.
+    """
+    words = np.frombuffer(tokens, "<u4", len(tokens) // 4)
+    if not (words & OPCODE.put(-1) == Op.DCL_INTERFACE).any():
+        return {}
+    return interfaces_of(decode(tokens))
+
+
+def _in_bounds(data: PointerData) -> bool:
+    return all(0 <= value < bound for value, bound in zip(data, _BOUNDS, strict=True))

@@ -36,7 +36,7 @@ from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.code import Effort
-from dp2emu.shader.jit.tiering import optimize_all
+from dp2emu.shader.jit.tiering import tiers
 from dp2emu.shader.reference import Fetcher, Sampler
 from dp2emu.shader.text import dump
 
@@ -364,12 +364,14 @@ def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work])
     before = [surface.data.copy() for surface in surfaces]
     work = stages()
     wanted = [surface.data.copy() for surface in surfaces]
-    again = True
-    while again:
+
+    def drawn() -> Work:
         for surface, data in zip(surfaces, before, strict=True):
             surface.data[:] = data
-        _check_equal(draw, list(zip(surfaces, wanted, strict=True)), work, kernel())
-        again = optimize_all()
+        return kernel()
+
+    for other in tiers(drawn):
+        _check_equal(draw, list(zip(surfaces, wanted, strict=True)), work, other)
     return work
 
 

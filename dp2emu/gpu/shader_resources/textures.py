@@ -30,6 +30,7 @@ from dp2emu.shader.texture.bindings import (
     srgb_to_linear_table,
     weights_of,
 )
+from dp2emu.shader.texture.block_decoder import BLOCK_TABLES
 from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
@@ -67,7 +68,7 @@ class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
         Raises Unsupported for formats that cannot be sampled.
         """
         row_of(key)
-        surface, palette = binding.surface, binding.palette
+        surface = binding.surface
         if surface.samples > 1 and surface.desc.dxgi is None:
             raise Unsupported("textures of several samples")
         rows = [
@@ -82,10 +83,17 @@ class TextureUnit(msgspec.Struct, frozen=True, eq=False, weakref=True):
             "limits": limits_of(
                 desc.levels, first, binding.color_key, desc.layers, surface.samples
             ),
-            "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
+            "palette": _palette(key, binding),
             "linear": srgb_to_linear_table() if key.srgb else _NO_TABLE,
             "weights": weights_of() if binding.weights is None else binding.weights,
         }, surface.serial)  # fmt: skip
+
+
+def _palette(key: SamplerKey, binding: TextureBinding) -> I32:
+    """Return uniform file ``palette``: the palette, or the tables of a block format."""
+    if key.format in BLOCK_TABLES:
+        return BLOCK_TABLES[key.format]()
+    return _NO_PALETTE if binding.palette is None else binding.palette.view(np.int32)
 
 
 class Texturing(msgspec.Struct, frozen=True):

@@ -50,7 +50,7 @@ from dp2emu.shader.jit.engine import run as run_compiled
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
 from dp2emu.shader.jit.scalars import Code
-from dp2emu.shader.jit.tiering import TieredFunction, optimize_all
+from dp2emu.shader.jit.tiering import TieredFunction, tiers
 from dp2emu.shader.jit.writer import Writer, module
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 
@@ -275,14 +275,11 @@ def checked(
     Raises Disagreement if they differ.
     """
     wanted = reference_geometry(draw, start, stop, names, sampler, run, fetcher)
-    again = True
-    while again:
-        found = compiled(draw, start, stop, names, sampler, fetcher)
+    # Tier-0 and optimised code have to agree too.
+    for found in tiers(lambda: compiled(draw, start, stop, names, sampler, fetcher)):
         for what, each, other in _compared(wanted, found):
             if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
                 raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)
-        # Tier-0 and optimised code have to agree too.
-        again = optimize_all()
     return wanted
 
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import Any
-from weakref import WeakSet
+from typing import Any, TypeVar
 
 from dp2emu.shader.jit.code import CodeSource, Effort
 from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.pending import Pending, wait_for_pending
+
+_Result = TypeVar("_Result")
 
 _queue: deque[Callable[[], None]] = deque()
 _queue_lock, _work_lock = threading.Lock(), threading.Lock()
@@ -109,9 +110,8 @@ _POLLS_BEFORE_COMPILE, _POLLS_BEFORE_WAIT = 4, 64
 """Number of polls without code after which the worker compiles it (a first draw needs its time
 for other code), and after which the caller compiles it (in a forked child no worker may be
 compiling)."""
-_tier0: WeakSet[TieredFunction] = WeakSet()
-"""Functions whose current code is tier 0, for ``optimize_all``."""
-_tier0_lock = Lock()
+_noted: list[set[TieredFunction]] = []
+"""A set for each open ``tier0_calls``."""
 
 
 class TieredFunction:
@@ -223,8 +223,6 @@ class TieredFunction:
         self._code, self._good = made, good
         if good:
             self.run = made
-        with _tier0_lock:
-            (_tier0.discard if good else _tier0.add)(self)
 
     def best(self) -> Any:
         """Return the current code, for other code to call by address, and count a call.
@@ -235,16 +233,34 @@ class TieredFunction:
         calls = self._calls = self._calls + 1
         if calls == _HOT_CALLS:
             self.promote()
+        if not self._good:
+            for noted in _noted:
+                noted.add(self)
         return self._code
 
     def _call_best(self, *arguments: Any) -> Any:
         return self.best()(*arguments)
 
 
-def optimize_all() -> bool:
-    """Optimise now all functions whose current code is tier 0; return whether there were any."""
-    with _tier0_lock:
-        found = list(_tier0)
-    for each in found:
-        each.optimize()
-    return bool(found)
+@contextmanager
+def tier0_calls() -> Iterator[set[TieredFunction]]:
+    """Collect, until the block ends, the functions whose tier-0 code is called."""
+    found: set[TieredFunction] = set()
+    _noted.append(found)
+    try:
+        yield found
+    finally:
+        _noted[:] = [calls for calls in _noted if calls is not found]
+
+
+def tiers(run: Callable[[], _Result]) -> Iterator[_Result]:
+    """Yield the results of ``run`` by the code that there is, and by optimised code of all
+    functions that it called in tier 0, until it calls none.
+    """
+    calls: set[TieredFunction] | None = None
+    while calls is None or calls:
+        for each in calls or ():
+            each.optimize()
+        with tier0_calls() as calls:
+            result = run()
+        yield result

@@ -12,7 +12,7 @@ from enum import IntEnum
 import msgspec
 
 from dp2emu.argument_check import checked
-from dp2emu.errors import ShaderError
+from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.cursor import CODE_BYTES
 
 _BLOCK = 64
@@ -80,6 +80,10 @@ def _mix(turn: int, b: int, c: int, d: int) -> int:
 
 MAGIC = b"DXBC"
 PROGRAM_TAGS = ("SHDR", "SHEX")
+LEVEL_9_TAG = "Aon9"
+"""Tag of the chunk with the shader model 2 code of a shader for feature levels 9_1 to 9_3."""
+EFFECT_TAG = "FX10"
+_LEVEL_9 = struct.Struct("<IIII")
 _HEADER = struct.Struct("<4s16sIII")
 _HASHED = 20
 """Offset of the first byte of a container that the hash covers, just after the hash field."""
@@ -142,9 +146,12 @@ def unpack(data: bytes, *, hashed: bool = True) -> Container:
     """Read a container.
 
     Raises ShaderError with the byte offset for sizes that do not fit, for a wrong hash if
-    ``hashed`` is set, and for a missing program or duplicate programs and signatures.
+    ``hashed`` is set, and for a missing program or duplicate programs and signatures; Unsupported
+    for an effect.
     """
     chunks = tuple(_chunks(data, _table(data, hashed=hashed)))
+    if any(chunk.tag == EFFECT_TAG for chunk in chunks):
+        raise Unsupported("effects (fx_4_0)")
     programs = [chunk for chunk in chunks if chunk.tag in PROGRAM_TAGS]
     if len(programs) != 1:
         raise ShaderError(f"{len(programs)} programs in a container", offset=0)
@@ -212,6 +219,19 @@ def _chunks(data: bytes, offsets: tuple[int, ...]) -> Iterator[Chunk]:
         yield Chunk(tag.decode("latin-1"), bytes(data[begin : begin + size]), begin)
 
 
+def level_9_code(chunk: Chunk) -> bytes:
+    """The shader model 2 code in a chunk ``LEVEL_9_TAG``, which begins with sizes and version.
+
+    Raises ShaderError for a chunk that ends before its code does.
+    """
+    if len(chunk.data) < _LEVEL_9.size:
+        raise ShaderError(f"{chunk.tag} ends in its header", offset=chunk.offset)
+    _, _, size, begin = _LEVEL_9.unpack_from(chunk.data)
+    if begin < _LEVEL_9.size or size > len(chunk.data) - begin:
+        raise ShaderError(f"{chunk.tag} has no {size} bytes of code", offset=chunk.offset + 8)
+    return chunk.data[begin : begin + size]
+
+
 class Form(msgspec.Struct, frozen=True):
     """Layout of a signature's elements: whether they have a stream and a minimum precision."""
 
@@ -268,7 +288,7 @@ def _element(chunk: Chunk, form: Form, at: int) -> Element:
     if component > ComponentType.FLOAT:
         raise ShaderError(f"{component} is no component type", offset=chunk.offset + at)
     return Element(
-        _name(chunk, name, chunk.offset + at),
+        name_at(chunk, name, chunk.offset + at),
         index,
         system_value,
         ComponentType(component),
@@ -280,8 +300,12 @@ def _element(chunk: Chunk, form: Form, at: int) -> Element:
     )
 
 
-def _name(chunk: Chunk, at: int, offset: int) -> str:
-    """The zero-terminated string at byte ``at`` of a chunk; ``offset`` is for errors."""
+def name_at(chunk: Chunk, at: int, offset: int | None = None) -> str:
+    """The zero-terminated string at byte ``at`` of a chunk.
+
+    Raises ShaderError at ``offset``, the place that names it, by default the chunk.
+    """
+    offset = chunk.offset if offset is None else offset
     end = chunk.data.find(b"\0", at, at + _NAME_BYTES)
     if at >= len(chunk.data) or end < 0:
         raise ShaderError(f"no name at {at:#x} of {chunk.tag}", offset=offset)

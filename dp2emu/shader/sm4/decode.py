@@ -58,7 +58,7 @@ _SELECTIONS = {
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """Register files whose registers are written under a component mask."""
-_INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
+_INDEXES = files(Op.MOV, "s") - {File.IMMEDIATE, File.IMMEDIATE64}
 """Register files whose registers can be the run-time part of an index, like r# in cb0[r0.x]."""
 _NEGATE, _ABSOLUTE = 1, 2
 
@@ -168,10 +168,13 @@ def _indices(
             continue
         if representation not in (fields.RELATIVE, fields.SUM):
             raise cursor.error(f"{representation} is no representation of an index in use")
-        if declared or place not in bank.relative:
+        if declared or place not in bank.relative | bank.linked:
             raise cursor.error(f"{bank.file.value} cannot be indexed")
         offset = cursor.take() if representation == fields.SUM else 0
-        yield Index(offset, _relative(cursor))
+        relative = _relative(cursor)
+        if place not in (bank.linked if relative.file is File.THIS else bank.relative):
+            raise cursor.error(f"{bank.file.value} cannot be indexed by {relative.file.value}")
+        yield Index(offset, relative)
 
 
 def _relative(cursor: Cursor[Version]) -> Operand:
@@ -487,7 +490,9 @@ def _is_declared(scope: _Scope, operand: Operand) -> bool:
         return array is not None and (bool(element.relative) or element.offset < array.count)
     if file is File.IMMEDIATE_CONSTANT_BUFFER:
         return scope.constants
-    return file not in BINDINGS or (file, operand.number) in scope.known
+    if file not in BINDINGS or operand.indices[0].relative is not None:
+        return True
+    return (file, operand.number) in scope.known
 
 
 def _check_resource(
@@ -499,7 +504,8 @@ def _check_resource(
     """
     accepted = instruction.op.row.dimensions
     for operand in instruction.operands if accepted else ():
-        dimension = known.get((operand.file, operand.number)) if operand.indices else None
+        named = bool(operand.indices) and operand.indices[0].relative is None
+        dimension = known.get((operand.file, operand.number)) if named else None
         if dimension is not None and dimension not in accepted:
             register = f"{operand.file.value}{operand.number}"
             raise instruction.error(f"{instruction.op.text} of {dimension.text} {register}")

@@ -85,6 +85,9 @@ class Bank(NamedTuple):
     stages: frozenset[Stage] = _ALL
     relative: frozenset[int] = frozenset()
     """Positions, from 0, of the indices that may have a run-time part."""
+    linked: frozenset[int] = frozenset()
+    """Positions of the indices to which a component of this# may be added, which names the data of
+    a class instance."""
 
     def exists(self, version: Version) -> bool:
         """Whether a version has this file."""
@@ -100,9 +103,9 @@ BANKS = (
     Bank(File.INDEXABLE_TEMP, 3, (_ROWS, _ROWS), relative=_SECOND),
     Bank(File.IMMEDIATE, 4),
     Bank(File.IMMEDIATE64, 5, since=V5_0),
-    Bank(File.SAMPLER, 6, (16,)),
-    Bank(File.RESOURCE, 7, (128,)),
-    Bank(File.CONSTANT_BUFFER, 8, (15, _ROWS), relative=_SECOND),
+    Bank(File.SAMPLER, 6, (16,), linked=_FIRST),
+    Bank(File.RESOURCE, 7, (128,), linked=_FIRST),
+    Bank(File.CONSTANT_BUFFER, 8, (15, _ROWS), relative=_SECOND, linked=_BOTH),
     Bank(File.IMMEDIATE_CONSTANT_BUFFER, 9, (_ROWS,), relative=_FIRST),
     Bank(File.LABEL, 10, (_ANY,)),
     Bank(File.PRIMITIVE_ID, 11, stages=_GS | _PATCHES),

@@ -2,6 +2,7 @@
 
 ``texels`` has the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
 ``LevelField`` per mip level, ordered by slice and face.  ``palette`` has 256 A8R8G8B8 words,
+or the tables of a block format (``block_decoder.BLOCK_TABLES``), at most 256 words;
 ``linear`` the linear values of 256 sRGB codes.  ``weights`` has the weights of a convolution
 kernel: those along a row, then from ``COLUMN_WEIGHTS`` on those along a column.
 """

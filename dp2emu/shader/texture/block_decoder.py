@@ -1,5 +1,7 @@
 """Decoders of block-compressed and packed formats: DXT, BC4, BC5, ATI, YUV pairs, single bits.
 
+``partitioned_decoder`` has those of BC6H and BC7; the tables here list them too.
+
 The weights of ``d3d.block_formats`` mix endpoints.  8-bit values use integer arithmetic only, so
 that a texel is the same sampled by a program and converted to a picture.
 """
@@ -12,12 +14,14 @@ from functools import partial
 import msgspec
 
 from dp2emu.d3d import block_formats as blocks
+from dp2emu.d3d import partitioned_blocks as partitioned
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
 from dp2emu.shader.codings import bits, signed_bits
 from dp2emu.shader.texture.fields import Decode, TexelSource
 from dp2emu.shader.texture.filters import Texel
+from dp2emu.shader.texture.partitioned_decoder import bc6h, bc7
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
@@ -268,6 +272,7 @@ BYTE_DECODERS: dict[AnyFormat, Decode] = {
     **dict.fromkeys(
         (DxgiFormat.BC3_UNORM, DxgiFormat.BC3_UNORM_SRGB), partial(_beside_alpha, _three_bits)
     ),
+    **dict.fromkeys((DxgiFormat.BC7_UNORM, DxgiFormat.BC7_UNORM_SRGB), bc7),
     DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
     DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
 }
@@ -279,5 +284,14 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     DxgiFormat.BC4_SNORM: partial(_one_ramp, True),
     DxgiFormat.BC5_UNORM: partial(_two_ramps, False),
     DxgiFormat.BC5_SNORM: partial(_two_ramps, True),
+    DxgiFormat.BC6H_UF16: partial(bc6h, False),
+    DxgiFormat.BC6H_SF16: partial(bc6h, True),
     DxgiFormat.R1_UNORM: _one_red_bit,
 }
+
+BLOCK_TABLES: dict[AnyFormat, Callable[[], partitioned.Words]] = {
+    **dict.fromkeys((DxgiFormat.BC6H_UF16, DxgiFormat.BC6H_SF16), partitioned.bc6h_words),
+    **dict.fromkeys((DxgiFormat.BC7_UNORM, DxgiFormat.BC7_UNORM_SRGB), partitioned.bc7_words),
+}
+"""Format -> function that returns the tables of its decoder, for formats that have any; they are
+bound as uniform file ``palette``."""

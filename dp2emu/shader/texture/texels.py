@@ -20,7 +20,7 @@ from dp2emu.shader.codings import bits, unit_blue
 from dp2emu.shader.ir import Program, Stage, TextureKind
 from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import LimitField
-from dp2emu.shader.texture.block_decoder import BLOCK_DECODERS, BYTE_DECODERS
+from dp2emu.shader.texture.block_decoder import BLOCK_DECODERS, BLOCK_TABLES, BYTE_DECODERS
 from dp2emu.shader.texture.fields import Decode, TexelSource, decode_channels, read_channel
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.records import SamplerKey
@@ -144,7 +144,10 @@ def _decoded(format: AnyFormat, words: I32, address: I64, u: I64, v: I64) -> Byt
     places = {"address": address, "u": u, "v": v}
     inputs = {name: place.astype(np.int32) for name, place in places.items()}
     nothing = {file.name: np.zeros(0, file.type.dtype) for file in program.files}
-    outputs = run(program, inputs, nothing | {"texels": words}, len(u)).outputs
+    files = nothing | {"texels": words}
+    if format in BLOCK_TABLES:
+        files["palette"] = BLOCK_TABLES[format]()
+    outputs = run(program, inputs, files, len(u)).outputs
     return np.rint(np.stack([*outputs.values()], axis=-1) * np.float32(255)).astype(np.uint8)
 
 

@@ -16,6 +16,7 @@ from dp2emu.ddi10.queries.query_types import CreateQuery, Query
 from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, MipInfo, ResourceType
 from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.shaders.shader import compute_shader
+from dp2emu.ddi10.shaders.stages import PointerData
 from dp2emu.ddi10.states.state_objects import DepthStencilDesc
 from dp2emu.errors import ContractError, ShaderError, Unsupported, UsageError
 from dp2emu.gpu.device.gpu import Gpu
@@ -133,8 +134,8 @@ def test_shaders_with_interfaces_are_set_without_any() -> None:
     driven.call("CsSetShaderWithIfaces", None)
     driven.call("Dispatch", 1, 1, 1)
     assert driven.words(buffer)[2] == 0
-    with pytest.raises(Unsupported, match="interfaces"):
-        driven.call("CsSetShaderWithIfaces", None, [1], [])
+    assert driven.refused("CsSetShaderWithIfaces", None, [1], []) == "CLASS_INSTANCES"
+    assert driven.refused("CsSetShaderWithIfaces", None, [1], [PointerData()]) == "CLASS_INSTANCES"
 
 
 def test_dispatches_are_predicated() -> None:

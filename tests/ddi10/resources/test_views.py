@@ -130,7 +130,7 @@ def test_elements_of_a_buffer_are_drawn_to() -> None:
         (BindFlag.RENDER_TARGET, RGBA8, 0, 17),
         (BindFlag.RENDER_TARGET, RGBA8, 16, 1),
         (BindFlag.RENDER_TARGET, RGBA8, 0, 0),
-        (BindFlag.RENDER_TARGET, DxgiFormat.B5G6R5_UNORM, 0, 1),
+        (BindFlag.RENDER_TARGET, DxgiFormat.A8_UNORM, 0, 1),
         (BindFlag.RENDER_TARGET, DxgiFormat.UNKNOWN, 0, 1),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from pathlib import Path
 from unittest.mock import patch
@@ -17,7 +18,7 @@ from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.jit.tiering import optimize_all, wait_for_background
+from dp2emu.shader.jit.tiering import tiers, wait_for_background
 from tests.gpu.drawing import color_surface, corner, draw
 from tests.shader.notes import compiles_noted
 
@@ -68,8 +69,8 @@ def test_a_new_state_has_only_its_own_rows_to_compile(compiled: list[str], sampl
 @pytest.mark.parametrize("samples", [1, 2, 4, 8])
 def test_one_function_draws_what_two_draw(compiled: list[str], samples: int) -> None:
     program = _program()
-    found = _drawn(program, samples)
-    optimize_all()
+    found, improved = tiers(partial(_drawn, program, samples))
+    assert improved == found
     assert _defined(compiled)[-1] == ["kernel"]
     compiled.clear()
     assert _drawn(program, samples) == found
@@ -97,8 +98,7 @@ def test_a_second_draw_of_little_has_not(compiled: list[str]) -> None:
 
 def test_good_code_of_an_earlier_process_needs_no_front(compiled: list[str]) -> None:
     program = _program()
-    found = _drawn(program)
-    optimize_all()
+    found, _ = tiers(partial(_drawn, program))
     _forget()
     compiled.clear()
     with patch.object(kernel_plan, "front_of", side_effect=AssertionError):

@@ -110,10 +110,11 @@ def places(found: Tessellation, points: list[int]) -> set[Place]:
 def border(found: Tessellation) -> set[Place]:
     """Where edges begin that no other triangle has; edges that go the same way twice are none."""
     a, b, c = found.corners
-    edges = np.stack((np.concatenate((a, b, c)), np.concatenate((b, c, a)))).T
-    ways = {tuple(edge) for edge in edges.tolist()}
-    assert len(ways) == len(edges)
-    return places(found, [first for first, second in ways if (second, first) not in ways])
+    edges = np.array((np.concatenate((a, b, c)), np.concatenate((b, c, a))), np.int64)
+    (first, second), points = edges, len(found.u)
+    ways = first * points + second
+    assert len(np.unique(ways)) == len(ways)
+    return places(found, first[~np.isin(second * points + first, ways)].tolist())
 
 
 def on_edges(domain: Domain, found: Tessellation) -> set[Place]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 from pathlib import Path
 from threading import Thread
 
@@ -11,7 +10,7 @@ import pytest
 
 from dp2emu.shader.jit import tiering
 from dp2emu.shader.jit.code import CodeSource, Effort
-from dp2emu.shader.jit.tiering import TieredFunction, optimize_all, wait_for_background
+from dp2emu.shader.jit.tiering import TieredFunction, tier0_calls, tiers, wait_for_background
 from tests.shader.notes import compiles_noted
 
 KIND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
@@ -82,21 +81,27 @@ def test_quick_code_that_is_kept_is_improved_as_well(kinds: list[bool]) -> None:
     assert kinds == [True, False]
 
 
-def test_all_that_is_quick_can_be_improved_at_once(kinds: list[bool]) -> None:
+def test_what_is_called_is_called_in_each_tier(kinds: list[bool]) -> None:
     f, unused = function(), function()
-    f.ready()
-    assert optimize_all()
-    assert not optimize_all()
-    assert f.run(2) == 14 and not unused.has_code
-    assert kinds == [True, False]
+    unused.ready()
+    assert list(tiers(lambda: f.run(2))) == [14, 14]
+    assert kinds == [True, False] and isinstance(f.run, KIND) and not unused.good
+    assert list(tiers(lambda: f.run(3))) == [21]
 
 
-def test_what_nobody_calls_any_more_is_not_improved(kinds: list[bool]) -> None:
-    f = function()
-    f.ready()
-    del f
-    gc.collect()
-    assert not optimize_all()
+def test_calls_of_good_code_and_of_others_are_not_noted(kinds: list[bool]) -> None:
+    f, good = function(), function()
+    f.run(1)
+    good.ready(Effort.GOOD)
+    with tier0_calls() as outer:
+        good.run(1)
+        with tier0_calls() as inner:
+            assert not inner and not outer
+            f.run(1)
+        f.run(1)
+    assert inner == outer == {f}
+    f.run(1)
+    assert not tiering._noted
 
 
 def test_threads_that_begin_together_have_the_same_code(kinds: list[bool]) -> None:

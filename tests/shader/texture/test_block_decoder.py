@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.errors import UsageError
@@ -155,6 +156,30 @@ def test_rows_of_odd_width_end_in_half_a_pair(format: Format) -> None:
     pairs = [model_pair(format, data[at : at + 4]) for at in range(0, 16, 4)]
     expected = [(pairs[0] + pairs[1])[:3], (pairs[2] + pairs[3])[:3]]
     assert decode(format, data, 3, 2).tolist() == expected
+
+
+SAME = {
+    DxgiFormat.BC1_UNORM: Format.DXT1,
+    DxgiFormat.BC1_UNORM_SRGB: Format.DXT1,
+    DxgiFormat.BC2_UNORM: Format.DXT3,
+    DxgiFormat.BC2_UNORM_SRGB: Format.DXT3,
+    DxgiFormat.BC3_UNORM: Format.DXT5,
+    DxgiFormat.BC3_UNORM_SRGB: Format.DXT5,
+    DxgiFormat.R8G8_B8G8_UNORM: Format.G8R8_G8B8,
+    DxgiFormat.G8R8_G8B8_UNORM: Format.R8G8_B8G8,
+}
+"""DXGI format -> format of Direct3D 9 with the same bytes (Microsoft's table of equivalents in
+"Legacy Formats: Map Direct3D 9 Formats to Direct3D 10")."""
+
+
+@pytest.mark.parametrize(("format", "legacy"), SAME.items())
+def test_dxgi_formats_have_the_texels_of_their_direct3d_9_equivalents(
+    format: DxgiFormat, legacy: Format
+) -> None:
+    width, height = FORMATS[legacy].block
+    data = np.random.default_rng(2).integers(0, 256, 6 * FORMATS[legacy].size, np.uint8).tobytes()
+    size = 3 * width, 2 * height
+    assert (decode(format, data, *size) == decode(legacy, data, *size)).all()
 
 
 @pytest.mark.parametrize("format", [*DXT, *PAIRS])

@@ -36,6 +36,7 @@ from dp2emu.shader.ports import LAYER, VIEWPORT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import GlobalFlags, SystemValue
 from dp2emu.shader.sm4.flow import Phase, phases
+from dp2emu.shader.sm4.linkage import check_linked
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.doubles import check_doubles
 from dp2emu.shader.sm4.lower.flow import lower_routine
@@ -182,6 +183,7 @@ def lower_hull(program: Program) -> LoweredHull:
     other masks than theirs, and for blocks that nest too deep; Unsupported for instructions that
     are not implemented and too many phase instances.
     """
+    check_linked(program)
     check_doubles(program)
     first, *others = phases(program)
     head = declared(first.declarations)
@@ -263,6 +265,7 @@ def lower(program: Program) -> Lowered4:
     global flag or with other masks than theirs.  Raises Unsupported for hull programs and for
     unordered access views outside pixel and compute programs.
     """
+    check_linked(program)
     check_doubles(program)
     stage = program.version.stage
     if stage not in _OUTPUTS:

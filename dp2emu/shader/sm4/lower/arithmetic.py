@@ -216,6 +216,7 @@ EVALUATE: dict[Op, Evaluate] = {
     Op.ULT: _op("ult"),
     Op.UADDC: _both(lambda b, x, y: (x + y, _bit(b, b.apply("ult", x + y, x)))),
     Op.USUBB: _both(lambda b, x, y: (x - y, _bit(b, b.apply("ult", x, y)))),
+    Op.MSAD: _each(lambda b, ref, x, total: integers.sum_of_differences(ref, x, total)),
     # Conversions
     Op.FTOI: _op("ftoi"),
     Op.FTOU: _op("ftou"),

@@ -91,7 +91,7 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
     """
     op = instruction.op
     if op not in EVALUATE:
-        raise Unsupported(_REFUSED.get(op, f"opcode {op.text}"))
+        raise Unsupported(REFUSED[op])
     results = EVALUATE[op](low, instruction)
     indices: dict[Operand, Value | None] = {}
     writes: list[Write] = []
@@ -330,8 +330,9 @@ def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:
     return {op: f"{what}: {op.text}" for op in ops}
 
 
-_REFUSED: dict[Op, str] = {
+REFUSED: dict[Op, str] = {
     **_named("shader interfaces", (Op.FCALL,)),
     **_named("shader debugging", (Op.ABORT, Op.DEBUG_BREAK)),
     **_named("tiled resources", (op for op in Op if op >= Op.GATHER4_S)),
 }
+"""Opcodes that cannot be lowered, with the words of the Unsupported error."""

@@ -177,6 +177,11 @@ def borrowed(x: int, y: int) -> tuple[int, int]:
     return x - y & WORD, int(x < y)
 
 
+def masked_differences(reference: int, x: int, total: int) -> int:
+    pairs = zip(reference.to_bytes(4, "little"), x.to_bytes(4, "little"), strict=True)
+    return min(total + sum(abs(one - other) for one, other in pairs if one), WORD)
+
+
 FLOAT: dict[str, tuple[int, Model]] = {
     "add": (2, floating(total)),
     "mul": (2, floating(product)),
@@ -240,6 +245,7 @@ OTHERS: dict[str, tuple[str, Model]] = {
     "ubfe": ("iii", extracted),
     "ibfe": ("iii", extracted_signed),
     "bfi": ("iiii", inserted),
+    "msad": ("iii", masked_differences),
     "swapc": ("iii", swapped),
     "movc": ("iii", lambda condition, x, y: x if condition else y),
     "mov": ("i", lambda x: x),

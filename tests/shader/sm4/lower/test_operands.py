@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.sm4.lower import Lowered4
+from dp2emu.shader.sm4.lower import Lowered4, flow
+from dp2emu.shader.sm4.opcodes import Op
 from tests.shader.sm4.lower.running import (
     execute,
     floats,
@@ -202,13 +203,20 @@ def test_coverage_is_an_input() -> None:
         ("ps_5_0", "dcl_input vInnerCoverage", "mov o0.x, vInnerCoverage", "inner coverage"),
         ("ps_5_0", "dcl_output oStencilRef", "mov oStencilRef, v2.x", "stencil reference"),
         ("vs_5_0", "", "abort", "shader debugging: abort"),
-        ("vs_5_0", "", "msad r0, r0, r0, r0", "opcode msad"),
+        ("vs_5_0", "", "debug_break", "shader debugging: debug_break"),
     ],
 )
 def test_what_is_not_built_is_named(version: str, declaration: str, body: str, what: str) -> None:
     text = (vs_text if version[0] == "v" else ps_text)(body, declaration, version)
     with pytest.raises(Unsupported, match=what):
         lowered(text)
+
+
+def test_every_opcode_is_lowered_or_refused_by_name() -> None:
+    marks = {op for op in Op if op.row.declares is not None or op.text.startswith("hs_")}
+    known = marks | set(flow.EVALUATE) | flow.CONTROL | set(flow.REFUSED) | {Op.LABEL}
+    assert [op.text for op in Op if op not in known] == []
+    assert not set(flow.REFUSED) & (set(flow.EVALUATE) | flow.CONTROL)
 
 
 def test_hull_shaders_are_no_single_program() -> None:

@@ -29,6 +29,8 @@ HULL = next(each for each in VERSIONS if each.stage is Stage.HULL)
 REFUSED = frozenset({File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
 LEFT_OUT = frozenset({File.STENCIL_REFERENCE, File.INTERFACE})
 UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
+LINKED = frozenset({Op.DCL_INTERFACE})
+"""Declarations that mean something with tables of functions only, which no random program has."""
 WRITING = (Stage.PIXEL, Stage.COMPUTE)
 """Stages that have views for unordered access."""
 EMITTING = decode(
@@ -46,7 +48,7 @@ ONE = Operand(File.IMMEDIATE, selection=Selection.ONE, words=(1,))
 def is_built(version: Version, instruction: Instruction) -> bool:
     """Whether an instruction is none of those that are refused by name."""
     if instruction.op.row.declares is not None:
-        return version.stage in WRITING or instruction.op not in UNORDERED
+        return instruction.op not in (LINKED if version.stage in WRITING else LINKED | UNORDERED)
     if version.stage not in WRITING and any(o.file is File.UAV for o in instruction.operands):
         return False
     if any(operand.file in LEFT_OUT for operand in instruction.operands):
