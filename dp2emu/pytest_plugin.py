@@ -8,7 +8,7 @@ fixture             value
 ``dp2``             ``testing.Bench``: builder of calls, device and rig, all recorded
 ``dp2_device``      its ``runtime.Device9``
 ``dp2_gpu``         its ``gpu.device.gpu.Gpu``; other rigs skip the test
-``ddi10``           ``runtime10.Device`` on an adapter that checks the rules of the runtime
+``ddi10``           ``runtime10.DriverDevice`` on an adapter that checks the rules of the runtime
 ``dp2_capture``     ``testing.Tape``: the calls of the test so far
 ``dp2_golden``      ``testing.Goldens`` in the folder ``goldens`` beside the test's file
 ``dp2_guard``       ``guard_pages.GuardPages`` in use: NumPy arrays end at inaccessible pages
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dp2emu.gpu.device.gpu import Gpu
     from dp2emu.guard_pages import GuardPages
     from dp2emu.runtime import Device9
-    from dp2emu.runtime10 import Device
+    from dp2emu.runtime10 import DriverDevice
     from dp2emu.testing import Bench, Goldens, Setup, Tape
 
 _SAVE = pytest.StashKey[Callable[[Path], None]]()
@@ -128,16 +128,16 @@ def dp2_capture(dp2: Bench) -> Tape:
 
 
 @pytest.fixture
-def ddi10(request: pytest.FixtureRequest) -> Device:
+def ddi10(request: pytest.FixtureRequest) -> DriverDevice:
     """A Direct3D 10/11 device whose calls are recorded."""
     from dp2emu.capture.recorder import Recorder
-    from dp2emu.runtime10 import Device
+    from dp2emu.runtime10 import DriverDevice
     from dp2emu.testing import Tape
 
     _guard_first(request)
     tape = Tape(request.node.name)
     request.node.stash[_SAVE] = tape.save
-    return Device(Recorder(_setup(request).adapter(), tape.write))
+    return DriverDevice(Recorder(_setup(request).adapter(), tape.write))
 
 
 @pytest.fixture

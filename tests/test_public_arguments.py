@@ -43,7 +43,7 @@ from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import Device3, EarlyDevice
 from dp2emu.runtime.textures import Textures
 from dp2emu.runtime10 import Api
-from dp2emu.runtime10 import Device as Device10
+from dp2emu.runtime10 import DriverDevice as Device10
 from dp2emu.runtime10 import Query as Query10
 from dp2emu.taps import Taps
 from dp2emu.text import TextCapture

@@ -22,7 +22,7 @@ from dp2emu.errors import Dp2Error, Fault, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.resource.memory_residency import Place
 from dp2emu.limits import Limits
-from dp2emu.runtime10 import Device, Query
+from dp2emu.runtime10 import DriverDevice, Query
 from dp2emu.scenario import Scenario, load_scenario, parse_scenario
 from tests.cli.running import dp2emu
 from tests.dp2.rigging import create, issue, payloads
@@ -81,10 +81,10 @@ DISJOINT = 3
 """D3D11_QUERY_TIMESTAMP_DISJOINT."""
 
 
-def staged_device(data: dict[str, Any]) -> tuple[Device, list[Query], int]:
+def staged_device(data: dict[str, Any]) -> tuple[DriverDevice, list[Query], int]:
     """A Direct3D 11 device with two queries, and the number of calls so far."""
     adapter = parse_scenario(data).adapter(checking=True)
-    device = Device(adapter)
+    device = DriverDevice(adapter)
     queries = [device.create_query(DISJOINT) for _ in range(2)]
     return device, queries, adapter._number  # type: ignore[attr-defined]
 
@@ -101,7 +101,7 @@ def test_a_clock_is_disturbed_before_a_call_of_direct3d_11() -> None:
 
 
 def test_an_adapter_is_lost_for_good() -> None:
-    device = Device(parse_scenario({"lost": {"call": 0, "calls": 1}}).adapter())
+    device = DriverDevice(parse_scenario({"lost": {"call": 0, "calls": 1}}).adapter())
     for _ in range(2):
         with pytest.raises(Dp2Error):
             device.create_buffer(16, 1, None)

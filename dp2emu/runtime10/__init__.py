@@ -1,11 +1,11 @@
 """The Direct3D 10 and 11 runtime: the application's interface over a driver's functions.
 
-``Device`` creates objects, calls the functions and reads back; ``Query`` is an application's query
-object.
+``DriverDevice`` creates objects, calls the functions and reads back; ``Query`` is a query object
+of an application.
 """
 
 from dp2emu.runtime10.codes import Api, Refused, Result
-from dp2emu.runtime10.device import Device, Handle, Resource, Shader
+from dp2emu.runtime10.driver_device import DriverDevice, Handle, Resource, Shader
 from dp2emu.runtime10.features import DoublesData, Feature, Options3Data, OptionsData
 from dp2emu.runtime10.query import Data, Query
 from dp2emu.runtime10.signatures import Code, VertexElement
@@ -17,8 +17,8 @@ __all__ = [
     "Api",
     "Code",
     "Data",
-    "Device",
     "DoublesData",
+    "DriverDevice",
     "Feature",
     "Handle",
     "Options3Data",

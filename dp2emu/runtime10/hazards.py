@@ -41,15 +41,20 @@ class _Range(msgspec.Struct, frozen=True, eq=False):
 
 
 class HazardTracker:
-    """Records which resources are bound as inputs and as outputs of a device.  Mutable."""
+    """Records which resources are bound as inputs and as outputs of a context.  Mutable.
 
-    def __init__(self) -> None:
+    The contexts of a device share the subresources of its views: those of ``sharing``.
+    """
+
+    def __init__(self, sharing: HazardTracker | None = None) -> None:
         self._vertices: dict[int, bytearray] = {}
         self._indices: _Handle = None
         self._read: dict[tuple[str, int], _Range] = {}
         self._outputs: dict[str, list[_Range]] = {}
         self._slots: dict[int, _Range] = {}
-        self._views: dict[int, tuple[bytearray, _Range]] = {}
+        self._views: dict[int, tuple[bytearray, _Range]] = (
+            {} if sharing is None else sharing._views
+        )
 
     def resolved(self, entry: str, arguments: tuple[Any, ...]) -> list[Call]:
         """The calls to make instead of a call of ``entry``: those that unbind inputs in the memory
@@ -97,6 +102,10 @@ class HazardTracker:
             yield entry, (desc, memory, *rest)
         else:
             yield from self._create_written(entry, desc, memory, *rest)
+
+    def _destroy(self, entry: str, memory: bytearray, *rest: Any) -> Iterator[Call]:
+        self._views.pop(id(memory), None)
+        yield entry, (memory, *rest)
 
     def _parts(self, views: Iterable[_Handle]) -> Iterator[_Range | None]:
         for view in views:
@@ -181,6 +190,13 @@ _RULES: dict[str, Callable[..., Iterator[Call]]] = {
     "CreateRenderTargetView": HazardTracker._create_written,
     "CreateUnorderedAccessView": HazardTracker._create_written,
     "CreateDepthStencilView": HazardTracker._create_depth,
+    **dict.fromkeys(
+        (
+            f"Destroy{noun}View"
+            for noun in ("ShaderResource", "RenderTarget", "UnorderedAccess", "DepthStencil")
+        ),
+        HazardTracker._destroy,
+    ),
     "SoSetTargets": HazardTracker._set_streams,
     "SetRenderTargets": HazardTracker._set_targets,
     "CsSetUnorderedAccessViews": HazardTracker._set_unordered,

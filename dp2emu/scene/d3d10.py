@@ -18,7 +18,7 @@ from dp2emu.errors import ContractError, Fault, SceneError, ShaderError, Unsuppo
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.picture import encode_png
 from dp2emu.readback import tight_image
-from dp2emu.runtime10 import Data, Device, Handle, Query, Refused, Resource, Result, Shader
+from dp2emu.runtime10 import Data, DriverDevice, Handle, Query, Refused, Resource, Result, Shader
 from dp2emu.runtime10.textures import Part, box_part, parts_of
 from dp2emu.scene.document import PICTURE_PIXELS, Scene10
 from dp2emu.scene.player import Action, Dialect, Missing, Player, Results, calling, hr_text, named
@@ -64,7 +64,7 @@ _DIALECT = Dialect(
 )
 
 
-class Player10(Player[Device]):
+class Player10(Player[DriverDevice]):
     """A Direct3D 10 or 11 device with the objects of a scene.  Mutable.
 
     ``shaders`` is the folder of compiled shaders, ``predicate`` the predicate and value of the
@@ -93,7 +93,7 @@ class Player10(Player[Device]):
             "get_predication": [],
             "failed_calls": [],
         }
-        super().__init__(_DIALECT, Device(adapter, scene.api), Results(scene.name, sections))
+        super().__init__(_DIALECT, DriverDevice(adapter, scene.api), Results(scene.name, sections))
         self.shaders = shaders
         self.predicate: tuple[str | None, int] = None, 0
         self._read = 0
@@ -243,7 +243,7 @@ def _entry(entry: str, /, **arguments: Argument) -> Action:
 def _acting(entry: str, /, **arguments: Argument) -> Action:
     """An operation that calls DDI function ``entry``; Refused if an argument's value is null."""
 
-    def act(device: Device, *values: Any) -> None:
+    def act(device: DriverDevice, *values: Any) -> None:
         device.call(entry, *map(_given, values))
 
     return calling(act, **arguments)
@@ -270,32 +270,34 @@ def _set_stream_targets(player: Player10, fields: Fields) -> None:
     player.device.call("SoSetTargets", buffers, _unused(buffers, _STREAM_TARGETS), offsets)
 
 
-def _set_vertex_buffer(device: Device, slot: int, buffer: Any, stride: int, offset: int) -> None:
+def _set_vertex_buffer(
+    device: DriverDevice, slot: int, buffer: Any, stride: int, offset: int
+) -> None:
     device.call("IaSetVertexBuffers", slot, (buffer,), (stride,), (offset,))
 
 
-def _set_unordered_view(device: Device, view: Any, slot: int, count: int) -> None:
+def _set_unordered_view(device: DriverDevice, view: Any, slot: int, count: int) -> None:
     device.call("CsSetUnorderedAccessViews", slot, (view,), (count,))
 
 
-def _set_targets(device: Device, views: list[Any], depth: Any, *unordered: Any) -> None:
+def _set_targets(device: DriverDevice, views: list[Any], depth: Any, *unordered: Any) -> None:
     device.call("SetRenderTargets", views, _unused(views, _TARGETS), depth, *unordered)
 
 
 def _set_all_targets(
-    device: Device, targets: list[Any], depth: Any, start: int, views: list[Any], counts: Any
+    device: DriverDevice, targets: list[Any], depth: Any, start: int, views: list[Any], counts: Any
 ) -> None:
     """OMSetRenderTargetsAndUnorderedAccessViews."""
     counts = [KEEP] * len(views) if counts is None else counts
     _set_targets(device, targets, depth, views, counts, start, start, len(views))
 
 
-def _clear_target(device: Device, *values: Any) -> None:
+def _clear_target(device: DriverDevice, *values: Any) -> None:
     *rgba, view = values
     device.call("ClearRenderTargetView", _given(view), tuple(rgba))
 
 
-def _clear_depth(device: Device, view: Any, depth: float, stencil: int) -> None:
+def _clear_depth(device: DriverDevice, view: Any, depth: float, stencil: int) -> None:
     flags = int(ClearFlag.DEPTH | ClearFlag.STENCIL)
     device.call("ClearDepthStencilView", _given(view), flags, depth, stencil)
 
@@ -409,7 +411,7 @@ def _binding(entry: str, argument: str) -> Action:
     ``argument``, DDI function ``entry``.
     """
 
-    def act(device: Device, slot: int, handle: Any) -> None:
+    def act(device: DriverDevice, slot: int, handle: Any) -> None:
         device.call(entry, slot, (handle,))
 
     return calling(act, Slot=_SLOT, **{argument: _HANDLE})
@@ -447,8 +449,8 @@ OPERATIONS: dict[str, Action] = {
         lambda device, *viewport: device.set_viewports([viewport]), TopLeftX=floating,
         TopLeftY=floating, Width=floating, Height=floating, MinDepth=floating, MaxDepth=floating,
     ),
-    "RSSetViewports": calling(Device.set_viewports, viewports=list_of(_viewport)),
-    "RSSetScissorRects": calling(Device.set_scissor_rects, rects=list_of(_scissor)),
+    "RSSetViewports": calling(DriverDevice.set_viewports, viewports=list_of(_viewport)),
+    "RSSetScissorRects": calling(DriverDevice.set_scissor_rects, rects=list_of(_scissor)),
     "RSSetScissorRect": calling(
         lambda device, *rect: device.set_scissor_rects([rect]), left=INT, top=INT, right=INT,
         bottom=INT,

@@ -17,7 +17,15 @@ from dp2emu.ddi10.states.state_objects import (
     TextureAddress,
 )
 from dp2emu.errors import SceneError
-from dp2emu.runtime10 import Api, Code, Device, Handle, Shader, StreamDeclaration, VertexElement
+from dp2emu.runtime10 import (
+    Api,
+    Code,
+    DriverDevice,
+    Handle,
+    Shader,
+    StreamDeclaration,
+    VertexElement,
+)
 from dp2emu.scene import textures10
 from dp2emu.scene.d3d10 import Player10
 from dp2emu.scene.document import read_json
@@ -90,17 +98,23 @@ _ELEMENT = record(
 
 
 def _streaming_shader(
-    device: Device, code: Code, declared: list[Any], strides: list[int], rasterized: int
+    device: DriverDevice, code: Code, declared: list[Any], strides: list[int], rasterized: int
 ) -> Shader:
     return device.create_streaming_shader(code, declared, strides, rasterized & 0xFFFFFFFF)
 
 
-def _input_layout(device: Device, code: Code, elements: list[VertexElement]) -> Handle:
+def _input_layout(device: DriverDevice, code: Code, elements: list[VertexElement]) -> Handle:
     return device.create_input_layout(elements, Shader(bytearray(), code))
 
 
 def _blend_state(
-    device: Device, enable: int, source: int, target: int, operation: int, mask: int, coverage: int
+    device: DriverDevice,
+    enable: int,
+    source: int,
+    target: int,
+    operation: int,
+    mask: int,
+    coverage: int,
 ) -> Handle:
     """Create a blend state with the same blending for all targets.
 
@@ -116,7 +130,7 @@ def _blend_state(
     return device.make("BlendState", BlendDesc1(coverage, 0, (row,) * TARGETS))
 
 
-def _depth_stencil_state(device: Device, *values: int) -> Handle:
+def _depth_stencil_state(device: DriverDevice, *values: int) -> Handle:
     """Create a depth-stencil state with the same stencil operations for both faces."""
     faces = len(StencilOpDesc._fields)
     face = StencilOpDesc(*values[:faces])
@@ -126,7 +140,7 @@ def _depth_stencil_state(device: Device, *values: int) -> Handle:
     )
 
 
-def _rasterizer_state(device: Device, *values: int) -> Handle:
+def _rasterizer_state(device: DriverDevice, *values: int) -> Handle:
     desc = RasterizerDesc(**dict(zip(_RASTERIZER, values, strict=True)))
     return device.make("RasterizerState", desc)
 
@@ -174,7 +188,7 @@ MAKERS: dict[str, Action] = {
     ),
     "CreateRasterizerState": calling(_rasterizer_state, **dict.fromkeys(_RASTERIZER, UINT)),
     "CreateSamplerState": _sampler_state,
-    "CreateQuery": calling(Device.create_query, Query=UINT, MiscFlags=_UINT_0),
-    "CreatePredicate": calling(Device.create_predicate, Query=UINT, MiscFlags=_UINT_0),
+    "CreateQuery": calling(DriverDevice.create_query, Query=UINT, MiscFlags=_UINT_0),
+    "CreatePredicate": calling(DriverDevice.create_predicate, Query=UINT, MiscFlags=_UINT_0),
 }  # fmt: skip
 """Functions that create the objects of Direct3D 10 and 11 scenes, by the resource's ``op``."""

@@ -10,7 +10,7 @@ from dp2emu.ddi10.resources.resource import ResourceType
 from dp2emu.ddi10.resources.transfers import DdiBox
 from dp2emu.errors import SceneError
 from dp2emu.gpu.resource.subresources import CUBE_FACES
-from dp2emu.runtime10 import Device, Handle, Resource
+from dp2emu.runtime10 import DriverDevice, Handle, Resource
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.textures import MiscFlag, Part, TextureDesc, parts_of, texture_resource
 from dp2emu.runtime10.views import RAW, Span, ViewDesc
@@ -50,7 +50,7 @@ _WORD = 0xFFFFFFFF
 # Initial data
 
 
-def content_of(player: Player[Device]) -> Callable[[object], Content | None]:
+def content_of(player: Player[DriverDevice]) -> Callable[[object], Content | None]:
     """A reader of initial data: hexadecimal digits, a data object, or a list of these; null is
     None.
     """
@@ -100,7 +100,7 @@ def _cut(data: bytes, parts: Sequence[Part]) -> list[bytes]:
 # Buffers and textures
 
 
-def _bytes_of(player: Player[Device]) -> Callable[[object], bytes | None]:
+def _bytes_of(player: Player[DriverDevice]) -> Callable[[object], bytes | None]:
     """A reader of the initial data of a buffer, which has one subresource."""
     read = content_of(player)
 
@@ -119,7 +119,7 @@ BYTES = PlayerReader(_bytes_of)
 
 
 def _buffer(
-    device: Device, size: int, data: bytes | None, bind: int, stride: int, *rest: int
+    device: DriverDevice, size: int, data: bytes | None, bind: int, stride: int, *rest: int
 ) -> Resource:
     """CreateBuffer.  MiscFlags have no effect: the driver allows all that they ask for."""
     usage, access, _misc = rest
@@ -127,7 +127,7 @@ def _buffer(
     return device.create_buffer(size, bind, filled, usage, stride, access)
 
 
-def _texture(player: Player[Device], fields: Fields, kind: ResourceType) -> Resource:
+def _texture(player: Player[DriverDevice], fields: Fields, kind: ResourceType) -> Resource:
     desc = _texture_desc(fields, kind)
     content = fields.take("hex", content_of(player), None)
     parts = parts_of(texture_resource(player.device.api, desc))
@@ -184,7 +184,7 @@ def _slices(fields: Fields, flagged: bool) -> tuple[bool, int]:
 # Views
 
 
-def _view(player: Player[Device], fields: Fields, noun: str) -> Handle:
+def _view(player: Player[DriverDevice], fields: Fields, noun: str) -> Handle:
     resource = fields.take("resource", player.find(Resource))
     desc = ViewDesc(
         fields.take("Format", FORMAT, None),

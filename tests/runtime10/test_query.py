@@ -8,16 +8,16 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.queries.query_types import Query as Ddi
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import fixed
-from dp2emu.runtime10 import Api, Device, Query, Refused, Result
+from dp2emu.runtime10 import Api, DriverDevice, Query, Refused, Result
 from dp2emu.runtime10.query import QUERIES, kind_of
 
 EVENT, OCCLUSION, TIMESTAMP, DISJOINT, STATISTICS, PREDICATE, STREAM = range(7)
 DO_NOT_FLUSH = 1
 
 
-def device(api: Api = Api.D3D11, *, slow: bool = False) -> Device:
+def device(api: Api = Api.D3D11, *, slow: bool = False) -> DriverDevice:
     timing = fixed(call=10, packet=100, delivery=100) if slow else None
-    return Device(Adapter(Gpu(timing), checking=True), api)
+    return DriverDevice(Adapter(Gpu(timing), checking=True), api)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_nothing_starts_while_polls_do_not_flush() -> None:
 
 
 def test_a_gpu_that_polls_give_no_time_is_waited_for() -> None:
-    made = Device(Adapter(Gpu(fixed(call=0, delivery=10))))
+    made = DriverDevice(Adapter(Gpu(fixed(call=0, delivery=10))))
     query = made.create_query(EVENT)
     query.end()
     assert ask(query) == ask(query) == Result.S_FALSE
@@ -178,7 +178,7 @@ def test_statistics_have_those_of_their_interface(api: Api, count: int) -> None:
 
 def test_a_removed_device_is_told() -> None:
     adapter = Adapter()
-    query = Device(adapter).create_query(OCCLUSION)
+    query = DriverDevice(adapter).create_query(OCCLUSION)
     query.end()
     adapter.remove()
     assert ask(query) == Result.DXGI_ERROR_DEVICE_REMOVED

@@ -6,7 +6,7 @@ import pytest
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.states.input_layout import InputElement
-from dp2emu.runtime10 import Code, Device, Refused, Result, StreamDeclaration, VertexElement
+from dp2emu.runtime10 import Code, DriverDevice, Refused, Result, StreamDeclaration, VertexElement
 from dp2emu.runtime10.signatures import APPEND, input_elements, texel_bytes
 from dp2emu.shader.sm4.assemble import assemble
 from dp2emu.shader.sm4.container import ComponentType, Element, Signature
@@ -103,7 +103,7 @@ def test_code_without_signatures_names_the_registers_that_its_program_declares()
 
 
 def test_a_layout_for_code_without_signatures_reaches_the_declared_registers() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     shader = device.create_shader("Vertex", Code(assemble(VERTEX)))
     elements = [VertexElement("V", 3, FLOAT2, 0), VertexElement("V", 1, FLOAT4, 0)]
     found = input_elements(elements, shader.code.named_inputs)
@@ -112,7 +112,7 @@ def test_a_layout_for_code_without_signatures_reaches_the_declared_registers() -
 
 
 def test_no_element_is_dropped_in_silence_for_code_without_signatures() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     shader = device.create_shader("Vertex", Code(assemble(VERTEX), (), ()))
     with pytest.raises(Refused, match="no element v1") as caught:
         device.create_input_layout([VertexElement("POSITION", 0, FLOAT4, 0)], shader)
@@ -120,7 +120,7 @@ def test_no_element_is_dropped_in_silence_for_code_without_signatures() -> None:
 
 
 def test_stream_output_of_code_without_signatures_names_declared_registers() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     streamed = [StreamDeclaration(0, "SV_Position", 0, 0, 4, 0),
                 StreamDeclaration(0, "o", 1, 0, 2, 0)]  # fmt: skip
     assert device.create_streaming_shader(Code(assemble(VERTEX)), streamed, [24], 0).memory

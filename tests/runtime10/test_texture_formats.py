@@ -9,7 +9,7 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.resource import ResourceType
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.device.gpu import Gpu
-from dp2emu.runtime10 import Device, Refused, TextureDesc
+from dp2emu.runtime10 import DriverDevice, Refused, TextureDesc
 
 F, T = DxgiFormat, ResourceType
 SHADER_RESOURCE, RENDER_TARGET, DEPTH_STENCIL, UNORDERED_ACCESS = 0x8, 0x20, 0x40, 0x80
@@ -21,7 +21,7 @@ def possible(kind: ResourceType, format: DxgiFormat, **members: int) -> bool:
     slices = {"slices": 6} if kind is T.TEXTURECUBE else {}
     desc = TextureDesc(kind, format.value, **{**sides, **slices, **members})  # type: ignore[arg-type]
     try:
-        Device(Adapter(Gpu())).create_texture(desc)
+        DriverDevice(Adapter(Gpu())).create_texture(desc)
     except Refused:
         return False
     return True

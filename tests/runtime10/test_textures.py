@@ -8,7 +8,7 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.resource import ResourceType, Usage
 from dp2emu.ddi10.resources.transfers import DdiBox
 from dp2emu.errors import Unsupported
-from dp2emu.runtime10 import Api, Device, Refused, Resource, TextureDesc
+from dp2emu.runtime10 import Api, DriverDevice, Refused, Resource, TextureDesc
 from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
 
 FLOAT, BC1, D24S8 = 41, 71, 45
@@ -27,7 +27,7 @@ KINDS: list[tuple[TextureDesc, list[int]]] = [
 def test_each_subresource_reads_back_as_it_was_given(
     desc: TextureDesc, sizes: list[int], api: Api
 ) -> None:
-    device = Device(Adapter(checking=True), api)
+    device = DriverDevice(Adapter(checking=True), api)
     data = [bytes([number + 1]) * size for number, size in enumerate(sizes)]
     texture = device.create_texture(desc, data)
     assert [part.size for part in parts_of(texture.desc)] == sizes
@@ -35,7 +35,7 @@ def test_each_subresource_reads_back_as_it_was_given(
 
 
 def test_a_subresource_that_does_not_exist_is_refused() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     texture = device.create_texture(KINDS[1][0])
     for index in (-1, 4):
         with pytest.raises(Refused, match=f"subresource {index} of 4"):
@@ -49,13 +49,13 @@ def test_a_subresource_that_does_not_exist_is_refused() -> None:
      {"kind": ResourceType.TEXTURECUBE}, {"kind": ResourceType.TEXTURE3D}],
 )  # fmt: skip
 def test_an_invalid_description_is_refused(change: dict[str, int]) -> None:
-    device, desc = Device(Adapter(checking=True)), KINDS[1][0]
+    device, desc = DriverDevice(Adapter(checking=True)), KINDS[1][0]
     with pytest.raises(Refused):
         device.create_texture(desc._replace(**change))  # type: ignore[arg-type]
 
 
 def test_data_of_another_size_is_refused() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     for data in ([bytes(32)], [bytes(32), bytes(8), bytes(32), bytes(9)]):
         with pytest.raises(Refused, match="initial data of another size"):
             device.create_texture(KINDS[1][0], data)
@@ -64,19 +64,19 @@ def test_data_of_another_size_is_refused() -> None:
 def test_flags_that_are_not_implemented_are_named() -> None:
     desc = KINDS[1][0]._replace(misc=0x2)
     with pytest.raises(Unsupported, match="MiscFlags 0x2"):
-        Device(Adapter(checking=True)).create_texture(desc)
+        DriverDevice(Adapter(checking=True)).create_texture(desc)
 
 
 def test_only_direct3d_10_0_lacks_arrays_of_cubes() -> None:
     desc = KINDS[3][0]._replace(slices=12, misc=int(MiscFlag.TEXTURECUBE))
     for api in (Api.D3D10_1, Api.D3D11):
-        assert isinstance(Device(Adapter(checking=True), api).create_texture(desc), Resource)
+        assert isinstance(DriverDevice(Adapter(checking=True), api).create_texture(desc), Resource)
     with pytest.raises(Refused, match="12 faces"):
-        Device(Adapter(checking=True), Api.D3D10).create_texture(desc)
+        DriverDevice(Adapter(checking=True), Api.D3D10).create_texture(desc)
 
 
 def test_access_flags_are_flags_of_maps() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     both = int(CpuAccess.READ | CpuAccess.WRITE)
     desc = KINDS[1][0]._replace(bind=0, usage=Usage.STAGING, access=both)
     assert device.create_texture(desc).desc.MapFlags == 3
@@ -84,7 +84,7 @@ def test_access_flags_are_flags_of_maps() -> None:
 
 
 def test_depth_reads_back() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     desc = TextureDesc(ResourceType.TEXTURE2D, D24S8, 2, 1, bind=0x40)
     texture = device.create_texture(desc)
     view = device.create_view("DepthStencilView", texture)
@@ -107,7 +107,7 @@ def test_depth_reads_back() -> None:
 def test_a_box_is_of_whole_blocks_inside_the_subresource(
     box: DdiBox | None, size: int, what: str
 ) -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     texture = device.create_texture(KINDS[4][0])
     if what:
         with pytest.raises(Refused, match=what):
@@ -118,7 +118,7 @@ def test_a_box_is_of_whole_blocks_inside_the_subresource(
 
 
 def test_a_box_of_a_buffer_is_bytes() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     buffer = device.create_buffer(8, 1, bytes(8))
     device.update(buffer, 0, b"\1\2\3", DdiBox(2, 0, 0, 5, 1, 1))
     assert device.read(buffer) == b"\0\0\1\2\3\0\0\0"

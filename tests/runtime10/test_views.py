@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.resource import ResourceType
-from dp2emu.runtime10 import Api, Device, Refused, Resource, Span, TextureDesc, ViewDesc
+from dp2emu.runtime10 import Api, DriverDevice, Refused, Resource, Span, TextureDesc, ViewDesc
 from dp2emu.runtime10 import ViewDimension as D
 from dp2emu.runtime10.views import VIEW_DIMENSIONS, view_structure
 
@@ -21,7 +21,7 @@ def made(kind: ResourceType, *, samples: int = 1, slices: int = 1, levels: int =
     depth = 4 if kind is ResourceType.TEXTURE3D else 1
     bind = 0x28 if samples > 1 else 0xA8
     desc = TextureDesc(kind, FLOAT, 4, side, depth, levels, slices, samples, bind=bind)
-    return Device(Adapter(checking=True)).create_texture(desc)
+    return DriverDevice(Adapter(checking=True)).create_texture(desc)
 
 
 def parts(noun: str, resource: Resource, desc: ViewDesc | None = None) -> tuple[Any, ...]:
@@ -88,7 +88,7 @@ def test_every_kind_of_view_refuses_dimensions_that_it_does_not_have(noun: str) 
 
 
 def test_a_format_that_the_resource_cannot_be_cast_to_is_refused() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     texture = device.create_texture(TextureDesc(FLAT, FLOAT, 4, 4, bind=8))
     with pytest.raises(Refused, match="CreateShaderResourceView"):
         device.create_view(SRV, texture, ViewDesc(format=28))

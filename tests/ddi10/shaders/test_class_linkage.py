@@ -13,7 +13,7 @@ from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.ddi10.shaders.stages import PointerData
 from dp2emu.errors import ContractError, ShaderError, Unsupported
 from dp2emu.gpu.device.gpu import Gpu
-from dp2emu.runtime10 import Device
+from dp2emu.runtime10 import DriverDevice
 from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.streamout import StreamDeclaration
 from dp2emu.shader.engines import engine
@@ -200,7 +200,7 @@ ret
 
 def test_class_instances_of_a_capture_are_replayed() -> None:
     records: list[Record] = []
-    device = Device(Recorder(Adapter(checking=True), records.append))
+    device = DriverDevice(Recorder(Adapter(checking=True), records.append))
     for stage, code in (("Compute", program()), ("Hull", assemble(HULL))):
         shader = device.create_shader(stage, Code(code))
         entry = f"{stage[0]}sSetShaderWithIfaces"
@@ -211,7 +211,7 @@ def test_class_instances_of_a_capture_are_replayed() -> None:
 
 
 def test_a_shader_with_stream_output_has_class_instances() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     declared = [StreamDeclaration(0, "o", 0, 0, 1, 0)]
     shader = device.create_streaming_shader(Code(assemble(STREAMING)), declared, [4])
     device.call("GsSetShaderWithIfaces", shader.memory, [1], [PointerData()])

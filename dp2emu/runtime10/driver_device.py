@@ -95,7 +95,7 @@ class Shader(Handle, frozen=True, eq=False):
 
 
 @checked
-class Device:
+class DriverDevice:
     """A device for an application.  Mutable: calls change its bindings.
 
     Methods raise Refused with a ``Result``, and the errors of the driver: Unsupported for features
@@ -106,7 +106,7 @@ class Device:
         self.api = api
         self._adapter = adapter
         self._codes: list[int] = []
-        self._hazards = HazardTracker()
+        self.hazards = HazardTracker()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
         self._functions = driver.functions
 
@@ -120,12 +120,17 @@ class Device:
         Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only,
         ArgumentError for an unknown one and for arguments that it does not take.
         """
-        self._codes.clear()
         found = None
-        for name, given in self._hazards.resolved(entry, arguments):
-            if name not in self._functions:
-                raise _missing(name)
-            found = self._functions[name](*given)
+        for name, given in self.hazards.resolved(entry, arguments):
+            found = self.send(name, *given)
+        return found
+
+    def send(self, entry: str, *arguments: Any) -> Any:
+        """Call the DDI function ``entry`` as it is; raises as ``call`` does."""
+        self._codes.clear()
+        if entry not in self._functions:
+            raise _missing(entry)
+        found = self._functions[entry](*arguments)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found

@@ -10,7 +10,7 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.resources.resource import ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.views import CreateTargetView
-from dp2emu.runtime10 import Api, Device, Refused, Result
+from dp2emu.runtime10 import Api, DriverDevice, Refused, Result
 from dp2emu.runtime10.codes import RESULTS
 
 RGBA8, FLOAT4 = 28, 2
@@ -23,7 +23,7 @@ def test_every_code_of_a_driver_has_a_result(code: DdiCode) -> None:
 
 
 def test_a_buffer_reads_back() -> None:
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     assert device.read(device.create_buffer(7, 1, b"1234567")) == b"1234567"
     assert device.read(device.create_buffer(5, 1, None)) == bytes(5)
 
@@ -31,12 +31,12 @@ def test_a_buffer_reads_back() -> None:
 @pytest.mark.parametrize(("format", "size"), [(RGBA8, 4), (FLOAT4, 16)])
 def test_a_texture_reads_back_without_holes(format: int, size: int) -> None:
     data = bytes(range(3 * 2 * size))
-    device = Device(Adapter(checking=True))
+    device = DriverDevice(Adapter(checking=True))
     given = SubresourceUP(data, 3 * size, 6 * size)
     assert device.read(device.create_texture2d(format, (3, 2), 8, data=given)) == data
 
 
-def followed(device: Device) -> list[tuple[str, Any]]:
+def followed(device: DriverDevice) -> list[tuple[str, Any]]:
     """The calls of functions of the driver from now on."""
     called: list[tuple[str, Any]] = []
     call = device.call
@@ -52,7 +52,7 @@ def followed(device: Device) -> list[tuple[str, Any]]:
 @pytest.mark.parametrize("api", Api)
 @pytest.mark.parametrize("samples", [1, 4])
 def test_a_target_reads_back_resolved(api: Api, samples: int) -> None:
-    device = Device(Adapter(checking=True), api)
+    device = DriverDevice(Adapter(checking=True), api)
     called = followed(device)
     texture = device.create_texture2d(RGBA8, (4, 2), TARGET, samples=samples)
     desc = CreateTargetView(texture.memory, RGBA8, ResourceType.TEXTURE2D)
@@ -65,7 +65,7 @@ def test_a_target_reads_back_resolved(api: Api, samples: int) -> None:
 
 def test_what_the_driver_reports_is_refused() -> None:
     adapter = Adapter()
-    device = Device(adapter)
+    device = DriverDevice(adapter)
     adapter.remove()
     with pytest.raises(Refused, match="CreateResource") as caught:
         device.create_buffer(4, 1, None)
@@ -74,7 +74,7 @@ def test_what_the_driver_reports_is_refused() -> None:
 
 def test_finish_lets_the_gpu_become_idle() -> None:
     adapter = Adapter()
-    device = Device(adapter)
+    device = DriverDevice(adapter)
     device.create_query(0).end()
     device.call("Flush")
     device.finish()
