@@ -1,7 +1,7 @@
 """The Direct3D 10 and 11 runtime: the application's interface over a driver's functions.
 
-``DriverDevice`` creates objects, calls the functions and reads back; ``Query`` is a query object of
-an application.
+``DriverDevice`` creates objects, calls the functions and reads back; ``Query`` is a query object
+of an application.
 """
 
 from dp2emu.runtime10.codes import Api, Refused, Result
