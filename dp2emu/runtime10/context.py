@@ -1,245 +1,500 @@
 """ID3D11DeviceContext: state, draws, transfers, maps and queries of an application.
 
+A call without a result that Direct3D forbids has no effect; ``messages`` tells why.
+
 Source: the Direct3D 11 documentation of ID3D11DeviceContext.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
+from dp2emu.d3d.dxgi import DXGI
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import BindFlag, Usage
-from dp2emu.ddi10.resources.transfers import DdiBox
 from dp2emu.ddi10.resources.unordered_access import KEEP
-from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
+from dp2emu.ddi10.resources.unordered_access import SLOTS as UNORDERED_SLOTS
+from dp2emu.ddi10.states.bindings import VIEWPORTS
+from dp2emu.ddi10.states.input_layout import SLOTS as VERTEX_SLOTS
 from dp2emu.ddi10.states.state_objects import TARGETS
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS
+from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.runtime10.hazards import HazardTracker
+from dp2emu.runtime10.descriptions import Box, Rect, Viewport
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
     DepthStencilState,
     DepthStencilView,
-    DeviceChild,
     InputLayout,
+    Predicate,
+    Query,
     RasterizerState,
     RenderTargetView,
     Resource,
     ShaderResourceView,
     UnorderedAccessView,
 )
-from dp2emu.runtime10.pipeline_state import PipelineState
+from dp2emu.runtime10.query import Data
+from dp2emu.runtime10.textures import CpuAccess, parts_of
 
-_T = TypeVar("_T", bound=DeviceChild)
+KEEP_RENDER_TARGETS = KEEP_UNORDERED_ACCESS_VIEWS = None
+"""D3D11_KEEP_RENDER_TARGETS_AND_DEPTH_STENCIL and D3D11_KEEP_UNORDERED_ACCESS_VIEWS: arguments of
+``om_set_render_targets_and_unordered_access_views`` that leave what is bound."""
 
 _INPUT = BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER
 
 
-class Sender(Protocol):
-    """Receives the calls of the driver that a context makes."""
-
-    def send(self, entry: str, *arguments: Any) -> Any:
-        """Call the DDI function ``entry``, or keep the call for later."""
-
-
-def memory_of(thing: DeviceChild | None) -> bytearray | None:
-    """The driver's object of an application's object, None for None."""
-    return None if thing is None else thing.memory
-
-
-def memories_of(things: Sequence[DeviceChild | None]) -> tuple[bytearray | None, ...]:
-    """The driver's objects of an application's objects."""
-    return tuple(map(memory_of, things))
-
-
-class Context:
+class Context(StageBindings):
     """ID3D11DeviceContext: makes the driver's calls, and knows the state they set.  Mutable."""
-
-    def __init__(self, sender: Sender, hazards: HazardTracker, find: Callable[[bytearray], Any]):
-        self._sender = sender
-        self._hazards = hazards
-        self._find = find
-        self.state = PipelineState()
-
-    def call(self, entry: str, *arguments: Any) -> Any:
-        """Call the DDI function ``entry``, after unbinding inputs that would also be outputs."""
-        found = None
-        for name, given in self._hazards.resolved(entry, arguments):
-            self.state.note(name, given)
-            found = self._sender.send(name, *given)
-        return found
-
-    def _bound(self, entry: str, start: int, count: int) -> list[Any]:
-        """The objects in slots that ``entry`` sets, each with a reference more."""
-        rows = (self.state.row(entry, slot) for slot in range(start, start + count))
-        return [self._given(row[0]) for row in rows]
-
-    def _given(self, memory: bytearray | None) -> Any:
-        """The application's object of a driver's object, with a reference more."""
-        if memory is None:
-            return None
-        found = self._find(memory)
-        found.add_ref()
-        return found
 
     # Input assembler
 
     def ia_set_input_layout(self, layout: InputLayout | None) -> None:
         """IASetInputLayout."""
-        self.call("IaSetInputLayout", memory_of(layout))
+        self.do("IaSetInputLayout", memory_of(layout))
+
+    def ia_get_input_layout(self) -> InputLayout | None:
+        """IAGetInputLayout: the layout, with a reference more."""
+        found: InputLayout | None = self.given(self.state.whole("IaSetInputLayout")[0])
+        return found
 
     def ia_set_primitive_topology(self, topology: int) -> None:
         """IASetPrimitiveTopology, a D3D11_PRIMITIVE_TOPOLOGY."""
-        self.call("IaSetTopology", topology)
+        self.do("IaSetTopology", topology)
+
+    def ia_get_primitive_topology(self) -> int:
+        """IAGetPrimitiveTopology, a D3D11_PRIMITIVE_TOPOLOGY."""
+        found: int = self.state.whole("IaSetTopology")[0]
+        return found
 
     def ia_set_vertex_buffers(
         self,
-        start: int,
+        start_slot: int,
         buffers: Sequence[Buffer | None],
         strides: Sequence[int],
         offsets: Sequence[int],
     ) -> None:
         """IASetVertexBuffers; strides and offsets are in bytes."""
-        self.call("IaSetVertexBuffers", start, memories_of(buffers), strides, offsets)
+        self.do(
+            "IaSetVertexBuffers", start_slot, memories_of(buffers), tuple(strides), tuple(offsets)
+        )
+
+    def ia_get_vertex_buffers(
+        self, start_slot: int, count: int
+    ) -> list[tuple[Buffer | None, int, int]]:
+        """IAGetVertexBuffers: each slot's buffer, with a reference more, stride and offset."""
+        entry = "IaSetVertexBuffers"
+        buffers = self.given_slots(entry, start_slot, count, VERTEX_SLOTS)
+        rows = (self.state.row(entry, slot) for slot in range(start_slot, start_slot + count))
+        return [(buffer, *row[1:]) for buffer, row in zip(buffers, rows, strict=True)]
 
     def ia_set_index_buffer(self, buffer: Buffer | None, format: int, offset: int) -> None:
         """IASetIndexBuffer; ``format`` is a DXGI_FORMAT, ``offset`` in bytes."""
-        self.call("IaSetIndexBuffer", memory_of(buffer), format, offset)
+        self.do("IaSetIndexBuffer", memory_of(buffer), format, offset)
+
+    def ia_get_index_buffer(self) -> tuple[Buffer | None, int, int]:
+        """IAGetIndexBuffer: the buffer, with a reference more, its DXGI_FORMAT and offset."""
+        memory, format, offset = self.state.whole("IaSetIndexBuffer")
+        return self.given(memory), format, offset
 
     # Rasterizer
 
     def rs_set_state(self, state: RasterizerState | None) -> None:
         """RSSetState."""
-        self.call("SetRasterizerState", memory_of(state))
+        self.do("SetRasterizerState", memory_of(state))
+
+    def rs_get_state(self) -> RasterizerState | None:
+        """RSGetState: the state, with a reference more."""
+        found: RasterizerState | None = self.given(self.state.whole("SetRasterizerState")[0])
+        return found
 
     def rs_set_viewports(self, viewports: Sequence[Viewport]) -> None:
         """RSSetViewports."""
-        self.call("SetViewports", _free(viewports, VIEWPORTS), tuple(viewports))
+        self.do("SetViewports", VIEWPORTS - len(viewports), tuple(viewports))
 
-    def rs_set_scissor_rects(self, rects: Sequence[Scissor]) -> None:
+    def rs_get_viewports(self) -> list[Viewport]:
+        """RSGetViewports: the viewports that were set."""
+        return list(self.state.whole("SetViewports")[1])
+
+    def rs_set_scissor_rects(self, rects: Sequence[Rect]) -> None:
         """RSSetScissorRects."""
-        self.call("SetScissorRects", _free(rects, VIEWPORTS), tuple(rects))
+        self.do("SetScissorRects", VIEWPORTS - len(rects), tuple(rects))
+
+    def rs_get_scissor_rects(self) -> list[Rect]:
+        """RSGetScissorRects: the rectangles that were set."""
+        return list(self.state.whole("SetScissorRects")[1])
 
     # Output merger
 
     def om_set_blend_state(
         self,
         state: BlendState | None,
-        factor: Sequence[float] | None = None,
+        blend_factor: Sequence[float] | None = None,
         sample_mask: int = 0xFFFFFFFF,
     ) -> None:
-        """OMSetBlendState; without ``factor`` it is 1 in all channels."""
-        given = (1.0,) * 4 if factor is None else tuple(factor)
-        self.call("SetBlendState", memory_of(state), given, sample_mask)
+        """OMSetBlendState; without ``blend_factor`` it is 1 in all channels."""
+        factor = (1.0,) * 4 if blend_factor is None else tuple(blend_factor)
+        self.do("SetBlendState", memory_of(state), factor, sample_mask)
 
-    def om_set_depth_stencil_state(self, state: DepthStencilState | None, reference: int) -> None:
+    def om_get_blend_state(self) -> tuple[BlendState | None, tuple[float, ...], int]:
+        """OMGetBlendState: the state, with a reference more, blend factor and sample mask."""
+        memory, factor, mask = self.state.whole("SetBlendState")
+        return self.given(memory), factor, mask
+
+    def om_set_depth_stencil_state(
+        self, state: DepthStencilState | None, stencil_ref: int = 0
+    ) -> None:
         """OMSetDepthStencilState."""
-        self.call("SetDepthStencilState", memory_of(state), reference)
+        self.do("SetDepthStencilState", memory_of(state), stencil_ref)
+
+    def om_get_depth_stencil_state(self) -> tuple[DepthStencilState | None, int]:
+        """OMGetDepthStencilState: the state, with a reference more, and the reference value."""
+        memory, reference = self.state.whole("SetDepthStencilState")
+        return self.given(memory), reference
 
     def om_set_render_targets(
         self, targets: Sequence[RenderTargetView | None], depth: DepthStencilView | None = None
     ) -> None:
-        """OMSetRenderTargets."""
-        views = memories_of(targets)
-        self.call("SetRenderTargets", views, _free(views, TARGETS), memory_of(depth))
+        """OMSetRenderTargets; unordered access views of the output merger are unbound."""
+        self.om_set_render_targets_and_unordered_access_views(targets, depth, 0, ())
 
     def om_set_render_targets_and_unordered_access_views(
         self,
-        targets: Sequence[RenderTargetView | None],
+        targets: Sequence[RenderTargetView | None] | None,
         depth: DepthStencilView | None,
-        start: int,
-        unordered: Sequence[UnorderedAccessView | None],
-        counts: Sequence[int] | None = None,
+        start_slot: int,
+        unordered: Sequence[UnorderedAccessView | None] | None,
+        initial_counts: Sequence[int] | None = None,
     ) -> None:
-        """OMSetRenderTargetsAndUnorderedAccessViews."""
-        views, written = memories_of(targets), memories_of(unordered)
-        kept = (KEEP,) * len(written) if counts is None else tuple(counts)
-        rest = written, kept, start, start, len(written)
-        self.call("SetRenderTargets", views, _free(views, TARGETS), memory_of(depth), *rest)
+        """OMSetRenderTargetsAndUnorderedAccessViews.
+
+        ``targets`` or ``unordered`` may be ``KEEP_RENDER_TARGETS`` or
+        ``KEEP_UNORDERED_ACCESS_VIEWS``.
+        """
+        bound = self.state.whole("SetRenderTargets")
+        if targets is None:
+            colors, depth_memory = bound[0], bound[2]
+        else:
+            colors, depth_memory = memories_of(targets), memory_of(depth)
+        rest: tuple[Any, ...]
+        if unordered is None:
+            rest = _without_counts(bound[3:])
+        else:
+            views = memories_of(unordered)
+            counts = (KEEP,) * len(views) if initial_counts is None else tuple(initial_counts)
+            rest = (views, counts, start_slot, 0, UNORDERED_SLOTS) if views else ()
+        self.do("SetRenderTargets", colors, TARGETS - len(colors), depth_memory, *rest)
+
+    def om_get_render_targets(
+        self, count: int = TARGETS
+    ) -> tuple[list[RenderTargetView | None], DepthStencilView | None]:
+        """OMGetRenderTargets: ``count`` targets and the depth-stencil view, each with a reference
+        more.
+        """
+        colors, _, depth, *_ = self.state.whole("SetRenderTargets")
+        padded = (*colors, *(None,) * TARGETS)[:count]
+        return [self.given(memory) for memory in padded], self.given(depth)
+
+    def om_get_unordered_access_views(
+        self, start_slot: int, count: int
+    ) -> list[UnorderedAccessView | None]:
+        """The unordered access views of OMGetRenderTargetsAndUnorderedAccessViews, each with a
+        reference more.
+        """
+        views, first = (*self.state.whole("SetRenderTargets")[3:], (), (), 0)[0:3:2]
+        slots = dict(enumerate(views, first))
+        return [self.given(slots.get(slot)) for slot in range(start_slot, start_slot + count)]
+
+    # Compute
+
+    def cs_set_unordered_access_views(
+        self,
+        start_slot: int,
+        views: Sequence[UnorderedAccessView | None],
+        initial_counts: Sequence[int] | None = None,
+    ) -> None:
+        """CSSetUnorderedAccessViews; without ``initial_counts`` hidden counters keep theirs."""
+        counts = (KEEP,) * len(views) if initial_counts is None else tuple(initial_counts)
+        self.do("CsSetUnorderedAccessViews", start_slot, memories_of(views), counts)
+
+    def cs_get_unordered_access_views(
+        self, start_slot: int, count: int
+    ) -> list[UnorderedAccessView | None]:
+        """CSGetUnorderedAccessViews: the views, each with a reference more."""
+        entry = "CsSetUnorderedAccessViews"
+        return self.given_slots(entry, start_slot, count, UNORDERED_SLOTS)
 
     # Stream output
 
-    def so_set_targets(self, buffers: Sequence[Buffer | None], offsets: Sequence[int]) -> None:
+    def so_set_targets(
+        self, buffers: Sequence[Buffer | None], offsets: Sequence[int] | None = None
+    ) -> None:
         """SOSetTargets; an offset of -1 continues behind the data written last."""
-        given = tuple(offset & 0xFFFFFFFF for offset in offsets)
-        self.call("SoSetTargets", memories_of(buffers), _free(buffers, STREAM_TARGETS), given)
+        given = (0,) * len(buffers) if offsets is None else offsets
+        places = tuple(offset & 0xFFFFFFFF for offset in given)
+        memories = memories_of(buffers)
+        self.do("SoSetTargets", memories, STREAM_TARGETS - len(memories), places)
+
+    def so_get_targets(self, count: int = STREAM_TARGETS) -> list[Buffer | None]:
+        """SOGetTargets: ``count`` buffers, each with a reference more."""
+        buffers = (*self.state.whole("SoSetTargets")[0], *(None,) * STREAM_TARGETS)
+        return [self.given(memory) for memory in buffers[:count]]
+
+    # Predication and queries
+
+    def set_predication(self, predicate: Predicate | None, value: bool) -> None:
+        """SetPredication: skip draws while the predicate's data equal ``value``."""
+        self.do("SetPredication", memory_of(predicate), int(value))
+
+    def get_predication(self) -> tuple[Predicate | None, bool]:
+        """GetPredication: the predicate, with a reference more, and the value."""
+        memory, value = self.state.whole("SetPredication")
+        return self.given(memory), bool(value)
+
+    def begin(self, query: Query) -> None:
+        """Begin."""
+        query.driver.begin(self)
+
+    def end(self, query: Query) -> None:
+        """End."""
+        query.driver.end(self)
+
+    def get_data(self, query: Query, size: int | None = None, flags: int = 0) -> Data:
+        """GetData of ``size`` bytes, by default all; 0 asks only whether there is an answer.
+        ``flags`` are D3D11_ASYNC_GETDATA_*.
+        """
+        count = query.driver.data_size if size is None else size
+        return query.driver.get_data(bytearray(count) if count else None, count, flags)
 
     # Draws
 
-    def draw(self, count: int, start: int) -> None:
+    def draw(self, vertex_count: int, start_vertex: int) -> None:
         """Draw."""
-        self.call("Draw", count, start)
+        self.do("Draw", vertex_count, start_vertex)
 
-    def draw_indexed(self, count: int, start: int, base: int) -> None:
+    def draw_indexed(self, index_count: int, start_index: int, base_vertex: int) -> None:
         """DrawIndexed."""
-        self.call("DrawIndexed", count, start, base)
+        self.do("DrawIndexed", index_count, start_index, base_vertex)
+
+    def draw_instanced(
+        self, vertex_count: int, instance_count: int, start_vertex: int, start_instance: int
+    ) -> None:
+        """DrawInstanced."""
+        self.do("DrawInstanced", vertex_count, instance_count, start_vertex, start_instance)
+
+    def draw_indexed_instanced(
+        self,
+        index_count: int,
+        instance_count: int,
+        start_index: int,
+        base_vertex: int,
+        start_instance: int,
+    ) -> None:
+        """DrawIndexedInstanced."""
+        arguments = index_count, instance_count, start_index, base_vertex, start_instance
+        self.do("DrawIndexedInstanced", *arguments)
+
+    def draw_auto(self) -> None:
+        """DrawAuto."""
+        self.do("DrawAuto")
+
+    def draw_instanced_indirect(self, arguments: Buffer, offset: int) -> None:
+        """DrawInstancedIndirect, with its arguments at byte ``offset`` of a buffer."""
+        self.do("DrawInstancedIndirect", arguments.memory, offset)
+
+    def draw_indexed_instanced_indirect(self, arguments: Buffer, offset: int) -> None:
+        """DrawIndexedInstancedIndirect, with its arguments at byte ``offset`` of a buffer."""
+        self.do("DrawIndexedInstancedIndirect", arguments.memory, offset)
 
     def dispatch(self, x: int, y: int, z: int) -> None:
         """Dispatch: thread groups along each axis."""
-        self.call("Dispatch", x, y, z)
+        self.do("Dispatch", x, y, z)
+
+    def dispatch_indirect(self, arguments: Buffer, offset: int) -> None:
+        """DispatchIndirect, with its group counts at byte ``offset`` of a buffer."""
+        self.do("DispatchIndirect", arguments.memory, offset)
 
     # Transfers
 
-    def clear_render_target_view(self, view: RenderTargetView, color: Sequence[float]) -> None:
-        """ClearRenderTargetView."""
-        self.call("ClearRenderTargetView", view.memory, tuple(color))
+    def clear_render_target_view(
+        self, view: RenderTargetView | None, color: Sequence[float]
+    ) -> None:
+        """ClearRenderTargetView; without a view nothing is cleared."""
+        if view is not None:
+            self.do("ClearRenderTargetView", view.memory, tuple(color))
 
     def clear_depth_stencil_view(
-        self, view: DepthStencilView, flags: int, depth: float, stencil: int
+        self, view: DepthStencilView | None, flags: int, depth: float, stencil: int
     ) -> None:
-        """ClearDepthStencilView; ``flags`` are D3D11_CLEAR_*."""
-        self.call("ClearDepthStencilView", view.memory, flags, depth, stencil)
+        """ClearDepthStencilView; ``flags`` are D3D11_CLEAR_*; without a view nothing is
+        cleared.
+        """
+        if view is not None:
+            self.do("ClearDepthStencilView", view.memory, flags, depth, stencil)
+
+    def clear_unordered_access_view_uint(
+        self, view: UnorderedAccessView, values: Sequence[int]
+    ) -> None:
+        """ClearUnorderedAccessViewUint."""
+        self.do("ClearUnorderedAccessViewUint", view.memory, tuple(values))
+
+    def clear_unordered_access_view_float(
+        self, view: UnorderedAccessView, values: Sequence[float]
+    ) -> None:
+        """ClearUnorderedAccessViewFloat."""
+        self.do("ClearUnorderedAccessViewFloat", view.memory, tuple(values))
+
+    def copy_structure_count(self, target: Buffer, offset: int, view: UnorderedAccessView) -> None:
+        """CopyStructureCount: copy a hidden counter to byte ``offset`` of a buffer."""
+        self.do("CopyStructureCount", target.memory, offset, view.memory)
 
     def copy_resource(self, target: Resource, source: Resource) -> None:
         """CopyResource."""
-        entry = "ResourceCopy" if target.ddi.Format == source.ddi.Format else "ResourceConvert"
-        self.call(entry, target.memory, source.memory)
+        if target is not source:
+            entry = "ResourceCopy" if _one_family(target, source) else "ResourceConvert"
+            self.do(entry, target.memory, source.memory)
+
+    def copy_subresource_region(
+        self,
+        target: Resource,
+        target_index: int,
+        x: int,
+        y: int,
+        z: int,
+        source: Resource,
+        source_index: int,
+        box: Box | None = None,
+    ) -> None:
+        """CopySubresourceRegion; without a box all of the source subresource."""
+        same = _one_family(target, source)
+        entry = "ResourceCopyRegion" if same else "ResourceConvertRegion"
+        place = target_index, x, y, z
+        self.do(entry, target.memory, *place, source.memory, source_index, box)
 
     def update_subresource(
         self,
         target: Resource,
         index: int,
-        box: DdiBox | None,
+        box: Box | None,
         data: bytes,
-        row_pitch: int,
-        depth_pitch: int,
+        row_pitch: int = 0,
+        depth_pitch: int = 0,
     ) -> None:
         """UpdateSubresource; pitches are in bytes."""
         arguments = target.memory, index, box, data, row_pitch, depth_pitch
-        self.call("ResourceUpdateSubresourceUP", *arguments)
+        self.do("ResourceUpdateSubresourceUP", *arguments)
+
+    def resolve_subresource(
+        self, target: Resource, target_index: int, source: Resource, source_index: int, format: int
+    ) -> None:
+        """ResolveSubresource; ``format`` is a DXGI_FORMAT."""
+        place = target.memory, target_index, source.memory, source_index
+        self.do("ResourceResolveSubresource", *place, format)
 
     def generate_mips(self, view: ShaderResourceView) -> None:
         """GenerateMips."""
-        self.call("GenMips", view.memory)
+        self.do("GenMips", view.memory)
+
+    def set_resource_min_lod(self, resource: Resource, lod: float) -> None:
+        """SetResourceMinLOD."""
+        self.do("SetResourceMinLOD", resource.memory, lod)
+
+    # Maps
 
     def map(self, resource: Resource, index: int, kind: Map, flags: int = 0) -> MappedSubresource:
-        """Map: the memory of a subresource."""
-        return self.call(f"{_mapping(resource, kind)}", resource.memory, index, int(kind), flags)
+        """Map: the memory of a subresource; ``flags`` are D3D11_MAP_FLAG_*.
+
+        Raises Refused (E_INVALIDARG) for a map that the resource's usage and access flags do not
+        allow, and with D3D11_MAP_FLAG_DO_NOT_WAIT DXGI_ERROR_WAS_STILL_DRAWING.
+        """
+        entry = mapping(resource, index, kind)
+        found: MappedSubresource = self.call(
+            entry, resource.memory, index, int(kind), 1 if flags & _DO_NOT_WAIT else 0
+        )
+        return found
+
+    def unmap(self, resource: Resource, index: int) -> None:
+        """Unmap."""
+        self.do(unmapping(resource), resource.memory, index)
+
+    # All state
+
+    def clear_state(self) -> None:
+        """ClearState: all state as in a new context."""
+        for entry, arguments in self.state.resets():
+            self.call(entry, *arguments)
 
     def flush(self) -> None:
         """Flush."""
-        self.call("Flush")
+        self.do("Flush")
 
 
-def _mapping(resource: Resource, kind: Map) -> str:
-    """The DDI function that maps a resource."""
+_DO_NOT_WAIT = 0x100000
+"""D3D11_MAP_FLAG_DO_NOT_WAIT."""
+
+
+def _without_counts(bound: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments of SetRenderTargets for unordered access views, which keep their counters."""
+    if not bound:
+        return ()
+    views, _, *rest = bound
+    return views, (KEEP,) * len(views), *rest
+
+
+def _one_family(one: Resource, other: Resource) -> bool:
+    """Whether the formats of two resources have one typeless format, or both are buffers."""
+    first, second = one.ddi.Format, other.ddi.Format
+    if first == second:
+        return True
+    rows = DXGI.get(DxgiFormat(first)), DXGI.get(DxgiFormat(second))
+    return None not in rows and rows[0].family is rows[1].family  # type: ignore[union-attr]
+
+
+_ACCESS: dict[Map, CpuAccess] = {
+    Map.READ: CpuAccess.READ,
+    Map.WRITE: CpuAccess.WRITE,
+    Map.READWRITE: CpuAccess.READ | CpuAccess.WRITE,
+    Map.WRITE_DISCARD: CpuAccess.WRITE,
+    Map.WRITE_NOOVERWRITE: CpuAccess.WRITE,
+}
+"""The access flags that a map needs."""
+_DISCARDING = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
+"""The values of D3D11_MAP that dynamic resources are mapped with, and no others."""
+
+
+def mapping(resource: Resource, index: int, kind: Map) -> str:
+    """The DDI function that maps a resource.  Raises Refused (E_INVALIDARG)."""
+    needed = _ACCESS.get(kind)
+    access = resource.desc.CPUAccessFlags
+    dynamic = resource.usage is Usage.DYNAMIC
+    allowed = needed is not None and access & needed == needed
+    if not allowed or dynamic != (kind in _DISCARDING):
+        raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
+    if not 0 <= index < len(parts_of(resource.ddi)):
+        raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
     if resource.usage is Usage.STAGING:
         return "StagingResourceMap"
+    if not dynamic:
+        return "ResourceMap"
+    if kind is Map.WRITE_DISCARD:
+        return f"Dynamic{_noun(resource)}MapDiscard"
+    return "DynamicIABufferMapNoOverwrite" if _noun(resource) == "IABuffer" else "ResourceMap"
+
+
+def unmapping(resource: Resource) -> str:
+    """The DDI function that unmaps a resource."""
+    if resource.usage is Usage.STAGING:
+        return "StagingResourceUnmap"
+    dynamic = resource.usage is Usage.DYNAMIC
+    return f"Dynamic{_noun(resource)}Unmap" if dynamic else "ResourceUnmap"
+
+
+def _noun(resource: Resource) -> str:
+    """The noun in the names of the functions that map a dynamic resource."""
     bind = resource.ddi.BindFlags
-    if resource.usage is Usage.DYNAMIC and kind is Map.WRITE_DISCARD:
-        if bind & _INPUT:
-            return "DynamicIABufferMapDiscard"
-        constant = bind & BindFlag.CONSTANT_BUFFER
-        return "DynamicConstantBufferMapDiscard" if constant else "DynamicResourceMapDiscard"
-    if resource.usage is Usage.DYNAMIC and kind is Map.WRITE_NOOVERWRITE and bind & _INPUT:
-        return "DynamicIABufferMapNoOverwrite"
-    return "ResourceMap"
-
-
-def _free(rows: Sequence[object], slots: int) -> int:
-    """``slots`` less the number of rows.  Raises Refused if that is negative."""
-    if len(rows) > slots:
-        raise Refused(Result.E_INVALIDARG, f"{len(rows)} of {slots} slots")
-    return slots - len(rows)
+    if bind & _INPUT:
+        return "IABuffer"
+    return "ConstantBuffer" if bind & BindFlag.CONSTANT_BUFFER else "Resource"

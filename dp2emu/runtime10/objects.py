@@ -1,6 +1,7 @@
 """Objects of an application's device: their references, descriptions and driver objects.
 
-Source: the Direct3D 11 documentation of IUnknown, ID3D11DeviceChild, ID3D11Resource and ID3D11View.
+Source: the Direct3D 11 documentation of IUnknown, ID3D11DeviceChild, ID3D11Resource, ID3D11View
+and ID3D11Asynchronous.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from typing import Any, Protocol
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
 from dp2emu.runtime10 import descriptions
 from dp2emu.runtime10.driver_device import Resource as DriverResource
+from dp2emu.runtime10.query import Query as DriverQuery
 from dp2emu.runtime10.signatures import Code
+from dp2emu.runtime10.views import ViewDesc
 
 
 class Owner(Protocol):
     """A device, as its objects use it."""
 
     def discard(self, child: DeviceChild) -> None:
-        """Destroy an object without references, at once or when it is no longer bound."""
+        """Destroy an object that is not used any more."""
 
 
 class DeviceChild:
     """An object of a device, with one reference at first.  Mutable: references are counted.
 
     ``memory`` is the driver's object, ``noun`` is in the names of the functions that create and
-    destroy it, ``uses`` are objects that live as long as it does.
+    destroy it, ``uses`` are objects that live as long as it does.  ``users`` counts what keeps it
+    alive besides references: views, slots of contexts in which it is bound, and command lists.
     """
 
     noun = ""
@@ -35,14 +39,9 @@ class DeviceChild:
         self.references = 1
         self.users = 0
         self.uses = uses
-        self.name: str | None = None
+        self.private_data: dict[str, bytes] = {}
         for used in uses:
             used.users += 1
-
-    @property
-    def unused(self) -> bool:
-        """Whether neither the application nor another object refers to it."""
-        return self.references <= 0 and self.users <= 0
 
     def add_ref(self) -> int:
         """AddRef: count a reference; returns the number of references."""
@@ -53,10 +52,33 @@ class DeviceChild:
         """Release: the driver's object is destroyed with the last reference, once it is not bound
         and no view of it is left; returns the number of references that remain.
         """
-        self.references -= 1
-        if self.unused:
-            self.owner.discard(self)
+        if self.references:
+            self.references -= 1
+            self._check_unused()
         return self.references
+
+    def drop(self) -> None:
+        """Count one user less."""
+        self.users -= 1
+        self._check_unused()
+
+    def _check_unused(self) -> None:
+        if not self.references and not self.users:
+            self.owner.discard(self)
+
+    def get_device(self) -> Owner:
+        """GetDevice; unlike in C++, without a reference more."""
+        return self.owner
+
+    def set_private_data(self, guid: str, data: bytes | None) -> None:
+        """SetPrivateData under a name or GUID; None removes it."""
+        self.private_data.pop(guid, None)
+        if data is not None:
+            self.private_data[guid] = data
+
+    def get_private_data(self, guid: str) -> bytes | None:
+        """GetPrivateData under a name or GUID, None if there is none."""
+        return self.private_data.get(guid)
 
 
 class Resource(DeviceChild):
@@ -110,11 +132,9 @@ class Texture3D(Resource):
 
 
 class View(DeviceChild):
-    """ID3D11View: a view of ``resource``."""
+    """ID3D11View: a view of ``resource``; ``desc`` is None for the default view."""
 
-    def __init__(
-        self, resource: Resource, memory: bytearray, desc: descriptions.ViewDescription | None
-    ) -> None:
+    def __init__(self, resource: Resource, memory: bytearray, desc: ViewDesc | None) -> None:
         super().__init__(resource.owner, memory, resource)
         self.resource = resource
         self.desc = desc
@@ -187,11 +207,66 @@ class InputLayout(DeviceChild):
 
 
 class Shader(DeviceChild):
-    """A shader of any stage; ``stage`` is the stage's name, ``code`` the compiled shader."""
+    """A shader; ``code`` is the compiled shader, ``stage`` the stage's name in the DDI."""
 
     noun = "Shader"
+    stage = ""
 
-    def __init__(self, owner: Owner, memory: bytearray, stage: str, code: Code) -> None:
+    def __init__(self, owner: Owner, memory: bytearray, code: Code) -> None:
         super().__init__(owner, memory)
-        self.stage = stage
         self.code = code
+
+
+class VertexShader(Shader):
+    """ID3D11VertexShader."""
+
+    stage = "Vertex"
+
+
+class HullShader(Shader):
+    """ID3D11HullShader."""
+
+    stage = "Hull"
+
+
+class DomainShader(Shader):
+    """ID3D11DomainShader."""
+
+    stage = "Domain"
+
+
+class GeometryShader(Shader):
+    """ID3D11GeometryShader."""
+
+    stage = "Geometry"
+
+
+class PixelShader(Shader):
+    """ID3D11PixelShader."""
+
+    stage = "Pixel"
+
+
+class ComputeShader(Shader):
+    """ID3D11ComputeShader."""
+
+    stage = "Compute"
+
+
+class Query(DeviceChild):
+    """ID3D11Query or ID3D11Predicate; ``desc`` is its description."""
+
+    noun = "Query"
+
+    def __init__(self, owner: Owner, made: DriverQuery, desc: descriptions.QueryDesc) -> None:
+        super().__init__(owner, made.memory)
+        self.driver = made
+        self.desc = desc
+
+    def get_data_size(self) -> int:
+        """GetDataSize, in bytes."""
+        return self.driver.data_size
+
+
+class Predicate(Query):
+    """ID3D11Predicate."""

@@ -5,7 +5,7 @@ Get... methods read it, command lists restore it, and ClearState resets it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ Row = tuple[Any, ...]
 """The values of a slot: an object's memory, and numbers such as a stride."""
 
 _KEPT = {"CsSetUnorderedAccessViews": KEEP}
-"""Functions whose last value of a slot acts once when it is set, and the value that acts not."""
+"""Functions whose last value of a slot acts once when it is set -> the value without effect."""
 
 
 class Slots(msgspec.Struct, frozen=True):
@@ -61,23 +61,41 @@ WHOLE: dict[str, Row] = {
 
 
 class PipelineState:
-    """The state of a context, by the functions that set it.  Mutable: calls change it."""
+    """The state of a context, by the functions that set it.  Mutable: calls change it.
 
-    def __init__(self) -> None:
+    ``bound`` and ``unbound`` are called with the memory of each object that a call binds and
+    unbinds.
+    """
+
+    def __init__(
+        self, bound: Callable[[bytearray], None], unbound: Callable[[bytearray], None]
+    ) -> None:
+        self._bound = bound
+        self._unbound = unbound
         self._whole: dict[str, Row] = {}
-        self._slots: dict[str, dict[int, Row]] = {}
+        self._slots: dict[str, dict[int, Row]] = {entry: {} for entry in SLOTTED}
 
     def note(self, entry: str, arguments: Row) -> None:
         """Keep the state that a call sets; other calls are ignored."""
         if entry in WHOLE:
+            before = self.whole(entry)
             self._whole[entry] = arguments
+            self._exchange(before, arguments)
         elif entry in SLOTTED:
             start, *columns = arguments
-            bound = self._slots.setdefault(entry, {})
-            for slot, row in enumerate(zip(*columns, strict=True), start):
-                bound.pop(slot, None)
-                if row[0] is not None:
-                    bound[slot] = row
+            slots, after = self._slots[entry], tuple(zip(*columns, strict=True))
+            before = tuple(slots.pop(slot, None) for slot in range(start, start + len(after)))
+            slots.update(
+                (slot, row) for slot, row in enumerate(after, start) if row[0] is not None
+            )
+            self._exchange(before, after)
+
+    def _exchange(self, before: Row, after: Row) -> None:
+        """Count the objects that arguments bind, then those that earlier ones had bound."""
+        for memory in memories(after):
+            self._bound(memory)
+        for memory in memories(before):
+            self._unbound(memory)
 
     def whole(self, entry: str) -> Row:
         """The arguments of the last call of ``entry``, or of the default state."""
@@ -85,41 +103,42 @@ class PipelineState:
 
     def row(self, entry: str, slot: int) -> Row:
         """The values in a slot that ``entry`` sets."""
-        return self._slots.get(entry, {}).get(slot, SLOTTED[entry].unbound)
+        return self._slots[entry].get(slot, SLOTTED[entry].unbound)
 
-    def uses(self, memory: bytearray) -> bool:
-        """Whether an object is bound."""
-        rows = (row for bound in self._slots.values() for row in bound.values())
-        return any(row[0] is memory for row in rows) or any(
-            _holds(arguments, memory) for arguments in self._whole.values()
-        )
-
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> list[Call]:
         """The calls that set this state on a driver in the default state."""
-        for entry, arguments in self._whole.items():
-            yield entry, _resumed(entry, arguments)
-        for entry, bound in self._slots.items():
-            for slot, row in sorted(bound.items()):
+        whole = [(entry, _resumed(entry, given)) for entry, given in self._whole.items()]
+        return [*whole, *self._slot_calls()]
+
+    def _slot_calls(self) -> Iterator[Call]:
+        for entry, slots in self._slots.items():
+            for slot, row in sorted(slots.items(), key=_first):
                 kept = row if entry not in _KEPT else (*row[:-1], _KEPT[entry])
                 yield entry, (slot, *((value,) for value in kept))
 
-    def resets(self) -> Iterator[Call]:
+    def resets(self) -> list[Call]:
         """The calls that set the default state where this state differs from it."""
-        for entry, arguments in self._whole.items():
-            if arguments != WHOLE[entry]:
-                yield entry, WHOLE[entry]
-        for entry, bound in self._slots.items():
+        whole = [(entry, WHOLE[entry]) for entry in self._whole]
+        return [*whole, *self._slot_resets()]
+
+    def _slot_resets(self) -> Iterator[Call]:
+        for entry, slots in self._slots.items():
             unbound = SLOTTED[entry].unbound
-            for slot in sorted(bound):
+            for slot in sorted(slots):
                 yield entry, (slot, *((value,) for value in unbound))
 
 
-def _holds(arguments: Sequence[Any], memory: bytearray) -> bool:
-    """Whether the memory of an object is among arguments or in a list of them."""
-    return any(
-        each is memory or (isinstance(each, (tuple, list)) and _holds(each, memory))
-        for each in arguments
-    )
+def _first(pair: tuple[int, Row]) -> int:
+    return pair[0]
+
+
+def memories(values: Sequence[Any]) -> Iterator[bytearray]:
+    """The memory of each object among values and in the sequences among them."""
+    for each in values:
+        if isinstance(each, bytearray):
+            yield each
+        elif isinstance(each, (tuple, list)):
+            yield from memories(each)
 
 
 def _resumed(entry: str, arguments: Row) -> Row:

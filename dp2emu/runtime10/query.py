@@ -84,11 +84,15 @@ class Data(NamedTuple):
     data: bytes | None = None
 
 
-class Driver(Protocol):
-    """The driver interface that a query uses."""
+class Caller(Protocol):
+    """A device or context that begins and ends queries."""
 
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call a DDI function.  Raises Refused with the driver's error."""
+
+
+class Driver(Caller, Protocol):
+    """The driver interface that a query uses."""
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
@@ -125,16 +129,20 @@ class Query:
         """GetDataSize."""
         return self.kind.layout.size
 
-    def begin(self) -> None:
-        """Begin; not sent to the driver for types without a Begin, events and timestamps."""
+    def begin(self, context: Caller | None = None) -> None:
+        """Begin, by a context if one is given; not sent to the driver for types without a Begin,
+        events and timestamps.
+        """
         if self.kind.begins:
-            self._driver.call("QueryBegin", self.memory)
+            (context or self._driver).call("QueryBegin", self.memory)
             self.state = State.BUILDING
 
-    def end(self) -> None:
-        """End; a type that has Begin ignores a second End without a Begin."""
+    def end(self, context: Caller | None = None) -> None:
+        """End, by a context if one is given; a type that has Begin ignores a second End without a
+        Begin.
+        """
         if not self.kind.begins or self.state is not State.ENDED:
-            self._driver.call("QueryEnd", self.memory)
+            (context or self._driver).call("QueryEnd", self.memory)
             self.state = State.ENDED
 
     def get_data(self, memory: bytearray | None, size: int, flags: int = 0) -> Data:

@@ -1,0 +1,189 @@
+"""Deferred contexts and their command lists.
+
+A command list holds the driver's calls of a deferred context.  It is executed on the immediate
+context in the default state.
+
+Source: the Direct3D 11 documentation of FinishCommandList and ExecuteCommandList.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from dp2emu.ddi10.resources.maps import Map, MappedSubresource
+from dp2emu.errors import ContractError
+from dp2emu.runtime10.bindings import Sender
+from dp2emu.runtime10.codes import Refused, Result
+from dp2emu.runtime10.context import Context, mapping, unmapping
+from dp2emu.runtime10.hazards import Call, HazardTracker
+from dp2emu.runtime10.objects import DeviceChild, Query, Resource
+from dp2emu.runtime10.pipeline_state import memories
+from dp2emu.runtime10.query import Data
+from dp2emu.runtime10.textures import Part, parts_of
+
+
+class DriverCall(msgspec.Struct, frozen=True):
+    """A step of a command list: a call of a DDI function."""
+
+    call: Call
+
+    def play(self, sender: Sender) -> None:
+        """Make the call; raises as the driver does."""
+        entry, arguments = self.call
+        sender.send(entry, *arguments)
+
+    def memories(self) -> Iterator[bytearray]:
+        """The driver's objects that the step needs."""
+        return memories(self.call[1])
+
+
+class MappedWrite(msgspec.Struct, frozen=True):
+    """A step of a command list: a map, and the bytes that the application wrote; rows have no
+    padding.
+    """
+
+    resource: Resource
+    index: int
+    kind: Map
+    data: bytes
+
+    def play(self, sender: Sender) -> None:
+        """Map the resource, write the bytes and unmap it; raises as the driver does."""
+        memory, index = self.resource.memory, self.index
+        entry = mapping(self.resource, index, self.kind)
+        mapped = sender.send(entry, memory, index, int(self.kind), 0)
+        if mapped is not None:
+            part = parts_of(self.resource.ddi)[index]
+            write_rows(mapped, part, self.data, part.row_bytes, part.slice_bytes)
+            sender.send(unmapping(self.resource), memory, index)
+
+    def memories(self) -> Iterator[bytearray]:
+        """The driver's objects that the step needs."""
+        yield self.resource.memory
+
+
+Step = DriverCall | MappedWrite
+
+
+def write_rows(
+    mapped: MappedSubresource, part: Part, data: bytes, row_pitch: int, slice_pitch: int
+) -> None:
+    """Write rows of texels to mapped memory; pitches are the distances of rows and slices in
+    ``data``, in bytes.
+
+    Rows that ``data`` has not wholly are written as far as they go.
+    """
+    view = mapped.pData
+    if (row_pitch, slice_pitch) == mapped[1:] or part.rows == part.depth == 1:
+        count = min(len(data), len(view))
+        view[:count] = data[:count]
+        return
+    for slice in range(part.depth):
+        for row in range(part.rows):
+            start = slice * slice_pitch + row * row_pitch
+            given = data[start : start + part.row_bytes]
+            place = slice * mapped.DepthPitch + row * mapped.RowPitch
+            view[place : place + len(given)] = given
+
+
+class CommandList(DeviceChild):
+    """ID3D11CommandList: ``steps`` to execute in the default state, and ``resets``, the calls that
+    set the default state after them.
+    """
+
+    def __init__(
+        self, owner: Any, steps: Sequence[Step], resets: Sequence[Call], *uses: DeviceChild
+    ) -> None:
+        super().__init__(owner, bytearray(), *uses)
+        self.steps = tuple(steps)
+        self.resets = tuple(resets)
+
+    def play(self, sender: Sender) -> Iterator[str]:
+        """Execute the steps; yields the message of each that has no effect."""
+        for step in self.steps:
+            try:
+                step.play(sender)
+            except (ContractError, Refused) as error:
+                yield str(error)
+        for entry, arguments in self.resets:
+            sender.send(entry, *arguments)
+
+
+class _Recording:
+    """The driver's calls that a deferred context makes.  Mutable: calls are added."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def send(self, entry: str, *arguments: Any) -> None:
+        """Keep a call."""
+        self.steps.append(DriverCall((entry, arguments)))
+
+
+class DeferredContext(Context):
+    """ID3D11DeviceContext that records its calls in command lists.  Mutable."""
+
+    def __init__(self, owner: Any, hazards: HazardTracker) -> None:
+        self._recording = _Recording()
+        self._owner = owner
+        self._sharing = hazards
+        self._written: dict[tuple[int, int], bytearray] = {}
+        self._open: dict[tuple[int, int], tuple[Map, MappedSubresource]] = {}
+        super().__init__(self._recording, HazardTracker(hazards), owner)
+
+    def finish_command_list(self, restore: bool) -> CommandList:
+        """FinishCommandList: the calls since the last one; with ``restore`` the state is kept for
+        the next list, else the context is in the default state.
+        """
+        steps, resets, kept = self._recording.steps, self.state.resets(), self.state.calls()
+        objects = {id(memory): memory for step in steps for memory in step.memories()}
+        uses = map(self._owner.child, objects.values())
+        made = CommandList(self._owner, steps, resets, *uses)
+        for entry, arguments in resets:
+            self.state.note(entry, arguments)
+        self._hazards = HazardTracker(self._sharing)
+        self._written.clear()
+        self._recording = _Recording()
+        self._sender = self._recording
+        if restore:
+            for entry, arguments in kept:
+                self.do(entry, *arguments)
+        return made
+
+    def map(self, resource: Resource, index: int, kind: Map, flags: int = 0) -> MappedSubresource:
+        """Map: memory whose bytes the command list writes.
+
+        Raises Refused (E_INVALIDARG) for other maps than WRITE_DISCARD, and WRITE_NOOVERWRITE
+        after one in the same command list.
+        """
+        mapping(resource, index, kind)
+        key = id(resource), index
+        part = parts_of(resource.ddi)[index]
+        if kind is Map.WRITE_DISCARD:
+            self._written[key] = bytearray(part.size)
+        if kind not in (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE) or key not in self._written:
+            raise Refused(Result.E_INVALIDARG, f"map {kind} on a deferred context")
+        view = memoryview(self._written[key])
+        found = MappedSubresource(view, part.row_bytes, part.slice_bytes)
+        self._open[key] = kind, found
+        return found
+
+    def unmap(self, resource: Resource, index: int) -> None:
+        """Unmap: the command list writes the bytes."""
+        key = id(resource), index
+        if key not in self._open:
+            self.messages.append("Unmap of a resource that is not mapped")
+            return
+        kind, _ = self._open.pop(key)
+        data = bytes(self._written[key])
+        self._recording.steps.append(MappedWrite(resource, index, kind, data))
+
+    def get_data(self, query: Query, size: int | None = None, flags: int = 0) -> Data:
+        """GetData, which a deferred context does not have: DXGI_ERROR_INVALID_CALL."""
+        return Data(Result.DXGI_ERROR_INVALID_CALL)
+
+    def flush(self) -> None:
+        """Flush, which does nothing on a deferred context."""
