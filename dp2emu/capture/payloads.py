@@ -70,7 +70,7 @@ _LONGEST_NAME = 128
 """Largest size in bytes of the function name in the payload of an EntryCalled record."""
 _PARTS = 4
 """Number of values in the payload of an EntryCalled record: arguments, result, error codes and
-written memory."""
+written memory.  The number of the program's API call, if known, is one more."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
 """Bits of ``present`` in a call's payload: it has command bytes; it has vertex bytes (even 0)."""
@@ -404,7 +404,8 @@ def _pack_entry(record: records.EntryCalled) -> bytes:
     if not ENTRY.fullmatch(record.entry):
         raise CaptureError(f"{record.entry[:40]!a} names no function")
     parts = (record.arguments, record.result, record.codes, record.written)
-    values = pack(_outcome(parts))
+    known = () if record.call is None else (_api_call(record.call),)
+    values = pack((*_outcome(parts), *known))
     name = record.entry.encode()
     return _ENTRY.pack(record.device, record.interface, len(name), len(values)) + name + values
 
@@ -415,7 +416,17 @@ def _unpack_entry(payload: Payload, time: int) -> Record:
     entry = str(name[:_LONGEST_NAME], "latin-1")
     if name_bytes > _LONGEST_NAME or not ENTRY.fullmatch(entry):
         raise CaptureError(f"{entry[:40]!a} names no function")
-    return records.EntryCalled(device, interface, entry, *_outcome(unpack(data)), time)
+    parts, call = unpack(data), None
+    if isinstance(parts, tuple) and len(parts) == _PARTS + 1:
+        parts, call = parts[:_PARTS], _api_call(parts[_PARTS])
+    return records.EntryCalled(device, interface, entry, *_outcome(parts), time, call)
+
+
+def _api_call(value: Value) -> int:
+    """The number of an API call.  Raises CaptureError if ``value`` is none of 8 bytes."""
+    if not isinstance(value, int) or not 0 <= value < 1 << 64:
+        raise CaptureError(f"API call {value!r:.40} is no number of 8 bytes")
+    return value
 
 
 _Outcome = tuple[tuple[Value, ...], Value, tuple[int, ...], tuple[tuple[int, bytes], ...]]
@@ -427,7 +438,7 @@ def _outcome(value: Value) -> _Outcome:
     Raises CaptureError if it is anything else.
     """
     if not isinstance(value, tuple) or len(value) != _PARTS:
-        raise CaptureError("an entry whose values are no list of four")
+        raise CaptureError("an entry whose values are no list of four or five")
     arguments, _, codes, written = value
     if not (
         isinstance(arguments, tuple) and isinstance(codes, tuple) and isinstance(written, tuple)

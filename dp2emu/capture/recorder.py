@@ -25,14 +25,16 @@ from dp2emu.errors import Dp2Error
 class Recorder:
     """A proxy of an adapter that passes a record of each of its calls to ``record``.
 
-    The first record is an annotation with the name of the adapter's timing model.  Mutable: it
-    counts devices and blocks of memory.
+    The first record is an annotation with the name of the adapter's timing model.  ``call`` may be
+    set to the number of the program's API call that the next calls carry out.  Mutable: it counts
+    devices and blocks of memory.
     """
 
     def __init__(self, adapter: Adapter, record: Callable[[Record], None]) -> None:
         self._adapter = adapter
         self._record = record
         self._devices = 0
+        self.call: int | None = None
         self.memories = Memories()
         self.put(Annotation(TIMING, adapter.gpu.timing.name))
 
@@ -55,7 +57,7 @@ class Recorder:
 
         device = self._adapter.create_device(interface, report, core_layer, query_residency)
         self._devices += 1
-        self.put(EntryCalled(0, int(interface), entries.CREATE_DEVICE, (self._devices,)))
+        self._own(entries.CREATE_DEVICE, self._devices, interface=int(interface))
         return RecordedDevice(self, device, self._devices, codes)
 
     def get_caps(self, type: int, data: bytearray) -> int:
@@ -65,22 +67,26 @@ class Recorder:
     def disturb(self, cause: Cause) -> None:
         """Disturb the clock now, as ``Adapter.disturb`` does, and record that."""
         self._adapter.disturb(cause)
-        self.put(EntryCalled(0, 0, entries.DISTURB, (cause.value,)))
+        self._own(entries.DISTURB, cause.value)
 
     def remove(self, after: int = 0) -> None:
         """Remove the adapter ``after`` that many more DDI calls, and record that."""
         self._adapter.remove(after)
-        self.put(EntryCalled(0, 0, entries.REMOVE, (after,)))
+        self._own(entries.REMOVE, after)
 
     def advance(self, ticks: int) -> None:
         """Advance host time by ``ticks`` of 1 ns, and record that."""
         self._adapter.advance(ticks)
-        self.put(EntryCalled(0, 0, entries.ADVANCE, (ticks,)))
+        self._own(entries.ADVANCE, ticks)
 
     def finish(self) -> None:
         """Advance time until the GPU has executed and reported all work, and record that."""
         self._adapter.finish()
-        self.put(EntryCalled(0, 0, entries.FINISH))
+        self._own(entries.FINISH)
+
+    def _own(self, entry: str, *arguments: Value, interface: int = 0) -> None:
+        """Record a function of the adapter itself."""
+        self.put(EntryCalled(0, interface, entry, arguments, call=self.call))
 
     def put(self, record: Record) -> None:
         """Pass a record of any type to the callback, between the records of calls."""
@@ -146,10 +152,9 @@ class RecordedDevice:
         written: tuple[tuple[int, bytes], ...] = (),
     ) -> None:
         interface, codes = int(self.device.interface), tuple(self._codes)
+        time, call = self._recorder.time, self._recorder.call
         self._recorder.put(
-            EntryCalled(
-                self._number, interface, name, given, result, codes, written, self._recorder.time
-            )
+            EntryCalled(self._number, interface, name, given, result, codes, written, time, call)
         )
 
     def _track(self, name: str, arguments: Any, fresh: list[bytearray], found: Any) -> None:

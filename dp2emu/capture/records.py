@@ -128,19 +128,27 @@ class FrameMarker(msgspec.Struct, frozen=True):
 
 
 class PictureKind(IntEnum):
-    """The way in which a program showed or read a surface."""
+    """The way in which a program showed or read a surface or resource."""
 
     PRESENT = 1
     TARGET_DATA = 2
     FRONT_BUFFER = 3
     LOCK = 4
+    BACK_BUFFER = 5
+    MAP = 6
+
+
+OF_RESOURCES = frozenset({PictureKind.BACK_BUFFER, PictureKind.MAP})
+"""Kinds of pictures that a Direct3D 10/11 program shows or reads: of resources, not surfaces."""
 
 
 class Pictured(msgspec.Struct, frozen=True):
     """Read or presentation of a surface by API call number ``call`` of the recorded program.
 
     ``how`` is a ``PictureKind``; ``index`` the level and face (face * levels + level) of
-    ``handle``.  ``data`` are the bytes read, rows without padding; empty where unknown.
+    ``handle``.  With a kind in ``OF_RESOURCES``, ``handle`` is the number of the memory of a
+    Direct3D 10/11 resource (as in arguments of ``EntryCalled``), and ``index`` a subresource.
+    ``data`` are the bytes read, rows without padding; empty where unknown.
     """
 
     call: int
@@ -155,7 +163,9 @@ class Observed(msgspec.Struct, frozen=True):
     """GetData of a context's query, as API call number ``call`` of the recorded program.
 
     It returned ``hr`` and, with S_OK, ``data`` of the size that the program asked for.  S_OK
-    implies that the answer to the query's last END, if there was one, had reached the host.
+    implies that the answer to the query's last END, if there was one, had reached the host.  For
+    a query of Direct3D 10/11 ``context`` is 0, and ``query`` the number of the memory of the
+    driver's object; it is 0 if the runtime answered without the driver.
     """
 
     call: int
@@ -172,6 +182,12 @@ observations of the program instead of driver answers.  Precedes all calls; its 
 source."""
 LABEL = "label.surface."
 """Prefix of an annotation's key: the surface handle follows, and the text names the surface."""
+RESOURCE_LABEL = "label.resource."
+"""Prefix of an annotation's key: the number of the memory of a Direct3D 10/11 object follows, and
+the text names the object."""
+MARKER, MARKER_BEGIN, MARKER_END = "marker", "marker.begin", "marker.end"
+"""Keys of annotations for the marks that a program sets for tools: a single mark, and the begin
+and end of a range.  The text is the mark's name, empty for an end."""
 TIMING = "timing"
 """Key of the annotation whose text is the timing model of a capture."""
 WAIT = "wait"
@@ -179,7 +195,7 @@ WAIT = "wait"
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """Free text by ``key`` ("title", "timing", "label.surface.5").
+    """Free text by ``key`` ("title", "timing", "label.surface.5", "marker.begin").
 
     A replay reacts to ``IMPORTED``, ``TIMING`` and ``WAIT`` only.
     """
@@ -197,7 +213,8 @@ class EntryCalled(msgspec.Struct, frozen=True):
     after ``DXGI.`` for functions of the DXGI table, ``Adapter.`` for those of the adapter and
     ``Host.`` for memory writes of the host.  ``codes`` were passed to pfnSetErrorCb.  Output
     buffers are ``bytes`` arguments with their content before the call; ``written`` has (index
-    among these from 0, new bytes) of each that changed.
+    among these from 0, new bytes) of each that changed.  ``call`` is the number of the recorded
+    program's API call that led to this one, None if unknown.
     """
 
     device: int
@@ -208,6 +225,7 @@ class EntryCalled(msgspec.Struct, frozen=True):
     codes: tuple[int, ...] = ()
     written: tuple[tuple[int, bytes], ...] = ()
     time: int = 0
+    call: int | None = None
 
 
 Record = (

@@ -21,6 +21,14 @@ from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Block, TextError, Value, Word
 
+
+class _Required:
+    """Stands for the default of a member that has none."""
+
+
+_REQUIRED = _Required()
+_Numbers = dict[str, int | None]
+_Default = int | None | _Required
 _KIND = "kind"
 """Name of the record member whose value must be a SurfaceKind."""
 _NUMBER = Leaf("Q", "", None, alone=False)
@@ -30,8 +38,8 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     """How a type of record is written as a statement: ``keyword``, then numbers as ``name=value``.
 
     The numbers are the members of the record and, if ``inner`` is not empty, those of its member
-    ``inner``, which is of type ``of``.  The members ``apart`` are no numbers, and are written and
-    read by other code.
+    ``inner``, which is of type ``of``; a number that is None is not written.  The members
+    ``apart`` are no numbers, and are written and read by other code.
     """
 
     keyword: str
@@ -41,19 +49,19 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     apart: tuple[str, ...] = ()
 
     @cached_property
-    def _own(self) -> dict[str, int | None]:
+    def _own(self) -> dict[str, _Default]:
         return _defaults(self.record, (self.inner, *self.apart))
 
     @cached_property
-    def _inner(self) -> dict[str, int | None]:
+    def _inner(self) -> dict[str, _Default]:
         return _defaults(self.of, self.apart) if self.of else {}
 
     @cached_property
-    def _defaults(self) -> dict[str, int | None]:
+    def _defaults(self) -> dict[str, _Default]:
         return self._inner | self._own
 
     @cached_property
-    def _values(self) -> Callable[[Any], tuple[int, ...]]:
+    def _values(self) -> Callable[[Any], tuple[int | None, ...]]:
         """Function that returns all members of a record that are numbers, as a tuple."""
         names = (*(f"{self.inner}.{name}" for name in self._inner), *self._own)
         if len(names) > 1:
@@ -62,7 +70,8 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
     def numbers(self, record: Any) -> Iterator[tuple[str, int]]:
         """(name, value) of every member of a record that is a number."""
-        return zip(self._defaults, self._values(record), strict=True)
+        pairs = zip(self._defaults, self._values(record), strict=True)
+        return ((name, value) for name, value in pairs if value is not None)
 
     def said(self, record: Any) -> Iterator[tuple[str, int]]:
         """(name, value) of every member of a record that is a number and not at its default."""
@@ -79,7 +88,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         record: Record = self.record(**own, **others)
         return record
 
-    def members(self, block: Block) -> tuple[dict[str, int], dict[str, int]]:
+    def members(self, block: Block) -> tuple[_Numbers, _Numbers]:
         """The numbers in a block's statement, by name: those of member ``inner``, and the others.
 
         Raises TextError for unknown names and values.
@@ -92,10 +101,12 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         return inner, own
 
 
-def _pop(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
+def _pop(given: dict[str, Value], defaults: Mapping[str, _Default]) -> _Numbers:
     """Remove the members of ``defaults`` from ``given``; a missing one is its default or 0."""
     return {
-        name: _number(name, given.pop(name, None)) if default is None or name in given else default
+        name: _number(name, given.pop(name, None))
+        if name in given or isinstance(default, _Required)
+        else default
         for name, default in defaults.items()
     }
 
@@ -130,10 +141,10 @@ def _number(name: str, value: Value | None) -> int:
     return SurfaceKind(number)
 
 
-def _defaults(record: type[msgspec.Struct], without: tuple[str, ...]) -> dict[str, int | None]:
-    """The default of each member by name, None for required ones; members ``without`` left out."""
+def _defaults(record: type[msgspec.Struct], without: tuple[str, ...]) -> dict[str, _Default]:
+    """The default of each member by name; members ``without`` left out."""
     names, given = record.__struct_fields__, record.__struct_defaults__
-    defaults = (*(None,) * (len(names) - len(given)), *given)
+    defaults = (*(_REQUIRED,) * (len(names) - len(given)), *given)
     return {name: each for name, each in zip(names, defaults, strict=True) if name not in without}
 
 

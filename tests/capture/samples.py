@@ -99,6 +99,17 @@ SEEN: list[Record] = [
 ]
 """What a program saw."""
 
+SEEN10: list[Record] = [
+    Annotation("imported", "apitrace", 1),
+    Pictured(16, PictureKind.BACK_BUFFER, 3),
+    Pictured(17, PictureKind.MAP, 4, 2, b"rows"),
+    Observed(18, 0, 3, 0, b"\1\0\0\0"),
+    Annotation("label.resource.3", "back buffer"),
+    Annotation("marker.begin", "shadows"),
+    Annotation("marker.end", ""),
+]
+"""What a program of Direct3D 10/11 saw, and the marks that it set."""
+
 ENTRIES: list[Record] = [
     EntryCalled(0, 110, "Adapter.CreateDevice", (1,)),
     EntryCalled(
@@ -106,6 +117,8 @@ ENTRIES: list[Record] = [
     ),
     EntryCalled(1, 110, "SetBlendState", (None, (1.0, 0.5, -1.0), -1, "no", b"\0" * 40)),
     EntryCalled(1, 110, "QueryGetData", (Memory(3, 112),), 5, written=((4, b"\1\0\0\0"),), time=9),
+    EntryCalled(1, 110, "Draw", (3, 0), time=9, call=0),
+    EntryCalled(1, 110, "Flush", call=2**64 - 1),
 ]
 """Calls of the Direct3D 10/11 interface."""
 
@@ -181,6 +194,7 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
         st.lists(_U32, max_size=2).map(tuple),
         st.lists(st.tuples(_U64, st.binary(max_size=70)), max_size=2).map(tuple),
         _U64,
+        st.none() | _U64,
     ),
 )
 """Any record that the forms can hold."""

@@ -37,6 +37,7 @@ from tests.capture.samples import (
     MANAGED,
     RECORDS,
     SEEN,
+    SEEN10,
     TEXTURES,
 )
 
@@ -119,7 +120,7 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         (Kind.ANNOTATION, struct.pack("<II", 1, 0) + b"\xff", "UTF-8"),
         (Kind.ENTRY, struct.pack("<QIII", 1, 110, 4, 1) + b"draw\0", "'draw' names no function"),
         (Kind.ENTRY, struct.pack("<QIII", 1, 110, 129, 1) + b"D" * 129 + b"\0", "names no func"),
-        (Kind.PICTURE, struct.pack("<QIIQ", 9, 5, 0, 1), "call 9 is of unknown kind 5"),
+        (Kind.PICTURE, struct.pack("<QIIQ", 9, 7, 0, 1), "call 9 is of unknown kind 7"),
         (Kind.PICTURE, struct.pack("<QIIQ", 9, 0, 0, 1), "unknown kind 0"),
     ],
     ids=[
@@ -161,7 +162,7 @@ def test_a_call_that_no_reader_would_take_is_refused() -> None:
 
 def test_every_kind_describes_its_fields() -> None:
     assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
-    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED + SEEN + ENTRIES
+    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED + SEEN + SEEN10 + ENTRIES
     assert {encode(record)[0] for record in records} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
 
@@ -219,6 +220,9 @@ def test_flips_and_locks_are_laid_out_as_specified() -> None:
 def test_what_a_program_saw_is_laid_out_as_specified() -> None:
     seen = Pictured(7, PictureKind.TARGET_DATA, 8, 9, b"rows", 10)
     assert encode(seen) == (Kind.PICTURE, 10, struct.pack("<QIIQ", 7, 2, 9, 8) + b"rows")
+    back, mapped = Pictured(7, PictureKind.BACK_BUFFER, 8), Pictured(7, PictureKind.MAP, 8, 3)
+    assert encode(back)[2] == struct.pack("<QIIQ", 7, 5, 0, 8)
+    assert encode(mapped)[2] == struct.pack("<QIIQ", 7, 6, 3, 8)
     got = Observed(7, 8, 9, 1, b"answer", 10)
     assert encode(got) == (Kind.OBSERVATION, 10, struct.pack("<QQII", 7, 8, 9, 1) + b"answer")
 

@@ -175,3 +175,15 @@ def test_other_records_may_stand_between() -> None:
 def test_what_no_capture_holds_is_refused() -> None:
     with pytest.raises(UsageError, match="object is nothing"):
         Recording().call("SetTextFilterSize", object())
+
+
+def test_calls_have_the_number_of_the_api_call_that_they_carry_out() -> None:
+    recording = Recording()
+    recording.recorder.call = 7
+    recording.call("Flush")
+    recording.recorder.finish()
+    recording.recorder.call = None
+    recording.call("Flush")
+    assert [(record.entry, record.call) for record in recording.records[1:]] == [
+        ("Flush", 7), ("Adapter.Finish", 7), ("Flush", None)
+    ]  # fmt: skip

@@ -103,10 +103,30 @@ def test_a_function_has_a_name(entry: str) -> None:
         (1, None, (), ()),
         ((), None, (None,), ()),
         ((), None, (), ((1, 2),)),
+        ((), None, (), (), None),
+        ((), None, (), (), -1),
+        ((), None, (), (), "7"),
+        ((), None, (), (), 7, 8),
     ],
 )
-def test_the_values_of_an_entry_are_a_list_of_four(values: Value) -> None:
+def test_the_values_of_an_entry_are_a_list_of_four_or_five(values: Value) -> None:
     data = pack(values)
     payload = struct.pack("<QIII", 1, 110, 4, len(data)) + b"Draw" + data
     with pytest.raises(CaptureError):
         decode(Kind.ENTRY, 0, payload)
+
+
+@pytest.mark.parametrize("call", [-1, 1 << 64])
+def test_the_api_call_of_an_entry_has_8_bytes(call: int) -> None:
+    with pytest.raises(CaptureError, match="no number of 8 bytes"):
+        encode(EntryCalled(1, 110, "Flush", call=call))
+
+
+def test_the_api_call_of_an_entry_is_a_fifth_value_only_where_it_is_known() -> None:
+    head = struct.pack("<QIII", 1, 110, 5, 0)[:-4]
+    for call, more in ((None, ()), (0, (0,)), (7, (7,))):
+        values = pack(((), None, (), (), *more))
+        payload = head + struct.pack("<I", len(values)) + b"Flush" + values
+        record = EntryCalled(1, 110, "Flush", call=call)
+        assert encode(record)[2] == payload
+        assert decode(Kind.ENTRY, 0, payload) == record

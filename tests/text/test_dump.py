@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from collections.abc import Callable
 from io import StringIO
@@ -10,12 +11,12 @@ from typing import TextIO
 
 import pytest
 
-from dp2emu.capture.records import Called, ContextCreated
+from dp2emu.capture.records import Called, ContextCreated, EntryCalled
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE
 from dp2emu.text.dump import TextWriter
 from dp2emu.text.jsonl import JsonLinesWriter
-from tests.capture.samples import sealed
+from tests.capture.samples import SEEN10, sealed
 from tests.text.samples import SMALL, XYZRHW_DIFFUSE, json_lines, text_of
 
 GOLDEN = Path(__file__).parents[1] / "data" / "text"
@@ -166,3 +167,32 @@ def test_memory_does_not_follow_the_number_of_tokens(
     finally:
         tracemalloc.stop()
     assert peak < 80 * tokens
+
+
+def test_what_a_direct3d_11_program_saw_and_said_is_shown() -> None:
+    out = StringIO()
+    writer = TextWriter(out)
+    drawn = EntryCalled(1, 110, "Draw", (3, 0), call=0)
+    for record in (*SEEN10, drawn, EntryCalled(1, 110, "Flush")):
+        writer.write(record)
+    lines = [line.split("  #")[0].strip() for line in out.getvalue().splitlines()]
+    for line in (
+        "picture call=16 how=BACK_BUFFER handle=3",
+        "picture call=17 how=MAP handle=4 index=2",
+        "observation call=18 context=0 query=3",
+        'key: "label.resource.3"',
+        'text: "back buffer"',
+        'key: "marker.begin"',
+        "entry device=1 interface=110 call=0",
+        "entry device=1 interface=110",
+    ):
+        assert line in lines
+
+
+def test_json_lines_have_the_api_call_of_an_entry_where_it_is_known() -> None:
+    out = StringIO()
+    writer = JsonLinesWriter(out)
+    writer.write(EntryCalled(1, 110, "Flush", call=0))
+    writer.write(EntryCalled(1, 110, "Flush"))
+    known, unknown = map(json.loads, out.getvalue().splitlines())
+    assert known["call"] == 0 and "call" not in unknown

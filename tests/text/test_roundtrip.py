@@ -22,11 +22,13 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.capture.samples import (
     CHAIN,
+    ENTRIES,
     EVERYTHING,
     KEYS,
     MANAGED,
     RECORDS,
     SEEN,
+    SEEN10,
     TEXTURES,
     log,
     sealed,
@@ -99,8 +101,8 @@ def test_a_bare_buffer_comes_back(commands: bytes) -> None:
 
 @pytest.mark.parametrize(
     "records",
-    [[], SMALL, EVERYTHING, TEXTURES, KEYS, CHAIN, MANAGED, SEEN],
-    ids=["empty", "small", "everything", "textures", "keys", "chain", "managed", "seen"],
+    [[], SMALL, EVERYTHING, TEXTURES, KEYS, CHAIN, MANAGED, SEEN, SEEN10 + ENTRIES],
+    ids=["empty", "small", "everything", "textures", "keys", "chain", "managed", "seen", "10"],
 )
 @pytest.mark.parametrize("compression", ["zstd", "none"])
 def test_compression_comes_back(records: list[Record], compression: str) -> None:
