@@ -124,6 +124,11 @@ class Objects:
         """Unbind an address, whose last reference was released."""
         self._objects.pop(address, None)
 
+    def forget_all(self, thing: object) -> None:
+        """Unbind every address of an object."""
+        for address in self.addresses(thing):
+            del self._objects[address]
+
     def get(self, address: int) -> Any:
         """The object at an address, None if it is unknown."""
         return self._objects.get(address)
@@ -149,7 +154,7 @@ class Arguments:
 
     def __init__(self, call: TraceCall, objects: Objects) -> None:
         self.call = call
-        self._objects = objects
+        self.objects = objects
 
     @property
     def number(self) -> int:
@@ -256,7 +261,7 @@ class Arguments:
 
     def thing(self, name: str, kind: type[T]) -> T:
         """The object that an argument points to."""
-        return self._objects.find(self.address(name), kind)
+        return self.objects.find(self.address(name), kind)
 
     def optional(self, name: str, kind: type[T]) -> T | None:
         """The object that an argument points to, None for NULL."""
@@ -264,7 +269,7 @@ class Arguments:
 
     def bind(self, name: str, thing: object) -> None:
         """Bind ``thing`` to the address that the call returned through an argument."""
-        self._objects.bind(self.address(name), thing)
+        self.objects.bind(self.address(name), thing)
 
 
 def plane(call: Arguments, name: str) -> list[float]:

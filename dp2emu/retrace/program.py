@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
 
 from dp2emu.capture.apitrace import TraceCall
-from dp2emu.capture.records import Record
+from dp2emu.capture.entry_values import RAISED
+from dp2emu.capture.recorder import Recorder
+from dp2emu.capture.records import EntryCalled, Record
+from dp2emu.capture.values import Structure
+from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Dp2Error
+from dp2emu.gpu.device.gpu import DRAWING, Gpu
 from dp2emu.retrace.arguments import Arguments, Objects
 from dp2emu.retrace.locks import Locks
 from dp2emu.retrace.losses import Inexpressible, Losses
+from dp2emu.retrace.open_maps import OpenMaps
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.session import Numbers
+from dp2emu.runtime10.device import Device
 
 Action = Callable[["Program", Arguments], None]
 Reader = tuple[Callable[[Arguments, str], Any], str]
@@ -29,12 +37,14 @@ class Method(msgspec.Struct, frozen=True):
     """A function of the traced interfaces: its name, the action that imports a call of it (None if
     it sends nothing to the driver), and a description.
 
-    Calls that failed in the program are skipped, since they had no effect.
+    Calls that failed in the program are skipped, since they had no effect, unless the method is
+    ``failing``.
     """
 
     name: str
     act: Action | None
     says: str
+    failing: bool = False
 
 
 METHODS: dict[str, Method] = {}
@@ -44,21 +54,25 @@ NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
-def _add(interfaces: str, names: str, act: Action | None, says: str) -> None:
+def _add(
+    interfaces: str, names: str, act: Action | None, says: str, failing: bool = False
+) -> None:
     """Add a ``Method`` to ``METHODS`` for each pair of interface and name, both separated by
     spaces; ``interfaces`` is empty for plain functions.
     """
     for name in names.split():
         for full in [f"{interface}::{name}" for interface in interfaces.split()] or [name]:
             assert full not in METHODS, f"{full} has two rows"
-            METHODS[full] = Method(full, act, says)
+            METHODS[full] = Method(full, act, says, failing)
 
 
-def method(interfaces: str, names: str) -> Callable[[Action], Action]:
-    """Decorator that registers the action of methods; its docstring is their description."""
+def method(interfaces: str, names: str, *, failing: bool = False) -> Callable[[Action], Action]:
+    """Decorator that registers the action of methods; its docstring is their description.  With
+    ``failing`` it is performed for calls that failed, too.
+    """
 
     def register(act: Action) -> Action:
-        _add(interfaces, names, act, " ".join((act.__doc__ or "").split()))
+        _add(interfaces, names, act, " ".join((act.__doc__ or "").split()), failing)
         return act
 
     return register
@@ -120,13 +134,30 @@ inert("", "DebugSetMute DebugSetLevel", _TOOLS)
 @method("", "memcpy")
 def store(program: Program, call: Arguments) -> None:
     """Keeps the bytes that the program stored in locked memory, until Unlock writes them."""
-    if not program.locks.store(call.address("dest"), call.blob("src")):
+    address, data = call.address("dest"), call.blob("src")
+    if not program.locks.store(address, data) and not program.maps.store(address, data):
         raise Inexpressible("memory that is not locked")
+
+
+_VERSIONED = re.compile(r"(ID3D1[01]\w*?[a-zDV]|IDXGI\w*?)\d*::")
+"""Interfaces of Direct3D 10, 11 and DXGI, whose later versions end in a number."""
+
+
+@lru_cache(maxsize=4096)
+def row_of(name: str) -> Method | None:
+    """The row of a traced function; a method of Direct3D 10, 11 and DXGI has the row of the
+    interface's first version.
+    """
+    return METHODS.get(name) or METHODS.get(_VERSIONED.sub(r"\1::", name, count=1))
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 """Exceptions by which a method's import fails on senseless values of a damaged trace; the call
 then counts as a loss."""
+
+
+def _raised(result: object) -> bool:
+    return isinstance(result, Structure) and result.name == RAISED
 
 
 class Program:
@@ -149,6 +180,29 @@ class Program:
         self.endings: list[Callable[[], object]] = []
         self._last = 0
         self.handles: dict[tuple[str, int], object] = {}
+        self.maps = OpenMaps()
+        self.devices: list[Device] = []
+        self._frames = 0
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """The adapter of Direct3D 10/11 devices, whose calls become records.  Its GPU skips
+        drawing.
+        """
+        adapter = Adapter(Gpu())
+        adapter.gpu.skipped = DRAWING
+        return Recorder(adapter, self._record_entry)
+
+    def _record_entry(self, record: Record) -> None:
+        """Pass on a record, unless it is a call that the driver refused, which has no effect."""
+        raised = isinstance(record, EntryCalled) and _raised(record.result)
+        if not raised:
+            self.record(record)
+
+    def next_frame(self) -> int:
+        """The number of the frame that ends now, counted from 0."""
+        self._frames += 1
+        return self._frames - 1
 
     @cached_property
     def ddraw(self) -> DirectDraw:
@@ -160,12 +214,14 @@ class Program:
     def play(self, call: TraceCall) -> None:
         """Perform the action that imports a call; without one, or if it fails, record a loss."""
         self._last = call.number
-        row = METHODS.get(call.name)
+        row = row_of(call.name)
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")
             return
         arguments = Arguments(call, self.objects)
-        if row.act is None or arguments.failed:
+        if "recorder" in self.__dict__:
+            self.recorder.call = call.number
+        if row.act is None or (arguments.failed and not row.failing):
             return
         if not call.finished:
             self.losses.add(call.number, call.name, "the trace does not tell how it ended")

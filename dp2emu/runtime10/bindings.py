@@ -76,7 +76,7 @@ class Bindings:
     def __init__(self, sender: Sender, hazards: HazardTracker, children: Children) -> None:
         self._sender = sender
         self._hazards = hazards
-        self._children = children
+        self.owner = children
         self.state = PipelineState(children.bound, children.unbound)
         self.messages: deque[str] = deque(maxlen=MESSAGES)
 
@@ -104,7 +104,7 @@ class Bindings:
         """The application's object of a driver's object, with a reference more."""
         if memory is None:
             return None
-        found = self._children.child(memory)
+        found = self.owner.child(memory)
         found.add_ref()
         return found
 

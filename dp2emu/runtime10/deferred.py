@@ -101,16 +101,6 @@ class CommandList(DeviceChild):
         self.steps = tuple(steps)
         self.resets = tuple(resets)
 
-    def play(self, sender: Sender) -> Iterator[str]:
-        """Execute the steps; yields the message of each that has no effect."""
-        for step in self.steps:
-            try:
-                step.play(sender)
-            except (ContractError, Refused) as error:
-                yield str(error)
-        for entry, arguments in self.resets:
-            sender.send(entry, *arguments)
-
 
 class _Recording:
     """The driver's calls that a deferred context makes.  Mutable: calls are added."""
@@ -123,12 +113,42 @@ class _Recording:
         self.steps.append(DriverCall((entry, arguments)))
 
 
-class DeferredContext(Context):
+class ListContext(Context):
+    """A context that executes command lists.  Mutable."""
+
+    def execute_command_list(self, commands: CommandList, restore: bool) -> None:
+        """ExecuteCommandList; with ``restore`` the state is as before, else it is the default
+        state.
+        """
+        kept = self.state.calls() if restore else []
+        self.clear_state()
+        self._play(commands)
+        for entry, arguments in kept:
+            self.do(entry, *arguments)
+
+    def _play(self, commands: CommandList) -> None:
+        """Execute the steps of a command list."""
+        raise NotImplementedError
+
+
+class ImmediateContext(ListContext):
+    """ID3D11DeviceContext of a device, whose calls reach the driver at once.  Mutable."""
+
+    def _play(self, commands: CommandList) -> None:
+        for step in commands.steps:
+            try:
+                step.play(self._sender)
+            except (ContractError, Refused) as error:
+                self.messages.append(str(error))
+        for entry, arguments in commands.resets:
+            self._sender.send(entry, *arguments)
+
+
+class DeferredContext(ListContext):
     """ID3D11DeviceContext that records its calls in command lists.  Mutable."""
 
     def __init__(self, owner: Any, hazards: HazardTracker) -> None:
         self._recording = _Recording()
-        self._owner = owner
         self._sharing = hazards
         self._written: dict[tuple[int, int], bytearray] = {}
         self._open: dict[tuple[int, int], tuple[Map, MappedSubresource]] = {}
@@ -140,8 +160,8 @@ class DeferredContext(Context):
         """
         steps, resets, kept = self._recording.steps, self.state.resets(), self.state.calls()
         objects = {id(memory): memory for step in steps for memory in step.memories()}
-        uses = map(self._owner.child, objects.values())
-        made = CommandList(self._owner, steps, resets, *uses)
+        uses = map(self.owner.child, objects.values())
+        made = CommandList(self.owner, steps, resets, *uses)
         for entry, arguments in resets:
             self.state.note(entry, arguments)
         self._hazards = HazardTracker(self._sharing)
@@ -152,6 +172,10 @@ class DeferredContext(Context):
             for entry, arguments in kept:
                 self.do(entry, *arguments)
         return made
+
+    def _play(self, commands: CommandList) -> None:
+        self._recording.steps.extend(commands.steps)
+        self._recording.steps.extend(map(DriverCall, commands.resets))
 
     def map(self, resource: Resource, index: int, kind: Map, flags: int = 0) -> MappedSubresource:
         """Map: memory whose bytes the command list writes.

@@ -12,8 +12,7 @@ from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType
 from dp2emu.runtime10.buffers import buffer_resource
 from dp2emu.runtime10.codes import Api, Refused, Result
-from dp2emu.runtime10.context import Context
-from dp2emu.runtime10.deferred import CommandList, DeferredContext
+from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.descriptions import (
     BlendDesc,
     BufferDesc,
@@ -70,20 +69,6 @@ _State = TypeVar("_State", bound=State)
 _View = TypeVar("_View", bound=View)
 
 
-class ImmediateContext(Context):
-    """ID3D11DeviceContext of a device, whose calls reach the driver at once.  Mutable."""
-
-    def execute_command_list(self, commands: CommandList, restore: bool) -> None:
-        """ExecuteCommandList; with ``restore`` the state is as before, else it is the default
-        state.
-        """
-        kept = self.state.calls() if restore else []
-        self.clear_state()
-        self.messages.extend(commands.play(self._sender))
-        for entry, arguments in kept:
-            self.do(entry, *arguments)
-
-
 @checked
 class Device:
     """ID3D11Device over a driver's adapter.  Mutable: it knows its objects.
@@ -122,6 +107,18 @@ class Device:
             self._states.pop((type(child), child.desc), None)
         for used in child.uses:
             used.drop()
+
+    def close(self) -> None:
+        """Destroy the device with all its objects, as the last Release does."""
+        self.context.clear_state()
+        for child in reversed(list(self._children.values())):
+            if isinstance(child, View):
+                self.driver.call(f"Destroy{child.noun}", child.memory)
+        for child in reversed(list(self._children.values())):
+            if not isinstance(child, View):
+                self.driver.call(f"Destroy{child.noun}", child.memory)
+        self._children.clear()
+        self.driver.call("DestroyDevice")
 
     def _kept(self, made: _Child) -> _Child:
         self._children[id(made.memory)] = made

@@ -55,6 +55,10 @@ class Functions(Protocol):
     def functions(self) -> Mapping[str, Callable[..., Any]]:
         """The device's DDI functions by name."""
 
+    @property
+    def dxgi_functions(self) -> Mapping[str, Callable[..., int]]:
+        """The device's DXGI functions by name."""
+
 
 class Adapter(Protocol):
     """A driver's adapter, as the runtime uses it: it creates devices."""
@@ -109,6 +113,7 @@ class DriverDevice:
         self.hazards = HazardTracker()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
         self._functions = driver.functions
+        self._dxgi_functions = driver.dxgi_functions
 
     def _report(self, core_layer: int, code: int) -> None:
         """pfnSetErrorCb: receive the error ``code`` that the driver reports."""
@@ -134,6 +139,12 @@ class DriverDevice:
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found
+
+    def dxgi(self, entry: str, *arguments: Any) -> None:
+        """Call the DXGI function ``entry``.  Raises Refused with the driver's error."""
+        code = self._dxgi_functions[entry](*arguments)
+        if code:
+            raise Refused(RESULTS.get(code, Result.E_FAIL), entry)
 
     def check_feature_support(self, feature: int) -> FeatureData:
         """CheckFeatureSupport: the structure of ``feature``, a ``Feature``.

@@ -151,12 +151,21 @@ class Query:
         E_INVALIDARG for a size that is neither 0 nor ``data_size``, or without memory; else
         INVALID_CALL for a query that was not ended, and for hints; S_FALSE until there is data.
         """
-        if size not in (0, self.data_size) or (size and memory is None):
-            return Data(Result.E_INVALIDARG)
-        if self.state is not State.ENDED or self.hint:
-            return Data(Result.DXGI_ERROR_INVALID_CALL)
+        refusal = self.refusal(size, memory is not None)
+        if refusal is not None:
+            return Data(refusal)
         asked = flags & GetDataFlag.DO_NOT_FLUSH
         return self._ask(memory if size else None, size, int(asked))
+
+    def refusal(self, size: int, writes: bool) -> Result | None:
+        """The result of a GetData of ``size`` bytes that does not reach the driver, else None;
+        ``writes`` tells whether there is memory to write.
+        """
+        if size not in (0, self.data_size) or (size and not writes):
+            return Result.E_INVALIDARG
+        if self.state is not State.ENDED or self.hint:
+            return Result.DXGI_ERROR_INVALID_CALL
+        return None
 
     def wait(self) -> Data:
         """GetData until it is not S_FALSE; after ``POLLS`` calls the GPU becomes idle before a

@@ -1,0 +1,94 @@
+"""Maps of Direct3D 10 and 11, and the bytes that a traced program stores in mapped memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dp2emu.capture.apitrace.values import Struct
+from dp2emu.capture.records import Pictured, PictureKind
+from dp2emu.ddi10.resources.maps import Map
+from dp2emu.retrace.arguments import Arguments, integer, pointee
+from dp2emu.retrace.d3d11.objects import context_of, number_of, owner_of
+from dp2emu.retrace.open_maps import OpenMap
+from dp2emu.retrace.program import Program, inert, method
+from dp2emu.runtime10.context import Context
+from dp2emu.runtime10.deferred import DeferredContext
+from dp2emu.runtime10.objects import Resource
+from dp2emu.runtime10.textures import parts_of
+
+_READING = (Map.READ, Map.READWRITE)
+
+
+@method("ID3D11DeviceContext", "Map")
+def map_resource(program: Program, call: Arguments) -> None:
+    """Maps a resource; a picture record if the program reads it."""
+    given = call.struct("pMappedResource")
+    address, *pitches = (integer(given[name]) for name in ("pData", "RowPitch", "DepthPitch"))
+    resource = call.thing("pResource", Resource)
+    _map(program, call, context_of(call), resource, address, (pitches[0], pitches[1]))
+
+
+_BUFFERS = "ID3D10Buffer ID3D10Texture1D"
+_TEXTURES = "ID3D10Texture2D ID3D10Texture3D"
+
+
+@method(f"{_BUFFERS} {_TEXTURES}", "Map")
+def map_old_resource(program: Program, call: Arguments) -> None:
+    """Maps a resource; a picture record if the program reads it."""
+    resource = call.thing("this", Resource)
+    given: Any = pointee(call.value(call.call.function.arguments[-1]))
+    pitches = (0, 0)
+    if isinstance(given, Struct):
+        names = given.signature.members
+        address, row = integer(given["pData"]), integer(given["RowPitch"])
+        pitches = row, integer(given["DepthPitch"]) if "DepthPitch" in names else 0
+    else:
+        address = integer(given)
+    _map(program, call, owner_of(resource).context, resource, address, pitches)
+
+
+def _index(call: Arguments) -> int:
+    """The argument Subresource, which buffers of Direct3D 10 do not have."""
+    return call.integer("Subresource") if call.declares("Subresource") else 0
+
+
+def _map(
+    program: Program,
+    call: Arguments,
+    context: Context,
+    resource: Resource,
+    address: int,
+    pitches: tuple[int, int],
+) -> None:
+    index, kind = _index(call), Map(call.integer("MapType"))
+    mapped = context.map(resource, index, kind, 0)
+    part = parts_of(resource.ddi)[index]
+    row, slice = pitches[0] or part.row_bytes, pitches[1] or pitches[0] * part.rows
+    size = part.size if resource.is_buffer else (part.depth - 1) * slice + row * part.rows
+    found = OpenMap(address, size, (row, slice), part, resource.is_buffer, mapped)
+    program.maps.begin((id(context), id(resource), index), found)
+    if kind in _READING and not isinstance(context, DeferredContext):
+        number = number_of(program, resource.memory)
+        program.recorder.put(Pictured(call.number, PictureKind.MAP, number, index))
+
+
+@method("ID3D11DeviceContext", "Unmap")
+def unmap_resource(program: Program, call: Arguments) -> None:
+    """Unmaps a resource, which writes the stored bytes."""
+    _unmap(program, call, context_of(call), call.thing("pResource", Resource))
+
+
+@method(f"{_BUFFERS} {_TEXTURES}", "Unmap")
+def unmap_old_resource(program: Program, call: Arguments) -> None:
+    """Unmaps a resource, which writes the stored bytes."""
+    resource = call.thing("this", Resource)
+    _unmap(program, call, owner_of(resource).context, resource)
+
+
+def _unmap(program: Program, call: Arguments, context: Context, resource: Resource) -> None:
+    index = _index(call)
+    program.maps.end((id(context), id(resource), index))
+    context.unmap(resource, index)
+
+
+inert("ID3D10Resource", "SetEvictionPriority", "Has no effect on the driver.")
