@@ -114,20 +114,27 @@ class Objects:
 
     def __init__(self) -> None:
         self._objects: dict[int, object] = {}
+        self._since: dict[int, int] = {}
 
-    def bind(self, address: int, thing: object) -> None:
-        """Bind ``address`` to ``thing``; address 0 is ignored."""
+    def bind(self, address: int, thing: object, call: int = 0) -> None:
+        """Bind ``address`` to ``thing`` since a numbered call; address 0 is ignored."""
         if address:
             self._objects[address] = thing
+            self._since[address] = call
+
+    def since(self, address: int) -> int:
+        """The number of the call that bound an address, 0 if it is unknown."""
+        return self._since.get(address, 0)
 
     def forget(self, address: int) -> None:
         """Unbind an address, whose last reference was released."""
         self._objects.pop(address, None)
+        self._since.pop(address, None)
 
     def forget_all(self, thing: object) -> None:
         """Unbind every address of an object."""
         for address in self.addresses(thing):
-            del self._objects[address]
+            self.forget(address)
 
     def get(self, address: int) -> Any:
         """The object at an address, None if it is unknown."""
@@ -269,7 +276,7 @@ class Arguments:
 
     def bind(self, name: str, thing: object) -> None:
         """Bind ``thing`` to the address that the call returned through an argument."""
-        self.objects.bind(self.address(name), thing)
+        self.objects.bind(self.address(name), thing, self.number)
 
 
 def plane(call: Arguments, name: str) -> list[float]:

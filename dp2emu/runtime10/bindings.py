@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from dp2emu.ddi10.shaders.stages import CONSTANT_BUFFERS, RESOURCES, SAMPLERS
-from dp2emu.errors import ContractError
+from dp2emu.errors import ContractError, Unsupported
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.hazards import HazardTracker
 from dp2emu.runtime10.objects import (
@@ -97,7 +97,7 @@ class Bindings:
         """
         try:
             self.call(entry, *arguments)
-        except (ContractError, Refused) as error:
+        except (ContractError, Refused, Unsupported) as error:
             self.messages.append(str(error))
 
     def given(self, memory: bytearray | None) -> Any:

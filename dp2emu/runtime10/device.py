@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dp2emu.argument_check import checked
-from dp2emu.ddi10.resources.resource import CreateResource, ResourceType
+from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, ResourceType
 from dp2emu.runtime10.buffers import buffer_resource
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
@@ -67,6 +67,11 @@ _Child = TypeVar("_Child", bound=DeviceChild)
 _Shader = TypeVar("_Shader", bound=Shader)
 _State = TypeVar("_State", bound=State)
 _View = TypeVar("_View", bound=View)
+
+
+STANDARD_MULTISAMPLE_PATTERN = 0xFFFFFFFF
+"""D3D11_STANDARD_MULTISAMPLE_PATTERN, a quality level: the places of samples are those of the
+documentation."""
 
 
 @checked
@@ -169,10 +174,22 @@ class Device:
         )  # fmt: skip
         return self._kept(Texture3D(self, *self._texture(described, desc, initial_data)))
 
+    def create_back_buffer(self, desc: Texture2DDesc) -> Texture2D:
+        """A texture of a swap chain, whose views may have any format of its family."""
+        described = TextureDesc(
+            ResourceType.TEXTURE2D, desc.Format, desc.Width, desc.Height, bind=desc.BindFlags,
+            samples=desc.SampleDesc.Count,
+        )  # fmt: skip
+        found = texture_resource(self.driver.api, described)
+        shown = found._replace(BindFlags=found.BindFlags | BindFlag.PRESENT)
+        return self._kept(Texture2D(self, self._driver_resource(shown), desc))
+
     def _texture(
         self, described: TextureDesc, desc: Any, data: Sequence[SubresourceData] | None
     ) -> tuple[DriverResource, Any]:
         """The driver's resource and the description with its number of levels."""
+        if described.quality == STANDARD_MULTISAMPLE_PATTERN and self.driver.api > Api.D3D10:
+            described = described._replace(quality=0)
         found = texture_resource(self.driver.api, described)
         if data is not None:
             if len(data) != len(parts_of(found)):

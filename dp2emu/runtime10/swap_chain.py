@@ -75,7 +75,7 @@ class SwapChain:
         described = Texture2DDesc(
             desc.Width, desc.Height, 1, 1, desc.Format, desc.SampleDesc, BindFlags=bind
         )
-        buffers = [self.device.create_texture2d(described) for _ in range(desc.BufferCount)]
+        buffers = [self.device.create_back_buffer(described) for _ in range(desc.BufferCount)]
         for each in buffers:
             each.users += 1
             each.release()

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dp2emu.capture.records import Observed
 from dp2emu.retrace.arguments import Arguments, flattened, integer, real
-from dp2emu.retrace.d3d11.objects import CONTEXTS, context_of, integers, number_of, record, things
+from dp2emu.retrace.d3d11.objects import (
+    CONTEXTS,
+    context_of,
+    integers,
+    number_of,
+    owner_of,
+    record,
+    things,
+)
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
 from dp2emu.runtime10.context import Context
@@ -104,7 +112,7 @@ def _hand_out(call: Arguments, name: str, found: list[DeviceChild | None]) -> No
     leaves = flattened(call.value(name))
     for leaf, thing in zip(leaves, found, strict=False):
         if thing is not None and integer(leaf):
-            call.objects.bind(integer(leaf), thing)
+            call.objects.bind(integer(leaf), thing, call.number)
 
 
 # Input assembler
@@ -378,7 +386,7 @@ def _observe(program: Program, call: Arguments, context: Context, query: Query) 
     data = b""
     if size and call.has("pData"):
         leaves = flattened(call.value("pData"))
-        data = driver.kind.layout.pack(*leaves)
+        data = driver.kind.layout.pack(*map(integer, leaves))
     put(Observed(call.number, 0, number_of(program, query.memory), hr, data))
 
 

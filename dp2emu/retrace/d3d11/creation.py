@@ -276,7 +276,8 @@ def get_resource(program: Program, call: Arguments) -> None:
 @method(CHILDREN, "Release")
 def release(program: Program, call: Arguments) -> None:
     """Destroys the object with the last reference, once it is not bound."""
-    if call.result == 0:
+    # Another thread may have been given the address before the tracer noted that Release ended.
+    if call.result == 0 and call.objects.since(call.address("this")) <= call.number:
         thing = call.thing("this", DeviceChild)
         call.objects.forget_all(thing)
         thing.references = 1

@@ -100,14 +100,17 @@ def clear_unordered_access_view_float(program: Program, call: Arguments) -> None
 @method(CONTEXTS, "CopyResource")
 def copy_resource(program: Program, call: Arguments) -> None:
     """Copies a resource."""
-    target, source = (call.thing(each, Resource) for each in ("pDstResource", "pSrcResource"))
-    context_of(call).copy_resource(target, source)
+    target, source = (call.optional(each, Resource) for each in ("pDstResource", "pSrcResource"))
+    if target is not None and source is not None:
+        context_of(call).copy_resource(target, source)
 
 
 @method(CONTEXTS, "CopySubresourceRegion CopySubresourceRegion1")
 def copy_subresource_region(program: Program, call: Arguments) -> None:
-    """Copies a box of a subresource."""
-    target, source = (call.thing(each, Resource) for each in ("pDstResource", "pSrcResource"))
+    """Copies a box of a subresource; nothing without a source or target."""
+    target, source = (call.optional(each, Resource) for each in ("pDstResource", "pSrcResource"))
+    if target is None or source is None:
+        return
     index, x, y, z = map(call.integer, ("DstSubresource", "DstX", "DstY", "DstZ"))
     box = record(call.value("pSrcBox"), Box) if call.has("pSrcBox") else None
     context_of(call).copy_subresource_region(

@@ -3,6 +3,7 @@ of traced calls."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace.values import Struct
@@ -119,25 +120,29 @@ def view_desc(call: Arguments, noun: str) -> ViewDesc | None:
     number = integer(given["ViewDimension"]) + (noun == "DepthStencilView")
     if number not in ViewDimension._value2member_map_:
         raise Inexpressible(f"ViewDimension {number}")
-    members: dict[str, Any] = {}
-    for value in given.members:
-        if isinstance(value, Struct):
-            members |= _union(value)
-    if "Flags" in given.signature.members:
-        members["flags"] = integer(given["Flags"])
+    members = {name: found for part in _structs(given) for name, found in _union(part).items()}
     format = integer(given["Format"]) or None
     return ViewDesc(format, ViewDimension(number), **members)
 
 
+def _structs(given: Struct) -> Iterator[Struct]:
+    """A structure and the structures in it, in order."""
+    yield given
+    for value in given.members:
+        if isinstance(value, Struct):
+            yield from _structs(value)
+
+
 def _union(part: Struct) -> dict[str, Any]:
+    """The members of a view's description that a structure has."""
     names = part.signature.members
     members: dict[str, Any] = {}
     for member, first, number in _FIRSTS:
+        count = integer(part[number]) if number and number in names else None
         if first in names:
-            count = integer(part[number]) if number in names else None
             members[member] = Span(integer(part[first]), count)
-        elif number and number in names and member not in members:
-            members[member] = Span(0, integer(part[number]))
+        elif count is not None and member not in members:
+            members[member] = Span(0, count)
     if "Flags" in names:
         members["flags"] = integer(part["Flags"])
     return members
