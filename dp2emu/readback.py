@@ -2,8 +2,9 @@
 
 Formats without alpha are opaque, but the X of a 32-bit format is shown as the alpha stored there.
 Depth, or the stencil of a format without depth, is grey.  Other conversions are those of
-``dp2emu.picture``.  A multisampled surface is resolved; of a depth surface the first samples are
-read.  Slices of a volume follow each other from top to bottom.
+``dp2emu.picture``.  A multisampled surface is resolved; the first samples are read of depth, of
+integers and of typeless formats, which have no average.  Slices of a volume follow each other
+from top to bottom.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from numpy.typing import NDArray
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, AnyFormat, FormatRow, Use
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Coding, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
+from dp2emu.gpu.resource.heap import BUFFERS, VOLUMES, Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.picture import Picture, grey, has_picture, rgba
@@ -82,11 +83,18 @@ def _tight(surface: Surface, row: FormatRow, level: Subresource) -> NDArray[np.u
     if surface.samples == 1:
         return data[:, :used]
     words = data[:, : used * surface.samples].view(row.word)
-    if Use.DEPTH in row.uses:
-        return np.ascontiguousarray(words[:, :: surface.samples]).view(np.uint8)
+    if not _has_average(row):
+        words = words.reshape(len(words), -1, surface.samples, row.words)[:, :, 0]
+        return np.ascontiguousarray(words).view(np.uint8).reshape(len(words), used)
     words = words if row.words == 1 else words.reshape(len(words), -1, row.words)
     resolved = np.ascontiguousarray(resolve(row, words, surface.samples))
     return resolved.view(np.uint8).reshape(len(words), used)
+
+
+def _has_average(row: FormatRow) -> bool:
+    """Whether a pixel of several samples has an average: colours that are no integers."""
+    codings = {channel.coding for channel in row.channels.values()}
+    return bool(codings - {Coding.UINT, Coding.SINT}) and Use.DEPTH not in row.uses
 
 
 def take_readback(surface: Surface, index: int = 0) -> Picture:
@@ -149,6 +157,62 @@ def _opaque(shown: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.concatenate([shown, np.full((*shown.shape[:-1], 1), 255, np.uint8)], axis=-1)
 
 
+class Content(NamedTuple):
+    """The content of a subresource of a Direct3D 10/11 resource.
+
+    ``data`` are all its bytes, in rows without padding; ``size`` is width, height and depth in
+    texels, for a buffer (``format`` UNKNOWN) its bytes, 1 and 1.  ``flat``: it is no volume.
+    """
+
+    format: DxgiFormat
+    data: bytes
+    size: tuple[int, int, int]
+    flat: bool
+
+    @property
+    def image(self) -> NDArray[np.uint8] | None:
+        """The texels as red, green, blue and alpha, uint8 (height, width, 4); None unless these
+        are the four bytes of a texel, and for volumes.
+        """
+        order = _BYTE_ORDERS.get(self.format)
+        if order is None or not self.flat:
+            return None
+        width, height, _ = self.size
+        return np.frombuffer(self.data, np.uint8).reshape(height, width, 4)[..., order]
+
+
+_BYTE_ORDERS: dict[DxgiFormat, list[int]] = {
+    format: order
+    for layout, order in (
+        ("R8G8B8A8", [0, 1, 2, 3]), ("B8G8R8A8", [2, 1, 0, 3]), ("B8G8R8X8", [2, 1, 0, 3]),
+    )
+    for coding in ("TYPELESS", "UNORM", "UNORM_SRGB", "UINT")
+    if (format := DxgiFormat.__members__.get(f"{layout}_{coding}"))
+}  # fmt: skip
+"""DXGI_FORMAT whose texels are bytes from 0 to 255 -> which byte of a texel is red, green, blue
+and alpha, or the unused X in its place."""
+
+
+def take_content(surface: Surface, index: int = 0) -> Content:
+    """The content of subresource ``index`` of the memory of a Direct3D 10/11 resource, which must
+    exist.
+    """
+    desc = surface.desc
+    if desc.kind in BUFFERS:
+        return Content(DxgiFormat.UNKNOWN, surface.data.tobytes(), (desc.width, 1, 1), True)
+    format, part = DxgiFormat(surface.format), surface.subresources[index]
+    data = _tight(surface, ROWS[format], part).tobytes()
+    return Content(format, data, (part.width, part.height, part.depth), desc.kind not in VOLUMES)
+
+
+def first_difference(found: bytes, expected: bytes) -> int:
+    """Number of the first byte in which two byte strings differ, or their common length."""
+    common = min(len(found), len(expected))
+    pair = (np.frombuffer(data, np.uint8, common) for data in (found, expected))
+    differing = np.flatnonzero(np.not_equal(*pair))
+    return int(differing[0]) if len(differing) else common
+
+
 class Texel(NamedTuple):
     """A pixel, or block of pixels, with a difference: position (``x``, ``y``) in pixels of its top
     left corner, and its bytes ``found`` in the surface and ``expected``.
@@ -171,14 +235,7 @@ def differing_texel(surface: Surface, index: int, expected: bytes) -> Texel | No
     if found == expected:
         return None
     size, (wide, high) = rows.row.size, rows.row.block
-    at = _first_difference(found, expected) // size * size
+    at = first_difference(found, expected) // size * size
     y, x = divmod(at, rows.memory.shape[1])
     texel = slice(at, at + size)
     return Texel(x // size * wide, y * high, found[texel], expected[texel])
-
-
-def _first_difference(one: bytes, other: bytes) -> int:
-    common = min(len(one), len(other))
-    pair = (np.frombuffer(data, np.uint8, common) for data in (one, other))
-    differing = np.flatnonzero(np.not_equal(*pair))
-    return int(differing[0]) if len(differing) else common

@@ -38,6 +38,10 @@ _LINES = 20
 
 _PICTURES: tuple[Any, ...] = (
     click.option("--png", metavar="DIR", type=OUTPUT, help="Write each picture as a file."),
+    click.option(
+        "--data", metavar="DIR", type=OUTPUT,
+        help="Write what a Direct3D 10/11 program read and is no picture, as files of bytes.",
+    ),
     click.option("--sheet", metavar="FILE", type=OUTPUT, help="Write all, small, as one PNG."),
     click.option(
         "--raw", metavar="PATH", type=OUTPUT,
@@ -65,6 +69,7 @@ class PictureOptions(NamedTuple):
     """Values of the options of ``replay`` that write or compare pictures; None if not given."""
 
     png: str | None
+    data: str | None
     sheet: str | None
     raw: str | None
     frames: str | None
@@ -82,15 +87,15 @@ class PictureOptions(NamedTuple):
         """
         if self.differences and not self.against:
             raise click.UsageError("--differences needs --against")
-        if not (self.png or self.sheet or self.raw or self.against):
+        if not (self.png or self.data or self.sheet or self.raw or self.against):
             if self.frames or self.targets:
-                needed = "--png, --sheet, --raw or --against"
+                needed = "--png, --data, --sheet, --raw or --against"
                 raise click.UsageError(f"--frames and --targets need {needed}")
             yield None
             return
-        folder, sheet, against, differences = (
+        folder, data, sheet, against, differences = (
             Path(path) if path else None
-            for path in (self.png, self.sheet, self.against, self.differences)
+            for path in (self.png, self.data, self.sheet, self.against, self.differences)
         )
         pictures = Pictures(
             folder=folder,
@@ -98,6 +103,7 @@ class PictureOptions(NamedTuple):
             frames=parse_frames(self.frames or "0-"),
             all_targets=self.targets == "all",
             judge=Judge(References(against), allowance, differences) if against else None,
+            data=data,
         )
         if not self.raw:
             yield pictures
@@ -288,6 +294,7 @@ def _summary(name: str, tally: Tally) -> str:
         f"{total - different} of {total} {noun} as recorded",
         f"{tally.answered} of {tally.issued} queries answered" if tally.issued or called else "",
         _count(tally.pictures, "picture") if tally.pictures else "",
+        _count(tally.data, "file") + " of data" if tally.data else "",
         f"{tally.unreferenced} without a reference" if tally.unreferenced else "",
         _count(tally.faults, "fault"),
         f"{tally.known_faults} as recorded" if tally.known_faults else "",

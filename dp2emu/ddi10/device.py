@@ -27,7 +27,7 @@ from dp2emu.ddi10.queries.query import Queries
 from dp2emu.ddi10.queries.statistics import Statistics, statistics
 from dp2emu.ddi10.resources.maps import Maps
 from dp2emu.ddi10.resources.residency import QueryResidencyCb
-from dp2emu.ddi10.resources.resource import Resources
+from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.ddi10.resources.transfers import Transfers
 from dp2emu.ddi10.resources.unordered_access import UnorderedViews
 from dp2emu.ddi10.resources.views import Views
@@ -37,6 +37,7 @@ from dp2emu.ddi10.states.bindings import StateSetters
 from dp2emu.ddi10.states.input_layout import ElementLayouts
 from dp2emu.ddi10.states.state_objects import States
 from dp2emu.errors import ArgumentError, Dp2Error, Fault, Unsupported
+from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface
@@ -336,6 +337,21 @@ class Device:
     def counters(self) -> Counters:
         """The counters of the device's draws, up to the GPU's present time."""
         return self._commands.counters
+
+    def resource(self, memory: bytearray) -> Resource | None:
+        """The resource whose handle is ``memory``, None if there is none."""
+        return self._parts.resources.objects.get(memory)
+
+    def observe(self, surface: Surface, sink: Callable[[Surface], None]) -> None:
+        """Pass ``surface`` to ``sink`` once all commands recorded before are executed.
+
+        This takes no time, and no commands are flushed for it.
+        """
+        self._commands.add(Observe(surface, sink))
+
+    def flush(self) -> None:
+        """Submit the recorded commands to the GPU, without a call by the runtime."""
+        self._commands.flush()
 
     def kernel_handle(self, resource: bytearray) -> int:
         """The kernel handle of a shared ``resource`` for OpenResource, 0 if it is not shared.

@@ -70,6 +70,11 @@ class Objects(Generic[_T]):
         number = self._contract.need(self._find(memory), Rule.LIVE_OBJECT, entry)
         return self._live[number][1]
 
+    def get(self, memory: bytearray) -> _T | None:
+        """The object whose handle is ``memory``, None if there is none."""
+        number = self._find(memory)
+        return None if number is None else self._live[number][1]
+
     def maybe(self, memory: bytearray | None, entry: str) -> _T | None:
         """The object whose handle is ``memory``, None if that is None; raises as ``open`` does."""
         return None if memory is None else self.open(memory, entry)

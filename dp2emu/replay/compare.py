@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from dp2emu.capture.records import Observed, Pictured
+from dp2emu.capture.records import OF_RESOURCES, Observed, Pictured
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
@@ -14,7 +14,7 @@ from dp2emu.dp2.call import Answer
 from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import ResponseError
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.readback import differing_texel
+from dp2emu.readback import differing_texel, first_difference, take_content
 from dp2emu.replay.ledger import QueryLedger
 from dp2emu.replay.values import payload_value
 from dp2emu.runtime.query import NEVER_ISSUED
@@ -196,8 +196,36 @@ def observation_row(
     }
 
 
+def answer_row(
+    record: Observed, result: GetDataResult, kind: str | None, frame: int, same: bool
+) -> dict[str, Any]:
+    """The row of a GetData in the list ``get_data`` of replay JSON: what the program receives.
+
+    ``kind`` is the name of the query's type, None if the query is unknown.
+    """
+    return {
+        "call": record.call,
+        "hr": result.hr,
+        "hex": result.data[: len(record.data)].hex(),
+        "query": record.query,
+        "type": kind,
+        "frame": frame,
+        "same": same,
+    }
+
+
 def pixels_differ(record: Pictured, surface: Surface, frame: int) -> Difference | None:
-    """The first difference of a surface's pixels from those that the program read, or None."""
+    """The first difference of a surface's pixels from those that the program read, or None.
+
+    Of a Direct3D 10/11 resource it is the first difference of bytes.
+    """
+    if record.how in OF_RESOURCES:
+        data = take_content(surface, record.index).data
+        if data == record.data:
+            return None
+        at = first_difference(data, record.data)
+        field = f"byte {at} of the resource in memory {record.handle}"
+        return Difference(record.call, field, shown(record.data[at:]), shown(data[at:]), frame)
     found = differing_texel(surface, record.index, record.data)
     if found is None:
         return None

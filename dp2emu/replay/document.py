@@ -14,7 +14,7 @@ from typing import IO, Any, Self, TextIO
 
 SCHEMA = 1
 """Version of replay JSON; keys may be added without a new version."""
-_LISTS = ("pictures", "queries", "entries", "disturbances")
+_LISTS = ("pictures", "data", "queries", "get_data", "entries", "disturbances")
 """Keys of the lists that follow ``calls`` in replay JSON, in order."""
 
 _SPOOL = 1 << 20
@@ -52,7 +52,7 @@ class Document:
         self._rows += 1
 
     def add(self, name: str, row: Mapping[str, Any]) -> None:
-        """Add a row to a list after ``calls``: pictures, queries, entries or disturbances."""
+        """Add a row to a list after ``calls``, such as pictures or queries."""
         if self._out is not None:
             self._spools[name].write(",\n" + json.dumps(row))
 

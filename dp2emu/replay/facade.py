@@ -16,12 +16,15 @@ import msgspec
 
 from dp2emu.argument_check import hints_of
 from dp2emu.capture import entry_values as entries
-from dp2emu.capture.records import EntryCalled
+from dp2emu.capture.records import EntryCalled, Pictured, PictureKind
 from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.ddi10.adapter import Adapter, Cause
+from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.device import Device
+from dp2emu.ddi10.queries.query_types import QueryRow
 from dp2emu.ddi10.resources.maps import MappedSubresource
-from dp2emu.errors import CaptureError, Dp2Error
+from dp2emu.ddi10.resources.resource import Resource
+from dp2emu.errors import CaptureError, Dp2Error, Fault
 from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
@@ -96,9 +99,8 @@ class Facade:
 
     def finish(self) -> None:
         """Flush all devices at the end of the capture, and wait for the GPU."""
-        for each in self._devices.values():
-            if not each.device.destroyed:
-                each.device.functions["Flush"]()
+        for each in self._live():
+            each.device.functions["Flush"]()
         self.adapter.finish()
 
     def devices(self) -> list[int]:
@@ -121,18 +123,81 @@ class Facade:
         return tuple(filter(None, [self.target(context)]))
 
     def surface(self, handle: int) -> SurfaceDesc:
-        """The description of a surface that was presented or drawn to."""
-        return self._surfaces[handle].desc
+        """The description of a surface that was presented or drawn to.
+
+        Raises CaptureError for another handle.
+        """
+        return self._known(handle).desc
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Pass surface ``handle`` to ``sink`` once all work submitted before is done."""
-        self.adapter.gpu.submit(Observe(self._surfaces[handle], sink))
+        """Pass surface ``handle`` to ``sink`` once all work submitted before is done.
+
+        Raises CaptureError for a handle of no surface that was presented or drawn to.
+        """
+        self.adapter.gpu.submit(Observe(self._known(handle), sink))
+
+    def _known(self, handle: int) -> Surface:
+        surface = self._surfaces.get(handle)
+        if surface is None:
+            raise CaptureError(f"surface {handle}, which was neither presented nor drawn to")
+        return surface
 
     def _keep(self, surface: Surface | None) -> int:
         if surface is None:
             return 0
         self._surfaces[surface.serial] = surface
         return surface.serial
+
+    # What the recorded program saw
+
+    def read(self, record: Pictured, sink: Callable[[Surface], None]) -> None:
+        """Pass the memory of the resource that a program showed or read to ``sink``.
+
+        For a shown one this happens once all commands recorded by now are executed.  A mapped one
+        is passed at once, since the host writes to it next; if it is not mapped here, after a
+        wait.  Raises CaptureError for a resource or subresource that does not exist.
+        """
+        at, resource = self._resource(record)
+        if record.how == PictureKind.BACK_BUFFER:
+            at.device.observe(resource.surface, sink)
+            return
+        if record.index not in resource.mapped:
+            self._wait(at)
+        sink(resource.surface)
+
+    def get_data(self, query: int, *, wait: bool) -> tuple[QueryRow, bytes | None]:
+        """Type and data of the query in memory number ``query``; None for no data yet.
+
+        With ``wait`` the GPU first finishes all commands, unless the data are there.  Raises
+        CaptureError for an unknown query.
+        """
+        for at in self._live():
+            found = at.device.queries.result(self._memory.get(query, bytearray()))
+            if found is None:
+                continue
+            if wait and found[1] is None:
+                self._wait(at)
+                found = at.device.queries.result(self._memory[query]) or found
+            return found
+        raise CaptureError(f"GetData of the query in memory {query}, of which there is none")
+
+    def _resource(self, record: Pictured) -> tuple[_Device, Resource]:
+        for at in self._live():
+            resource = at.device.resource(self._memory.get(record.handle, bytearray()))
+            if resource is None:
+                continue
+            if record.index >= resource.count:
+                what = f"the resource in memory {record.handle} has {resource.count} subresources"
+                raise CaptureError(f"{what}, not {record.index}")
+            return at, resource
+        raise CaptureError(f"picture of the resource in memory {record.handle}: there is none")
+
+    def _live(self) -> Iterator[_Device]:
+        return (each for each in self._devices.values() if not each.device.destroyed)
+
+    def _wait(self, at: _Device) -> None:
+        at.device.flush()
+        self.adapter.finish()
 
     # Calls
 
@@ -247,6 +312,17 @@ _SPECIAL: dict[str, Callable[[Facade, EntryCalled], None]] = {
     entries.FINISH: Facade._finish,
     entries.WRITE: Facade._write,
 }
+
+
+def check_codes(recorded: Reply, replayed: Reply) -> None:
+    """Check the codes that a function reported in the replay of an import.
+
+    An import skips draws and waits for nothing, so its results are no standard.  Raises Fault for
+    a code that it did not get, except WASSTILLDRAWING.
+    """
+    for code in replayed.codes:
+        if code not in (*recorded.codes, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING):
+            raise Fault(code, f"the driver reported {code:#010x}, but not in the import")
 
 
 def entry_differences(

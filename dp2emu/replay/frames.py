@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from dp2emu.argument_check import checked
-from dp2emu.capture.records import Called, FrameMarker, Pictured, Record
+from dp2emu.capture.records import Called, EntryCalled, FrameMarker, Pictured, Record
 from dp2emu.errors import UsageError
 
 _RANGE = re.compile(r"(?P<only>\d{1,9})|(?P<first>\d{1,9})?-(?P<last>\d{1,9})?", re.ASCII)
@@ -47,7 +47,7 @@ class FrameCount:
     def counted(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield ``records``; calls and pictures after the last marker are one more frame."""
         for record in records:
-            if isinstance(record, (Called, Pictured, FrameMarker)):
+            if isinstance(record, (Called, EntryCalled, Pictured, FrameMarker)):
                 self.there = self._ended + 1
                 self._ended += isinstance(record, FrameMarker)
             yield record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from math import ceil, isqrt
@@ -33,7 +34,7 @@ from dp2emu.picture import (
     take_picture,
     take_stencil,
 )
-from dp2emu.readback import check_readback, take_readback
+from dp2emu.readback import Content, check_readback, take_content, take_readback, tight_image
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 
@@ -64,6 +65,13 @@ class Observable(Protocol):
         """Handles of all targets that a context has used since the last call of this method."""
 
 
+class Readable(Protocol):
+    """What pictures need of the Direct3D 10/11 interface: the memory of its resources."""
+
+    def read(self, record: Pictured, sink: Callable[[Surface], None]) -> None:
+        """Pass the memory of the resource of ``record`` to ``sink``.  Raises CaptureError."""
+
+
 @checked
 class Pictures(msgspec.Struct, frozen=True):
     """Which pictures a replay takes, and where they go; unused destinations are None.
@@ -71,7 +79,8 @@ class Pictures(msgspec.Struct, frozen=True):
     ``folder`` gets a PNG of each, ``sheet`` is one PNG with thumbnails of all; missing folders are
     created.  ``raw`` gets the surface that each frame shows.  Pictures are taken in ``frames``
     only: of the surface shown and, with ``all_targets``, of every target of the frame at its end,
-    depth and stencil included.  ``judge`` compares each with its reference.
+    depth and stencil included.  ``judge`` compares each with its reference.  ``data`` gets the
+    bytes of Direct3D 10/11 resources that a program read and that are no such pictures.
     """
 
     folder: Path | None = None
@@ -80,6 +89,7 @@ class Pictures(msgspec.Struct, frozen=True):
     frames: Frames = EVERY
     all_targets: bool = False
     judge: Judge | None = None
+    data: Path | None = None
 
     def with_raw(self, raw: RawFrames) -> Pictures:
         """A copy of this selection that writes its raw frames to ``raw``."""
@@ -121,6 +131,7 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
+PublishData = Callable[[dict[str, Any]], None]
 
 
 Task = Callable[[], None]
@@ -137,14 +148,19 @@ class Photographer:
     ``all_targets`` of the selection is set.
     """
 
-    def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
-        """``publish`` is called with (row of replay JSON or None, Judged or None) of a picture."""
-        for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
+    def __init__(
+        self, rig: Observable, wanted: Pictures, publish: Publish, publish_data: PublishData
+    ) -> None:
+        """``publish`` is called with (row of replay JSON or None, Judged or None) of a picture,
+        ``publish_data`` with the row of a file of data.
+        """
+        for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None, wanted.data):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
         self._rig = rig
         self._wanted = wanted
         self._publish = publish
+        self._publish_data = publish_data
         self._sheet = Sheet()
         self._taken: dict[tuple[int, str], int] = {}
         self._call = self._marked = -1
@@ -180,11 +196,19 @@ class Photographer:
                 others = self._rig.recent_targets(context)
                 yield from self._others(frame, others if wanted else ())
 
-    def recorded(self, record: Pictured) -> Iterator[Task]:
-        """Yield a task for a picture that the recorded program took, if its frame is selected."""
-        self._recorded = self._frames + 1
-        if self._frames in self._wanted.frames:
-            yield partial(self._take_recorded, record, self._frames)
+    def recorded(self, record: Pictured, source: Readable | None = None) -> Iterator[Task]:
+        """Yield a task for a picture that the recorded program took, if its frame is selected.
+
+        ``source`` has the resource of a Direct3D 10/11 program.
+        """
+        self._recorded = frame = self._frames + 1
+        if self._frames not in self._wanted.frames:
+            return
+        if source is None:
+            yield partial(self._take_recorded, record, frame - 1)
+        else:
+            develop = partial(self._develop_resource, record, frame - 1)
+            yield partial(source.read, record, develop)
 
     def context_goes(self, context: int) -> Iterator[Task]:
         """Yield tasks that picture a context's targets, before its destruction or at the end."""
@@ -304,7 +328,51 @@ class Photographer:
         row = _row(shot, picture, name if folder else None) | (more or {})
         if judge is not None and judgement is not None:
             row["against"] = judgement.row(judge.allowance)
-        self._publish(row if folder or judgement else None, judgement and Judged(shot, judgement))
+        seen = judgement and Judged(shot, judgement)
+        self._publish(row if folder or judgement else None, seen)
+
+    def _develop_resource(self, record: Pictured, frame: int, surface: Surface) -> None:
+        """Take a picture, or else the data, of a resource that the program showed or read."""
+        content = take_content(surface, record.index)
+        how, image = PictureKind(record.how).name.lower(), content.image
+        if self._wanted.raw is not None and record.how == PictureKind.BACK_BUFFER:
+            other = tight_image(content.format, content.data, content.size)
+            shown = other if image is None else image
+            if shown is not None:
+                self._wanted.raw.write(Picture(content.format, 0, shown))
+        if image is None:
+            self._file_data(record, frame, content, how)
+            return
+        picture = Picture(content.format, zlib.crc32(content.data), image)
+        if self._wanted.sheet is not None:
+            where = f"frame {frame} call {record.call}", f"resource {record.handle} {how}"
+            self._sheet.add(picture, *where)
+        shot = Shot(frame, record.call, record.handle)
+        more = {"level": record.index, "how": how}
+        self._file(shot, picture, f"call_{record.call:08}.png", more, record.call)
+
+    def _file_data(self, record: Pictured, frame: int, content: Content, how: str) -> None:
+        folder = self._wanted.data
+        if folder is None:
+            return
+        name = f"call_{record.call:08}.bin"
+        write_file(folder / name, content.data)
+        width, height, depth = content.size
+        self._publish_data(
+            {
+                "call": record.call,
+                "resource": record.handle,
+                "subresource": record.index,
+                "file": name,
+                "format": content.format.sdk,
+                "width": width,
+                "height": height,
+                "depth": depth,
+                "crc32": f"{zlib.crc32(content.data):08x}",
+                "frame": frame,
+                "how": how,
+            }
+        )
 
 
 def _row(shot: Shot, picture: Picture, file: str | None) -> dict[str, Any]:

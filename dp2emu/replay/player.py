@@ -304,7 +304,12 @@ class Player:
         if not hasattr(self._rig, "observe"):
             raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
         self._wanted = wanted
-        self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
+        self._photographer = self._photographer_of(cast(Observable, self._rig), wanted)
+
+    def _photographer_of(self, rig: Observable, wanted: Pictures) -> Photographer:
+        made = Photographer(rig, wanted, self._picture, self._data)
+        made.only_recorded = self._imported
+        return made
 
     def place(self) -> Place:
         """The call that is being performed, or otherwise the next one.
@@ -450,6 +455,9 @@ class Player:
                 self._photographer.only_recorded = True
 
     def _show_recorded(self, record: records.Pictured) -> None:
+        if record.how in records.OF_RESOURCES:
+            self._show_resource(record)
+            return
         self._photograph(Photographer.recorded, record)
         if record.data and hasattr(self._rig, "observe"):
             frame, rig = self.tally.frames, cast(Observable, self._rig)
@@ -458,9 +466,23 @@ class Player:
                 record.handle, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
             )
 
+    def _show_resource(self, record: records.Pictured) -> None:
+        if self._facade is None:
+            what = f"picture of the resource in memory {record.handle}"
+            raise CaptureError(f"{what} before any device of Direct3D 10 or 11")
+        frame, facade = self.tally.frames, self._facade
+        self._photograph(partial(Photographer.recorded, source=facade), record)
+        if record.data:
+            facade.read(
+                record, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
+            )
+
     def _observe(self, record: records.Observed) -> None:
         """Repeat a program's GetData and compare the result, unless it depends on time."""
         ledger = self._ledgers.get(record.context)
+        if ledger is None and record.context == 0:
+            self._observe_entry(record)
+            return
         if ledger is None:
             raise CaptureError(f"GetData of context {record.context}, of which there is none")
         if record.hr == HResult.S_OK:
@@ -472,6 +494,32 @@ class Player:
             self._note(difference)
         row = compare.observation_row(record, result, kind, frame, difference)
         self._document.add("queries", row)
+        name, same = sdk_name(QueryType, kind or 0), difference is None
+        row = compare.answer_row(record, result, name, frame, same)
+        self._document.add("get_data", row)
+
+    def _observe_entry(self, record: records.Observed) -> None:
+        """Repeat GetData of a Direct3D 10/11 query as ``_observe`` does.
+
+        What the runtime answered without a driver, it answers again.
+        """
+        # Captures of older interfaces should not import the Direct3D 10/11 driver.
+        from dp2emu.replay import compare10
+
+        frame, difference, name = self.tally.frames, None, None
+        if record.query == 0:
+            result = compare.GetDataResult(record.hr, b"")
+        elif self._facade is None:
+            raise CaptureError(f"GetData of query {record.query} of context 0: there is none")
+        else:
+            waits = record.hr == HResult.S_OK
+            kind, data = self._facade.get_data(record.query, wait=waits)
+            name, result = kind.query.name, compare10.answer(record, data)
+            if compare10.is_compared(record, kind):
+                difference = compare10.observation_differs(record, result, kind, frame)
+                self._note(difference)
+        row = compare.answer_row(record, result, name, frame, difference is None)
+        self._document.add("get_data", row)
 
     def _await(self, record: records.Observed, ledger: QueryLedger) -> None:
         """Wait for a query's answer as the program did: finish the GPU, then submit empty calls.
@@ -501,11 +549,13 @@ class Player:
         recorded, replayed = Reply.recorded(record), facade.perform(record)
         if self._photographer is not None:
             self._photographer.called(record.device or None)
-        if recorded != Reply() or replayed != Reply():
+        unlike = recorded != Reply() or replayed != Reply()
+        if unlike and (replayed.error is not None or not self._imported):
             row = entry_row(number, record, replayed, facade.adapter.gpu.now)
             self._document.add("entries", row)
+        if unlike:
             self._settle_entry(number, record.entry, recorded, replayed)
-        if record.entry == PRESENT and replayed.error is None:
+        if record.entry == PRESENT and replayed.error is None and not self._imported:
             self.tally.frames += 1
             self._photograph(Photographer.frame_ends, facade.shown(record.device))
 
@@ -522,17 +572,20 @@ class Player:
                 raise Unsupported(f"Direct3D 10/11 interface of {type(self._rig).__name__}")
             self._facade = Facade(self._rig.gpu)
             if self._wanted is not None and self.tally.calls == 0:
-                self._photographer = Photographer(self._facade, self._wanted, self._picture)
+                self._photographer = self._photographer_of(self._facade, self._wanted)
         return self._facade
 
     def _settle_entry(self, number: int, entry: str, recorded: Reply, replayed: Reply) -> None:
-        from dp2emu.replay.facade import entry_differences
+        from dp2emu.replay.facade import check_codes, entry_differences
 
         if replayed.failed_as(recorded):
             self.tally.known_faults += 1
         elif replayed.error is not None:
             self._report(replayed.error.at(call=number))
-        self._count(entry_differences(number, entry, recorded, replayed))
+        if self._imported:
+            check_codes(recorded, replayed)
+        else:
+            self._count(entry_differences(number, entry, recorded, replayed))
 
     # Results
 
@@ -611,13 +664,18 @@ class Player:
             if not judged.judgement.within:
                 self._watcher.difference(judged.difference())
 
+    def _data(self, row: dict[str, Any]) -> None:
+        self.tally.data += 1
+        self._document.add("data", row)
+
     @contextmanager
     def _reporting(self) -> Iterator[None]:
         """Context manager that catches and reports an error, with the number of the next call."""
         try:
             yield
         except Dp2Error as error:
-            error.what = f"before call {self.tally.calls}: {error.what}"
+            number = self.tally.entries if self._facade is not None else self.tally.calls
+            error.what = f"before call {number}: {error.what}"
             self._report(error)
 
     def _report(self, error: Dp2Error) -> None:

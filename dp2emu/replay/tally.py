@@ -16,6 +16,7 @@ class Tally(msgspec.Struct):
     results that were compared with recorded ones, ``observed`` observations of the recorded
     program that were compared, ``judged`` pictures that were compared with references;
     ``unreferenced`` counts pictures for which there was no reference.
+    ``data`` counts contents of resources that were written to files.
     ``different``, ``observed_different`` and ``unlike`` count those of each that differ, pictures
     beyond the allowance only.  ``issued`` counts query ENDs, ``answered`` those whose answer was
     delivered.  ``damage`` is the error that ended the capture early, or None.
@@ -38,5 +39,6 @@ class Tally(msgspec.Struct):
     issued: int = 0
     answered: int = 0
     pictures: int = 0
+    data: int = 0
     time: int = 0
     damage: CaptureError | None = None

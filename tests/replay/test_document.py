@@ -13,8 +13,8 @@ def test_empty_document_is_whole() -> None:
     with Document(out) as document:
         document.finish({"summary": {}})
     assert json.loads(out.getvalue()) == {
-        "schema": 1, "calls": [], "pictures": [], "queries": [], "entries": [],
-        "disturbances": [], "summary": {},
+        "schema": 1, "calls": [], "pictures": [], "data": [], "queries": [], "get_data": [],
+        "entries": [], "disturbances": [], "summary": {},
     }  # fmt: skip
 
 

@@ -230,6 +230,16 @@ class Queries:
         """The state in a query's memory, as the host sees it.  ContractError if it is no query."""
         return self._open(memory, "state").state
 
+    def result(self, memory: bytearray) -> tuple[QueryRow, bytes | None] | None:
+        """Type and data of a query, as the host sees them now, in no time; None if ``memory``
+        holds no query.  The data are None before the query is signaled, and of a hint.
+        """
+        live = self._find(memory)
+        if live is None:
+            return None
+        there = live.state is State.SIGNALED and not live.hint
+        return live.kind, bytes(memory[_HEADER.size :]) if there else None
+
     def _kind(self, description: CreateQuery, entry: str) -> QueryRow:
         counter = COUNTERS.get(description.Query)
         kind = QUERY_TYPES.get(description.Query) if counter is None else counter.kind
