@@ -37,7 +37,7 @@ from dp2emu.gpu.transfer.transfer_units import UNITS
 from dp2emu.identity_cache import identity_cached
 from dp2emu.limits import Limits
 from dp2emu.shader import executed
-from dp2emu.shader.ir import Lod, Program, Sample, Stage
+from dp2emu.shader.ir import Access, Lod, Program, Sample, Stage
 from dp2emu.shader.texture.records import SamplerKey
 
 NO_UNIFORMS: Uniforms = {}
@@ -415,9 +415,14 @@ def _works(pipeline: Pipeline) -> _Works:
 def _work(program: Program, samplers: Samplers) -> executed.Work:
     keys = dict(samplers)
 
-    def weigh(sample: Sample) -> int:
-        key = keys.get(sample.sampler)
-        return 1 if key is None else _sampler_cost(key, sample.lod, program.stage)
+    def weigh(statement: Sample | Access) -> int:
+        if isinstance(statement, Access):
+            return access
+        key = keys.get(statement.sampler)
+        return 1 if key is None else _sampler_cost(key, statement.lod, program.stage)
+
+    # Pixel programs with memory operations have no kernel, which weighs all their statements.
+    access = executed.ACCESS // (INTERPRETED if program.stage is Stage.PIXEL else 1)
 
     return executed.work_of(program, weigh)
 

@@ -24,7 +24,7 @@ WIDEST_INSTRUCTION = 16
 """Maximum number of statements that one shader instruction in a loop is translated to."""
 FEW = 1 << 10
 """Cost up to which loops are assumed to run to their limits."""
-STEPS = 1 << 11
+STEPS = 1 << 13
 """Maximum number of statements that are evaluated to find the iterations of a program's loops."""
 SLOW = {"udiv": 12, "urem": 12, "sqrt": 4, "div": 3, "ddiv": 4, "lmul": 3}
 """Weight of operations that take several times as long as others, whose weight is 1."""
@@ -32,8 +32,8 @@ FETCH, ACCESS = 64, 1 << 10
 """Weight of a fetch, and of a memory operation, which acts lane by lane."""
 
 Uniforms = Mapping[str, Lanes]
-Weigh = Callable[[ir.Sample], int]
-"""Function that returns the weight of a Sample statement."""
+Weigh = Callable[[ir.Sample | ir.Access], int]
+"""Function that returns the weight of a Sample or Access statement."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def _evaluated(program: ir.Program, work: Work, values: tuple[bytes | None, ...]
 
 
 def work_of(program: ir.Program, weigh: Weigh) -> Work:
-    """Measure a program, whose Sample statements have the weights that ``weigh`` returns."""
+    """Measure a program; ``weigh`` returns the weights of its Sample and Access statements."""
     plain, rounds = _sizes(program.statements, weigh)
     most = min(rounds, plain + EXECUTED * WIDEST_INSTRUCTION)
     if most == plain or most <= FEW:
@@ -95,12 +95,12 @@ def weight_of(statement: ir.Statement, weigh: Weigh) -> int:
     """The weight of a statement without those nested in it."""
     if isinstance(statement, ir.Assign):
         return SLOW.get(statement.op, 1)
-    if isinstance(statement, ir.Sample):
+    if isinstance(statement, ir.Sample | ir.Access):
         return weigh(statement)
     return _WEIGHTS.get(type(statement), 1)
 
 
-_WEIGHTS: dict[type, int] = {ir.Fetch: FETCH, ir.Access: ACCESS}
+_WEIGHTS: dict[type, int] = {ir.Fetch: FETCH}
 
 
 class _TooLongError(Exception):
