@@ -140,8 +140,19 @@ class ImmediateContext(ListContext):
                 step.play(self._sender)
             except (ContractError, Refused) as error:
                 self.messages.append(str(error))
+            else:
+                self._note_query(step)
         for entry, arguments in commands.resets:
             self._sender.send(entry, *arguments)
+
+    def _note_query(self, step: Step) -> None:
+        """Note that a query was begun or ended, if that is what a step does."""
+        if isinstance(step, DriverCall) and step.call[0] in _QUERY_CALLS:
+            entry, (memory, *_) = step.call
+            self.owner.child(memory).driver.reached(entry)
+
+
+_QUERY_CALLS = ("QueryBegin", "QueryEnd")
 
 
 class DeferredContext(ListContext):
@@ -204,6 +215,15 @@ class DeferredContext(ListContext):
         kind, _ = self._open.pop(key)
         data = bytes(self._written[key])
         self._recording.steps.append(MappedWrite(resource, index, kind, data))
+
+    def begin(self, query: Query) -> None:
+        """Begin, when the command list is executed."""
+        if query.driver.kind.begins:
+            self.call("QueryBegin", query.memory)
+
+    def end(self, query: Query) -> None:
+        """End, when the command list is executed."""
+        self.call("QueryEnd", query.memory)
 
     def get_data(self, query: Query, size: int | None = None, flags: int = 0) -> Data:
         """GetData, which a deferred context does not have: DXGI_ERROR_INVALID_CALL."""

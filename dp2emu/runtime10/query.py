@@ -135,7 +135,11 @@ class Query:
         """
         if self.kind.begins:
             (context or self._driver).call("QueryBegin", self.memory)
-            self.state = State.BUILDING
+            self.reached("QueryBegin")
+
+    def reached(self, entry: str) -> None:
+        """Note that QueryBegin or QueryEnd, the function ``entry``, has reached the driver."""
+        self.state = State.BUILDING if entry == "QueryBegin" else State.ENDED
 
     def end(self, context: Caller | None = None) -> None:
         """End, by a context if one is given; a type that has Begin ignores a second End without a
@@ -143,7 +147,7 @@ class Query:
         """
         if not self.kind.begins or self.state is not State.ENDED:
             (context or self._driver).call("QueryEnd", self.memory)
-            self.state = State.ENDED
+            self.reached("QueryEnd")
 
     def get_data(self, memory: bytearray | None, size: int, flags: int = 0) -> Data:
         """GetData into the first ``size`` bytes of ``memory``.

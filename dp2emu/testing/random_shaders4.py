@@ -35,7 +35,7 @@ from dp2emu.shader.sm4.enums import (
 )
 from dp2emu.shader.sm4.flow import OPENERS
 from dp2emu.shader.sm4.lower.doubles import DOUBLES, TO_DOUBLES, double_flags, double_masks
-from dp2emu.shader.sm4.opcodes import BINDINGS, SIZED, Op, files
+from dp2emu.shader.sm4.opcodes import BINDINGS, SIZE_TYPES, Op, files
 from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File, bank_of
 from dp2emu.shader.sm4.spelling import DECLARED_WITHOUT, SCALARS
@@ -126,7 +126,7 @@ class RandomOperands(msgspec.Struct, Chance):
         return instruction
 
     def _sizes(self, op: Op) -> Sequence[Sizes]:
-        return tuple(Sizes) if op in SIZED else (Sizes.FLOAT,)
+        return SIZE_TYPES.get(op, (Sizes.FLOAT,))
 
     def _texel(self) -> tuple[int, int, int]:
         u, v, w = (self.rng.randrange(-8, 8) for _ in range(3))

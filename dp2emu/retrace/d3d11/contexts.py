@@ -15,6 +15,7 @@ from dp2emu.retrace.d3d11.objects import (
 )
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
+from dp2emu.runtime10.codes import Result
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.deferred import CommandList, DeferredContext, ListContext
 from dp2emu.runtime10.descriptions import Rect, Viewport
@@ -373,11 +374,13 @@ _S_FALSE = 1
 
 
 def _observe(program: Program, call: Arguments, context: Context, query: Query) -> None:
-    size, hr = call.integer("DataSize"), call.result
+    size, hr = call.integer("DataSize"), call.result & 0xFFFF_FFFF
     if hr == _S_FALSE:
         return
     put, driver = program.recorder.put, query.driver
-    refusal = driver.refusal(size, size > 0)
+    # Memory of a failed call is not recorded; with a right size only NULL is an invalid argument.
+    null = hr == Result.E_INVALIDARG and size == driver.data_size
+    refusal = driver.refusal(size, size > 0 and not null)
     if isinstance(context, DeferredContext):
         refusal = context.get_data(query, size).hr
     if refusal is not None:

@@ -20,7 +20,7 @@ from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import declaration_of, words_after
 from dp2emu.shader.sm4.enums import CustomClass, Precision, ReturnType, Sizes, Sync
 from dp2emu.shader.sm4.flow import check_flow, phases
-from dp2emu.shader.sm4.opcodes import BINDINGS, SIZED, WITH_DATA, Op, files
+from dp2emu.shader.sm4.opcodes import BINDINGS, SIZE_TYPES, WITH_DATA, Op, files
 from dp2emu.shader.sm4.program import (
     Declaration,
     Index,
@@ -326,11 +326,11 @@ def _declaration(cursor: Cursor[Version], op: Op, token: int) -> Declaration | N
 
 
 def _sizes(cursor: Cursor[Version], op: Op, token: int, offset: int) -> Sizes:
-    if op not in SIZED:
+    if op not in SIZE_TYPES:
         return Sizes.FLOAT
     try:
-        return Sizes(fields.SIZES.of(token))
-    except ValueError:
+        return SIZE_TYPES[op][fields.SIZES.of(token)]
+    except IndexError:
         what = f"{op.text} cannot answer in type {fields.SIZES.of(token)}"
         raise ShaderError(what, offset=offset) from None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import control_bits, declaration_words
 from dp2emu.shader.sm4.enums import Precision
-from dp2emu.shader.sm4.opcodes import Op
+from dp2emu.shader.sm4.opcodes import SIZE_TYPES, Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File
 
@@ -33,10 +33,16 @@ def _token(instruction: Instruction) -> int:
         | fields.SATURATE.put(instruction.saturate)
         | fields.NONZERO.put(instruction.nonzero)
         | fields.PRECISE.put(instruction.precise)
-        | fields.SIZES.put(instruction.sizes)
+        | fields.SIZES.put(_size_type(instruction))
         | fields.SYNC.put(instruction.sync)
         | (control_bits(instruction.op, declaration) if declaration else 0)
     )
+
+
+def _size_type(instruction: Instruction) -> int:
+    """The number of an instruction's result type, 0 for opcodes that state none."""
+    types = SIZE_TYPES.get(instruction.op)
+    return 0 if types is None else types.index(instruction.sizes)
 
 
 def _body(instruction: Instruction) -> Iterator[int]:

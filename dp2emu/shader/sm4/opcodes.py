@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from dp2emu.d3d.sdk import Named
 from dp2emu.shader.resources import Dimension
+from dp2emu.shader.sm4.enums import Sizes
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level, Stage, Version
 
@@ -360,8 +361,11 @@ class Op(Named):
     CHECK_ACCESS_MAPPED = Opcode(234, "di", V5_0)
 
 
-SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
-"""resinfo and sampleinfo, whose instructions state their result type (``Sizes``)."""
+SIZE_TYPES: dict[Op, tuple[Sizes, ...]] = {
+    Op.RESINFO: (Sizes.FLOAT, Sizes.RCPFLOAT, Sizes.UINT),
+    Op.SAMPLEINFO: (Sizes.FLOAT, Sizes.UINT),
+}
+"""The result types that instructions of resinfo and sampleinfo state, by their numbers there."""
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
 """Opcodes whose instructions end in a variable number of DWORDs: custom data, function tables and
 interfaces."""

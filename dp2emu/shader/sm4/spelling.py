@@ -17,7 +17,7 @@ from dp2emu.number_text import float_bits, float_text, integer, unsigned_text
 from dp2emu.shader.assembly import shown
 from dp2emu.shader.sm4 import enums
 from dp2emu.shader.sm4.declarations import PARTS
-from dp2emu.shader.sm4.opcodes import SCALAR_OUTPUTS, SIZED, Op
+from dp2emu.shader.sm4.opcodes import SCALAR_OUTPUTS, SIZE_TYPES, Op
 from dp2emu.shader.sm4.program import Returns
 from dp2emu.shader.sm4.registers import File
 
@@ -72,8 +72,8 @@ def _of(op: Op) -> Iterator[tuple[str, Mnemonic]]:
     if op.row.tests:
         yield f"{name}_z", Mnemonic(op)
         yield f"{name}_nz", Mnemonic(op, nonzero=True)
-    elif op in SIZED:
-        for sizes in enums.Sizes:
+    elif op in SIZE_TYPES:
+        for sizes in SIZE_TYPES[op]:
             suffix = "" if sizes is enums.Sizes.FLOAT else f"_{sizes.text}"
             yield name + suffix, Mnemonic(op, sizes=sizes)
     elif op is Op.SYNC:
