@@ -17,6 +17,9 @@ from dp2emu.runtime.session import Refused, Session
 POLLS = 10_000
 """Number of times ``Query.wait`` polls before it lets the GPU become idle."""
 
+MOST_DATA = 1 << 16
+"""Largest size of a buffer for a query's data, in bytes; no query has that much data."""
+
 NEVER_ISSUED = 0xDD
 """The byte that GetData returns, with S_OK, for a query that was never issued."""
 
@@ -95,11 +98,11 @@ class Query:
         S_FALSE until the result is available; ``flush`` (D3DGETDATA_FLUSH) submits and polls the
         driver once first.  A short buffer gets the first bytes, a long one zeros behind them; size
         0 only polls.  A query that was never issued returns S_OK and 0xDD bytes, as the runtimes
-        do.  Raises UsageError for a negative size.
+        do.  Raises UsageError for a negative size and one over ``MOST_DATA``.
         """
         size = self.data_size if size is None else size
-        if size < 0:
-            raise UsageError(f"a buffer of {size} bytes")
+        if not 0 <= size <= MOST_DATA:
+            raise UsageError(f"a buffer of {size} bytes, expected 0 to {MOST_DATA}")
         if flush and self.state in (QueryState.BUILDING, QueryState.ISSUED):
             self._session.poll()
         if self.state is QueryState.CREATED:

@@ -266,8 +266,9 @@ class Context(StageBindings):
         """GetData of ``size`` bytes, by default all; 0 asks only whether there is an answer.
         ``flags`` are D3D11_ASYNC_GETDATA_*.
         """
-        count = query.driver.data_size if size is None else size
-        return query.driver.get_data(bytearray(count) if count else None, count, flags)
+        whole = query.driver.data_size
+        memory = None if size == 0 else bytearray(whole)
+        return query.driver.get_data(memory, whole if size is None else size, flags)
 
     # Draws
 
