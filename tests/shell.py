@@ -99,6 +99,15 @@ RUN = {
     "dp2emu replay streams/real/d3d9_tri.trace --against streams/real/d3d9_tri": Result(
         err=r"1 picture, 0 faults[^$]*within\b"
     ),
+    "dp2emu import streams/real/sokol_texcube.trace -o texcube.dp2": Result(
+        err="every call read is expressed", files=("texcube.dp2",)
+    ),
+    "dp2emu replay texcube.dp2 --png texcube --json texcube.json": Result(
+        err=r"230 calls.* 4 pictures, 0 faults",
+        files=("texcube/call_00000317.png", "texcube.json"),
+    ),
+    "dp2emu replay streams/real/sokol_texcube.trace --frames 0 --against "
+    "streams/real/sokol_texcube": Result(err=r"1 picture, 0 faults[^$]*within\b"),
     # docs/command-line.rst
     "dp2emu replay game.dp2 --raw - | ffmpeg -f rawvideo -pixel_format rgb24 -video_size 640x480 "
     "-framerate 60 -i - game.mkv": Result(err="1 raw frame, rgb24", files=("game.mkv",)),
