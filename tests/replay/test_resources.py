@@ -518,9 +518,34 @@ def test_an_error_that_the_import_did_not_get_is_a_fault() -> None:
     program = Program()
     desc = TextureDesc(ResourceType.TEXTURE2D, RGBA8, 4, 4, bind=8)
     program.device.create_texture(desc)
-    program.records.insert(2, EntryCalled(0, 0, "Adapter.Remove", (0,)))
+    program.recorder.call = 31
+    program.device.create_texture(desc)
+    program.records.insert(-4, EntryCalled(0, 0, "Adapter.Remove", (0,)))
+    faults = [str(fault) for fault in program.run().faults]
+    what = "CreateResource reported 0x88760870, but not in the import of API call 31"
+    assert any(what in fault for fault in faults)
+
+
+def test_a_fault_of_an_import_names_the_api_call() -> None:
+    program = Program()
+    program.records.append(EntryCalled(1, 110, "Draw", (1,), call=31))
     run = program.run()
-    assert "reported 0x88760870" in str(run.faults[0])
+    (fault,) = run.faults
+    assert str(fault).endswith("Draw with 1 arguments (in API call 31)")
+    assert run.document["entries"][0]["api_call"] == 31
+
+
+def test_a_picture_is_taken_although_the_device_never_executes_its_commands(
+    tmp_path: Path,
+) -> None:
+    program = Program()
+    texture = back_buffer(program)
+    number = program.number(texture)
+    program.records.append(Pictured(7, PictureKind.BACK_BUFFER, number))
+    program.device.release(texture)
+    program.device.call("DestroyDevice")
+    run = program.run(pictures=Pictures(tmp_path))
+    assert run.faults == [] and [row["call"] for row in run.pictures] == [7]
 
 
 # Hostile captures
