@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from pathlib import Path
@@ -35,7 +36,7 @@ from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.diff import Allowance, Judge, References
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
-from dp2emu.replay import Frames, Pictures
+from dp2emu.replay import Frames, Pictures, RawFrames
 from dp2emu.replay.compare10 import _OF_TIME
 from dp2emu.runtime10 import Code, DriverDevice, Handle, Query, Resource, TextureDesc
 from dp2emu.runtime10.query import QUERIES, Api
@@ -240,6 +241,20 @@ def test_every_format_is_written_as_it_is_stored(tmp_path: Path) -> None:
         order = (2, 1, 0, 3) if format.name.startswith("B") else (0, 1, 2, 3)
         texels = [[data[at + n] for n in order] for at in (0, 4)]
         assert np.asarray(Image.open(tmp_path / f"{name}.png")).tolist() == [texels]
+
+
+def test_every_format_is_shown_in_raw_frames_or_not_at_all() -> None:
+    program, out = Program(), io.BytesIO()
+    for format in DXGI:
+        block = DXGI[format].texels.block
+        desc = TextureDesc(
+            ResourceType.TEXTURE2D, int(format.value), *block, usage=Usage.STAGING, access=0x20000
+        )
+        texture = program.device.create_texture(desc)
+        program.shows(format.value, texture)
+    run = program.run(pictures=Pictures(raw=RawFrames(out)))
+    assert run.faults == []
+    assert len(out.getvalue()) % 3 == 0 and len(out.getvalue()) > len(PICTURED)
 
 
 @pytest.mark.parametrize(
