@@ -6,29 +6,21 @@ is imported and replayed; pictures and query answers are compared with the truth
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing import Pool
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from dp2emu.capture.apitrace import open_trace
-from dp2emu.capture.reader import open_capture
-from dp2emu.capture.writer import CaptureWriter
-from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
-from dp2emu.replay import Difference, Pictures, Watcher, replay
-from dp2emu.retrace import importing
+from tests.programs import arguments, outcomes, pixels_of, played
 
 TOLERANCE = 4
 """Of 255, in each channel."""
@@ -89,25 +81,16 @@ def listing() -> dict[str, dict[int, int]]:
 
 def main() -> int:
     """Replay, print, and return 1 if a capture that is judged is not as it should be."""
-    parser = argparse.ArgumentParser("python -m tests.captures", description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("words", nargs="*", help="only captures with one in their name")
-    parser.add_argument("--out", type=Path, help="keep captures and pictures in this folder")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
-    parser.add_argument("--engine", default="reference", help="as of dp2emu replay")
-    given = parser.parse_intermixed_args()
-    names = sorted(path.stem for path in (given.folder / "traces").glob("*.trace"))
-    chosen = [n for n in names if not given.words or any(word in n for word in given.words)]
+    given = arguments("python -m tests.captures", __doc__)
     judge = partial(judged, given.folder, given.out, given.engine)
-    failed, listed = 0, listing()
-    with Pool(given.jobs) as pool:
-        for name, outcome in zip(chosen, pool.imap(judge, chosen), strict=True):
-            said = outcome.say(listed.get(name, {}), judged=name not in UNJUDGED)
-            failed += said == "FAIL"
-            print(f"{said:<6} {name}: {outcome.pictures} pictures, {outcome.queries} answers")
-            lines = outcome.problems + outcome.told + outcome.unstored
-            print("".join(f"       {line}\n" for line in lines), end="")
-    print(f"{len(chosen) - failed} of {len(chosen)} as they should be")
+    count, failed, listed = 0, 0, listing()
+    for name, outcome in outcomes(given, judge):
+        said = outcome.say(listed.get(name, {}), judged=name not in UNJUDGED)
+        failed, count = failed + (said == "FAIL"), count + 1
+        print(f"{said:<6} {name}: {outcome.pictures} pictures, {outcome.queries} answers")
+        lines = outcome.problems + outcome.told + outcome.unstored
+        print("".join(f"       {line}\n" for line in lines), end="")
+    print(f"{count - failed} of {count} as they should be")
     return int(failed > 0)
 
 
@@ -118,7 +101,9 @@ def judged(folder: Path, out: Path | None, engine: str, name: str) -> Outcome:
         place.mkdir(parents=True, exist_ok=True)
         outcome = Outcome()
         try:
-            _play(folder / "traces" / f"{name}.trace", place, engine, outcome)
+            trace = folder / "traces" / f"{name}.trace"
+            document = played(trace, place, engine, outcome.problems)
+            outcome.queries = len(document["queries"])
         except Dp2Error as error:
             outcome.problems.append(str(error))
         truth = json.loads((folder / "truth" / f"{name}.json").read_text("utf-8"))
@@ -126,26 +111,6 @@ def judged(folder: Path, out: Path | None, engine: str, name: str) -> Outcome:
             outcome.pictures += 1
             _compare(outcome, call, path, format, place)
         return outcome
-
-
-def _play(trace: Path, place: Path, engine: str, outcome: Outcome) -> None:
-    """Import and replay: losses, faults and differing answers are problems."""
-    sealed = place / "capture.dp2"
-    with open_trace(str(trace)) as opened, CaptureWriter(str(sealed)) as writer:
-        losses = importing(opened, writer)
-    outcome.problems += [f"loss: {loss}" for loss in list(losses)[:5]]
-
-    def differs(difference: Difference) -> None:
-        outcome.problems.append(f"answer: {difference}")
-
-    watcher = Watcher(lambda fault: outcome.problems.append(f"fault: {fault}"), differs)
-    document = place / "replay.json"
-    with open_capture(str(sealed)) as capture, document.open("w") as page:
-        replay(
-            capture, options=Options(engine=engine), document=page,
-            pictures=Pictures(folder=place), watcher=watcher,
-        )  # fmt: skip
-    outcome.queries = len(json.loads(document.read_text("utf-8"))["queries"])
 
 
 def wanted(truth: dict[str, Any], pictures: Path) -> Iterator[tuple[int, Path, str]]:
@@ -163,7 +128,7 @@ def _compare(outcome: Outcome, call: int, path: Path, format: str, place: Path) 
     if not found.exists():
         outcome.problems.append(f"call {call}: no picture")
         return
-    expected, seen = _pixels(path), _pixels(found)
+    expected, seen = pixels_of(path), pixels_of(found)
     if expected.shape != seen.shape:
         what = f"call {call}: {seen.shape[:2]} pixels instead of {expected.shape[:2]}"
         outcome.problems.append(what)
@@ -186,11 +151,6 @@ def _differs(far: NDArray[np.bool_]) -> str:
         return ""
     count = np.count_nonzero(far)
     return f"{100 * within:.2f} % of pixels, {count} differ, a region {across} across"
-
-
-def _pixels(path: Path) -> NDArray[np.int16]:
-    """Red, green, blue and alpha, shape (height, width, 4)."""
-    return np.asarray(Image.open(path).convert("RGBA")).astype(np.int16)
 
 
 def largest_region(far: NDArray[np.bool_]) -> int:

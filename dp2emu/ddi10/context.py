@@ -121,6 +121,13 @@ class Commands:
         else:
             self._pass_time(0)
 
+    def abandon(self) -> None:
+        """Discard the recorded packets; those that only observe memory are submitted."""
+        for packet, _ in self._recorded:
+            if isinstance(packet, packets.Observe):
+                self._gpu.submit(packet)
+        self.clear()
+
     def clear(self) -> None:
         """Discard the recorded packets."""
         self._recorded, self._commands, self._data_bytes = [], 0, 0

@@ -427,5 +427,5 @@ class Device:
         self._adapter.contract.check(not len(self._parts), Rule.OBJECTS_LEFT, "DestroyDevice")
         self.queries.destroy_all()
         self._parts.resources.destroy_all()
-        self._commands.clear()
+        self._commands.abandon()
         self._destroyed = True

@@ -314,15 +314,18 @@ _SPECIAL: dict[str, Callable[[Facade, EntryCalled], None]] = {
 }
 
 
-def check_codes(recorded: Reply, replayed: Reply) -> None:
+def check_codes(record: EntryCalled, replayed: Reply) -> None:
     """Check the codes that a function reported in the replay of an import.
 
     An import skips draws and waits for nothing, so its results are no standard.  Raises Fault for
     a code that it did not get, except WASSTILLDRAWING.
     """
     for code in replayed.codes:
-        if code not in (*recorded.codes, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING):
-            raise Fault(code, f"the driver reported {code:#010x}, but not in the import")
+        if code not in (*record.codes, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING):
+            where = "" if record.call is None else f" of API call {record.call}"
+            raise Fault(
+                code, f"{record.entry} reported {code:#010x}, but not in the import{where}"
+            )
 
 
 def entry_differences(
@@ -354,6 +357,7 @@ def entry_row(number: int, record: EntryCalled, replayed: Reply, time: int) -> d
         "entry": number,
         "device": record.device,
         "function": record.entry,
+        **({} if record.call is None else {"api_call": record.call}),
         "time": time,
         **_row(replayed),
         "fault": replayed.error.what if replayed.error is not None else None,

@@ -336,8 +336,9 @@ class Photographer:
         content = take_content(surface, record.index)
         how, image = PictureKind(record.how).name.lower(), content.image
         if self._wanted.raw is not None and record.how == PictureKind.BACK_BUFFER:
-            other = tight_image(content.format, content.data, content.size)
-            shown = other if image is None else image
+            shown = image
+            if shown is None:
+                shown = tight_image(content.format, content.data, content.size)
             if shown is not None:
                 self._wanted.raw.write(Picture(content.format, 0, shown))
         if image is None:

@@ -554,7 +554,7 @@ class Player:
             row = entry_row(number, record, replayed, facade.adapter.gpu.now)
             self._document.add("entries", row)
         if unlike:
-            self._settle_entry(number, record.entry, recorded, replayed)
+            self._settle_entry(number, record, recorded, replayed)
         if record.entry == PRESENT and replayed.error is None and not self._imported:
             self.tally.frames += 1
             self._photograph(Photographer.frame_ends, facade.shown(record.device))
@@ -575,17 +575,21 @@ class Player:
                 self._photographer = self._photographer_of(self._facade, self._wanted)
         return self._facade
 
-    def _settle_entry(self, number: int, entry: str, recorded: Reply, replayed: Reply) -> None:
+    def _settle_entry(
+        self, number: int, record: records.EntryCalled, recorded: Reply, replayed: Reply
+    ) -> None:
         from dp2emu.replay.facade import check_codes, entry_differences
 
         if replayed.failed_as(recorded):
             self.tally.known_faults += 1
         elif replayed.error is not None:
-            self._report(replayed.error.at(call=number))
+            error = replayed.error
+            error.what += "" if record.call is None else f" (in API call {record.call})"
+            self._report(error.at(call=number))
         if self._imported:
-            check_codes(recorded, replayed)
+            check_codes(record, replayed)
         else:
-            self._count(entry_differences(number, entry, recorded, replayed))
+            self._count(entry_differences(number, record.entry, recorded, replayed))
 
     # Results
 

@@ -38,6 +38,7 @@ CASES = [
     Case("replay a.dp2 --sheet OUT", "a.dp2", ("file", "sheet")),
     Case("replay a.dp2 --raw OUT", "a.dp2", ("file", "raw")),
     Case("replay a.dp2 --png OUT --against seen", "seen", ("against", "png")),
+    Case("replay a.dp2 --data OUT --against seen", "seen", ("against", "data")),
     Case("replay a.dp2 --against seen --differences OUT", "seen", ("against", "differences")),
     Case("replay a.dp2 --against seen.json --png OUT", "seen", ("against", "png")),
     Case("replay a.dp2 --against seen --json OUT", "seen.json", ("against", "json_path")),

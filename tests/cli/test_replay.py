@@ -15,6 +15,7 @@ import pytest
 
 from dp2emu.capture.records import IMPORTED, Annotation, Observed, Record
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.ddi10.resources.resource import Usage
 from dp2emu.dp2.options import Options
 from dp2emu.replay import Tally
 from dp2emu.shader.engines import ENGINES
@@ -34,6 +35,7 @@ from tests.replay.authoring import (
     token,
     with_timing,
 )
+from tests.replay.test_resources import Program
 from tests.tools.loading import ROOT
 
 GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
@@ -369,3 +371,13 @@ def test_frames_behind_the_damage_of_a_capture_are_lost_with_its_reason(tmp_path
     path = cut(write(tmp_path, *SETTING, *[called(clear(9)), FRAME] * 4))
     ran = dp2emu("replay", path, "--png", tmp_path / "p", "--frames", "8-")
     assert ran.code == 2 and "the file ends" in ran.err
+
+
+def test_data_of_resources_is_written_and_counted(tmp_path: Path) -> None:
+    program = Program()
+    buffer = program.device.create_buffer(4, 0, b"data", Usage.STAGING, access=0x20000)
+    program.reads(7, buffer)
+    path = write(tmp_path, *program.records)
+    ran = dp2emu("replay", path, "--data", tmp_path / "a" / "b", "--frames", "0")
+    assert ran.code == 0 and "1 file of data" in ran.err and "picture" not in ran.err
+    assert (tmp_path / "a" / "b" / "call_00000007.bin").read_bytes() == b"data"

@@ -15,7 +15,16 @@ from msgspec.structs import replace
 from PIL import Image
 
 from dp2emu.capture import open_capture
-from dp2emu.capture.records import EntryCalled, FrameMarker, Record
+from dp2emu.capture.records import (
+    IMPORTED,
+    Annotation,
+    EntryCalled,
+    FrameMarker,
+    Observed,
+    Pictured,
+    PictureKind,
+    Record,
+)
 from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.dxgi import GammaCaps
@@ -271,6 +280,21 @@ def mutated(value: Value, wild: Value, at: int) -> Value:
     return wild
 
 
+_NUMBERS = st.integers(0, 30) | st.integers(0, 2**32 - 1)
+SEEN_BY_PROGRAMS = st.one_of(
+    st.builds(
+        Pictured, st.just(7), st.sampled_from(PictureKind), _NUMBERS, _NUMBERS,
+        st.binary(max_size=9),
+    ),
+    st.builds(
+        Observed, st.just(7), st.integers(0, 1), _NUMBERS, st.sampled_from([0, 1, 0x887A0001]),
+        st.binary(max_size=99),
+    ),
+    st.builds(FrameMarker, st.just(0), _NUMBERS),
+)  # fmt: skip
+"""What a program showed, read and got, mostly of resources and queries that there are not."""
+
+
 @given(
     changes=st.lists(
         st.tuples(
@@ -282,9 +306,15 @@ def mutated(value: Value, wild: Value, at: int) -> Value:
         max_size=4,
     ),
     dropped=st.sets(st.integers(0, 60), max_size=2),
+    seen=st.lists(st.tuples(st.integers(0, 200), SEEN_BY_PROGRAMS), max_size=4),
+    imported=st.booleans(),
 )
 def test_hostile_calls_are_faults_and_nothing_else(
-    changes: list[tuple[int, int, Value]], dropped: set[int], entries: list[EntryCalled]
+    changes: list[tuple[int, int, Value]],
+    dropped: set[int],
+    seen: list[tuple[int, Record]],
+    imported: bool,
+    entries: list[EntryCalled],
 ) -> None:
     records = list(entries)
     for number, at, wild in changes:
@@ -293,6 +323,9 @@ def test_hostile_calls_are_faults_and_nothing_else(
         arguments = given_ if isinstance(given_, tuple) else (given_,)
         records[place] = replace(records[place], arguments=arguments)
     records = [each for n, each in enumerate(records) if n not in dropped]
-    with open_capture(BytesIO(sealed(records))) as opened:
-        tally = replay(opened, watcher=Watcher())
+    all_: list[Record] = [*([Annotation(IMPORTED, "a.trace")] if imported else []), *records]
+    for place, record in seen:
+        all_.insert(place % (len(all_) + 1), record)
+    with open_capture(BytesIO(sealed(all_))) as opened:
+        tally = replay(opened, watcher=Watcher(), pictures=Pictures())
     assert tally.entries == len(records)

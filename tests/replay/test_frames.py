@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.capture.records import EntryCalled, FrameMarker, Record
 from dp2emu.errors import UsageError
-from dp2emu.replay.frames import EVERY, Frames, parse_frames
+from dp2emu.replay.frames import EVERY, FrameCount, Frames, parse_frames
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,11 @@ def test_both_ends_belong_to_a_range(first: int, last: int, frame: int) -> None:
     assert (frame in Frames(first, last)) == (frame in range(first, last + 1))
     assert (frame in Frames(first)) == (frame >= first)
     assert frame in EVERY
+
+
+@pytest.mark.parametrize("frames", [0, 1, 3])
+def test_calls_of_direct3d_11_behind_the_last_marker_are_a_frame(frames: int) -> None:
+    count, flush = FrameCount(), EntryCalled(1, 110, "Flush")
+    shown: list[Record] = [flush, FrameMarker(0)] * frames
+    assert list(count.counted(shown)) == shown and count.there == frames
+    assert list(count.counted([flush])) == [flush] and count.there == frames + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from pathlib import Path
@@ -35,7 +36,7 @@ from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.diff import Allowance, Judge, References
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
-from dp2emu.replay import Frames, Pictures
+from dp2emu.replay import Frames, Pictures, RawFrames
 from dp2emu.replay.compare10 import _OF_TIME
 from dp2emu.runtime10 import Code, DriverDevice, Handle, Query, Resource, TextureDesc
 from dp2emu.runtime10.query import QUERIES, Api
@@ -240,6 +241,20 @@ def test_every_format_is_written_as_it_is_stored(tmp_path: Path) -> None:
         order = (2, 1, 0, 3) if format.name.startswith("B") else (0, 1, 2, 3)
         texels = [[data[at + n] for n in order] for at in (0, 4)]
         assert np.asarray(Image.open(tmp_path / f"{name}.png")).tolist() == [texels]
+
+
+def test_every_format_is_shown_in_raw_frames_or_not_at_all() -> None:
+    program, out = Program(), io.BytesIO()
+    for format in DXGI:
+        block = DXGI[format].texels.block
+        desc = TextureDesc(
+            ResourceType.TEXTURE2D, int(format.value), *block, usage=Usage.STAGING, access=0x20000
+        )
+        texture = program.device.create_texture(desc)
+        program.shows(format.value, texture)
+    run = program.run(pictures=Pictures(raw=RawFrames(out)))
+    assert run.faults == []
+    assert len(out.getvalue()) % 3 == 0 and len(out.getvalue()) > len(PICTURED)
 
 
 @pytest.mark.parametrize(
@@ -518,9 +533,34 @@ def test_an_error_that_the_import_did_not_get_is_a_fault() -> None:
     program = Program()
     desc = TextureDesc(ResourceType.TEXTURE2D, RGBA8, 4, 4, bind=8)
     program.device.create_texture(desc)
-    program.records.insert(2, EntryCalled(0, 0, "Adapter.Remove", (0,)))
+    program.recorder.call = 31
+    program.device.create_texture(desc)
+    program.records.insert(-4, EntryCalled(0, 0, "Adapter.Remove", (0,)))
+    faults = [str(fault) for fault in program.run().faults]
+    what = "CreateResource reported 0x88760870, but not in the import of API call 31"
+    assert any(what in fault for fault in faults)
+
+
+def test_a_fault_of_an_import_names_the_api_call() -> None:
+    program = Program()
+    program.records.append(EntryCalled(1, 110, "Draw", (1,), call=31))
     run = program.run()
-    assert "reported 0x88760870" in str(run.faults[0])
+    (fault,) = run.faults
+    assert str(fault).endswith("Draw with 1 arguments (in API call 31)")
+    assert run.document["entries"][0]["api_call"] == 31
+
+
+def test_a_picture_is_taken_although_the_device_never_executes_its_commands(
+    tmp_path: Path,
+) -> None:
+    program = Program()
+    texture = back_buffer(program)
+    number = program.number(texture)
+    program.records.append(Pictured(7, PictureKind.BACK_BUFFER, number))
+    program.device.release(texture)
+    program.device.call("DestroyDevice")
+    run = program.run(pictures=Pictures(tmp_path))
+    assert run.faults == [] and [row["call"] for row in run.pictures] == [7]
 
 
 # Hostile captures
