@@ -7,8 +7,9 @@ different sizes: ``<L`` is 4 bytes in ``struct`` and 8 in NumPy on a 64-bit host
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import Struct
+from struct import error as StructError
 from typing import Any
 
 import construct
@@ -32,6 +33,50 @@ def packer_of(dtype: np.dtype[Any] | None) -> Struct:
     if layout.size != dtype.itemsize:
         raise TypeError(f"{dtype} is not a packed record of scalars")
     return layout
+
+
+def record_packer(dtype: np.dtype[Any] | None) -> Callable[[Any], bytes]:
+    """A function that packs a record of Python numbers, in tuples that are nested as the dtype is.
+
+    It is faster than NumPy for a single record, and raises ``struct.error`` or OverflowError where
+    NumPy would convert or refuse values.  Raises TypeError for a dtype that is not packed.
+    """
+    pack, shape = packer_of(dtype).pack, _shape(dtype)
+    if shape is None:
+        return pack
+    return lambda record: pack(*_leaves(shape, record))
+
+
+_Shape = int | list["_Shape"] | None
+"""The shape of a record: None for a number, of a tuple its length if it has numbers only, else
+the shapes of its parts."""
+
+
+def _shape(dtype: Any) -> _Shape:
+    if dtype.names is not None:
+        parts = [_shape(dtype[name]) for name in dtype.names]
+    elif dtype.subdtype is not None:
+        base, (length, *more) = dtype.subdtype
+        parts = [_shape(np.dtype((base, tuple(more))))] * length
+    else:
+        return None
+    return len(parts) if not any(parts) else parts
+
+
+def _leaves(shape: Any, value: Any) -> Sequence[Any]:
+    """The numbers of a record in order.  Raises ``struct.error`` if it has another shape."""
+    count = shape if isinstance(shape, int) else len(shape)
+    if type(value) is not tuple or len(value) != count:
+        raise StructError(f"{value!r:.60} are not {count} fields")
+    if isinstance(shape, int):
+        return value
+    leaves: list[Any] = []
+    for part, each in zip(shape, value, strict=True):
+        if part is None:
+            leaves.append(each)
+        else:
+            leaves += _leaves(part, each)
+    return leaves
 
 
 def _codes(dtype: np.dtype[Any]) -> str:

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
-from dp2emu.capture.apitrace.values import MISSING, Bitmask, Enum, Pointer, Repr, Struct
-from dp2emu.errors import ArgumentError
+from dp2emu.capture.apitrace.values import (
+    MISSING,
+    Bitmask,
+    Enum,
+    Missing,
+    Pointer,
+    Repr,
+    Struct,
+)
 from dp2emu.retrace.losses import Inexpressible
 
 T = TypeVar("T")
@@ -20,11 +27,12 @@ T = TypeVar("T")
 _FAILED = 0x8000_0000
 """The severity bit of an HRESULT, which is set if a call failed."""
 _DWORD = 0xFFFF_FFFF
+_NUMBERED = Enum, Pointer, Bitmask
 
 
 def integer(value: object) -> int:
     """The value of an integer, enumeration, bitmask, boolean or pointer as an int; NULL is 0."""
-    if isinstance(value, Enum | Bitmask | Pointer):
+    if isinstance(value, _NUMBERED):
         return value.value
     if value is None:
         return 0
@@ -35,7 +43,7 @@ def integer(value: object) -> int:
 
 def real(value: object) -> float:
     """The value of a floating-point number; traces may write it as an integer."""
-    if isinstance(value, int | float):
+    if isinstance(value, (float, int)):
         return float(value)
     raise Inexpressible(f"{_kind(value)} instead of a float")
 
@@ -150,6 +158,7 @@ class Arguments:
     def __init__(self, call: TraceCall, objects: Objects) -> None:
         self.call = call
         self._objects = objects
+        self._places = call.function.places
 
     @property
     def number(self) -> int:
@@ -165,11 +174,11 @@ class Arguments:
     @property
     def result(self) -> int:
         """The call's return value as a number."""
-        return integer(self._recorded(self.call.result, "the result"))
+        return integer(_recorded(self.call.result, "the result"))
 
     def declares(self, name: str) -> bool:
         """Whether the function has an argument of that name."""
-        return name in self.call.function.arguments
+        return name in self._places
 
     def spelled(self, *names: str) -> str:
         """The first of ``names`` that is an argument's name in the traced function, else the last
@@ -198,20 +207,18 @@ class Arguments:
 
     def has(self, name: str) -> bool:
         """Whether the function has this argument and the trace a value for it that is not NULL."""
-        return self.declares(name) and self.call.argument(name) not in (None, MISSING)
+        place = self._places.get(name)
+        if place is None:
+            return False
+        value = self.call.arguments[place]
+        return value is not None and value is not MISSING
 
     def value(self, name: str) -> Value:
         """The value of an argument as recorded."""
-        try:
-            found = self.call.argument(name)
-        except ArgumentError:
-            raise Inexpressible(f"no argument {name}") from None
-        return self._recorded(found, name)
-
-    def _recorded(self, value: object, what: str) -> Value:
-        if value is MISSING:
-            raise Inexpressible(f"{what} was not recorded")
-        return value  # type: ignore[return-value]
+        place = self._places.get(name)
+        if place is None:
+            raise Inexpressible(f"no argument {name}")
+        return _recorded(self.call.arguments[place], name)
 
     def integer(self, name: str) -> int:
         """An argument as an integer."""
@@ -265,6 +272,12 @@ class Arguments:
     def bind(self, name: str, thing: object) -> None:
         """Bind ``thing`` to the address that the call returned through an argument."""
         self._objects.bind(self.address(name), thing)
+
+
+def _recorded(value: Value | Literal[Missing.MISSING], what: str) -> Value:
+    if value is MISSING:
+        raise Inexpressible(f"{what} was not recorded")
+    return value
 
 
 def plane(call: Arguments, name: str) -> list[float]:

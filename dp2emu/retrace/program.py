@@ -44,7 +44,7 @@ NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
-def _add(interfaces: str, names: str, act: Action | None, says: str) -> None:
+def add(interfaces: str, names: str, act: Action | None, says: str) -> None:
     """Add a ``Method`` to ``METHODS`` for each pair of interface and name, both separated by
     spaces; ``interfaces`` is empty for plain functions.
     """
@@ -58,7 +58,7 @@ def method(interfaces: str, names: str) -> Callable[[Action], Action]:
     """Decorator that registers the action of methods; its docstring is their description."""
 
     def register(act: Action) -> Action:
-        _add(interfaces, names, act, " ".join((act.__doc__ or "").split()))
+        add(interfaces, names, act, " ".join((act.__doc__ or "").split()))
         return act
 
     return register
@@ -76,9 +76,9 @@ def forward(
     """
 
     def act(program: Program, call: Arguments) -> None:
-        find(call)(*(read(call, name) for read, name in readers))
+        find(call)(*[read(call, name) for read, name in readers])
 
-    _add(interfaces, names, act, says)
+    add(interfaces, names, act, says)
 
 
 def method_of(
@@ -97,7 +97,7 @@ def method_of(
 
 def inert(interfaces: str, names: str, says: str) -> None:
     """Register methods that send nothing to the driver; ``says`` tells why."""
-    _add(interfaces, names, None, says)
+    add(interfaces, names, None, says)
 
 
 def lost(interfaces: str, names: str, reason: str) -> None:
@@ -106,7 +106,7 @@ def lost(interfaces: str, names: str, reason: str) -> None:
     def lose(program: Program, call: Arguments) -> None:
         raise Inexpressible(reason)
 
-    _add(interfaces, names, lose, f"A loss: {reason}.")
+    add(interfaces, names, lose, f"A loss: {reason}.")
 
 
 _TOOLS = "Passes a remark to tools; nothing for the driver."
@@ -160,7 +160,7 @@ class Program:
     def play(self, call: TraceCall) -> None:
         """Perform the action that imports a call; without one, or if it fails, record a loss."""
         self._last = call.number
-        row = METHODS.get(call.name)
+        row = METHODS.get(call.function.name)
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")
             return

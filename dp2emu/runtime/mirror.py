@@ -111,9 +111,9 @@ class Mirror:
 
         The value is sent, even if unchanged, or only stored while a state block is recorded.
         """
-        *key, value = given
-        if not self._store(tuple(key), value):
-            self._send(tuple(key), value)
+        key, value = given[:-1], given[-1]
+        if not self._store(key, value):
+            self._send(key, value)
 
     def put_rows(self, name: str, first: int, rows: Sequence[Any]) -> None:
         """Set consecutive settings, such as constant registers, from number ``first`` on in one
@@ -125,8 +125,7 @@ class Mirror:
 
     def know(self, *given: Any) -> None:
         """Store the value of a setting that the device itself has changed; nothing is sent."""
-        *key, value = given
-        self._set(self._values, tuple(key), value)
+        self._set(self._values, given[:-1], given[-1])
 
     def _store(self, key: Key, value: Any) -> bool:
         """Store a value, in the block being recorded if there is one; returns whether there is."""
@@ -143,8 +142,8 @@ class Mirror:
         values[key] = value
 
     def _send(self, key: Key, value: Any) -> None:
-        name, *numbers = key
-        self._setters[name](*numbers, [value] if name in REGISTERS else value)
+        name = key[0]
+        self._setters[name](*key[1:], [value] if name in REGISTERS else value)
 
     def reset(self) -> None:
         """Send the initial value of every setting that has another; discard a recorded block."""
